@@ -1,0 +1,180 @@
+//! Lints on the classes of a package by themselves.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::{
+    ClassDefinition, ClassName, ClassUsage, Contract, MapKey, Package, PackageName, Property, Rule,
+    most_similar,
+};
+
+/// The functions of contracts that the deployment engine knows.
+const CONTRACT_FUNCTIONS: [&str; 9] = [
+    "bool", "check", "class", "int", "notNull", "notOwned", "owned", "string", "template",
+];
+
+pub(crate) fn check(
+    package: &Package,
+    core: Option<&PackageName>,
+    findings: &mut Vec<Diagnostic>,
+) {
+    for class in &package.undefined_classes {
+        let message = format!("the class `{}` is listed, but its file does not define it", class.value);
+        let mut finding =
+            Diagnostic::error(Code::ClassNotDefined, message).at(class.location.clone());
+        if let Some(hint) = defined_instead(package, &class.value) {
+            finding = finding.hint(hint);
+        }
+        findings.push(finding);
+    }
+    if let Some(core) = core.filter(|core| *core != package.name()) {
+        let root = core.root_class();
+        for entry in &package.manifest.classes {
+            if entry.name.value == root {
+                let message = format!("only the core library can define `{root}`");
+                findings
+                    .push(Diagnostic::error(Code::ClassName, message).at(entry.name.location.clone()));
+            }
+        }
+    }
+    let Some(classes) = &package.classes else {
+        return;
+    };
+    for class in classes.values() {
+        check_usage(classes, class, findings);
+        for key in &class.unknown_keys {
+            let message = format!("the key `{}` means nothing in a class", Escaped::shortened(&key.value));
+            findings
+                .push(Diagnostic::warning(Code::UnknownKey, message).at(key.location.clone()));
+        }
+        for property in &class.properties {
+            check_contract(property, findings);
+        }
+    }
+    check_circles(classes, findings);
+}
+
+/// What the file of a class that is listed but not defined defines instead.
+fn defined_instead(package: &Package, listed: &ClassName) -> Option<String> {
+    let file = &package.manifest.classes.iter().find(|entry| entry.name.value == *listed)?.file.value;
+    let ending = format!("{file}");
+    let defined: Vec<&str> = package
+        .classes
+        .as_ref()?
+        .values()
+        .filter(|class| class.name.location.source().name().ends_with(&ending))
+        .map(|class| class.name.value.as_str())
+        .collect();
+    match defined.as_slice() {
+        [] => None,
+        [only] => Some(format!("the file defines `{only}`")),
+        several => most_similar(listed.as_str(), several.iter().copied())
+            .map(|similar| format!("the file defines `{similar}`")),
+    }
+}
+
+fn check_usage(
+    classes: &BTreeMap<ClassName, ClassDefinition>,
+    class: &ClassDefinition,
+    findings: &mut Vec<Diagnostic>,
+) {
+    if class.usage == ClassUsage::Meta {
+        return;
+    }
+    for parent in &class.extends {
+        let is_meta = classes
+            .get(&parent.value)
+            .is_some_and(|parent| parent.usage == ClassUsage::Meta);
+        if is_meta {
+            let message = format!(
+                "`{}` is a class of objects and cannot extend the meta class `{}`",
+                class.name.value, parent.value
+            );
+            findings.push(Diagnostic::error(Code::Extends, message).at(parent.location.clone()));
+        }
+    }
+}
+
+/// Contracts that call functions which nobody knows: probably misspelled.
+fn check_contract(property: &Property, findings: &mut Vec<Diagnostic>) {
+    let mut rest = vec![&property.contract.value];
+    let mut check_rules = |rules: &[Rule]| {
+        for rule in rules {
+            let Rule::Unchecked(written) = rule else {
+                continue;
+            };
+            let Some(function) = written
+                .strip_prefix('.')
+                .and_then(|call| call.split_once('('))
+                .map(|(function, _)| function.trim())
+                .filter(|function| !CONTRACT_FUNCTIONS.contains(function))
+            else {
+                continue;
+            };
+            let message = format!(
+                "the contract of `{}` calls `{}`, which is not a function of contracts",
+                Escaped::shortened(&property.name.value),
+                Escaped::shortened(function)
+            );
+            let mut finding = Diagnostic::warning(Code::Contract, message)
+                .at(property.contract.location.clone());
+            if let Some(similar) = most_similar(function, CONTRACT_FUNCTIONS) {
+                finding = finding.hint(format!("did you mean `{similar}`?"));
+            }
+            findings.push(finding);
+        }
+    };
+    while let Some(contract) = rest.pop() {
+        match contract {
+            Contract::Rules(rules) => check_rules(rules),
+            Contract::List { items, .. } => rest.extend(items),
+            Contract::Map(entries) => {
+                for (key, value) in entries {
+                    if let MapKey::Matching(rules) = key {
+                        check_rules(rules);
+                    }
+                    rest.push(value);
+                }
+            }
+        }
+    }
+}
+
+/// Classes that extend each other inside the package. Each circle is reported once.
+fn check_circles(classes: &BTreeMap<ClassName, ClassDefinition>, findings: &mut Vec<Diagnostic>) {
+    let mut done: BTreeSet<&ClassName> = BTreeSet::new();
+    for start in classes.keys() {
+        let mut path: Vec<(&ClassName, usize)> = vec![(start, 0)];
+        let mut open: BTreeSet<&ClassName> = BTreeSet::from([start]);
+        if done.contains(start) {
+            continue;
+        }
+        while let Some((name, next)) = path.last_mut() {
+            let name = *name;
+            let parent = classes.get(name).and_then(|class| class.extends.get(*next));
+            let Some(parent) = parent else {
+                done.insert(name);
+                open.remove(name);
+                path.pop();
+                continue;
+            };
+            *next += 1;
+            if open.contains(&parent.value) {
+                let begin = path.iter().position(|(on_path, _)| **on_path == parent.value);
+                let circle: Vec<String> = path[begin.unwrap_or(0)..]
+                    .iter()
+                    .map(|(on_path, _)| format!("`{on_path}`"))
+                    .collect();
+                let message =
+                    format!("{} extend each other in a circle", circle.join(", "));
+                findings
+                    .push(Diagnostic::error(Code::ClassCycle, message).at(parent.location.clone()));
+            } else if !done.contains(&parent.value)
+                && let Some((known, _)) = classes.get_key_value(&parent.value)
+            {
+                open.insert(known);
+                path.push((known, 0));
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! What can be said about packages and object models without solving.
+//!
+//! Everything here is a pure function from what was read to [findings](Diagnostic). A finding is
+//! an error if the package cannot work, a warning if it probably does not do what was meant.
+
+mod classes;
+mod manifest;
+mod required;
+
+pub use required::{Required, RequiredPackages};
+
+use pkgres_manifest::diagnostic::Diagnostic;
+use pkgres_manifest::{Package, PackageManifest, PackageName};
+
+/// Everything that is to be said about a manifest by itself.
+pub fn check_manifest(manifest: &PackageManifest, core: Option<&PackageName>) -> Vec<Diagnostic> {
+    let mut findings = Vec::new();
+    manifest::check(manifest, core, &mut findings);
+    findings
+}
+
+/// Everything that is to be said about a package. `required` knows the classes of the packages
+/// that it requires, as far as they are there.
+pub fn check_package(
+    package: &Package,
+    core: Option<&PackageName>,
+    required: &dyn RequiredPackages,
+) -> Vec<Diagnostic> {
+    let mut findings = check_manifest(&package.manifest, core);
+    classes::check(package, core, &mut findings);
+    required::check(package, core, required, &mut findings);
+    in_order(findings)
+}
+
+/// Findings in the order of the files, and of the places in a file.
+fn in_order(mut findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    findings.sort_by_cached_key(|finding| {
+        finding.labels.first().map(|label| {
+            let location = &label.location;
+            (location.source().name().to_owned(), location.span().start)
+        })
+    });
+    findings
+}

@@ -1,0 +1,50 @@
+//! Lints on manifests.
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::{PackageManifest, PackageName};
+
+pub(crate) fn check(
+    manifest: &PackageManifest,
+    core: Option<&PackageName>,
+    findings: &mut Vec<Diagnostic>,
+) {
+    for key in &manifest.unknown_keys {
+        let message = format!("the key `{}` means nothing in a manifest", Escaped::shortened(&key.value));
+        let mut finding =
+            Diagnostic::warning(Code::UnknownKey, message).at(key.location.clone());
+        if let Some(similar) = PackageManifest::similar_key(&key.value) {
+            finding = finding.hint(format!("did you mean `{similar}`?"));
+        }
+        findings.push(finding);
+    }
+    for requirement in &manifest.requirements {
+        if requirement.spec.set().is_empty() {
+            let message = format!(
+                "no version of `{}` can match `{}`",
+                requirement.package, requirement.spec
+            );
+            let mut finding = Diagnostic::warning(Code::EmptySpec, message);
+            if let Some(location) = &requirement.location {
+                finding = finding.at(location.clone());
+            }
+            findings.push(finding);
+        }
+    }
+    let names_core = |core: &&PackageName| {
+        manifest.requirements.iter().any(|requirement| requirement.package == **core)
+    };
+    if let Some(core) = core.filter(|core| *core != &manifest.name.value && !names_core(core)) {
+        let message = format!("nothing says which versions of the core library `{core}` will do");
+        findings.push(
+            Diagnostic::warning(Code::CoreUnpinned, message)
+                .label(manifest.name.location.clone(), "any 0.x is taken")
+                .hint(format!("add `{core}: 0` to `Require`")),
+        );
+    }
+    if !manifest.format.has_known_classes() {
+        let message = format!("the classes of packages of format `{}` are not read", manifest.format);
+        findings.push(
+            Diagnostic::warning(Code::ClassesNotRead, message).at(manifest.name.location.clone()),
+        );
+    }
+}

@@ -1,0 +1,126 @@
+//! Lints on what a package takes from the packages that it requires.
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::{ClassName, Located, Package, PackageName, Spec, most_similar};
+
+/// What is known of a class in a required package.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Required {
+    /// A version that matches defines the class.
+    Defines,
+    /// No version that matches defines it.
+    DoesNot,
+    /// The package, or its classes, are not known.
+    Unknown,
+}
+
+/// The classes of packages, as far as they are known.
+pub trait RequiredPackages {
+    /// Whether a version of the package that matches the spec defines the class for others.
+    fn defines(&self, package: &PackageName, spec: &Spec, class: &ClassName) -> Required;
+
+    /// The classes that versions of the package define for others, for "did you mean".
+    fn classes(&self, package: &PackageName) -> Vec<ClassName>;
+}
+
+/// Where a class that is named comes from.
+enum Origin {
+    Own,
+    Required(PackageName),
+    Nowhere,
+    Unknown,
+}
+
+pub(crate) fn check(
+    package: &Package,
+    core: Option<&PackageName>,
+    required: &dyn RequiredPackages,
+    findings: &mut Vec<Diagnostic>,
+) {
+    let Some(classes) = &package.classes else {
+        return;
+    };
+    let unspecified = Spec::unspecified();
+    let requirements: Vec<(&PackageName, &Spec)> = core
+        .filter(|core| *core != package.name())
+        .filter(|core| !package.manifest.requirements.iter().any(|required| required.package == **core))
+        .map(|core| (core, &unspecified))
+        .into_iter()
+        .chain(
+            package
+                .manifest
+                .requirements
+                .iter()
+                .map(|requirement| (&requirement.package, &requirement.spec)),
+        )
+        .collect();
+    let origin = |class: &ClassName| {
+        if classes.contains_key(class) {
+            return Origin::Own;
+        }
+        let mut unknown = false;
+        for (package, spec) in &requirements {
+            match required.defines(package, spec, class) {
+                Required::Defines => return Origin::Required((*package).clone()),
+                Required::Unknown => unknown = true,
+                Required::DoesNot => {}
+            }
+        }
+        if unknown { Origin::Unknown } else { Origin::Nowhere }
+    };
+    let mut used: Vec<PackageName> = core.cloned().into_iter().collect();
+    let mut any_unknown = false;
+    for class in classes.values() {
+        for (named, is_parent) in class
+            .extends
+            .iter()
+            .map(|parent| (parent, true))
+            .chain(class.uses.iter().map(|named| (named, false)))
+        {
+            match origin(&named.value) {
+                Origin::Own => {}
+                Origin::Required(package) => used.push(package),
+                Origin::Unknown => any_unknown = true,
+                Origin::Nowhere => {
+                    findings.push(nowhere(named, is_parent, &requirements, required, classes.keys()));
+                }
+            }
+        }
+    }
+    for requirement in &package.manifest.requirements {
+        if any_unknown || used.contains(&requirement.package) {
+            continue;
+        }
+        let message = format!("`{}` is required, but none of its classes is named", requirement.package);
+        let mut finding = Diagnostic::warning(Code::UnusedRequirement, message);
+        if let Some(location) = &requirement.location {
+            finding = finding.at(location.clone());
+        }
+        findings.push(finding);
+    }
+}
+
+fn nowhere<'class>(
+    named: &Located<ClassName>,
+    is_parent: bool,
+    requirements: &[(&PackageName, &Spec)],
+    required: &dyn RequiredPackages,
+    own: impl Iterator<Item = &'class ClassName>,
+) -> Diagnostic {
+    let class = &named.value;
+    let mut finding = if is_parent {
+        let message = format!("`{class}` is extended, but no package that is required defines it");
+        Diagnostic::error(Code::ClassUnavailable, message)
+    } else {
+        let message = format!("`{class}` is used, but no package that is required defines it");
+        Diagnostic::warning(Code::UndefinedUse, message)
+    };
+    let mut known: Vec<ClassName> = own.cloned().collect();
+    for (package, _) in requirements {
+        known.extend(required.classes(package));
+    }
+    if let Some(similar) = most_similar(class.as_str(), known.iter().map(ClassName::as_str)) {
+        finding = finding.hint(format!("did you mean `{similar}`?"));
+    }
+    finding.at(named.location.clone())
+}

@@ -1,0 +1,263 @@
+//! The grammar of the command line. Nothing is decided here.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Resolve versions of class packages.
+#[derive(Debug, Parser)]
+#[command(name = "pkgres", version, max_term_width = 100, arg_required_else_help = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+
+    /// How results are written to stdout
+    #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+
+    /// Say nothing but results and errors
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+
+    /// When to use colours
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
+    pub(crate) color: Color,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    Text,
+    /// One JSON document
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal that can show them
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Find a consistent set of versions and print it
+    Resolve(ResolveArgs),
+    /// Write the lockfile, or check that it is up to date
+    Lock(LockArgs),
+    /// Write versions into an object model
+    Pin(PinArgs),
+    /// Show the resolution as a tree
+    Tree(SolveArgs),
+    /// Show why a package is part of the resolution
+    Why(WhyArgs),
+    /// Show what a spec means and which versions match it
+    Spec(SpecArgs),
+    /// Write an index of the packages in a folder
+    Index(IndexArgs),
+    /// Make an archive of a package folder
+    Pack(PackArgs),
+    /// Unpack a package archive into a folder
+    Unpack(UnpackArgs),
+    /// Check manifests, class files, packages and archives
+    Check(CheckArgs),
+}
+
+/// Where releases come from.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct RegistryArgs {
+    /// A registry, `[NAME=]dir:FOLDER` or `[NAME=]index:FILE`; the first that has a package wins
+    ///
+    /// Without it: the variable PKGRES_REGISTRY (several are separated by commas), then
+    /// `registries` in the nearest pkgres.toml, then the folder that contains the package folder.
+    #[arg(long = "registry", value_name = "REGISTRY")]
+    pub(crate) registries: Vec<String>,
+
+    /// A file of index records that the host supplies, such as plug-ins
+    #[arg(long = "provide", value_name = "FILE")]
+    pub(crate) provided: Vec<PathBuf>,
+
+    /// The core library, which every package requires
+    #[arg(long, value_name = "NAME", default_value = "io.murano")]
+    pub(crate) core_library: String,
+
+    /// There is no core library
+    #[arg(long, conflicts_with = "core_library")]
+    pub(crate) no_core_library: bool,
+}
+
+/// How versions are chosen.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SolveArgs {
+    /// The manifest of the root, or its folder
+    #[arg(default_value = "manifest.yaml")]
+    pub(crate) manifest: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) registry: RegistryArgs,
+
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
+
+    /// Do not look at the lockfile beside the manifest
+    #[arg(long)]
+    pub(crate) ignore_lock: bool,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct PolicyArgs {
+    /// Whether prereleases are taken
+    #[arg(long, value_enum, default_value_t = Prerelease::IfNecessary)]
+    pub(crate) prerelease: Prerelease,
+
+    /// Never choose several releases of a package
+    #[arg(long)]
+    pub(crate) single_version: bool,
+
+    /// Give up after this many steps
+    #[arg(long, value_name = "N", default_value_t = 10_000_000)]
+    pub(crate) max_steps: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Prerelease {
+    /// Only where no stable version fits, or where a requirement names one
+    IfNecessary,
+    /// Like any other version
+    Allow,
+    /// Not unless the lockfile holds it
+    Never,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ResolveArgs {
+    #[command(flatten)]
+    pub(crate) solve: SolveArgs,
+
+    /// Print this object model with the versions written into it, instead of the resolution
+    #[arg(long, value_name = "FILE")]
+    pub(crate) model: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LockArgs {
+    /// The manifest of the root, or its folder
+    #[arg(default_value = "manifest.yaml")]
+    pub(crate) manifest: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) registry: RegistryArgs,
+
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
+
+    /// Write nothing; fail if the lockfile is out of date
+    #[arg(long)]
+    pub(crate) check: bool,
+
+    /// Start afresh instead of keeping what is locked
+    #[arg(long, conflicts_with = "check")]
+    pub(crate) ignore_lock: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PinArgs {
+    /// The object model, JSON or YAML; `-` is stdin
+    pub(crate) model: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) registry: RegistryArgs,
+
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
+
+    /// A lockfile whose versions are preferred
+    #[arg(long, value_name = "FILE")]
+    pub(crate) lock: Option<PathBuf>,
+
+    /// Write nothing; check a pinned model
+    #[arg(long)]
+    pub(crate) check: bool,
+
+    /// Where a pinned version is gone, take the newest of the same minor or major version
+    #[arg(long, conflicts_with = "check")]
+    pub(crate) fallback: bool,
+
+    /// With `--fallback`, take an older version where there is no newer one
+    #[arg(long, requires = "fallback")]
+    pub(crate) allow_older: bool,
+
+    /// Write the result to a file instead of stdout
+    #[arg(long, short, value_name = "FILE", conflicts_with_all = ["check", "in_place"])]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Write the result back to the file it was read from
+    #[arg(long, conflicts_with = "check")]
+    pub(crate) in_place: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WhyArgs {
+    /// The package
+    pub(crate) package: String,
+
+    #[command(flatten)]
+    pub(crate) solve: SolveArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SpecArgs {
+    /// The spec, such as `>=1.2,<2`
+    #[arg(required_unless_present = "batch", allow_hyphen_values = true)]
+    pub(crate) spec: Option<String>,
+
+    /// Versions to match
+    pub(crate) versions: Vec<String>,
+
+    /// Read lines `{"spec":...,"version":...}` from stdin and write each back with its answer
+    #[arg(long, conflicts_with_all = ["spec", "versions"])]
+    pub(crate) batch: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct IndexArgs {
+    /// The folder with the packages
+    pub(crate) folder: PathBuf,
+
+    /// Write to a file instead of stdout
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PackArgs {
+    /// The package folder
+    #[arg(default_value = ".")]
+    pub(crate) folder: PathBuf,
+
+    /// The archive to write; `NAME-VERSION.zip` in this folder if it is not given
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UnpackArgs {
+    /// The archive
+    pub(crate) archive: PathBuf,
+
+    /// The folder to make; it must not exist, or be empty
+    pub(crate) folder: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// Package folders, archives, manifests or class files
+    #[arg(default_value = ".")]
+    pub(crate) paths: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) registry: RegistryArgs,
+}

@@ -1,0 +1,174 @@
+//! `pkgres lock`
+
+use std::collections::BTreeMap;
+
+use pkgres_files::{RealFileSystem, write_file};
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::{LOCK_FILE, Lockfile, PackageName, ReadOptions, Version};
+use pkgres_registry_client::check_lock;
+use pkgres_resolver::{Locked, LockCheck, LockReport};
+use serde_json::json;
+
+use crate::args::LockArgs;
+use crate::commands::solve::{Problem, Solved};
+use crate::exit::Exit;
+use crate::failure::Result;
+use crate::output::Output;
+use crate::project::{locked_for_update, parse_lock};
+use crate::show::{self, counted};
+
+pub(crate) fn run(args: &LockArgs, output: &mut Output) -> Result<Exit> {
+    let options = ReadOptions::default();
+    let problem = Problem::open(&args.manifest, &args.registry, &args.policy, &options)?;
+    if args.check {
+        check(problem, &options, output)
+    } else {
+        write(problem, args.ignore_lock, &options, output)
+    }
+}
+
+/// Solves and writes the lockfile, unless it would stay as it is.
+fn write(
+    mut problem: Problem,
+    ignore_lock: bool,
+    options: &ReadOptions,
+    output: &mut Output,
+) -> Result<Exit> {
+    let path = problem.project.lock_path();
+    let before = problem.project.lock_bytes(options)?;
+    if let Some(bytes) = before.as_ref().filter(|_| !ignore_lock) {
+        problem.request.locked = locked_for_update(&path, bytes, options)?;
+    }
+    let old = problem.request.locked.clone();
+    let resolution = match problem.solve(output)? {
+        Solved::Yes(resolution, _) => resolution,
+        Solved::No(exit) => return Ok(exit),
+    };
+    let text = resolution.to_lockfile().to_text();
+    let is_new = before.as_deref() != Some(text.as_bytes());
+    if is_new {
+        write_file(&RealFileSystem, &path, text.as_bytes())?;
+    }
+    let changes = changes(&old, &resolution.to_lockfile());
+    if output.is_json() {
+        output.json(&json!({
+            "schema_version": 1,
+            "status": "locked",
+            "file": path.to_string_lossy(),
+            "written": is_new,
+            "changes": changes.iter().map(Change::to_json).collect::<Vec<_>>(),
+            "notes": show::notes(&resolution),
+        }));
+        return Ok(Exit::Done);
+    }
+    for change in &changes {
+        output.note(&change.to_string());
+    }
+    for line in show::notes(&resolution) {
+        output.note(&line);
+    }
+    let packages = counted(resolution.packages.len(), "package");
+    let what = if is_new { "Locked" } else { "The lockfile is up to date:" };
+    output.note(&format!("{what} {packages}"));
+    Ok(Exit::Done)
+}
+
+/// A package whose versions are not those of the old lock.
+struct Change {
+    package: PackageName,
+    before: Vec<Version>,
+    after: Vec<Version>,
+}
+
+impl Change {
+    fn to_json(&self) -> serde_json::Value {
+        json!({"package": self.package, "before": self.before, "after": self.after})
+    }
+}
+
+impl std::fmt::Display for Change {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let list = |versions: &[Version]| {
+            let texts: Vec<String> = versions.iter().map(ToString::to_string).collect();
+            texts.join(", ")
+        };
+        let (before, after) = (list(&self.before), list(&self.after));
+        match (self.before.is_empty(), self.after.is_empty()) {
+            (true, _) => write!(formatter, "  + {} {after}", self.package),
+            (_, true) => write!(formatter, "  - {} {before}", self.package),
+            _ => write!(formatter, "  ~ {} {before} -> {after}", self.package),
+        }
+    }
+}
+
+fn changes(old: &Locked, new: &Lockfile) -> Vec<Change> {
+    let mut versions: BTreeMap<&PackageName, (Vec<Version>, Vec<Version>)> = BTreeMap::new();
+    for (name, version) in old.packages.keys().chain(&old.preferred) {
+        versions.entry(name).or_default().0.push(version.clone());
+    }
+    for (name, version) in new.packages.keys() {
+        versions.entry(name).or_default().1.push(version.clone());
+    }
+    versions
+        .into_iter()
+        .filter(|(_, (before, after))| before != after)
+        .map(|(package, (before, after))| Change {
+            package: package.clone(),
+            before,
+            after,
+        })
+        .collect()
+}
+
+/// Checks the lockfile without searching or writing.
+fn check(problem: Problem, options: &ReadOptions, output: &mut Output) -> Result<Exit> {
+    let path = problem.project.lock_path();
+    let Some(bytes) = problem.project.lock_bytes(options)? else {
+        let message = format!("there is no {LOCK_FILE} beside the manifest");
+        return Err(crate::failure::Failure {
+            findings: vec![Diagnostic::error(Code::LockMissing, message).hint("`pkgres lock` writes it")],
+            exit: Exit::Failed,
+        });
+    };
+    let lock = parse_lock(&path, &bytes, options).map_err(|mut failure| {
+        // A damaged or unmerged lockfile is one that does not fit.
+        failure.exit = Exit::Failed;
+        failure
+    })?;
+    let count = lock.packages.len();
+    let report = check_lock(LockCheck::new(problem.request, lock), &problem.registries);
+    output.findings(&problem.registries.take_findings());
+    let report = report?;
+    if output.is_json() {
+        output.json(&report_json(&report));
+    } else {
+        tell(&report, count, output);
+    }
+    Ok(if report.stale.is_empty() { Exit::Done } else { Exit::Failed })
+}
+
+fn tell(report: &LockReport, count: usize, output: &mut Output) {
+    for (name, version) in &report.yanked {
+        output.note(&format!("warning: {name} {version} was withdrawn; the lock goes on holding it"));
+    }
+    if report.stale.is_empty() {
+        output.note(&format!("The lockfile is up to date: {}", counted(count, "package")));
+        return;
+    }
+    let text = show::staleness(&report.stale, output.is_styled());
+    output.say(&text);
+}
+
+fn report_json(report: &LockReport) -> serde_json::Value {
+    let yanked: Vec<serde_json::Value> = report
+        .yanked
+        .iter()
+        .map(|(name, version)| json!({"package": name, "version": version}))
+        .collect();
+    json!({
+        "schema_version": 1,
+        "status": if report.stale.is_empty() { "up_to_date" } else { "stale" },
+        "stale": report.stale.iter().map(show::staleness_json).collect::<Vec<_>>(),
+        "yanked": yanked,
+    })
+}

@@ -1,0 +1,49 @@
+//! The commands, one file each.
+
+mod check;
+mod index;
+mod lock;
+mod pack;
+mod resolve;
+mod solve;
+mod spec;
+mod tree;
+mod unpack;
+mod why;
+
+use serde_json::json;
+
+use crate::args::{Arguments, Command};
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::show;
+
+/// Runs a command. Whatever goes wrong is shown here.
+pub(crate) fn run(arguments: Arguments, output: &mut Output) -> Exit {
+    let result = match arguments.command {
+        Command::Resolve(args) => resolve::run(&args, output),
+        Command::Lock(args) => lock::run(&args, output),
+        Command::Pin(_) => Err(crate::failure::Failure::usage("not yet")),
+        Command::Tree(args) => tree::run(&args, output),
+        Command::Why(args) => why::run(&args, output),
+        Command::Spec(args) => spec::run(&args, output),
+        Command::Index(args) => index::run(&args, output),
+        Command::Pack(args) => pack::run(&args, output),
+        Command::Unpack(args) => unpack::run(&args, output),
+        Command::Check(args) => check::run(&args, output),
+    };
+    let exit = result.unwrap_or_else(|failure| {
+        if output.is_json() {
+            output.json(&json!({
+                "schema_version": 1,
+                "status": "error",
+                "diagnostics": show::diagnostics_json(&failure.findings),
+            }));
+        } else {
+            output.findings(&failure.findings);
+        }
+        failure.exit
+    });
+    output.finish();
+    exit
+}

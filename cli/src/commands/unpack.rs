@@ -1,0 +1,48 @@
+//! `pkgres unpack`
+
+use pkgres_files::{Access, Follow, NewTreeFile, RealFileSystem, read_file, write_tree};
+use pkgres_manifest::{Archive, Package, ReadOptions};
+use serde_json::json;
+
+use crate::args::UnpackArgs;
+use crate::exit::Exit;
+use crate::failure::Result;
+use crate::output::Output;
+use crate::show::counted;
+
+pub(crate) fn run(args: &UnpackArgs, output: &mut Output) -> Result<Exit> {
+    let options = ReadOptions::default();
+    let shown = args.archive.to_string_lossy();
+    let bytes = read_file(&args.archive, options.limits.archive_bytes, Follow::Links)?;
+    let archive = Archive::open(&shown, bytes, &options.limits)?;
+    // Nothing is written before everything was read as a package.
+    let (package, warnings) = Package::from_archive(&shown, &archive, &options).into_result()?;
+    output.findings(&warnings);
+    let files = archive.files().map(|file| {
+        Ok(NewTreeFile {
+            path: file.path.clone(),
+            bytes: archive.read(&file.path).expect("the file was listed"),
+            access: if file.executable { Access::Program } else { Access::Data },
+        })
+    });
+    write_tree(&RealFileSystem, &args.folder, files)?;
+    let count = archive.files().count();
+    if output.is_json() {
+        output.json(&json!({
+            "schema_version": 1,
+            "folder": args.folder.to_string_lossy(),
+            "name": package.name(),
+            "version": package.manifest.version,
+            "sha256": archive.digest(),
+            "files": count,
+        }));
+    } else {
+        output.note(&format!(
+            "Unpacked {} {}: {}",
+            package.name(),
+            package.manifest.version,
+            counted(count, "file")
+        ));
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,63 @@
+//! Why a command cannot do its work.
+
+use pkgres_files::FileError;
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_registry_client::RegistryError;
+
+use crate::exit::Exit;
+
+/// The findings that stopped a command, and how it ends.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) findings: Vec<Diagnostic>,
+    pub(crate) exit: Exit,
+}
+
+pub(crate) type Result<T> = std::result::Result<T, Failure>;
+
+impl Failure {
+    /// The input makes no sense.
+    pub(crate) fn input(findings: Vec<Diagnostic>) -> Self {
+        Self {
+            findings,
+            exit: Exit::Usage,
+        }
+    }
+
+    /// The command line makes no sense.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Diagnostic::error(Code::Usage, message).into()
+    }
+}
+
+impl From<Diagnostic> for Failure {
+    fn from(finding: Diagnostic) -> Self {
+        Self::input(vec![finding])
+    }
+}
+
+impl From<Vec<Diagnostic>> for Failure {
+    fn from(findings: Vec<Diagnostic>) -> Self {
+        Self::input(findings)
+    }
+}
+
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Self {
+        error.to_diagnostic().into()
+    }
+}
+
+impl From<RegistryError> for Failure {
+    fn from(error: RegistryError) -> Self {
+        let finding = error.to_diagnostic();
+        let exit = match finding.code {
+            Code::Digest => Exit::Integrity,
+            _ => Exit::Registry,
+        };
+        Self {
+            findings: vec![finding],
+            exit,
+        }
+    }
+}

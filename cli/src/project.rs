@@ -1,0 +1,125 @@
+//! The root of a run: a package folder with its manifest and lockfile.
+
+use std::path::{Path, PathBuf};
+
+use pkgres_files::{Follow, read_file};
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::{
+    IndexRecord, LOCK_FILE, Lockfile, MANIFEST_FILE, Package, PackageManifest, ReadOptions,
+};
+use pkgres_registry_client::PackageFolder;
+use pkgres_resolver::Locked;
+
+use crate::failure::{Failure, Result};
+
+/// A root and where it lies.
+pub(crate) struct Project {
+    pub(crate) folder: PathBuf,
+    pub(crate) record: IndexRecord,
+}
+
+impl Project {
+    /// Reads the root that a path names: a manifest, or the folder of one.
+    pub(crate) fn open(path: &Path, options: &ReadOptions) -> Result<Self> {
+        let (folder, manifest) = if path.is_dir() {
+            (path.to_owned(), path.join(MANIFEST_FILE))
+        } else {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            (folder.unwrap_or(Path::new(".")).to_owned(), path.to_owned())
+        };
+        let limit = options.limits.manifest_bytes;
+        let bytes = read_file(&manifest, limit, Follow::Links).map_err(|error| {
+            let mut finding = error.to_diagnostic();
+            if error.is_not_found() {
+                finding = finding.hint("give the path of a manifest, or run in its folder");
+            }
+            Failure::from(finding)
+        })?;
+        let (manifest, _) =
+            PackageManifest::read(&manifest.to_string_lossy(), &bytes, options).into_result()?;
+        let files = PackageFolder::open(&folder, options)?;
+        let mut unreadable = Vec::new();
+        let class_limit = options.limits.class_file_bytes;
+        let package = Package::assemble(manifest, options, |path| {
+            files
+                .read(path, class_limit)
+                .inspect_err(|error| {
+                    if !error.is_not_found() {
+                        unreadable.push(error.to_diagnostic());
+                    }
+                })
+                .ok()
+        });
+        if !unreadable.is_empty() {
+            return Err(unreadable.into());
+        }
+        let (package, _) = package.into_result()?;
+        Ok(Self {
+            folder,
+            record: package.index_record(),
+        })
+    }
+
+    /// Where the lockfile is, or would be.
+    pub(crate) fn lock_path(&self) -> PathBuf {
+        self.folder.join(LOCK_FILE)
+    }
+
+    /// The bytes of the lockfile, if there is one.
+    pub(crate) fn lock_bytes(&self, options: &ReadOptions) -> Result<Option<Vec<u8>>> {
+        read_lock_bytes(&self.lock_path(), options)
+    }
+
+    /// The lockfile, if there is one. It must be whole.
+    pub(crate) fn lockfile(&self, options: &ReadOptions) -> Result<Option<Lockfile>> {
+        match self.lock_bytes(options)? {
+            Some(bytes) => parse_lock(&self.lock_path(), &bytes, options).map(Some),
+            None => Ok(None),
+        }
+    }
+}
+
+/// The bytes of a lockfile, if there is one. Links are not followed: what is read here is what
+/// `lock` would replace.
+fn read_lock_bytes(path: &Path, options: &ReadOptions) -> Result<Option<Vec<u8>>> {
+    match read_file(path, options.limits.lock_bytes, Follow::Nothing) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.is_not_found() => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Reads a lockfile that must be whole and not an unresolved merge.
+pub(crate) fn parse_lock(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Lockfile> {
+    let shown = path.to_string_lossy();
+    let (lock, _) = Lockfile::read(&shown, bytes, &options.limits).into_result()?;
+    let problems = lock.merge_problems();
+    if problems.is_empty() {
+        return Ok(lock);
+    }
+    let findings: Vec<Diagnostic> = problems
+        .into_iter()
+        .map(|problem| {
+            Diagnostic::error(Code::LockConflict, format!("{shown}: {problem}"))
+                .hint("`pkgres lock` mends it")
+        })
+        .collect();
+    Err(findings.into())
+}
+
+/// What `lock` keeps of a lockfile: all of it, or, of one that cannot be read or is the result of
+/// a merge, the releases.
+pub(crate) fn locked_for_update(
+    path: &Path,
+    bytes: &[u8],
+    options: &ReadOptions,
+) -> Result<Locked> {
+    match Lockfile::read(&path.to_string_lossy(), bytes, &options.limits).into_result() {
+        Ok((lock, _)) if lock.merge_problems().is_empty() => Ok(Locked::from_lockfile(&lock)),
+        Ok((lock, _)) => Ok(Locked::preferring(lock.packages.into_keys().collect())),
+        Err(findings) if findings.iter().any(|finding| finding.code == Code::LockFormat) => {
+            Err(findings.into())
+        }
+        Err(_) => Ok(Locked::preferring(Lockfile::salvage(bytes))),
+    }
+}

@@ -1,0 +1,80 @@
+//! The registries of a run.
+
+use std::path::Path;
+
+use pkgres_files::{Follow, read_file};
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::{IndexRecord, PackageName, ReadOptions};
+use pkgres_registry_client::{RegistryLocation, RegistrySet, read_provided};
+
+use crate::args::RegistryArgs;
+use crate::failure::{Failure, Result};
+use crate::settings::Settings;
+
+/// The variable that names registries, separated by commas.
+const REGISTRY_VARIABLE: &str = "PKGRES_REGISTRY";
+
+/// The largest file of provided releases, in bytes.
+const MAX_PROVIDED_BYTES: u64 = 32 << 20;
+
+/// Opens the registries that the arguments, the environment or the settings name, or else the
+/// folder beside the root.
+pub(crate) fn open(
+    args: &RegistryArgs,
+    root_folder: Option<&Path>,
+    options: &ReadOptions,
+) -> Result<RegistrySet> {
+    let registries = locations(args, root_folder)?
+        .iter()
+        .map(|location| location.open(options))
+        .collect::<std::result::Result<Vec<_>, _>>()?;
+    Ok(RegistrySet::new(registries))
+}
+
+fn locations(args: &RegistryArgs, root_folder: Option<&Path>) -> Result<Vec<RegistryLocation>> {
+    let parse = |texts: &[String], base: &Path, from: &str| {
+        RegistryLocation::parse_all(texts.iter().map(String::as_str), base)
+            .map_err(|error| Failure::usage(format!("{from}: {error}")))
+    };
+    if !args.registries.is_empty() {
+        return parse(&args.registries, Path::new(""), "--registry");
+    }
+    if let Some(value) = std::env::var_os(REGISTRY_VARIABLE).filter(|value| !value.is_empty()) {
+        let value = value.into_string().map_err(|_| {
+            Failure::usage(format!("{REGISTRY_VARIABLE} is not UTF-8"))
+        })?;
+        let texts: Vec<String> = value.split(',').map(|text| text.trim().to_owned()).collect();
+        return parse(&texts, Path::new(""), REGISTRY_VARIABLE);
+    }
+    let settings = Settings::nearest(root_folder.unwrap_or(Path::new(".")))?;
+    if let Some(texts) = &settings.registries {
+        return parse(texts, &settings.folder, "pkgres.toml");
+    }
+    match root_folder {
+        Some(folder) => Ok(vec![RegistryLocation::beside(folder)]),
+        None => Err(Failure::usage("no registry is given: `--registry dir:FOLDER` names one")),
+    }
+}
+
+/// The core library of a run.
+pub(crate) fn core_library(args: &RegistryArgs) -> Result<Option<PackageName>> {
+    if args.no_core_library {
+        return Ok(None);
+    }
+    PackageName::parse(&args.core_library)
+        .map(Some)
+        .map_err(|error| Failure::usage(format!("--core-library: {error}")))
+}
+
+/// The releases that the host supplies.
+pub(crate) fn provided(args: &RegistryArgs, options: &ReadOptions) -> Result<Vec<IndexRecord>> {
+    let mut records = Vec::new();
+    for path in &args.provided {
+        let bytes = read_file(path, MAX_PROVIDED_BYTES, Follow::Links)?;
+        let shown = path.to_string_lossy();
+        let text = String::from_utf8(bytes)
+            .map_err(|_| Diagnostic::error(Code::Encoding, format!("{shown}: the text is not UTF-8")))?;
+        records.extend(read_provided(&shown, &text, &options.limits)?);
+    }
+    Ok(records)
+}

@@ -1,0 +1,66 @@
+//! `pkgres.toml`: the settings of a project.
+
+use std::path::{Path, PathBuf};
+
+use pkgres_files::{Follow, read_file};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, SourceText, Span};
+use pkgres_manifest::most_similar;
+
+use crate::failure::Result;
+
+/// The name of the settings file.
+const SETTINGS_FILE: &str = "pkgres.toml";
+
+/// The largest settings file, in bytes.
+const MAX_SETTINGS_BYTES: u64 = 1 << 20;
+
+/// The settings of a project.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Settings {
+    /// The folder of the settings file, from which paths in it are taken.
+    pub(crate) folder: PathBuf,
+    /// The registries in order of preference.
+    pub(crate) registries: Option<Vec<String>>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    registries: Option<Vec<String>>,
+}
+
+impl Settings {
+    /// Reads the nearest settings file in a folder and those above it; there need not be one.
+    pub(crate) fn nearest(folder: &Path) -> Result<Self> {
+        let start = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+        for folder in start.ancestors() {
+            let path = folder.join(SETTINGS_FILE);
+            match read_file(&path, MAX_SETTINGS_BYTES, Follow::Links) {
+                Ok(bytes) => return Self::parse(&path, &bytes),
+                Err(error) if error.is_not_found() => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(Self::default())
+    }
+
+    fn parse(path: &Path, bytes: &[u8]) -> Result<Self> {
+        let text = String::from_utf8_lossy(bytes);
+        let file: File = toml::from_str(&text).map_err(|error| {
+            let source = SourceText::new(path.to_string_lossy(), text.clone());
+            let span = error.span().unwrap_or_default();
+            let location = Location::new(&source, Span { start: span.start, end: span.end });
+            let message = error.message().lines().next().unwrap_or_default().to_owned();
+            let mut finding = Diagnostic::error(Code::Usage, message).at(location);
+            let written = text.get(span).unwrap_or_default();
+            if let Some(similar) = most_similar(written, ["registries"]) {
+                finding = finding.hint(format!("did you mean `{similar}`?"));
+            }
+            finding
+        })?;
+        Ok(Self {
+            folder: path.parent().unwrap_or(Path::new("")).to_owned(),
+            registries: file.registries,
+        })
+    }
+}

@@ -1,0 +1,147 @@
+//! Why there is no resolution.
+
+use std::fmt::Write as _;
+
+use clap::builder::styling::{AnsiColor, Style};
+use pkgres_manifest::ReleaseSource;
+use pkgres_resolver::{Conflict, Reason, ReasonKind};
+use serde_json::{Value, json};
+
+/// A conflict as text: what clashes, how it came in, what can be done.
+pub(crate) fn conflict(conflict: &Conflict, styled: bool) -> String {
+    let (error, hint) = if styled {
+        (AnsiColor::Red.on_default().bold(), AnsiColor::Cyan.on_default().bold())
+    } else {
+        (Style::new(), Style::new())
+    };
+    let mut text = String::new();
+    let mut write = || -> std::fmt::Result {
+        write!(text, "{error}error[{}]{error:#}: {}", conflict.code, conflict.summary)?;
+        let clashing: Vec<(String, String)> = conflict
+            .reasons
+            .iter()
+            .filter(|reason| reason.clashes)
+            .flat_map(lines)
+            .collect();
+        let width = clashing.iter().map(|(origin, _)| origin.chars().count()).max().unwrap_or(0);
+        for (at, (origin, what)) in clashing.iter().enumerate() {
+            let mark = match (at, clashing.len()) {
+                (_, 1) => '-',
+                (0, _) => '\u{250c}',
+                (_, count) if at + 1 == count => '\u{2514}',
+                _ => '\u{2502}',
+            };
+            write!(text, "\n  {mark} {origin:width$}  {what}")?;
+        }
+        for reason in conflict.reasons.iter().filter(|reason| !reason.clashes) {
+            write!(text, "\n  {}", brought_in(reason))?;
+        }
+        for line in &conflict.hints {
+            write!(text, "\n{hint}hint{hint:#}: {line}")?;
+        }
+        Ok(())
+    };
+    write().expect("writing to a string does not fail");
+    text
+}
+
+/// Where a reason comes from, and the reason itself; a line for each path of a class.
+fn lines(reason: &Reason) -> Vec<(String, String)> {
+    match &reason.kind {
+        ReasonKind::Inherits { paths } => paths
+            .iter()
+            .map(|path| {
+                let steps: Vec<String> = path
+                    .iter()
+                    .map(|(class, package, version)| format!("{class} ({package} {version})"))
+                    .collect();
+                ("classes".to_owned(), steps.join(" > "))
+            })
+            .collect(),
+        _ => vec![(origin(reason), reason.text.clone())],
+    }
+}
+
+fn origin(reason: &Reason) -> String {
+    match (&reason.location, &reason.source) {
+        (Some(location), _) => location.to_string(),
+        (None, Some(ReleaseSource::Host)) => "host".to_owned(),
+        (None, Some(ReleaseSource::Registry(name))) => format!("registry {name}"),
+        (None, None) => "root".to_owned(),
+    }
+}
+
+/// `Auth is required by Web 2.1.0 (app/manifest.yaml:12:3)`
+fn brought_in(reason: &Reason) -> String {
+    let ReasonKind::Requires { package, .. } = &reason.kind else {
+        return format!("{} ({})", reason.text, origin(reason));
+    };
+    match reason.text.split_once(" requires ") {
+        Some((owner, what)) => {
+            let spec = what.strip_prefix(package.as_str()).unwrap_or(what).trim_start();
+            format!("{package} {spec} is required by {owner} ({})", origin(reason))
+        }
+        None => reason.text.clone(),
+    }
+}
+
+/// A conflict as JSON.
+pub(crate) fn conflict_json(conflict: &Conflict) -> Value {
+    let steps: Vec<Value> = conflict.reasons.iter().map(reason_json).collect();
+    json!({
+        "code": conflict.code.to_string(),
+        "summary": conflict.summary,
+        "steps": steps,
+        "packages": conflict.packages,
+        "hints": conflict.hints,
+    })
+}
+
+fn reason_json(reason: &Reason) -> Value {
+    let mut step = json!({
+        "text": reason.text,
+        "package": reason.owner,
+        "versions": reason.versions,
+        "every_version": reason.every_version,
+        "clashes": reason.clashes,
+    });
+    let fields = step.as_object_mut().expect("an object was made above");
+    match &reason.kind {
+        ReasonKind::Requires { package, spec } => {
+            fields.insert("kind".to_owned(), json!("requires"));
+            fields.insert("requires".to_owned(), json!(package));
+            fields.insert("spec".to_owned(), json!(spec));
+        }
+        ReasonKind::Extends { class } => {
+            fields.insert("kind".to_owned(), json!("extends"));
+            fields.insert("class".to_owned(), json!(class));
+        }
+        ReasonKind::OwnCycle => {
+            fields.insert("kind".to_owned(), json!("own_cycle"));
+        }
+        ReasonKind::Inherits { paths } => {
+            let paths: Vec<Vec<Value>> = paths
+                .iter()
+                .map(|path| {
+                    path.iter()
+                        .map(|(class, package, version)| {
+                            json!({"class": class, "package": package, "version": version})
+                        })
+                        .collect()
+                })
+                .collect();
+            fields.insert("kind".to_owned(), json!("inherits"));
+            fields.insert("paths".to_owned(), json!(paths));
+        }
+    }
+    if let Some(location) = &reason.location {
+        let position = location.position();
+        fields.insert("file".to_owned(), json!(location.source().name()));
+        fields.insert("line".to_owned(), json!(position.line));
+        fields.insert("column".to_owned(), json!(position.column));
+    }
+    if let Some(source) = &reason.source {
+        fields.insert("source".to_owned(), json!(source));
+    }
+    step
+}

@@ -1,0 +1,126 @@
+//! Findings with the lines that they are about.
+
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use pkgres_manifest::diagnostic::{Diagnostic, Escaped, Label, Location, Severity};
+use serde_json::{Value, json};
+
+/// How many bytes around a place are shown of a line that is longer than a screen.
+const WINDOW_BYTES: usize = 60;
+
+/// A finding as text: the message, the lines it is about, the hints.
+pub(crate) fn diagnostic(finding: &Diagnostic, styled: bool) -> String {
+    let level = match finding.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let title = level
+        .primary_title(finding.message.clone())
+        .id(finding.code.to_string());
+    let mut groups = vec![title.elements(Vec::<Origin<'_>>::new())];
+    for (at, label) in finding.labels.iter().enumerate() {
+        let kind = if at == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
+        let group = std::mem::replace(&mut groups[0], Group::with_level(Level::NOTE));
+        groups[0] = add_label(group, label, kind);
+    }
+    for hint in &finding.hints {
+        let title = Level::HELP.with_name("hint").secondary_title(hint.clone());
+        groups.push(Group::with_title(title));
+    }
+    let renderer = if styled { Renderer::styled() } else { Renderer::plain() };
+    renderer.render(&groups)
+}
+
+fn add_label<'a>(group: Group<'a>, label: &Label, kind: AnnotationKind) -> Group<'a> {
+    let location = &label.location;
+    let path = Escaped::new(location.source().name()).to_string();
+    if location.source().text().is_empty() {
+        return group.element(Origin::path(path));
+    }
+    let window = Window::around(location);
+    let annotation = kind.span(window.span.0..window.span.1);
+    let annotation = if label.message.is_empty() {
+        annotation
+    } else {
+        annotation.label(label.message.clone())
+    };
+    group.element(
+        Snippet::source(window.text)
+            .line_start(window.line)
+            .path(path)
+            .fold(false)
+            .annotation(annotation),
+    )
+}
+
+/// The part of an input that is shown: one line, or the middle of a very long one.
+struct Window {
+    text: String,
+    line: usize,
+    span: (usize, usize),
+}
+
+impl Window {
+    fn around(location: &Location) -> Self {
+        let text = location.source().text();
+        let span = location.span();
+        let begin = text[..span.start].rfind('\n').map_or(0, |newline| newline + 1);
+        let end = text[span.start..].find('\n').map_or(text.len(), |newline| span.start + newline);
+        let from = text.floor_char_boundary(begin.max(span.start.saturating_sub(WINDOW_BYTES)));
+        let until = text.ceil_char_boundary(end.min(span.start + 2 * WINDOW_BYTES)).min(end);
+        let stop = span.end.clamp(span.start, until);
+        Self {
+            text: neutral(&text[from..until]),
+            line: location.position().line,
+            span: (span.start - from, stop - from),
+        }
+    }
+}
+
+/// A piece of foreign text in which everything that could act on a terminal is replaced by
+/// something that takes as many bytes, so that places stay where they are.
+fn neutral(text: &str) -> String {
+    text.chars()
+        .map(|character| {
+            let escaped = Escaped::from_char(character).to_string();
+            let is_plain = character == '\t' || escaped.chars().eq([character]);
+            match (is_plain, character.len_utf8()) {
+                (true, _) => character,
+                (_, 1) => '?',
+                (_, 2) => '\u{bf}',
+                (_, 3) => '\u{fffd}',
+                _ => '\u{1f7a8}',
+            }
+        })
+        .collect()
+}
+
+/// Findings as JSON objects.
+pub(crate) fn diagnostics_json(findings: &[Diagnostic]) -> Value {
+    findings
+        .iter()
+        .map(|finding| {
+            let labels: Vec<Value> = finding
+                .labels
+                .iter()
+                .map(|label| {
+                    let position = label.location.position();
+                    let span = label.location.span();
+                    json!({
+                        "file": label.location.source().name(),
+                        "line": position.line,
+                        "column": position.column,
+                        "length": span.end - span.start,
+                        "message": label.message,
+                    })
+                })
+                .collect();
+            json!({
+                "code": finding.code.to_string(),
+                "severity": finding.severity.to_string(),
+                "message": finding.message,
+                "labels": labels,
+                "hints": finding.hints,
+            })
+        })
+        .collect()
+}

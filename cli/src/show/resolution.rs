@@ -1,0 +1,103 @@
+//! A resolution as JSON, and what is worth saying about it.
+
+use pkgres_resolver::{
+    BoundRequirement, ChosenPrerelease, PrereleaseReason, Resolution, SideBySide,
+};
+use serde_json::{Map, Value, json};
+
+/// What is worth saying about a resolution: packages with several releases, prereleases and
+/// withdrawn releases, and why they are there. A line each.
+pub(crate) fn notes(resolution: &Resolution) -> Vec<String> {
+    let mut lines = Vec::new();
+    for SideBySide { name, because, .. } in &resolution.side_by_side {
+        lines.push(format!("{name} has several releases side by side:"));
+        for demand in because {
+            lines.push(format!(
+                "  {} for {} {}, which requires {}",
+                demand.version, demand.owner, demand.owner_version, demand.spec
+            ));
+        }
+    }
+    for ChosenPrerelease { name, version, because } in &resolution.prereleases {
+        let reason = match because {
+            PrereleaseReason::Locked => "the lock holds it".to_owned(),
+            PrereleaseReason::Policy => "prereleases are allowed".to_owned(),
+            PrereleaseReason::NoStable => "no stable version fits".to_owned(),
+            PrereleaseReason::Named { owner, owner_version, spec } => {
+                format!("{owner} {owner_version} requires {spec}")
+            }
+        };
+        lines.push(format!("{name} {version} is a prerelease: {reason}"));
+    }
+    for package in resolution.packages.iter().filter(|package| package.yanked) {
+        lines.push(format!(
+            "{} {} was withdrawn and is kept because the lock holds it",
+            package.name, package.version
+        ));
+    }
+    lines
+}
+
+fn requires(requirements: &[BoundRequirement]) -> Value {
+    let map: Map<String, Value> = requirements
+        .iter()
+        .map(|bound| (bound.package.to_string(), json!(bound.version)))
+        .collect();
+    Value::Object(map)
+}
+
+/// A resolution as a JSON document.
+pub(crate) fn resolution_json(resolution: &Resolution) -> Value {
+    let roots: Vec<Value> = resolution
+        .roots
+        .iter()
+        .map(|root| {
+            json!({
+                "name": root.name,
+                "version": root.version,
+                "requires": requires(&root.requires),
+            })
+        })
+        .collect();
+    let packages: Vec<Value> = resolution
+        .packages
+        .iter()
+        .map(|package| {
+            json!({
+                "name": package.name,
+                "version": package.version,
+                "source": package.source,
+                "sha256": package.digest,
+                "requires": requires(&package.requires),
+            })
+        })
+        .collect();
+    let side_by_side: Vec<Value> = resolution
+        .side_by_side
+        .iter()
+        .map(|entry| {
+            let because: Vec<Value> = entry
+                .because
+                .iter()
+                .map(|demand| {
+                    json!({
+                        "package": demand.owner,
+                        "package_version": demand.owner_version,
+                        "spec": demand.spec.written(),
+                        "version": demand.version,
+                    })
+                })
+                .collect();
+            json!({"name": entry.name, "versions": entry.versions, "because": because})
+        })
+        .collect();
+    json!({
+        "schema_version": 1,
+        "status": "resolved",
+        "root": roots.first(),
+        "packages": packages,
+        "side_by_side": side_by_side,
+        "notes": notes(resolution),
+        "stats": {"steps": resolution.stats.steps},
+    })
+}

@@ -1,0 +1,127 @@
+//! Why a lockfile is out of date.
+
+use clap::builder::styling::{AnsiColor, Style};
+use pkgres_manifest::diagnostic::{Code, Location};
+use pkgres_manifest::{ArtifactDigest, PackageName};
+use pkgres_resolver::Staleness;
+use serde_json::{Value, json};
+
+/// The differences as an error with a line each and the command that mends them.
+pub(crate) fn staleness(stale: &[Staleness], styled: bool) -> String {
+    let (error, hint) = if styled {
+        (AnsiColor::Red.on_default().bold(), AnsiColor::Cyan.on_default().bold())
+    } else {
+        (Style::new(), Style::new())
+    };
+    let mut text = format!(
+        "{error}error[{}]{error:#}: the lockfile is out of date",
+        Code::LockStale
+    );
+    for entry in stale {
+        let (mark, line) = line(entry);
+        text.push_str(&format!("\n  {mark} {line}"));
+    }
+    text.push_str(&format!("\n{hint}hint{hint:#}: `pkgres lock` brings it up to date"));
+    text
+}
+
+/// One difference as JSON.
+pub(crate) fn staleness_json(entry: &Staleness) -> Value {
+    let (kind, package) = kind(entry);
+    json!({"kind": kind, "package": package, "text": line(entry).1})
+}
+
+fn kind(entry: &Staleness) -> (&'static str, Option<&PackageName>) {
+    match entry {
+        Staleness::RootNotLocked(root) => ("root_not_locked", Some(root)),
+        Staleness::NotARoot(root) => ("not_a_root", Some(root)),
+        Staleness::RequirementAdded { package, .. } => ("requirement_added", Some(package)),
+        Staleness::RequirementRemoved { package, .. } => ("requirement_removed", Some(package)),
+        Staleness::RequirementChanged { package, .. } => ("requirement_changed", Some(package)),
+        Staleness::Gone { package, .. } => ("gone", Some(package)),
+        Staleness::SourceDiffers { package, .. } => ("source_differs", Some(package)),
+        Staleness::DigestDiffers { package, .. } => ("digest_differs", Some(package)),
+        Staleness::NotBound { package, .. } => ("not_bound", Some(package)),
+        Staleness::NotAllowed { package, .. } => ("not_allowed", Some(package)),
+        Staleness::NotRequired { package, .. } => ("not_required", Some(package)),
+        Staleness::ClassNotFound { owner, .. } => ("class_not_found", Some(owner)),
+        Staleness::InheritsTwice { .. } => ("inherits_twice", None),
+        Staleness::ClassCircle(_) => ("class_circle", None),
+        Staleness::NotReached { package, .. } => ("not_reached", Some(package)),
+    }
+}
+
+/// A mark, `+` for something new, `-` for something that goes, `~` for a change, and a sentence.
+fn line(entry: &Staleness) -> (char, String) {
+    match entry {
+        Staleness::RootNotLocked(root) => ('+', format!("{root} is not in the lock")),
+        Staleness::NotARoot(root) => ('-', format!("{root} is in the lock, but is no root")),
+        Staleness::RequirementAdded { root, package, spec, location } => (
+            '+',
+            format!("{package} {spec} is required by {root}{} and not in the lock", at(location.as_ref())),
+        ),
+        Staleness::RequirementRemoved { root, package } => {
+            ('-', format!("{package} is not required by {root} any more"))
+        }
+        Staleness::RequirementChanged { root, package, locked, spec, location } => (
+            '~',
+            format!(
+                "{root} requires {package} {spec}{}; the lock was made for {locked}",
+                at(location.as_ref())
+            ),
+        ),
+        Staleness::Gone { package, version, host_has: None } => {
+            ('-', format!("{package} {version} is in no registry any more"))
+        }
+        Staleness::Gone { package, version, host_has: Some(found) } => {
+            ('~', format!("{package} {version}: the host supplies {found} now"))
+        }
+        Staleness::SourceDiffers { package, version, locked, found } => (
+            '~',
+            format!("{package} {version} was locked from `{locked}` and now comes from `{found}`"),
+        ),
+        Staleness::DigestDiffers { package, version, locked, found } => (
+            '~',
+            format!(
+                "{package} {version} has the digest {}, not {}",
+                digest(found.as_ref()),
+                digest(locked.as_ref())
+            ),
+        ),
+        Staleness::NotBound { owner, owner_version, package } => {
+            ('+', format!("{package} is required by {owner} {owner_version} and not in the lock"))
+        }
+        Staleness::NotAllowed { owner, owner_version, package, spec, version, location } => (
+            '~',
+            format!(
+                "{package} {version} is not allowed by {owner} {owner_version}, which requires {spec}{}",
+                at(location.as_ref())
+            ),
+        ),
+        Staleness::NotRequired { owner, owner_version, package } => {
+            ('-', format!("{package} is not required by {owner} {owner_version}"))
+        }
+        Staleness::ClassNotFound { owner, owner_version, class } => (
+            '~',
+            format!("the class {class}, which a class of {owner} {owner_version} extends, is not found"),
+        ),
+        Staleness::InheritsTwice { class, inherited } => {
+            ('~', format!("the class {class} inherits {inherited} twice"))
+        }
+        Staleness::ClassCircle(classes) => {
+            let names: Vec<&str> = classes.iter().map(pkgres_manifest::ClassName::as_str).collect();
+            ('~', format!("classes extend each other: {}", names.join(", ")))
+        }
+        Staleness::NotReached { package, version } => {
+            ('-', format!("{package} {version} is not needed any more"))
+        }
+    }
+}
+
+fn at(location: Option<&Location>) -> String {
+    location.map(|location| format!(" ({location})")).unwrap_or_default()
+}
+
+fn digest(digest: Option<&ArtifactDigest>) -> String {
+    digest.map_or_else(|| "none".to_owned(), ToString::to_string)
+}

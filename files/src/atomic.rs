@@ -1,0 +1,161 @@
+//! Writing files and folders in one step, as seen from outside.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use pkgres_manifest::PackagePath;
+
+use crate::error::FileError;
+use crate::file_system::{Access, EntryKind, FileSystem};
+
+/// What temporary names begin with. No package may have a file of such a name.
+const TEMPORARY_PREFIX: &str = ".pkgres-";
+
+/// Writes a file: afterwards there is the old content or the new one, whatever happens.
+///
+/// The bytes go to a temporary file in the same folder and are brought to the disk; then the file
+/// takes the place of the target. Refused if the target is a link, a folder or a device. What
+/// earlier runs left behind after a crash is removed.
+pub fn write_file(system: &dyn FileSystem, path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    let folder = parent(path);
+    let name = file_name(path)?;
+    match system.kind(path).map_err(FileError::system("cannot write", path))? {
+        None | Some(EntryKind::File) => {}
+        Some(EntryKind::Link) => return Err(FileError::refused(path, "a link is not written through")),
+        Some(EntryKind::Folder) => return Err(FileError::refused(path, "there is a folder")),
+        Some(EntryKind::Other) => return Err(FileError::refused(path, "this is not a plain file")),
+    }
+    sweep(system, folder, &name);
+    let temporary = folder.join(temporary_name(&name));
+    let written = write_and_rename(system, &temporary, path, bytes);
+    if written.is_err() {
+        // The error that is reported is the first one.
+        let _ = system.remove(&temporary);
+    }
+    written?;
+    system.sync_folder(folder).map_err(FileError::system("cannot write", folder))
+}
+
+fn write_and_rename(
+    system: &dyn FileSystem,
+    temporary: &Path,
+    path: &Path,
+    bytes: &[u8],
+) -> Result<(), FileError> {
+    let mut file = system
+        .create_file(temporary, Access::Data)
+        .map_err(FileError::system("cannot create", temporary))?;
+    file.write(bytes).map_err(FileError::system("cannot write", temporary))?;
+    file.sync().map_err(FileError::system("cannot write", temporary))?;
+    system.rename(temporary, path).map_err(FileError::system("cannot write", path))
+}
+
+/// A file of a folder that is written as a whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewTreeFile {
+    /// Its path in the folder.
+    pub path: PackagePath,
+    /// Its content.
+    pub bytes: Vec<u8>,
+    /// Whether it can be run.
+    pub access: Access,
+}
+
+/// Writes a folder with all its files: afterwards there is nothing or all of it.
+///
+/// The target must not exist, or be an empty folder.
+pub fn write_tree(
+    system: &dyn FileSystem,
+    folder: &Path,
+    files: impl IntoIterator<Item = Result<NewTreeFile, FileError>>,
+) -> Result<(), FileError> {
+    let parent = parent(folder);
+    let name = file_name(folder)?;
+    let occupied = FileError::refused(folder, "there is something already");
+    match system.kind(folder).map_err(FileError::system("cannot write", folder))? {
+        None => {}
+        Some(EntryKind::Folder) => {
+            let names = system.names(folder).map_err(FileError::system("cannot read", folder))?;
+            if !names.is_empty() {
+                return Err(occupied);
+            }
+            system.remove(folder).map_err(FileError::system("cannot write", folder))?;
+        }
+        Some(_) => return Err(occupied),
+    }
+    let temporary = parent.join(temporary_name(&name));
+    let filled = fill(system, &temporary, files).and_then(|()| {
+        system.rename(&temporary, folder).map_err(FileError::system("cannot write", folder))
+    });
+    if filled.is_err() {
+        let _ = system.remove(&temporary);
+    }
+    filled?;
+    system.sync_folder(parent).map_err(FileError::system("cannot write", parent))
+}
+
+fn fill(
+    system: &dyn FileSystem,
+    folder: &Path,
+    files: impl IntoIterator<Item = Result<NewTreeFile, FileError>>,
+) -> Result<(), FileError> {
+    system.create_folder(folder).map_err(FileError::system("cannot create", folder))?;
+    let mut folders: BTreeSet<PathBuf> = BTreeSet::new();
+    folders.insert(folder.to_owned());
+    for file in files {
+        let file = file?;
+        let mut at = folder.to_owned();
+        let mut parts = file.path.as_str().split('/').peekable();
+        while let Some(part) = parts.next() {
+            at.push(part);
+            if parts.peek().is_some() && folders.insert(at.clone()) {
+                system.create_folder(&at).map_err(FileError::system("cannot create", &at))?;
+            }
+        }
+        let mut new = system
+            .create_file(&at, file.access)
+            .map_err(FileError::system("cannot create", &at))?;
+        new.write(&file.bytes).map_err(FileError::system("cannot write", &at))?;
+        new.sync().map_err(FileError::system("cannot write", &at))?;
+    }
+    for folder in folders.iter().rev() {
+        system.sync_folder(folder).map_err(FileError::system("cannot write", folder))?;
+    }
+    Ok(())
+}
+
+fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+fn file_name(path: &Path) -> Result<String, FileError> {
+    path.file_name()
+        .and_then(|name| name.to_str())
+        .map(str::to_owned)
+        .ok_or_else(|| FileError::refused(path, "the path does not end in a name"))
+}
+
+/// A name that no other write of this or another process uses at the same time.
+fn temporary_name(name: &str) -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    format!("{TEMPORARY_PREFIX}{name}.{}-{number}.tmp", std::process::id())
+}
+
+/// Removes temporary files of `name` that nobody is writing any more. That it cannot is no reason
+/// not to write.
+fn sweep(system: &dyn FileSystem, folder: &Path, name: &str) {
+    let prefix = format!("{TEMPORARY_PREFIX}{name}.");
+    for leftover in system.names(folder).unwrap_or_default() {
+        let is_temporary = leftover.starts_with(&prefix)
+            && Path::new(&leftover).extension().is_some_and(|extension| extension == "tmp");
+        let path = folder.join(&leftover);
+        if is_temporary && matches!(system.kind(&path), Ok(Some(EntryKind::File))) {
+            let _ = system.remove_if_idle(&path);
+        }
+    }
+}

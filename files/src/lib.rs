@@ -1,0 +1,21 @@
+//! Reading and writing files so that nothing is ever half there.
+//!
+//! This crate is the only one that writes. A file is written beside its target, brought to the
+//! disk and renamed; a folder is filled beside its target and renamed. Whoever looks, and whatever
+//! is interrupted, there is the old state or the new one. Writes never go through a link.
+//!
+//! All writing goes through the trait [`FileSystem`], so that tests can let every single step fail
+//! or be the last one before a crash.
+
+mod atomic;
+mod error;
+mod file_system;
+mod read;
+mod real;
+pub mod simulated;
+
+pub use atomic::{NewTreeFile, write_file, write_tree};
+pub use error::FileError;
+pub use file_system::{Access, EntryKind, FileSystem, NewFile};
+pub use read::{Follow, read_file};
+pub use real::RealFileSystem;

@@ -1,0 +1,63 @@
+//! Reading plain files of bounded size.
+
+use std::fs::{File, OpenOptions};
+use std::io::Read as _;
+use std::path::Path;
+
+use crate::error::FileError;
+
+/// Whether the last part of a path may be a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Follow {
+    /// It may: the path was given by the user.
+    Links,
+    /// It may not: the path is part of something foreign, such as a package folder.
+    Nothing,
+}
+
+/// Reads a plain file of at most `limit` bytes.
+///
+/// Anything that is not a plain file is refused without waiting for it: opening a pipe does not
+/// block, and devices are not read.
+pub fn read_file(path: &Path, limit: u64, follow: Follow) -> Result<Vec<u8>, FileError> {
+    let file = open(path, follow).map_err(FileError::system("cannot read", path))?;
+    let metadata = file.metadata().map_err(FileError::system("cannot read", path))?;
+    if !metadata.is_file() {
+        let kind = if metadata.is_dir() { "a folder" } else { "not a plain file" };
+        return Err(FileError::refused(path, format!("this is {kind}")));
+    }
+    let too_large = || FileError::refused(path, format!("more than the limit of {limit} bytes"));
+    if metadata.len() > limit {
+        return Err(too_large());
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default());
+    file.take(limit.saturating_add(1))
+        .read_to_end(&mut bytes)
+        .map_err(FileError::system("cannot read", path))?;
+    if bytes.len() as u64 > limit {
+        return Err(too_large());
+    }
+    Ok(bytes)
+}
+
+#[cfg(unix)]
+fn open(path: &Path, follow: Follow) -> std::io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+
+    use rustix::fs::OFlags;
+
+    let mut flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    if follow == Follow::Nothing {
+        flags |= OFlags::NOFOLLOW;
+    }
+    let flags = i32::try_from(flags.bits()).expect("the flags of open fit its argument");
+    OpenOptions::new().read(true).custom_flags(flags).open(path)
+}
+
+#[cfg(not(unix))]
+fn open(path: &Path, follow: Follow) -> std::io::Result<File> {
+    if follow == Follow::Nothing && std::fs::symlink_metadata(path)?.is_symlink() {
+        return Err(std::io::Error::other("this is a link"));
+    }
+    OpenOptions::new().read(true).open(path)
+}

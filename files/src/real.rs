@@ -1,0 +1,106 @@
+//! The file system of the machine.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use crate::file_system::{Access, EntryKind, FileSystem, NewFile};
+
+/// The file system of the machine.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RealFileSystem;
+
+impl NewFile for File {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.write_all(bytes)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.sync_all()
+    }
+}
+
+impl FileSystem for RealFileSystem {
+    fn kind(&self, path: &Path) -> io::Result<Option<EntryKind>> {
+        match fs::symlink_metadata(path) {
+            Ok(metadata) => {
+                let kind = metadata.file_type();
+                Ok(Some(if kind.is_file() {
+                    EntryKind::File
+                } else if kind.is_dir() {
+                    EntryKind::Folder
+                } else if kind.is_symlink() {
+                    EntryKind::Link
+                } else {
+                    EntryKind::Other
+                }))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn names(&self, folder: &Path) -> io::Result<Vec<String>> {
+        fs::read_dir(folder)?
+            // A name that is not text is not one that was given here.
+            .filter_map(|entry| entry.map(|entry| entry.file_name().into_string().ok()).transpose())
+            .collect()
+    }
+
+    fn create_file(&self, path: &Path, access: Access) -> io::Result<Box<dyn NewFile>> {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::OpenOptionsExt as _;
+            options.mode(if access == Access::Program { 0o755 } else { 0o644 });
+        }
+        #[cfg(not(unix))]
+        let _ = access;
+        let file = options.open(path)?;
+        // The lock tells a file that is being written from a leftover. Where file systems have no
+        // locks, leftovers stay.
+        match file.lock() {
+            Err(error) if error.kind() != io::ErrorKind::Unsupported => Err(error),
+            _ => Ok(Box::new(file)),
+        }
+    }
+
+    fn create_folder(&self, path: &Path) -> io::Result<()> {
+        fs::create_dir(path)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn sync_folder(&self, folder: &Path) -> io::Result<()> {
+        if cfg!(windows) {
+            // Folders cannot be opened there; renames are kept by the file system's journal.
+            return Ok(());
+        }
+        File::open(folder)?.sync_all()
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        if fs::symlink_metadata(path)?.is_dir() {
+            fs::remove_dir_all(path)
+        } else {
+            fs::remove_file(path)
+        }
+    }
+
+    fn remove_if_idle(&self, path: &Path) -> io::Result<bool> {
+        let file = match OpenOptions::new().read(true).open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        match file.try_lock() {
+            Ok(()) => fs::remove_file(path).map(|()| true),
+            Err(fs::TryLockError::WouldBlock) => Ok(false),
+            Err(fs::TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(false),
+            Err(fs::TryLockError::Error(error)) => Err(error),
+        }
+    }
+}

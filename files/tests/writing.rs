@@ -1,0 +1,134 @@
+//! Writing, with every step failing or being the last one.
+
+use std::path::Path;
+
+use pkgres_files::simulated::{Fault, SimulatedFileSystem};
+use pkgres_files::{
+    Access, FileSystem, Follow, NewTreeFile, RealFileSystem, read_file, write_file, write_tree,
+};
+use pkgres_manifest::PackagePath;
+
+const OLD: &[u8] = b"the old content";
+const NEW: &[u8] = b"the new content, which is longer";
+
+fn tree() -> Vec<Result<NewTreeFile, pkgres_files::FileError>> {
+    ["manifest.yaml", "Classes/A.yaml", "Classes/deep/B.yaml"]
+        .map(|path| {
+            Ok(NewTreeFile {
+                path: PackagePath::parse(path).expect("a valid path"),
+                bytes: path.as_bytes().to_vec(),
+                access: Access::Data,
+            })
+        })
+        .into_iter()
+        .collect()
+}
+
+#[test]
+fn a_file_is_old_or_new_whatever_step_fails() {
+    let path = Path::new("project/pkgres.lock");
+    let fresh = || SimulatedFileSystem::with_files([("project/pkgres.lock", OLD)]);
+    let undisturbed = fresh();
+    write_file(&undisturbed, path, NEW).expect("nothing fails");
+    let steps = undisturbed.steps();
+    assert!(steps >= 5, "a write has several steps");
+    for step in 0..steps {
+        for fault in [Fault::Fails, Fault::Stops] {
+            let system = fresh();
+            system.set_fault(step, fault);
+            let result = write_file(&system, path, NEW);
+            let mut states = system.after_crash();
+            states.push(system.files());
+            for files in states {
+                let content = files.get(path).expect("the file is there");
+                assert!(content == OLD || content == NEW, "step {step}, {fault:?}: {content:?}");
+                if result.is_ok() {
+                    assert_eq!(content, NEW, "step {step}, {fault:?}: reported as written");
+                }
+            }
+            if fault == Fault::Fails && result.is_err() {
+                let left: Vec<_> = system.files().into_keys().collect();
+                // Only the removal of the temporary file itself may fail to leave nothing behind.
+                assert!(left.len() == 1 || step + 1 >= steps, "step {step}: {left:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_folder_is_there_as_a_whole_or_not_at_all() {
+    let folder = Path::new("cache/package");
+    let fresh = || SimulatedFileSystem::with_files([("cache/other", OLD)]);
+    let undisturbed = fresh();
+    write_tree(&undisturbed, folder, tree()).expect("nothing fails");
+    let complete = undisturbed.files();
+    assert_eq!(complete.len(), 4);
+    for step in 0..undisturbed.steps() {
+        for fault in [Fault::Fails, Fault::Stops] {
+            let system = fresh();
+            system.set_fault(step, fault);
+            let _ = write_tree(&system, folder, tree());
+            let mut states = system.after_crash();
+            states.push(system.files());
+            for files in states {
+                let below: Vec<_> = files.keys().filter(|path| path.starts_with(folder)).collect();
+                let whole = complete.iter().all(|(path, bytes)| files.get(path) == Some(bytes));
+                assert!(below.is_empty() || whole, "step {step}, {fault:?}: {below:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn leftovers_are_swept_and_running_writes_left_alone() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let target = folder.path().join("pkgres.lock");
+    let leftover = folder.path().join(".pkgres-pkgres.lock.1-1.tmp");
+    let running = folder.path().join(".pkgres-pkgres.lock.2-2.tmp");
+    std::fs::write(&leftover, "half").expect("written");
+    let held = RealFileSystem.create_file(&running, Access::Data).expect("created");
+    write_file(&RealFileSystem, &target, NEW).expect("written");
+    assert!(!leftover.exists(), "the leftover is gone");
+    assert!(running.exists(), "somebody is writing this one");
+    drop(held);
+    write_file(&RealFileSystem, &target, OLD).expect("written");
+    assert!(!running.exists());
+    assert_eq!(std::fs::read(&target).expect("read"), OLD);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_folders_and_pipes_are_left_alone() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let outside = folder.path().join("outside");
+    std::fs::write(&outside, OLD).expect("written");
+    let link = folder.path().join("link");
+    std::os::unix::fs::symlink(&outside, &link).expect("linked");
+    let error = write_file(&RealFileSystem, &link, NEW).expect_err("a link");
+    assert!(error.to_string().ends_with("a link is not written through"), "{error}");
+    assert_eq!(std::fs::read(&outside).expect("read"), OLD);
+    assert!(write_file(&RealFileSystem, folder.path(), NEW).is_err());
+    assert!(read_file(&link, 100, Follow::Nothing).is_err());
+    assert_eq!(read_file(&link, 100, Follow::Links).expect("followed"), OLD);
+    let error = read_file(&outside, 3, Follow::Links).expect_err("too large");
+    assert!(error.to_string().ends_with("more than the limit of 3 bytes"), "{error}");
+
+    let pipe = folder.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs");
+    assert!(made.success());
+    let error = read_file(&pipe, 100, Follow::Links).expect_err("a pipe");
+    assert!(error.to_string().ends_with("this is not a plain file"), "{error}");
+    assert!(read_file(Path::new("/dev/zero"), 100, Follow::Links).is_err());
+    assert!(read_file(folder.path(), 100, Follow::Links).is_err());
+}
+
+#[test]
+fn an_occupied_folder_is_not_written_to() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let target = folder.path().join("package");
+    std::fs::create_dir(&target).expect("created");
+    write_tree(&RealFileSystem, &target, tree()).expect("an empty folder will do");
+    assert!(target.join("Classes/deep/B.yaml").is_file());
+    let error = write_tree(&RealFileSystem, &target, tree()).expect_err("it is occupied");
+    assert!(error.to_string().ends_with("there is something already"), "{error}");
+}

@@ -1,0 +1,98 @@
+//! Unpacking contents, a piece at a time.
+
+use flate2::{Decompress, FlushDecompress, Status};
+
+use super::entry::Method;
+
+/// How much is unpacked at a time.
+const PIECE_BYTES: usize = 64 << 10;
+
+/// Unpacks contents, one after the other, in memory of a fixed size.
+pub(super) struct Inflater {
+    stream: Decompress,
+    piece: Vec<u8>,
+}
+
+impl Inflater {
+    pub(super) fn new() -> Self {
+        Self {
+            stream: Decompress::new(false),
+            piece: Vec::new(),
+        }
+    }
+
+    /// Unpacks all of `packed`, hands the content to `sink` piece by piece, and checks that it has
+    /// the size and the CRC.
+    ///
+    /// Fails with what is wrong, to be said after the name of the entry. At most one byte more
+    /// than the size is unpacked.
+    pub(super) fn unpack(
+        &mut self,
+        packed: &[u8],
+        method: Method,
+        size: u64,
+        crc: u32,
+        sink: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), &'static str> {
+        let mut hasher = crc32fast::Hasher::new();
+        let mut take = |piece: &[u8]| {
+            hasher.update(piece);
+            sink(piece);
+        };
+        match method {
+            Method::Stored if packed.len() as u64 != size => {
+                return Err("is stored in another size than its own");
+            }
+            Method::Stored => take(packed),
+            Method::Deflated => self.inflate(packed, size, &mut take)?,
+        }
+        if hasher.finalize() == crc {
+            Ok(())
+        } else {
+            Err("has another CRC than its content")
+        }
+    }
+
+    fn inflate(
+        &mut self,
+        packed: &[u8],
+        size: u64,
+        take: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), &'static str> {
+        self.stream.reset(false);
+        self.piece.resize(PIECE_BYTES, 0);
+        let mut rest = packed;
+        let mut left = size;
+        loop {
+            // One byte more than there should be, to see whether there is one.
+            let room = usize::try_from(left)
+                .map_or(PIECE_BYTES, |left| PIECE_BYTES.min(left.saturating_add(1)));
+            let (read_before, written_before) = (self.stream.total_in(), self.stream.total_out());
+            let status = self
+                .stream
+                .decompress(rest, &mut self.piece[..room], FlushDecompress::None)
+                .map_err(|_| "is not a deflate stream")?;
+            let read = self.stream.total_in() - read_before;
+            let written = self.stream.total_out() - written_before;
+
+            left = left
+                .checked_sub(written)
+                .ok_or("has more bytes than its headers say")?;
+            let count = |number| usize::try_from(number).unwrap_or(usize::MAX);
+            take(self.piece.get(..count(written)).unwrap_or_default());
+            rest = rest.get(count(read)..).unwrap_or_default();
+            match status {
+                Status::StreamEnd if !rest.is_empty() => {
+                    return Err("has bytes after the end of its deflate stream");
+                }
+                Status::StreamEnd if left != 0 => {
+                    return Err("has fewer bytes than its headers say");
+                }
+                Status::StreamEnd => return Ok(()),
+                // There was room, so what was missing is input.
+                _ if read == 0 && written == 0 => return Err("is cut short in its deflate stream"),
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Where the entries stand: one after the other, from the first byte to the central directory.
+
+use std::ops::Range;
+
+use crate::diagnostic::Diagnostic;
+
+use super::entry::{Entry, FLAG_DESCRIPTOR, Method};
+use super::records::{Descriptor, Fields, LocalRecord};
+use super::{broken, extra, refused};
+
+/// Puts the entries in the order in which they stand in the archive, checks that nothing stands
+/// between them and that their local records agree, and returns where their contents are.
+pub(super) fn check(
+    bytes: &[u8],
+    entries: &mut [Entry<'_>],
+    directory_offset: usize,
+) -> Result<Vec<Range<usize>>, Diagnostic> {
+    entries.sort_by_key(|entry| entry.offset);
+    if entries.first().is_some_and(|entry| entry.offset != 0) {
+        return Err(broken("bytes stand before the first entry"));
+    }
+    let ends = entries.iter().skip(1).map(|entry| entry.offset);
+    let ends = ends.chain([directory_offset]);
+    entries
+        .iter()
+        .zip(ends)
+        .map(|(entry, end)| {
+            // An entry that begins where the next one does, or in the directory, has no bytes and
+            // so no header.
+            let region = bytes.get(entry.offset..end).unwrap_or_default();
+            let content =
+                check_local(entry, region).map_err(|reason| refused(entry.name, reason))?;
+            Ok(entry.offset + content.start..entry.offset + content.end)
+        })
+        .collect()
+}
+
+/// Checks the bytes of an entry, and returns where in them the content is.
+fn check_local(entry: &Entry<'_>, region: &[u8]) -> Result<Range<usize>, String> {
+    let mut fields = Fields::new(region);
+    let local = LocalRecord::read(&mut fields)
+        .ok_or("has no local header where the central directory says")?;
+    if local.name != entry.name {
+        return Err("has another name in its local header".to_owned());
+    }
+    if local.flags != entry.flags {
+        return Err("has other flags in its local header".to_owned());
+    }
+    if Method::from_number(local.method) != Some(entry.method) {
+        return Err("has another method in its local header".to_owned());
+    }
+    let sizes = extra::long_values(local.extra, [local.size, local.packed_size])?;
+    let has_descriptor = entry.flags & FLAG_DESCRIPTOR != 0;
+    let agrees = |local: u64, central: u64| local == central || has_descriptor && local == 0;
+    if !agrees(local.crc.into(), entry.crc.into()) {
+        return Err("has another CRC in its local header".to_owned());
+    }
+    if !agrees(sizes[0], entry.size) || !agrees(sizes[1], entry.packed_size as u64) {
+        return Err("has other sizes in its local header".to_owned());
+    }
+    if has_descriptor && [local.size, local.packed_size].contains(&u32::MAX) {
+        return Err("has both a descriptor and zip64 sizes".to_owned());
+    }
+
+    let start = region.len() - fields.rest().len();
+    fields
+        .take(entry.packed_size)
+        .ok_or("runs into the next record")?;
+    if has_descriptor {
+        let descriptor = Descriptor::read(&mut fields).ok_or("lacks its descriptor")?;
+        if descriptor.crc != entry.crc
+            || u64::from(descriptor.packed_size) != entry.packed_size as u64
+            || u64::from(descriptor.size) != entry.size
+        {
+            return Err("has a descriptor that disagrees with its headers".to_owned());
+        }
+    }
+    if !fields.rest().is_empty() {
+        return Err("is followed by bytes that belong to no entry".to_owned());
+    }
+    Ok(start..start + entry.packed_size)
+}

@@ -1,0 +1,225 @@
+//! Package archives: zip files of which every byte is accounted for.
+//!
+//! Readers of zip files differ in what they make of a file that is not plain: which directory they
+//! take, which of two headers they believe, what they do with bytes between the records. An archive
+//! that opens here leaves them no choice, so that what was checked is what everyone sees:
+//!
+//! - the local records stand one after the other from the first byte on, then the central
+//!   directory, then the end record with a comment that ends where the file ends;
+//! - local and central headers agree, and each content is exactly as long as they say and has the
+//!   CRC they say;
+//! - entries are stored or deflated plain files and folders, with names that stay as they are on
+//!   every file system and that no file system takes for one another.
+
+mod directory;
+mod entry;
+mod extra;
+mod inflate;
+mod layout;
+mod names;
+mod records;
+mod write;
+
+pub use write::write_archive;
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::diagnostic::{Code, Diagnostic, Escaped, Location, SourceText, Span};
+use crate::digest::ArtifactDigest;
+use crate::limits::Limits;
+use crate::package::PackagePath;
+
+use directory::Directory;
+use entry::{Kind, Method};
+use inflate::Inflater;
+
+/// A package archive whose every byte was checked.
+///
+/// ```
+/// use pkgres_manifest::{Archive, Limits, PackagePath, write_archive};
+///
+/// let limits = Limits::default();
+/// let path = PackagePath::parse("Resources/hello.txt")?;
+/// let bytes = write_archive([(path.clone(), false, b"hello".to_vec())], &limits)?;
+/// let archive = Archive::open("hello.zip", bytes, &limits)?;
+/// assert_eq!(archive.read(&path).as_deref(), Some(&b"hello"[..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Archive {
+    bytes: Vec<u8>,
+    /// Sorted by path.
+    files: Vec<ArchiveFile>,
+}
+
+/// A file of an [`Archive`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArchiveFile {
+    /// Where the file belongs.
+    pub path: PackagePath,
+    /// How many bytes it has.
+    pub size: u64,
+    /// Whether it is marked as a program.
+    pub executable: bool,
+    packed: Packed,
+}
+
+/// The content of a file as it stands in the archive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Packed {
+    range: Range<usize>,
+    method: Method,
+    size: u64,
+    crc: u32,
+}
+
+impl Archive {
+    /// Checks all of an archive: the framing, the names, the limits and every content.
+    ///
+    /// `name` is what messages call the archive, such as its path. Contents are unpacked once to
+    /// check them, and are not kept. Takes the bytes as they are: whether they are the ones that
+    /// were expected, by [`ArtifactDigest::of_archive`], is to be checked before.
+    pub fn open(name: &str, bytes: Vec<u8>, limits: &Limits) -> Result<Self, Diagnostic> {
+        match inspect(&bytes, limits) {
+            Ok(files) => Ok(Self { bytes, files }),
+            Err(error) => {
+                let source = SourceText::new(name, "");
+                Err(error.at(Location::new(&source, Span::default())))
+            }
+        }
+    }
+
+    /// The SHA-256 of the archive. Takes time linear in its size.
+    pub fn digest(&self) -> ArtifactDigest {
+        ArtifactDigest::of_archive(&self.bytes)
+    }
+
+    /// The archive itself.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The files, sorted by path. Folders are not listed.
+    pub fn files(&self) -> impl Iterator<Item = &ArchiveFile> {
+        self.files.iter()
+    }
+
+    /// The content of a file, or `None` if there is no such file.
+    pub fn read(&self, path: &PackagePath) -> Option<Vec<u8>> {
+        let index = self
+            .files
+            .binary_search_by(|file| file.path.cmp(path))
+            .ok()?;
+        let packed = &self.files[index].packed;
+        let mut content = Vec::with_capacity(usize::try_from(packed.size).unwrap_or_default());
+        packed
+            .unpack(&self.bytes, &mut Inflater::new(), &mut |piece| {
+                content.extend_from_slice(piece);
+            })
+            .expect("opening the archive unpacked the same bytes");
+        Some(content)
+    }
+}
+
+impl Packed {
+    /// Hands the content to `sink`, piece by piece, and checks its size and CRC at the end.
+    fn unpack(
+        &self,
+        archive: &[u8],
+        inflater: &mut Inflater,
+        sink: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), &'static str> {
+        let packed = archive.get(self.range.clone()).unwrap_or_default();
+        inflater.unpack(packed, self.method, self.size, self.crc, sink)
+    }
+}
+
+impl fmt::Debug for Archive {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Archive")
+            .field("bytes", &self.bytes.len())
+            .field("files", &self.files)
+            .finish()
+    }
+}
+
+/// Checks all of an archive and lists its files, sorted by path.
+fn inspect(bytes: &[u8], limits: &Limits) -> Result<Vec<ArchiveFile>, Diagnostic> {
+    if bytes.len() as u64 > limits.archive_bytes {
+        return Err(Limits::exceeded(
+            "bytes in an archive",
+            limits.archive_bytes,
+        ));
+    }
+    let directory = Directory::locate(bytes, limits)?;
+    let mut entries = directory.entries(bytes.len())?;
+    names::check_distinct(
+        entries
+            .iter()
+            .map(|entry| (&entry.path, entry.kind == Kind::Folder)),
+    )?;
+    // The sizes are claims until now, but whatever turns out to be larger than its claim is
+    // refused: this bounds what is unpacked below, before any of it is.
+    let unpacked = entries
+        .iter()
+        .fold(0_u64, |sum, entry| sum.saturating_add(entry.size));
+    check_unpacked(unpacked, bytes.len() as u64, limits)?;
+
+    let ranges = layout::check(bytes, &mut entries, directory.offset)?;
+    let mut inflater = Inflater::new();
+    let mut files = Vec::with_capacity(entries.len());
+    for (entry, range) in entries.into_iter().zip(ranges) {
+        let packed = Packed {
+            range,
+            method: entry.method,
+            size: entry.size,
+            crc: entry.crc,
+        };
+        // Folders have no content, but it can be packed like any other.
+        packed
+            .unpack(bytes, &mut inflater, &mut |_| ())
+            .map_err(|reason| refused(entry.name, reason))?;
+        if let Kind::File { executable } = entry.kind {
+            files.push(ArchiveFile {
+                path: entry.path,
+                size: entry.size,
+                executable,
+                packed,
+            });
+        }
+    }
+    files.sort_unstable_by(|one, two| one.path.cmp(&two.path));
+    Ok(files)
+}
+
+/// Checks how much the files of an archive have together.
+fn check_unpacked(unpacked: u64, archive: u64, limits: &Limits) -> Result<(), Diagnostic> {
+    if unpacked > limits.unpacked_bytes {
+        let limit = limits.unpacked_bytes;
+        return Err(Limits::exceeded("bytes in the files of an archive", limit));
+    }
+    if unpacked > limits.unpacked_ratio_floor
+        && unpacked > archive.saturating_mul(limits.unpacked_ratio)
+    {
+        let limit = limits.unpacked_ratio;
+        return Err(Limits::exceeded(
+            "times the size of the archive in its files",
+            limit,
+        ));
+    }
+    Ok(())
+}
+
+/// The error for an archive whose framing is wrong.
+fn broken(message: impl Into<String>) -> Diagnostic {
+    Diagnostic::error(Code::Archive, message)
+}
+
+/// The error for an entry: what it is, after its name.
+fn refused(name: &[u8], reason: impl fmt::Display) -> Diagnostic {
+    let name = String::from_utf8_lossy(name);
+    let name = Escaped::shortened(&name);
+    Diagnostic::error(Code::Archive, format!("the entry `{name}` {reason}"))
+}

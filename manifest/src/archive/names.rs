@@ -1,0 +1,70 @@
+//! Whether names of files and folders can stand side by side on every file system.
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::package::PackagePath;
+
+/// A name in the form that it shares with all names that some file system takes for the same.
+struct Name<'path> {
+    folded: String,
+    path: &'path PackagePath,
+    is_folder: bool,
+}
+
+/// Checks that no two names meet: as the same name, as a file and a folder, or as two spellings of
+/// a folder. The `bool` says whether the name is that of a folder.
+pub(super) fn check_distinct<'path>(
+    names: impl Iterator<Item = (&'path PackagePath, bool)>,
+) -> Result<(), Diagnostic> {
+    let mut names: Vec<Name<'_>> = names
+        .map(|(path, is_folder)| Name {
+            folded: path.folded(),
+            path,
+            is_folder,
+        })
+        .collect();
+    // By parts, so that what is below a folder directly follows it: whatever meets, meets with
+    // its neighbour as well. The path itself makes the message the same in any order.
+    names.sort_unstable_by(|one, two| {
+        let parts = one.folded.split('/').cmp(two.folded.split('/'));
+        parts.then_with(|| one.path.cmp(two.path))
+    });
+    names
+        .windows(2)
+        .try_for_each(|pair| check_pair(&pair[0], &pair[1]))
+}
+
+fn check_pair(one: &Name<'_>, two: &Name<'_>) -> Result<(), Diagnostic> {
+    let (first, second) = (one.path, two.path);
+    if first == second {
+        return Err(Diagnostic::error(
+            Code::Archive,
+            format!("`{first}` stands twice"),
+        ));
+    }
+    let refuse = |message| Err(Diagnostic::error(Code::Path, message));
+    let shared = one
+        .folded
+        .split('/')
+        .zip(two.folded.split('/'))
+        .take_while(|(one, two)| one == two)
+        .count();
+    if one.folded == two.folded {
+        return refuse(format!(
+            "`{first}` and `{second}` are the same on some file systems"
+        ));
+    }
+    // A folder sorts before what is in it.
+    if one.folded.split('/').count() == shared && !one.is_folder {
+        return refuse(format!(
+            "`{first}` is a file, but `{second}` needs it as a folder"
+        ));
+    }
+    // Folding neither makes nor drops a slash, so the parts of both forms belong together.
+    let parts = first.as_str().split('/').zip(second.as_str().split('/'));
+    if parts.take(shared).any(|(one, two)| one != two) {
+        return refuse(format!(
+            "the folders of `{first}` and `{second}` are the same on some file systems"
+        ));
+    }
+    Ok(())
+}

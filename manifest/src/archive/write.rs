@@ -1,0 +1,62 @@
+//! Writing archives.
+
+use std::io::{Cursor, Write as _};
+
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, System, ZipWriter};
+
+use crate::diagnostic::Diagnostic;
+use crate::limits::Limits;
+use crate::package::PackagePath;
+
+use super::{broken, inspect, names};
+
+/// How hard contents are deflated. Part of what makes the same files the same bytes.
+const LEVEL: i64 = 6;
+
+/// Puts files into an archive: of each the path, whether it is a program, and the content.
+///
+/// The same files give the same bytes, in whatever order they come. What is written passes
+/// [`Archive::open`](super::Archive::open) with the same limits.
+pub fn write_archive(
+    files: impl IntoIterator<Item = (PackagePath, bool, Vec<u8>)>,
+    limits: &Limits,
+) -> Result<Vec<u8>, Diagnostic> {
+    let mut sorted = Vec::new();
+    let mut unpacked = 0_u64;
+    for file in files {
+        // The rest of the limits is left to the check of what is written.
+        if sorted.len() as u64 >= limits.archive_entries {
+            let limit = limits.archive_entries;
+            return Err(Limits::exceeded("entries in an archive", limit));
+        }
+        unpacked = unpacked.saturating_add(file.2.len() as u64);
+        if unpacked > limits.unpacked_bytes {
+            let limit = limits.unpacked_bytes;
+            return Err(Limits::exceeded("bytes in the files of an archive", limit));
+        }
+        sorted.push(file);
+    }
+    sorted.sort_by(|one, two| one.0.cmp(&two.0));
+    names::check_distinct(sorted.iter().map(|(path, ..)| (path, false)))?;
+    let bytes = write(&sorted)
+        .map_err(|error| broken(format!("the archive cannot be written: {error}")))?;
+    inspect(&bytes, limits)?;
+    Ok(bytes)
+}
+
+fn write(files: &[(PackagePath, bool, Vec<u8>)]) -> zip::result::ZipResult<Vec<u8>> {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    for (path, executable, content) in files {
+        // Everything that would be taken from the machine otherwise is given.
+        let options = SimpleFileOptions::default()
+            .system(System::Unix)
+            .last_modified_time(DateTime::default())
+            .compression_method(CompressionMethod::Deflated)
+            .compression_level(Some(LEVEL))
+            .unix_permissions(if *executable { 0o755 } else { 0o644 });
+        writer.start_file(path.as_str(), options)?;
+        writer.write_all(content)?;
+    }
+    Ok(writer.finish()?.into_inner())
+}

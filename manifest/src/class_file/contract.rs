@@ -1,0 +1,297 @@
+//! Contracts: what the value of a property or argument must be.
+
+use super::expression::{Token, TokenKind, tokenize};
+use super::namespaces::Namespaces;
+use crate::diagnostic::Escaped;
+use crate::name::ClassName;
+use crate::spec::Spec;
+
+/// What a value must be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Contract {
+    /// The value fulfils every rule.
+    Rules(Vec<Rule>),
+    /// The value is a list whose items fulfil one of the contracts each, the last one for all
+    /// further items. Without contracts any list will do.
+    List {
+        /// The contracts of the items.
+        items: Vec<Contract>,
+        /// How many items there are at least.
+        minimum: u64,
+        /// How many items there are at the most.
+        maximum: Option<u64>,
+    },
+    /// The value is a mapping. Without entries any mapping will do.
+    Map(Vec<(MapKey, Contract)>),
+}
+
+/// Which keys of a mapping a contract is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MapKey {
+    /// The key of this name.
+    Named(String),
+    /// Every key that is not named and fulfils the rules.
+    Matching(Vec<Rule>),
+}
+
+/// One rule of a contract expression such as `$.class(std:Object).notNull()`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rule {
+    /// The value is text.
+    String,
+    /// The value is a whole number.
+    Int,
+    /// The value is true or false.
+    Bool,
+    /// There is a value.
+    NotNull,
+    /// The value is an object of the class.
+    Class(ClassConstraint),
+    /// The value is the description of an object of the class.
+    Template(ClassConstraint),
+    /// The value is an object that belongs to the object that holds it.
+    Owned,
+    /// The value is an object that belongs to another one.
+    NotOwned,
+    /// Something that only the deployment engine can check; as written.
+    Unchecked(String),
+}
+
+/// A class, and in which versions, as far as the contract says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClassConstraint {
+    /// The class.
+    pub class: ClassName,
+    /// Its versions. `None` means those that the package which declares the property requires.
+    pub spec: Option<Spec>,
+}
+
+impl Contract {
+    /// Every class that the contract names, in order.
+    pub fn classes(&self) -> Vec<&ClassName> {
+        let mut found = Vec::new();
+        let mut rest = vec![self];
+        while let Some(contract) = rest.pop() {
+            match contract {
+                Self::Rules(rules) => found.extend(rules.iter().filter_map(Rule::class)),
+                Self::List { items, .. } => rest.extend(items.iter().rev()),
+                Self::Map(entries) => rest.extend(entries.iter().rev().map(|(_, value)| value)),
+            }
+        }
+        found
+    }
+}
+
+impl Rule {
+    fn class(&self) -> Option<&ClassName> {
+        match self {
+            Self::Class(constraint) | Self::Template(constraint) => Some(&constraint.class),
+            _ => None,
+        }
+    }
+}
+
+/// Reads an expression. Fails only where the class or spec of a rule cannot be read; parts that
+/// are well-formed but not known are [`Rule::Unchecked`].
+pub(super) fn parse_expression(text: &str, namespaces: &Namespaces) -> Result<Vec<Rule>, String> {
+    let unchecked = || vec![Rule::Unchecked(text.trim().to_owned())];
+    let Some(tokens) = tokenize(text) else {
+        return Err("a quoted text has no end".to_owned());
+    };
+    let mut rest = tokens.as_slice();
+    match rest.first().map(|token| &token.kind) {
+        None => return Ok(Vec::new()),
+        Some(TokenKind::Variable("$")) => rest = &rest[1..],
+        Some(_) => return Ok(unchecked()),
+    }
+    let mut rules = Vec::new();
+    while let [dot, name, open, arguments @ ..] = rest {
+        let (TokenKind::Symbol("."), TokenKind::Word(name), TokenKind::Symbol("(")) =
+            (&dot.kind, &name.kind, &open.kind)
+        else {
+            break;
+        };
+        let Some(length) = closing_parenthesis(arguments) else {
+            return Err(format!("the call of `{name}` has no end"));
+        };
+        let written = || {
+            let end = arguments[length].start + 1;
+            Rule::Unchecked(text[dot.start..end].to_owned())
+        };
+        rules.push(match (*name, length) {
+            ("string", 0) => Rule::String,
+            ("int", 0) => Rule::Int,
+            ("bool", 0) => Rule::Bool,
+            ("notNull", 0) => Rule::NotNull,
+            ("owned", 0) => Rule::Owned,
+            ("notOwned", 0) => Rule::NotOwned,
+            ("class", 1..) => Rule::Class(constraint(&arguments[..length], namespaces)?),
+            ("template", 1..) => Rule::Template(constraint(&arguments[..length], namespaces)?),
+            _ => written(),
+        });
+        rest = &arguments[length + 1..];
+    }
+    if !rest.is_empty() {
+        // `$.int() or 5`: the rules hold for some values only, so none of them can be checked.
+        return Ok(unchecked());
+    }
+    Ok(rules)
+}
+
+/// How many tokens there are before the parenthesis that closes the call.
+fn closing_parenthesis(tokens: &[Token<'_>]) -> Option<usize> {
+    let mut depth = 0_usize;
+    tokens.iter().position(|token| match token.kind {
+        TokenKind::Symbol("(" | "[" | "{") => {
+            depth += 1;
+            false
+        }
+        TokenKind::Symbol(")") if depth == 0 => true,
+        TokenKind::Symbol(")" | "]" | "}") => {
+            depth = depth.saturating_sub(1);
+            false
+        }
+        _ => false,
+    })
+}
+
+/// The arguments of `class` and `template`: name, default, spec; by position or by name.
+fn constraint(arguments: &[Token<'_>], namespaces: &Namespaces) -> Result<ClassConstraint, String> {
+    let mut class = None;
+    let mut spec = None;
+    for (position, argument) in split_arguments(arguments).into_iter().enumerate() {
+        let (name, value) = match argument {
+            [
+                Token {
+                    kind: TokenKind::Word(name),
+                    ..
+                },
+                Token {
+                    kind: TokenKind::Symbol("=>"),
+                    ..
+                },
+                value @ ..,
+            ] => (*name, value),
+            value => (
+                ["name", "default", "versionSpec"]
+                    .get(position)
+                    .copied()
+                    .unwrap_or(""),
+                value,
+            ),
+        };
+        match (name, value) {
+            (
+                "name" | "type",
+                [
+                    Token {
+                        kind: TokenKind::Word(written) | TokenKind::Text(written),
+                        ..
+                    },
+                ],
+            ) => {
+                class = Some(namespaces.resolve(written)?);
+            }
+            ("versionSpec" | "version_spec", [Token { kind, .. }]) => {
+                spec = match kind {
+                    TokenKind::Word("null") => None,
+                    TokenKind::Text(written) | TokenKind::Number(written) => {
+                        Some(Spec::parse(written).map_err(|error| error.to_string())?)
+                    }
+                    _ => return Err("the version spec is not a text".to_owned()),
+                };
+            }
+            _ => {}
+        }
+    }
+    match class {
+        Some(class) => Ok(ClassConstraint { class, spec }),
+        None => Err("the contract names no class".to_owned()),
+    }
+}
+
+/// Splits at the commas that are not inside parentheses.
+fn split_arguments<'tokens, 'text>(
+    tokens: &'tokens [Token<'text>],
+) -> Vec<&'tokens [Token<'text>]> {
+    let mut depth = 0_usize;
+    tokens
+        .split(|token| {
+            match token.kind {
+                TokenKind::Symbol("(" | "[" | "{") => depth += 1,
+                TokenKind::Symbol(")" | "]" | "}") => depth = depth.saturating_sub(1),
+                TokenKind::Symbol(",") => return depth == 0,
+                _ => {}
+            }
+            false
+        })
+        .collect()
+}
+
+/// The message for a contract that cannot be read.
+pub(super) fn unreadable(text: &str, reason: &str) -> String {
+    format!(
+        "the contract `{}` cannot be read: {reason}",
+        Escaped::shortened(text)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(text: &str) -> Result<Vec<Rule>, String> {
+        let mut namespaces = Namespaces::default();
+        namespaces.declare("=", "org.acme").expect("valid");
+        namespaces.declare("std", "io.murano").expect("valid");
+        parse_expression(text, &namespaces)
+    }
+
+    fn class(name: &str, spec: Option<&str>) -> Rule {
+        Rule::Class(ClassConstraint {
+            class: ClassName::parse(name).expect("a name"),
+            spec: spec.map(|spec| Spec::parse(spec).expect("a spec")),
+        })
+    }
+
+    #[test]
+    fn chains_become_rules() {
+        assert_eq!(rules("$"), Ok(vec![]));
+        assert_eq!(
+            rules("$.string().notNull()"),
+            Ok(vec![Rule::String, Rule::NotNull])
+        );
+        assert_eq!(rules("$.class(Db)"), Ok(vec![class("org.acme.Db", None)]));
+        assert_eq!(
+            rules("$.class(std:Object, null, '>=1.2').owned()"),
+            Ok(vec![class("io.murano.Object", Some(">=1.2")), Rule::Owned])
+        );
+        assert_eq!(
+            rules("$.class(std:Object, versionSpec => 1.10)"),
+            Ok(vec![class("io.murano.Object", Some("1.10"))])
+        );
+        assert_eq!(
+            rules("$.int().check($ > 0)"),
+            Ok(vec![Rule::Int, Rule::Unchecked(".check($ > 0)".into())])
+        );
+        assert_eq!(
+            rules("$.int() or 5"),
+            Ok(vec![Rule::Unchecked("$.int() or 5".into())])
+        );
+        assert_eq!(rules("1 + 1"), Ok(vec![Rule::Unchecked("1 + 1".into())]));
+    }
+
+    #[test]
+    fn what_names_no_class_is_refused() {
+        for bad in [
+            "$.class(nope:X)",
+            "$.class($x)",
+            "$.class(Db",
+            "$.class(Db, null, 'x')",
+            "$.class('",
+        ] {
+            assert!(rules(bad).is_err(), "{bad}");
+        }
+        assert!(rules(&format!("$.class({}", "(".repeat(100_000))).is_err());
+    }
+}

@@ -1,0 +1,463 @@
+//! Reading the documents of a class file.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::contract::{Contract, MapKey, Rule, parse_expression, unreadable};
+use super::expression::created_classes;
+use super::namespaces::Namespaces;
+use super::{Argument, ClassDefinition, ClassUsage, Method, Property};
+use crate::diagnostic::{Code, Diagnostic, Location, Parsed, SourceText, Span};
+use crate::document::{Entry, Mapping, Node, Syntax, Value, parse_yaml};
+use crate::name::ClassName;
+use crate::package::{Located, ReadOptions};
+
+/// The keys that a class can have.
+const KNOWN_KEYS: [&str; 11] = [
+    "Applies",
+    "Cardinality",
+    "Extends",
+    "Import",
+    "Inherited",
+    "Meta",
+    "Methods",
+    "Name",
+    "Namespaces",
+    "Properties",
+    "Usage",
+];
+
+pub(super) fn parse(
+    source: &Arc<SourceText>,
+    options: &ReadOptions,
+) -> Parsed<Vec<ClassDefinition>> {
+    let syntax = Syntax {
+        depth: options.limits.depth,
+        nodes: options.limits.nodes,
+        yaql_tag: true,
+    };
+    let mut diagnostics = Vec::new();
+    let Some(documents) = parse_yaml(source, syntax).drain_into(&mut diagnostics) else {
+        return Parsed::new(None, diagnostics);
+    };
+    let mut reader = Reader {
+        source,
+        namespaces: Namespaces::default(),
+        uses: Vec::new(),
+        diagnostics,
+    };
+    let mut classes: Vec<ClassDefinition> = Vec::new();
+    for document in &documents {
+        if let Some(class) = reader.document(document) {
+            classes.push(class);
+        }
+    }
+    if classes.is_empty() && reader.diagnostics.is_empty() {
+        reader.error(
+            Code::ClassFile,
+            "the file defines no class",
+            Span::default(),
+        );
+    }
+    Parsed::new(Some(classes), reader.diagnostics)
+}
+
+struct Reader<'source> {
+    source: &'source Arc<SourceText>,
+    namespaces: Namespaces,
+    /// What the class that is being read uses.
+    uses: Vec<Located<ClassName>>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Reader<'_> {
+    fn location(&self, span: Span) -> Location {
+        Location::new(self.source, span)
+    }
+
+    fn error(&mut self, code: Code, message: impl Into<String>, span: Span) {
+        let location = self.location(span);
+        self.diagnostics
+            .push(Diagnostic::error(code, message).at(location));
+    }
+
+    fn located<T>(&self, value: T, span: Span) -> Located<T> {
+        Located {
+            value,
+            location: self.location(span),
+        }
+    }
+
+    fn document(&mut self, document: &Node) -> Option<ClassDefinition> {
+        if document.is_null() {
+            return None;
+        }
+        let Some(mapping) = document.as_mapping() else {
+            let message = format!("a class is a mapping, not {}", document.kind());
+            self.error(Code::ClassFile, message, document.span);
+            return None;
+        };
+        if let Some(node) = mapping.get("Namespaces") {
+            self.namespaces(node);
+        }
+        if mapping
+            .entries
+            .iter()
+            .all(|entry| entry.key.text == "Namespaces")
+        {
+            return None;
+        }
+        self.uses = Vec::new();
+        let name = self.name(mapping, document.span);
+        let usage = self.usage(mapping);
+        let extends = self.extends(mapping, name.as_ref());
+        for key in ["Meta", "Import"] {
+            if let Some(node) = mapping.get(key) {
+                self.named_classes(node, key);
+            }
+        }
+        let properties = self.properties(mapping);
+        let methods = self.methods(mapping);
+        let unknown_keys = mapping
+            .entries
+            .iter()
+            .filter(|entry| !KNOWN_KEYS.contains(&entry.key.text.as_str()))
+            .map(|entry| self.located(entry.key.text.clone(), entry.key_span))
+            .collect();
+        let mut seen = HashSet::new();
+        self.uses.retain(|used| seen.insert(used.value.clone()));
+        Some(ClassDefinition {
+            name: name?,
+            usage: usage?,
+            extends,
+            uses: std::mem::take(&mut self.uses),
+            properties,
+            methods,
+            unknown_keys,
+        })
+    }
+
+    fn namespaces(&mut self, node: &Node) {
+        let Some(mapping) = node.as_mapping() else {
+            let message = format!("`Namespaces` is a mapping, not {}", node.kind());
+            self.error(Code::Namespace, message, node.span);
+            return;
+        };
+        self.namespaces = Namespaces::default();
+        for entry in &mapping.entries {
+            let Some(namespace) = entry.value.as_scalar() else {
+                let message = format!("a namespace is text, not {}", entry.value.kind());
+                self.error(Code::Namespace, message, entry.value.span);
+                continue;
+            };
+            if let Err(message) = self.namespaces.declare(&entry.key.text, &namespace.text) {
+                self.error(Code::Namespace, message, entry.value.span);
+            }
+        }
+    }
+
+    /// The class that a scalar names.
+    fn class_name(&mut self, node: &Node, what: &str, code: Code) -> Option<Located<ClassName>> {
+        let Some(scalar) = node.as_scalar().filter(|scalar| !scalar.is_mistakable()) else {
+            let message = format!("{what} is a class name, not {}", node.kind());
+            self.error(code, message, node.span);
+            return None;
+        };
+        match self.namespaces.resolve(&scalar.text) {
+            Ok(name) => Some(self.located(name, node.span)),
+            Err(message) => {
+                self.error(Code::Namespace, message, node.span);
+                None
+            }
+        }
+    }
+
+    fn name(&mut self, mapping: &Mapping, span: Span) -> Option<Located<ClassName>> {
+        match mapping.get("Name") {
+            Some(node) => self.class_name(node, "`Name`", Code::ClassName),
+            None => {
+                let beginning = Span {
+                    start: span.start,
+                    end: span.start,
+                };
+                self.error(Code::ClassName, "the class has no `Name`", beginning);
+                None
+            }
+        }
+    }
+
+    fn usage(&mut self, mapping: &Mapping) -> Option<ClassUsage> {
+        let Some(node) = mapping.get("Usage") else {
+            return Some(ClassUsage::Class);
+        };
+        match node.as_scalar().map(|scalar| scalar.text.as_str()) {
+            Some("Class") => Some(ClassUsage::Class),
+            Some("Meta") => Some(ClassUsage::Meta),
+            _ => {
+                self.error(Code::ClassFile, "`Usage` is `Class` or `Meta`", node.span);
+                None
+            }
+        }
+    }
+
+    fn extends(
+        &mut self,
+        mapping: &Mapping,
+        own: Option<&Located<ClassName>>,
+    ) -> Vec<Located<ClassName>> {
+        let Some(node) = mapping.get("Extends").filter(|node| !node.is_null()) else {
+            return Vec::new();
+        };
+        let nodes = match &node.value {
+            Value::Sequence(items) => items.as_slice(),
+            Value::Scalar(_) => std::slice::from_ref(node),
+            Value::Mapping(_) => {
+                let message = "`Extends` is a class name or a list of them, not a mapping";
+                self.error(Code::Extends, message, node.span);
+                return Vec::new();
+            }
+        };
+        let mut parents: Vec<Located<ClassName>> = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            let Some(parent) = self.class_name(node, "a parent", Code::Extends) else {
+                continue;
+            };
+            if parents.iter().any(|other| other.value == parent.value) {
+                let message = format!("`{}` is extended twice", parent.value);
+                self.error(Code::Extends, message, node.span);
+            } else if own.is_some_and(|own| own.value == parent.value) {
+                let message = format!("`{}` extends itself", parent.value);
+                self.error(Code::ClassCycle, message, node.span);
+            } else {
+                parents.push(parent);
+            }
+        }
+        parents
+    }
+
+    /// Classes named by `Import` and `Meta`: a name, a list of them, or mappings from a name to
+    /// its properties.
+    fn named_classes(&mut self, node: &Node, key: &str) {
+        match &node.value {
+            Value::Scalar(scalar) if scalar.is_null() => {}
+            Value::Scalar(_) => {
+                let used = self.class_name(node, &format!("`{key}`"), Code::ClassFile);
+                self.uses.extend(used);
+            }
+            Value::Sequence(items) => {
+                for item in items {
+                    // Recursion ends here: an item is a name or a mapping of names.
+                    match &item.value {
+                        Value::Sequence(_) => {
+                            let message = format!("`{key}` is a list of classes, not of lists");
+                            self.error(Code::ClassFile, message, item.span);
+                        }
+                        _ => self.named_classes(item, key),
+                    }
+                }
+            }
+            Value::Mapping(mapping) => {
+                for entry in &mapping.entries {
+                    self.use_written(&entry.key.text, entry.key_span);
+                }
+            }
+        }
+    }
+
+    fn use_written(&mut self, written: &str, span: Span) {
+        match self.namespaces.resolve(written) {
+            Ok(name) => self.uses.push(self.located(name, span)),
+            Err(message) => self.error(Code::Namespace, message, span),
+        }
+    }
+
+    /// The entries of a mapping, or none if it is absent or null.
+    fn entries<'node>(&mut self, mapping: &'node Mapping, key: &str) -> &'node [Entry] {
+        match mapping.get(key) {
+            Some(node) if !node.is_null() => {
+                if let Some(mapping) = node.as_mapping() {
+                    return &mapping.entries;
+                }
+                let message = format!("`{key}` is a mapping, not {}", node.kind());
+                self.error(Code::ClassFile, message, node.span);
+                &[]
+            }
+            _ => &[],
+        }
+    }
+
+    fn properties(&mut self, mapping: &Mapping) -> Vec<Property> {
+        let mut properties = Vec::new();
+        for entry in self.entries(mapping, "Properties") {
+            let Some(declaration) = entry.value.as_mapping() else {
+                let message = format!("a property is a mapping, not {}", entry.value.kind());
+                self.error(Code::ClassFile, message, entry.value.span);
+                continue;
+            };
+            if let Some(node) = declaration.get("Meta") {
+                self.named_classes(node, "Meta");
+            }
+            properties.push(Property {
+                name: self.located(entry.key.text.clone(), entry.key_span),
+                contract: self.contract_of(declaration, entry.key_span),
+                usage: word(declaration, "Usage").unwrap_or("In").to_owned(),
+                has_default: declaration.get("Default").is_some(),
+            });
+        }
+        properties
+    }
+
+    fn methods(&mut self, mapping: &Mapping) -> Vec<Method> {
+        let mut methods = Vec::new();
+        for entry in self.entries(mapping, "Methods") {
+            let empty = Mapping::default();
+            let declaration = match &entry.value.value {
+                Value::Mapping(declaration) => declaration,
+                _ if entry.value.is_null() => &empty,
+                _ => {
+                    let message = format!("a method is a mapping, not {}", entry.value.kind());
+                    self.error(Code::ClassFile, message, entry.value.span);
+                    continue;
+                }
+            };
+            if let Some(node) = declaration.get("Meta") {
+                self.named_classes(node, "Meta");
+            }
+            let arguments = declaration
+                .get("Arguments")
+                .map(|node| self.arguments(node))
+                .unwrap_or_default();
+            if let Some(body) = declaration.get("Body") {
+                self.body(body);
+            }
+            methods.push(Method {
+                name: self.located(entry.key.text.clone(), entry.key_span),
+                arguments,
+                usage: word(declaration, "Usage").unwrap_or("Runtime").to_owned(),
+                scope: word(declaration, "Scope").map(str::to_owned),
+            });
+        }
+        methods
+    }
+
+    /// Arguments are a list of mappings with one entry each, or one mapping.
+    fn arguments(&mut self, node: &Node) -> Vec<Argument> {
+        let mappings: Vec<&Mapping> = match &node.value {
+            Value::Mapping(mapping) => vec![mapping],
+            Value::Sequence(items) => items.iter().filter_map(Node::as_mapping).collect(),
+            Value::Scalar(scalar) if scalar.is_null() => Vec::new(),
+            Value::Scalar(_) => {
+                self.error(Code::ClassFile, "`Arguments` is a list", node.span);
+                Vec::new()
+            }
+        };
+        let mut arguments = Vec::new();
+        for entry in mappings.iter().flat_map(|mapping| &mapping.entries) {
+            let empty = Mapping::default();
+            let declaration = entry.value.as_mapping().unwrap_or(&empty);
+            arguments.push(Argument {
+                name: self.located(entry.key.text.clone(), entry.key_span),
+                contract: self.contract_of(declaration, entry.key_span),
+                has_default: declaration.get("Default").is_some(),
+            });
+        }
+        arguments
+    }
+
+    /// The contract of a declaration; anything goes if there is none.
+    fn contract_of(&mut self, declaration: &Mapping, span: Span) -> Located<Contract> {
+        match declaration.get("Contract") {
+            Some(node) => {
+                let contract = self.contract(node);
+                self.located(contract, node.span)
+            }
+            None => self.located(Contract::Rules(Vec::new()), span),
+        }
+    }
+
+    /// Recursion is bounded by the depth limit on documents.
+    fn contract(&mut self, node: &Node) -> Contract {
+        match &node.value {
+            Value::Scalar(scalar) if scalar.is_null() => Contract::Rules(Vec::new()),
+            Value::Scalar(scalar) => Contract::Rules(self.rules(&scalar.text, node.span)),
+            Value::Sequence(nodes) => {
+                let bounds: Vec<u64> = nodes
+                    .iter()
+                    .rev()
+                    .map_while(|node| node.as_scalar()?.text.parse().ok())
+                    .collect();
+                let items = &nodes[..nodes.len() - bounds.len().min(2)];
+                let (minimum, maximum) = match bounds.as_slice() {
+                    [] => (0, None),
+                    [minimum] => (*minimum, None),
+                    [maximum, minimum, ..] => (*minimum, Some(*maximum)),
+                };
+                Contract::List {
+                    items: items.iter().map(|item| self.contract(item)).collect(),
+                    minimum,
+                    maximum,
+                }
+            }
+            Value::Mapping(mapping) => {
+                let mut entries = Vec::with_capacity(mapping.entries.len());
+                for entry in &mapping.entries {
+                    let key = if entry.key.text.contains('$') {
+                        MapKey::Matching(self.rules(&entry.key.text, entry.key_span))
+                    } else {
+                        MapKey::Named(entry.key.text.clone())
+                    };
+                    entries.push((key, self.contract(&entry.value)));
+                }
+                Contract::Map(entries)
+            }
+        }
+    }
+
+    fn rules(&mut self, text: &str, span: Span) -> Vec<Rule> {
+        match parse_expression(text, &self.namespaces) {
+            Ok(rules) => {
+                for class in Contract::Rules(rules.clone()).classes() {
+                    self.uses.push(self.located(class.clone(), span));
+                }
+                rules
+            }
+            Err(reason) => {
+                self.error(Code::Contract, unreadable(text, &reason), span);
+                Vec::new()
+            }
+        }
+    }
+
+    /// The classes that a method body creates.
+    fn body(&mut self, node: &Node) {
+        let mut rest = vec![node];
+        while let Some(node) = rest.pop() {
+            match &node.value {
+                Value::Scalar(scalar) => self.created(&scalar.text, node.span),
+                Value::Sequence(items) => rest.extend(items.iter().rev()),
+                Value::Mapping(mapping) => {
+                    for entry in &mapping.entries {
+                        self.created(&entry.key.text, entry.key_span);
+                        rest.push(&entry.value);
+                    }
+                }
+            }
+        }
+    }
+
+    fn created(&mut self, text: &str, span: Span) {
+        for (written, _) in created_classes(text) {
+            // In a body `new` may be given a variable's text: what does not resolve is no name.
+            if let Ok(name) = self.namespaces.resolve(written) {
+                self.uses.push(self.located(name, span));
+            }
+        }
+    }
+}
+
+fn word<'node>(mapping: &'node Mapping, key: &str) -> Option<&'node str> {
+    mapping
+        .get(key)?
+        .as_scalar()
+        .map(|scalar| scalar.text.as_str())
+}

@@ -1,0 +1,114 @@
+//! Showing text from outside without letting it act on the terminal.
+
+use std::fmt;
+
+/// How many characters [`Escaped::shortened`] shows.
+const SHORTENED_CHARACTERS: usize = 80;
+
+/// Text from outside, shown so that it can neither move the cursor nor reorder or hide text.
+///
+/// Control characters, bidirectional controls and characters without width are written as
+/// `\u{..}`; everything else is shown as it is.
+///
+/// ```
+/// use pkgres_manifest::diagnostic::Escaped;
+///
+/// assert_eq!(Escaped::new("a\u{1b}[2Jb").to_string(), "a\\u{1b}[2Jb");
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Escaped<'text> {
+    text: Text<'text>,
+    limit: Option<usize>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Text<'text> {
+    Borrowed(&'text str),
+    Character(char),
+}
+
+impl<'text> Escaped<'text> {
+    /// Shows the whole text.
+    pub fn new(text: &'text str) -> Self {
+        Self {
+            text: Text::Borrowed(text),
+            limit: None,
+        }
+    }
+
+    /// Shows the beginning of a text that may be very long.
+    pub fn shortened(text: &'text str) -> Self {
+        Self {
+            text: Text::Borrowed(text),
+            limit: Some(SHORTENED_CHARACTERS),
+        }
+    }
+
+    /// Shows one character.
+    pub fn from_char(character: char) -> Self {
+        Self {
+            text: Text::Character(character),
+            limit: None,
+        }
+    }
+}
+
+/// Whether a character could change how the text around it is shown.
+pub(crate) fn is_hazardous(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            // No width, or a joiner.
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+            // Line and paragraph separators, bidirectional embedding and override.
+            | '\u{2028}'..='\u{202e}' | '\u{fff9}'..='\u{fffb}'
+            // Tag characters.
+            | '\u{e0000}'..='\u{e007f}'
+        )
+}
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use fmt::Write as _;
+
+        let write_one = |formatter: &mut fmt::Formatter<'_>, character: char| {
+            if is_hazardous(character) {
+                write!(formatter, "{}", character.escape_unicode())
+            } else {
+                formatter.write_char(character)
+            }
+        };
+        match self.text {
+            Text::Character(character) => write_one(formatter, character),
+            Text::Borrowed(text) => {
+                for (shown, character) in text.chars().enumerate() {
+                    if self.limit == Some(shown) {
+                        return formatter.write_str("...");
+                    }
+                    write_one(formatter, character)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_shown_can_act_on_a_terminal() {
+        let hostile = "\u{1b}]0;x\u{7}\u{9b}31m\u{202e}\u{200b}\r\n\u{7f}caf\u{e9}";
+        let shown = Escaped::new(hostile).to_string();
+        assert!(!shown.chars().any(is_hazardous), "{shown:?}");
+        assert!(shown.ends_with("caf\u{e9}"));
+    }
+
+    #[test]
+    fn long_text_is_cut() {
+        let shown = Escaped::shortened(&"x".repeat(1000)).to_string();
+        assert_eq!(shown.len(), SHORTENED_CHARACTERS + 3);
+    }
+}

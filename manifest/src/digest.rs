@@ -1,0 +1,136 @@
+//! Digests of artifacts.
+
+use std::fmt;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::diagnostic::Escaped;
+use crate::package::PackagePath;
+
+/// The digest that names the content of a release.
+///
+/// Written as 64 hexadecimal digits for an archive and as `tree:` and 64 digits for a folder.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ArtifactDigest {
+    /// The SHA-256 of an archive's bytes.
+    Archive([u8; 32]),
+    /// The SHA-256 over the paths and digests of a folder's files.
+    Tree([u8; 32]),
+}
+
+/// A text that is not a digest.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` is not a digest: 64 digits 0-9a-f are expected, after `tree:` for a folder", Escaped::shortened(.0))]
+pub struct DigestError(pub String);
+
+impl ArtifactDigest {
+    /// The digest of an archive.
+    pub fn of_archive(bytes: &[u8]) -> Self {
+        Self::Archive(sha256(bytes))
+    }
+
+    /// The digest of a folder: SHA-256 over its files in the order of their paths, for each the
+    /// length of the path in eight bytes, the path and the SHA-256 of the content.
+    ///
+    /// Paths that are out of order or repeated give a digest that no folder has.
+    pub fn of_tree<'file>(files: impl IntoIterator<Item = (&'file PackagePath, [u8; 32])>) -> Self {
+        let mut hasher = Sha256::new();
+        for (path, content) in files {
+            hasher.update((path.as_str().len() as u64).to_be_bytes());
+            hasher.update(path.as_str());
+            hasher.update(content);
+        }
+        Self::Tree(hasher.finalize().into())
+    }
+
+    /// Reads a digest.
+    pub fn parse(text: &str) -> Result<Self, DigestError> {
+        let error = || DigestError(text.to_owned());
+        let (digits, is_tree) = match text.strip_prefix("tree:") {
+            Some(digits) => (digits, true),
+            None => (text, false),
+        };
+        let mut bytes = [0; 32];
+        if digits.len() != 64 {
+            return Err(error());
+        }
+        for (byte, pair) in bytes.iter_mut().zip(digits.as_bytes().chunks(2)) {
+            let digit = |character: u8| match character {
+                b'0'..=b'9' => Some(character - b'0'),
+                b'a'..=b'f' => Some(character - b'a' + 10),
+                _ => None,
+            };
+            let (Some(high), Some(low)) = (digit(pair[0]), digit(pair[1])) else {
+                return Err(error());
+            };
+            *byte = high << 4 | low;
+        }
+        Ok(if is_tree {
+            Self::Tree(bytes)
+        } else {
+            Self::Archive(bytes)
+        })
+    }
+}
+
+/// The SHA-256 of some bytes.
+pub fn sha256(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
+}
+
+impl fmt::Display for ArtifactDigest {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = match self {
+            Self::Archive(bytes) => bytes,
+            Self::Tree(bytes) => {
+                formatter.write_str("tree:")?;
+                bytes
+            }
+        };
+        for byte in bytes {
+            write!(formatter, "{byte:02x}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for ArtifactDigest {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}
+
+impl serde::Serialize for ArtifactDigest {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digests_are_written_and_read() {
+        let archive = ArtifactDigest::of_archive(b"abc");
+        assert_eq!(
+            archive.to_string(),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        );
+        let path = PackagePath::parse("manifest.yaml").expect("a path");
+        let tree = ArtifactDigest::of_tree([(&path, sha256(b"abc"))]);
+        for digest in [archive, tree] {
+            assert_eq!(ArtifactDigest::parse(&digest.to_string()), Ok(digest));
+        }
+        let text = archive.to_string();
+        for bad in [
+            "",
+            &text[1..],
+            &text.to_uppercase(),
+            &format!("sha256:{text}"),
+            "tree:",
+        ] {
+            assert!(ArtifactDigest::parse(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! Composing trees from the events of a YAML parser.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use granit_parser::{Event, Parser, ScalarStyle};
+
+use super::{Entry, Mapping, Node, Scalar, Style, Syntax, Value};
+use crate::diagnostic::{Code, Diagnostic, Escaped, Location, Parsed, SourceText, Span};
+use crate::limits::Limits;
+
+pub(super) fn parse(source: &Arc<SourceText>, syntax: Syntax) -> Parsed<Vec<Node>> {
+    let mut composer = Composer {
+        source,
+        syntax,
+        nodes: 0,
+        open: Vec::new(),
+        documents: Vec::new(),
+        diagnostics: Vec::new(),
+    };
+    let options = granit_parser::options! {
+        emit_comments: false,
+        emit_unresolved_aliases: true,
+        disallow_directives: true,
+        // One more than is allowed, so that the limit is reported here, by its name.
+        flow_nesting_limit: syntax.depth + 2,
+        block_nesting_limit: syntax.depth + 2,
+    };
+    for event in Parser::new_from_str_with_options(source.text(), options) {
+        match event {
+            Ok((event, span)) => {
+                let range = span.byte_range().unwrap_or_default();
+                let span = Span {
+                    start: range.start,
+                    end: range.end,
+                };
+                if composer.take(event, span).is_break() {
+                    break;
+                }
+            }
+            Err(error) => {
+                composer.syntax_error(&error);
+                break;
+            }
+        }
+    }
+    let Composer {
+        documents,
+        mut diagnostics,
+        ..
+    } = composer;
+    diagnostics.sort_by_key(|diagnostic| {
+        diagnostic
+            .labels
+            .first()
+            .map(|label| label.location.span().start)
+    });
+    Parsed::new(Some(documents), diagnostics)
+}
+
+/// A sequence or mapping whose end has not come yet.
+struct Open {
+    span: Span,
+    collection: Collection,
+}
+
+enum Collection {
+    Sequence(Vec<Node>),
+    Mapping {
+        entries: Vec<Entry>,
+        seen: HashSet<String>,
+        /// The key whose value comes next.
+        key: Option<(Scalar, Span)>,
+        /// Whether the value that comes next belongs to a key that was refused.
+        skip_value: bool,
+    },
+}
+
+struct Composer<'source> {
+    source: &'source Arc<SourceText>,
+    syntax: Syntax,
+    nodes: usize,
+    open: Vec<Open>,
+    documents: Vec<Node>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+type Flow = std::ops::ControlFlow<()>;
+
+impl Composer<'_> {
+    fn take(&mut self, event: Event<'_>, span: Span) -> Flow {
+        if event.is_node() {
+            self.nodes += 1;
+            if self.nodes > self.syntax.nodes {
+                return self.stop(Limits::exceeded("nodes", self.syntax.nodes), span);
+            }
+            self.refuse_properties(&event, span);
+        }
+        match event {
+            Event::Scalar(text, style, ..) => {
+                let style = match style {
+                    ScalarStyle::Plain => Style::Plain,
+                    ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => Style::Quoted,
+                    ScalarStyle::Literal | ScalarStyle::Folded => Style::Block,
+                };
+                let text = match text {
+                    Cow::Borrowed(text) => text.to_owned(),
+                    Cow::Owned(text) => text,
+                };
+                self.add(Node {
+                    span,
+                    value: Value::Scalar(Scalar { text, style }),
+                });
+            }
+            Event::Alias(_) | Event::UnresolvedAlias(_) => {
+                if !self.report_unquoted_spec(span.start) {
+                    self.report(Code::ForbiddenYaml, "aliases are not allowed", span);
+                }
+                self.add(Node {
+                    span,
+                    value: Value::Scalar(Scalar {
+                        text: String::new(),
+                        style: Style::Quoted,
+                    }),
+                });
+            }
+            Event::SequenceStart(..) => {
+                return self.begin(Collection::Sequence(Vec::new()), span);
+            }
+            Event::MappingStart(..) => {
+                let collection = Collection::Mapping {
+                    entries: Vec::new(),
+                    seen: HashSet::new(),
+                    key: None,
+                    skip_value: false,
+                };
+                return self.begin(collection, span);
+            }
+            Event::SequenceEnd | Event::MappingEnd => {
+                let Open {
+                    span: start,
+                    collection,
+                } = self.open.pop().expect("every end has a beginning");
+                let value = match collection {
+                    Collection::Sequence(items) => Value::Sequence(items),
+                    Collection::Mapping { entries, .. } => Value::Mapping(Mapping { entries }),
+                };
+                self.add(Node {
+                    span: Span {
+                        start: start.start,
+                        end: span.end.max(start.end),
+                    },
+                    value,
+                });
+            }
+            Event::DocumentStart(..) => {
+                self.nodes += 1;
+                if self.nodes > self.syntax.nodes {
+                    return self.stop(Limits::exceeded("nodes", self.syntax.nodes), span);
+                }
+            }
+            _ => {}
+        }
+        Flow::Continue(())
+    }
+
+    fn begin(&mut self, collection: Collection, span: Span) -> Flow {
+        if self.open.len() >= self.syntax.depth {
+            return self.stop(
+                Limits::exceeded("levels of nesting", self.syntax.depth),
+                span,
+            );
+        }
+        self.open.push(Open { span, collection });
+        Flow::Continue(())
+    }
+
+    fn stop(&mut self, diagnostic: Diagnostic, span: Span) -> Flow {
+        let location = Location::new(self.source, span);
+        self.diagnostics.push(diagnostic.at(location));
+        Flow::Break(())
+    }
+
+    fn report(&mut self, code: Code, message: impl Into<String>, span: Span) {
+        let location = Location::new(self.source, span);
+        self.diagnostics
+            .push(Diagnostic::error(code, message).at(location));
+    }
+
+    /// Anchors and tags.
+    fn refuse_properties(&mut self, event: &Event<'_>, span: Span) {
+        if event.anchor_id().is_some() {
+            self.report(Code::ForbiddenYaml, "anchors are not allowed", span);
+        }
+        let Some(tag) = event.tag() else {
+            return;
+        };
+        let is_yaql = tag.original() == "!yaql" && matches!(event, Event::Scalar(..));
+        if is_yaql && self.syntax.yaql_tag {
+            return;
+        }
+        let before = self.source.text()[..span.start].trim_end();
+        let tag_start = before.rfind('!').map_or(span.start, |at| {
+            // A local tag such as `!a` has one mark, a global one such as `!!str` has two.
+            at - usize::from(before[..at].ends_with('!'))
+        });
+        if !self.report_unquoted_spec(tag_start) {
+            let message = format!(
+                "the tag `{}` is not allowed",
+                Escaped::shortened(&tag.original())
+            );
+            self.report(Code::ForbiddenYaml, message, span);
+        }
+    }
+
+    fn add(&mut self, node: Node) {
+        let Some(parent) = self.open.last_mut() else {
+            self.documents.push(node);
+            return;
+        };
+        let Collection::Mapping {
+            entries,
+            seen,
+            key,
+            skip_value,
+        } = &mut parent.collection
+        else {
+            let Collection::Sequence(items) = &mut parent.collection else {
+                unreachable!("a collection is a sequence or a mapping");
+            };
+            items.push(node);
+            return;
+        };
+        if *skip_value {
+            *skip_value = false;
+            return;
+        }
+        if let Some((key, key_span)) = key.take() {
+            entries.push(Entry {
+                key,
+                key_span,
+                value: node,
+            });
+            return;
+        }
+        let span = node.span;
+        let Value::Scalar(scalar) = node.value else {
+            *skip_value = true;
+            self.report(Code::Syntax, "only a scalar can be a key", span);
+            return;
+        };
+        if scalar.style == Style::Plain && scalar.text == "<<" {
+            *skip_value = true;
+            self.report(Code::ForbiddenYaml, "merge keys are not allowed", span);
+        } else if seen.insert(scalar.text.clone()) {
+            *key = Some((scalar, span));
+        } else {
+            *skip_value = true;
+            let first = entries
+                .iter()
+                .find(|entry| entry.key.text == scalar.text)
+                .map(|entry| Location::new(self.source, entry.key_span));
+            let message = format!(
+                "the key `{}` stands twice",
+                Escaped::shortened(&scalar.text)
+            );
+            let mut diagnostic = Diagnostic::error(Code::DuplicateKey, message)
+                .label(Location::new(self.source, span), "again here");
+            if let Some(first) = first {
+                diagnostic = diagnostic.label(first, "first here");
+            }
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    fn syntax_error(&mut self, error: &granit_parser::ScanError) {
+        use granit_parser::ErrorKind;
+
+        let start = error.marker().byte_offset().unwrap_or(0);
+        if self.report_unquoted_spec(start) {
+            return;
+        }
+        let (code, message) = match error.kind() {
+            ErrorKind::RecursionLimitExceeded => (
+                Code::Limit,
+                Limits::exceeded("levels of nesting", self.syntax.depth).message,
+            ),
+            ErrorKind::DirectiveDisallowed => {
+                (Code::ForbiddenYaml, "directives are not allowed".to_owned())
+            }
+            _ => (Code::Syntax, Escaped::shortened(&error.info()).to_string()),
+        };
+        self.report(code, message, Span { start, end: start });
+    }
+
+    /// Says "quote the spec" if a value at or before `offset` on its line begins like a spec.
+    ///
+    /// `>` begins a block of text, `*` an alias and `!` a tag, so that the parser's own words
+    /// would send the reader the wrong way.
+    fn report_unquoted_spec(&mut self, offset: usize) -> bool {
+        let text = self.source.text();
+        let offset = text.floor_char_boundary(offset.min(text.len()));
+        // The parser may notice the problem only at the beginning of the next line.
+        let before = &text[..offset];
+        let line_start = before
+            .trim_end_matches(['\n', '\r', ' '])
+            .rfind('\n')
+            .map_or(0, |at| at + 1);
+        let line = text[line_start..].lines().next().unwrap_or("");
+        let Some((key, rest)) = line.split_once(": ") else {
+            return false;
+        };
+        let value = rest.trim_start();
+        let value_start = line_start + key.len() + 2 + (rest.len() - value.len());
+        let value = value.split(" #").next().unwrap_or(value).trim_end();
+        let looks_like_spec = [">", "*", "!="]
+            .iter()
+            .any(|start| value.starts_with(start))
+            && crate::spec::Spec::parse(value).is_ok();
+        if looks_like_spec {
+            self.diagnostics.push(unquoted_spec(
+                value,
+                Location::new(
+                    self.source,
+                    Span {
+                        start: value_start,
+                        end: value_start + value.len(),
+                    },
+                ),
+            ));
+        }
+        looks_like_spec
+    }
+}
+
+/// The error for a spec that YAML reads as something else.
+pub(crate) fn unquoted_spec(value: &str, location: Location) -> Diagnostic {
+    let meaning = match value.chars().next() {
+        Some('>') => "YAML reads `>` as the start of a block of text",
+        Some('*') => "YAML reads `*` as an alias",
+        _ => "YAML reads `!` as a tag",
+    };
+    Diagnostic::error(Code::UnquotedSpec, "the spec must be quoted")
+        .label(location, meaning)
+        .hint(format!("write \"{}\"", Escaped::shortened(value)))
+}

@@ -1,0 +1,207 @@
+//! Fully qualified names (FQNs) of packages and classes.
+//!
+//! A name is one or more identifiers `[A-Za-z_][A-Za-z0-9_]*` joined by dots. The reference
+//! implementation accepts every `\w` of Unicode and a trailing line feed; names that look alike
+//! but differ, and names that break a line of output, are refused here instead.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::diagnostic::Escaped;
+
+/// The longest name in bytes.
+pub const MAX_NAME_BYTES: usize = 255;
+
+/// The core library's package name, unless the caller names another one.
+pub const DEFAULT_CORE_LIBRARY: &str = "io.murano";
+
+/// Why a text is not a fully qualified name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NameError {
+    /// The text is empty.
+    #[error("a name cannot be empty")]
+    Empty,
+    /// The text is longer than [`MAX_NAME_BYTES`].
+    #[error("a name has at most {MAX_NAME_BYTES} bytes, this one has {0}")]
+    TooLong(usize),
+    /// Two dots in a row, or a dot at either end.
+    #[error("a name cannot begin or end with a dot, or have two in a row")]
+    EmptyPart,
+    /// A part begins with a digit.
+    #[error("each part of a name begins with a letter or `_`, not with `{0}`")]
+    BadStart(char),
+    /// A character that is neither an ASCII letter, a digit, `_` nor `.`.
+    #[error("a name has only ASCII letters, digits, `_` and `.`, not `{}`", Escaped::from_char(*.0))]
+    BadCharacter(char),
+    /// The first part is a device name, which some file systems cannot store.
+    #[error("`{0}` is a device name on some systems")]
+    Reserved(String),
+}
+
+/// Whether `word` names a device on Windows, with or without an extension.
+pub(crate) fn is_device_name(word: &str) -> bool {
+    let stem = word.split('.').next().unwrap_or(word);
+    let stem = stem.to_lowercase();
+    matches!(
+        stem.as_str(),
+        "con" | "prn" | "aux" | "nul" | "conin$" | "conout$"
+    ) || stem
+        .strip_prefix("com")
+        .or_else(|| stem.strip_prefix("lpt"))
+        .is_some_and(|rest| {
+            let mut characters = rest.chars();
+            matches!(
+                (characters.next(), characters.next()),
+                (Some('0'..='9' | '\u{b9}' | '\u{b2}' | '\u{b3}'), None)
+            )
+        })
+}
+
+fn validate(text: &str) -> Result<(), NameError> {
+    if text.is_empty() {
+        return Err(NameError::Empty);
+    }
+    if text.len() > MAX_NAME_BYTES {
+        return Err(NameError::TooLong(text.len()));
+    }
+    for part in text.split('.') {
+        let Some(first) = part.chars().next() else {
+            return Err(NameError::EmptyPart);
+        };
+        if first.is_ascii_digit() {
+            return Err(NameError::BadStart(first));
+        }
+        if let Some(bad) = part
+            .chars()
+            .find(|character| !(character.is_ascii_alphanumeric() || *character == '_'))
+        {
+            return Err(NameError::BadCharacter(bad));
+        }
+    }
+    if is_device_name(text) {
+        let first = text.split('.').next().unwrap_or(text);
+        return Err(NameError::Reserved(first.to_owned()));
+    }
+    Ok(())
+}
+
+macro_rules! fully_qualified_name {
+    ($(#[$documentation:meta])* $name:ident) => {
+        $(#[$documentation])*
+        ///
+        /// Cheap to clone; compares and hashes as its text, case sensitively.
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(Arc<str>);
+
+        impl $name {
+            /// Reads a name.
+            pub fn parse(text: &str) -> Result<Self, NameError> {
+                validate(text)?;
+                Ok(Self(Arc::from(text)))
+            }
+
+            /// The name as text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.pad(&self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str(&self.0)
+            }
+        }
+
+        impl Borrow<str> for $name {
+            fn borrow(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = NameError;
+
+            fn from_str(text: &str) -> Result<Self, NameError> {
+                Self::parse(text)
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
+            }
+        }
+    };
+}
+
+fully_qualified_name! {
+    /// The fully qualified name of a package, such as `io.murano.applications`.
+    PackageName
+}
+
+fully_qualified_name! {
+    /// The fully qualified name of a class, such as `io.murano.resources.Instance`.
+    ClassName
+}
+
+impl PackageName {
+    /// The name of the core library that packages require when nothing else is said.
+    pub fn default_core_library() -> Self {
+        Self(Arc::from(DEFAULT_CORE_LIBRARY))
+    }
+
+    /// The class that a class without `Extends` extends when this package is the core library.
+    pub fn root_class(&self) -> ClassName {
+        ClassName(Arc::from(format!("{}.Object", self.0)))
+    }
+
+    /// The class of this package's own name, as a package of type `Heat.HOT` defines it.
+    pub fn as_class(&self) -> ClassName {
+        ClassName(Arc::clone(&self.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_dotted_ascii_identifiers() {
+        for good in [
+            "a",
+            "io.murano",
+            "_x.Y_2",
+            "com.example.databases.MySql",
+            "com.example.con",
+        ] {
+            assert!(PackageName::parse(good).is_ok(), "{good}");
+        }
+        for (bad, reason) in [
+            ("", NameError::Empty),
+            (".a", NameError::EmptyPart),
+            ("a.", NameError::EmptyPart),
+            ("a..b", NameError::EmptyPart),
+            ("1a", NameError::BadStart('1')),
+            ("a.2b", NameError::BadStart('2')),
+            ("a b", NameError::BadCharacter(' ')),
+            ("a\n", NameError::BadCharacter('\n')),
+            ("\u{441}om.example", NameError::BadCharacter('\u{441}')),
+            ("a/b", NameError::BadCharacter('/')),
+            ("con", NameError::Reserved("con".into())),
+            ("AUX.b", NameError::Reserved("AUX".into())),
+        ] {
+            assert_eq!(PackageName::parse(bad), Err(reason), "{bad:?}");
+        }
+        assert_eq!(
+            PackageName::parse(&"a".repeat(256)),
+            Err(NameError::TooLong(256))
+        );
+    }
+}

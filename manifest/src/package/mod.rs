@@ -1,0 +1,295 @@
+//! Packages: the manifest, the class files it lists, and what they amount to together.
+
+mod format;
+mod manifest;
+mod path;
+
+pub use format::{Format, FormatError, SupportedFormats};
+pub use manifest::{ClassEntry, PackageKind, PackageManifest, Requirement};
+pub use path::{MAX_PATH_BYTES, MAX_PATH_PART_BYTES, MAX_PATH_PARTS, PackagePath, PathError};
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use crate::archive::Archive;
+use crate::class_file::{self, ClassDefinition};
+use crate::diagnostic::{Code, Diagnostic, Location, Parsed, SourceText, Span};
+use crate::index_record::{IndexRecord, IndexedClass};
+use crate::limits::Limits;
+use crate::name::{ClassName, DEFAULT_CORE_LIBRARY, PackageName};
+
+/// The name of the manifest in the top folder of a package.
+pub const MANIFEST_FILE: &str = "manifest.yaml";
+
+/// The folder of the class files.
+pub const CLASSES_FOLDER: &str = "Classes";
+
+/// A value and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Located<T> {
+    /// The value.
+    pub value: T,
+    /// Where it stands.
+    pub location: Location,
+}
+
+/// How inputs are read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ReadOptions {
+    /// How much is read.
+    pub limits: Limits,
+    /// Which formats of packages are known.
+    pub formats: SupportedFormats,
+}
+
+/// A package: its manifest and all classes of its class files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Package {
+    /// The manifest.
+    pub manifest: PackageManifest,
+    /// Every class of every listed file, by its full name. `None` if the classes of packages of
+    /// this type are not read.
+    pub classes: Option<BTreeMap<ClassName, ClassDefinition>>,
+    /// Classes that the manifest lists but their file does not define.
+    pub undefined_classes: Vec<Located<ClassName>>,
+}
+
+impl Package {
+    /// Puts a package together from its manifest and its class files.
+    ///
+    /// `file` returns the bytes of a file of the package, or `None` if there is none. Only the
+    /// class files that the manifest lists are asked for.
+    ///
+    /// ```
+    /// use pkgres_manifest::{Package, PackageManifest, ReadOptions, diagnostic::SourceText};
+    ///
+    /// let source = SourceText::new("manifest.yaml", "\
+    /// FullName: org.acme.Web
+    /// Type: Application
+    /// Classes: {org.acme.Web: Web.yaml}
+    /// ");
+    /// let options = ReadOptions::default();
+    /// let (manifest, _) = PackageManifest::parse(&source, &options).into_result().unwrap();
+    /// let (package, _) = Package::assemble(manifest, &options, |path| {
+    ///     (path.as_str() == "Classes/Web.yaml").then(|| b"Name: org.acme.Web".to_vec())
+    /// })
+    /// .into_result()
+    /// .unwrap();
+    /// assert_eq!(package.classes.unwrap().len(), 1);
+    /// ```
+    pub fn assemble(
+        manifest: PackageManifest,
+        options: &ReadOptions,
+        mut file: impl FnMut(&PackagePath) -> Option<Vec<u8>>,
+    ) -> Parsed<Self> {
+        let mut diagnostics = Vec::new();
+        if !manifest.format.has_class_files() {
+            let classes = manifest.format.is_heat_hot().then(|| {
+                let name = manifest.name.value.as_class();
+                let definition = ClassDefinition::of_heat_template(name, &manifest.name.location);
+                BTreeMap::from([(definition.name.value.clone(), definition)])
+            });
+            let package = Self {
+                manifest,
+                classes,
+                undefined_classes: Vec::new(),
+            };
+            return Parsed::new(Some(package), diagnostics);
+        }
+        let mut classes: BTreeMap<ClassName, ClassDefinition> = BTreeMap::new();
+        let mut read = BTreeSet::new();
+        for entry in &manifest.classes {
+            if !read.insert(&entry.file.value) {
+                continue;
+            }
+            let Some(definitions) =
+                read_class_file(&manifest, entry, options, &mut file, &mut diagnostics)
+            else {
+                continue;
+            };
+            for definition in definitions {
+                if let Some(first) = classes.get(&definition.name.value) {
+                    diagnostics.push(
+                        Diagnostic::error(
+                            Code::ClassName,
+                            format!("the class `{}` is defined twice", definition.name.value),
+                        )
+                        .label(definition.name.location.clone(), "again here")
+                        .label(first.name.location.clone(), "first here"),
+                    );
+                } else {
+                    classes.insert(definition.name.value.clone(), definition);
+                }
+            }
+        }
+        if longest_chain(&classes) > options.limits.ancestors {
+            let error = Limits::exceeded("ancestors of a class", options.limits.ancestors);
+            diagnostics.push(error.at(manifest.name.location.clone()));
+        }
+        let undefined_classes = manifest
+            .classes
+            .iter()
+            .filter(|entry| !classes.contains_key(&entry.name.value))
+            .map(|entry| entry.name.clone())
+            .collect();
+        let package = Self {
+            manifest,
+            classes: Some(classes),
+            undefined_classes,
+        };
+        Parsed::new(Some(package), diagnostics)
+    }
+
+    /// Reads the manifest of an archive and nothing else; `name` is how messages call the archive.
+    pub fn manifest_of_archive(
+        name: &str,
+        archive: &Archive,
+        options: &ReadOptions,
+    ) -> Parsed<PackageManifest> {
+        let path = PackagePath::parse(MANIFEST_FILE).expect("the manifest's name is a valid path");
+        let shown = format!("{name}/{MANIFEST_FILE}");
+        match archive.read(&path) {
+            Some(bytes) => PackageManifest::read(&shown, &bytes, options),
+            None => {
+                let message = format!("the archive has no `{MANIFEST_FILE}` at its top");
+                let location = Location::new(&SourceText::new(name, ""), Span::default());
+                Parsed::failed(Diagnostic::error(Code::PackageShape, message).at(location))
+            }
+        }
+    }
+
+    /// Reads a package from an archive; `name` is how messages call it.
+    pub fn from_archive(name: &str, archive: &Archive, options: &ReadOptions) -> Parsed<Self> {
+        let mut diagnostics = Vec::new();
+        match Self::manifest_of_archive(name, archive, options).drain_into(&mut diagnostics) {
+            Some(manifest) => Self::assemble(manifest, options, |path| archive.read(path)),
+            None => Parsed::new(None, diagnostics),
+        }
+    }
+
+    /// The package's name.
+    pub fn name(&self) -> &PackageName {
+        &self.manifest.name.value
+    }
+
+    /// Whether other packages can see a class of this one: only those that the manifest lists.
+    pub fn exports(&self, class: &ClassName) -> bool {
+        self.manifest.format.is_heat_hot()
+            || self
+                .manifest
+                .classes
+                .iter()
+                .any(|entry| entry.name.value == *class)
+    }
+
+    /// What the package amounts to for resolution, without digest and size.
+    pub fn index_record(&self) -> IndexRecord {
+        let classes = self.classes.as_ref().map(|classes| {
+            let listed = self.undefined_classes.iter().map(|class| IndexedClass {
+                name: class.value.clone(),
+                internal: false,
+                extends: Vec::new(),
+                uses: Vec::new(),
+            });
+            let mut indexed: Vec<IndexedClass> = classes
+                .values()
+                .map(|class| IndexedClass {
+                    name: class.name.value.clone(),
+                    internal: !self.exports(&class.name.value),
+                    extends: class
+                        .extends
+                        .iter()
+                        .map(|parent| parent.value.clone())
+                        .collect(),
+                    uses: class.uses.iter().map(|used| used.value.clone()).collect(),
+                })
+                .chain(listed)
+                .collect();
+            indexed.sort_by(|one, two| one.name.cmp(&two.name));
+            indexed
+        });
+        IndexRecord {
+            name: self.name().clone(),
+            version: self.manifest.version.clone(),
+            format: Some(self.manifest.format.to_string()),
+            requirements: self.manifest.requirements.clone(),
+            classes,
+            digest: None,
+            size: None,
+            yanked: false,
+            published: None,
+        }
+    }
+}
+
+fn read_class_file(
+    manifest: &PackageManifest,
+    entry: &ClassEntry,
+    options: &ReadOptions,
+    file: &mut impl FnMut(&PackagePath) -> Option<Vec<u8>>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Vec<ClassDefinition>> {
+    let path = match entry.file.value.below(CLASSES_FOLDER) {
+        Ok(path) => path,
+        Err(error) => {
+            let error = Diagnostic::error(Code::Path, error.to_string());
+            diagnostics.push(error.at(entry.file.location.clone()));
+            return None;
+        }
+    };
+    let Some(bytes) = file(&path) else {
+        let message = format!("the package has no file `{path}`");
+        let error = Diagnostic::error(Code::PackageShape, message);
+        diagnostics.push(error.at(entry.file.location.clone()));
+        return None;
+    };
+    let name = sibling(manifest.source().name(), &path);
+    class_file::read_class_file(&name, &bytes, options).drain_into(diagnostics)
+}
+
+/// The name under which a file is shown that lies beside a manifest.
+fn sibling(manifest: &str, path: &PackagePath) -> String {
+    match manifest.strip_suffix(MANIFEST_FILE) {
+        Some(folder) => format!("{folder}{path}"),
+        None => path.to_string(),
+    }
+}
+
+/// The longest chain of classes that extend each other inside the package. Classes in a circle
+/// count as one; the circle itself is found where the hierarchy is checked.
+fn longest_chain(classes: &BTreeMap<ClassName, ClassDefinition>) -> usize {
+    let mut depth: HashMap<&ClassName, usize> = HashMap::new();
+    for start in classes.keys() {
+        let mut stack = vec![(start, false)];
+        while let Some((name, parents_done)) = stack.pop() {
+            let Some(class) = classes.get(name) else {
+                continue;
+            };
+            if parents_done {
+                let above = class
+                    .extends
+                    .iter()
+                    .filter_map(|parent| depth.get(&parent.value))
+                    .max();
+                let own = above.map_or(0, |above| above + 1);
+                depth.insert(name, own);
+            } else if !depth.contains_key(name) {
+                depth.insert(name, 0);
+                stack.push((name, true));
+                stack.extend(
+                    class
+                        .extends
+                        .iter()
+                        .filter(|parent| !depth.contains_key(&parent.value))
+                        .map(|parent| (&parent.value, false)),
+                );
+            }
+        }
+    }
+    depth.values().copied().max().unwrap_or(0)
+}
+
+/// The class that a Heat template extends, which is not written anywhere in its package.
+pub(crate) fn heat_template_parent() -> ClassName {
+    ClassName::parse(&format!("{DEFAULT_CORE_LIBRARY}.Application"))
+        .expect("the core library's names are valid")
+}

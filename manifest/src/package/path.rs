@@ -1,0 +1,205 @@
+//! Paths inside a package.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::sync::Arc;
+
+use unicode_normalization::{UnicodeNormalization, is_nfc};
+
+use crate::diagnostic::Escaped;
+use crate::diagnostic::is_hazardous;
+use crate::name::is_device_name;
+
+/// The longest path in bytes.
+pub const MAX_PATH_BYTES: usize = 1024;
+/// The longest part of a path in bytes.
+pub const MAX_PATH_PART_BYTES: usize = 255;
+/// The most parts of a path.
+pub const MAX_PATH_PARTS: usize = 32;
+
+/// A path of a file or folder relative to its package: parts joined by `/`, no `.` or `..`, and
+/// only names that every file system stores as they are.
+///
+/// Names that are not of this form are refused, never repaired: a repaired name can land on
+/// another file than the one that was checked.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PackagePath(Arc<str>);
+
+/// Why a text is not a path inside a package.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` is not a path inside a package: {reason}", Escaped::shortened(.text))]
+pub struct PathError {
+    /// The text as written.
+    pub text: String,
+    /// What is wrong with it.
+    pub reason: &'static str,
+}
+
+impl PackagePath {
+    /// Reads a path of a file.
+    pub fn parse(text: &str) -> Result<Self, PathError> {
+        match problem(text) {
+            None => Ok(Self(Arc::from(text))),
+            Some(reason) => Err(PathError {
+                text: text.to_owned(),
+                reason,
+            }),
+        }
+    }
+
+    /// The path as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// This path below a folder.
+    pub fn below(&self, folder: &str) -> Result<Self, PathError> {
+        Self::parse(&format!("{folder}/{self}"))
+    }
+
+    /// The form that all paths share which some file system takes for the same.
+    pub(crate) fn folded(&self) -> String {
+        fold(&self.0)
+    }
+}
+
+/// Upper case, then lower case, folds more than lower case alone: `ß` becomes `ss`.
+pub(crate) fn fold(text: &str) -> String {
+    text.nfc()
+        .collect::<String>()
+        .to_uppercase()
+        .to_lowercase()
+        .nfc()
+        .collect()
+}
+
+fn problem(text: &str) -> Option<&'static str> {
+    if text.is_empty() {
+        return Some("it is empty");
+    }
+    if text.len() > MAX_PATH_BYTES {
+        return Some("it is longer than 1024 bytes");
+    }
+    if text.starts_with('/') {
+        return Some("it is absolute");
+    }
+    if !is_nfc(text) {
+        return Some("it is not in normalization form C");
+    }
+    for character in text.chars() {
+        if is_hazardous(character) {
+            return Some("it holds a character that is not shown");
+        }
+        if matches!(character, '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|') {
+            return Some("it holds a character that some file systems forbid");
+        }
+        // Full-width forms and the like turn into separators when a file system normalizes.
+        if !character.is_ascii()
+            && std::iter::once(character)
+                .nfkc()
+                .any(|plain| matches!(plain, '/' | '\\' | '.' | ':'))
+        {
+            return Some("it holds a character that some systems read as a separator");
+        }
+    }
+    if text.split('/').count() > MAX_PATH_PARTS {
+        return Some("it has more than 32 parts");
+    }
+    text.split('/').find_map(part_problem)
+}
+
+fn part_problem(part: &str) -> Option<&'static str> {
+    if part.is_empty() {
+        Some("a part is empty")
+    } else if part == "." || part == ".." {
+        Some("`.` and `..` are not allowed")
+    } else if part.len() > MAX_PATH_PART_BYTES {
+        Some("a part is longer than 255 bytes")
+    } else if part.ends_with(['.', ' ']) {
+        Some("a part ends with a dot or a blank")
+    } else if part.starts_with('~') {
+        Some("a part begins with `~`")
+    } else if part.starts_with(' ') {
+        Some("a part begins with a blank")
+    } else if part.to_ascii_lowercase().starts_with(".pkgres-") {
+        Some("names that begin with `.pkgres-` are reserved")
+    } else if is_device_name(part) {
+        Some("a part is a device name on some systems")
+    } else {
+        None
+    }
+}
+
+impl fmt::Display for PackagePath {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(&self.0)
+    }
+}
+
+impl fmt::Debug for PackagePath {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl Borrow<str> for PackagePath {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_that_stay_as_they_are() {
+        for good in [
+            "manifest.yaml",
+            "Classes/a/B.yaml",
+            "Resources/caf\u{e9}.txt",
+            "Resources/%2e%2e%2fx",
+            ".gitignore",
+            "a b.txt",
+        ] {
+            assert!(PackagePath::parse(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "",
+            "/a",
+            "a/",
+            "a//b",
+            "./a",
+            "a/../b",
+            "..",
+            "a\\b",
+            "C:a",
+            "a\0b",
+            "a\nb",
+            "a.",
+            "a ",
+            "CON",
+            "x/aux.yaml",
+            "LPT1.txt",
+            "COM\u{b9}",
+            "~/a",
+            ".pkgres-ok",
+            "\u{ff0e}\u{ff0e}\u{ff0f}a",
+            "a\u{200b}b",
+            "a\u{202e}b",
+            "cafe\u{301}",
+            "a*b",
+        ] {
+            assert!(PackagePath::parse(bad).is_err(), "{bad:?}");
+        }
+        assert!(PackagePath::parse(&"a/".repeat(40)).is_err());
+        assert!(PackagePath::parse(&"a".repeat(300)).is_err());
+    }
+
+    #[test]
+    fn folding_joins_what_a_file_system_might() {
+        assert_eq!(fold("Stra\u{df}e"), fold("STRASSE"));
+        assert_eq!(fold("caf\u{e9}"), fold("cafe\u{301}"));
+        assert_ne!(fold("a"), fold("b"));
+    }
+}

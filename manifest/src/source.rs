@@ -1,0 +1,90 @@
+//! Where releases come from.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::diagnostic::Escaped;
+
+/// The word for the host, which no registry can have as its name.
+const HOST: &str = "host";
+
+/// The name of a registry as settings and lockfiles write it.
+///
+/// A letter comes first, then letters, digits, `.`, `_` and `-`; at most 64 bytes. Locks hold
+/// names, not addresses, so that a registry can move without making a lock stale.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RegistryName(Arc<str>);
+
+/// A text that is not the name of a registry.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` is not the name of a registry: a letter comes first, then letters, digits, `.`, `_` and `-`; `host` is taken", Escaped::shortened(.0))]
+pub struct RegistryNameError(pub String);
+
+impl RegistryName {
+    /// Reads a name.
+    pub fn parse(text: &str) -> Result<Self, RegistryNameError> {
+        let is_name = text.starts_with(|first: char| first.is_ascii_alphabetic())
+            && text.len() <= 64
+            && text != HOST
+            && text
+                .chars()
+                .all(|character| character.is_ascii_alphanumeric() || "._-".contains(character));
+        if is_name {
+            Ok(Self(Arc::from(text)))
+        } else {
+            Err(RegistryNameError(text.to_owned()))
+        }
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for RegistryName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(&self.0)
+    }
+}
+
+impl fmt::Debug for RegistryName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// Where a release comes from.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ReleaseSource {
+    /// The host supplies it, as it does with plug-ins.
+    Host,
+    /// A registry holds it.
+    Registry(RegistryName),
+}
+
+impl ReleaseSource {
+    /// Reads the word `host` or the name of a registry.
+    pub fn parse(text: &str) -> Result<Self, RegistryNameError> {
+        if text == HOST {
+            Ok(Self::Host)
+        } else {
+            RegistryName::parse(text).map(Self::Registry)
+        }
+    }
+}
+
+impl fmt::Display for ReleaseSource {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Host => formatter.pad(HOST),
+            Self::Registry(name) => name.fmt(formatter),
+        }
+    }
+}
+
+impl serde::Serialize for ReleaseSource {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}

@@ -1,0 +1,344 @@
+//! The grammar of specs.
+
+use crate::diagnostic::Escaped;
+use crate::version::Version;
+
+use super::set::VersionSet;
+
+/// The longest text of a spec in bytes.
+pub const MAX_SPEC_BYTES: usize = 4096;
+
+/// The most clauses in a spec.
+pub const MAX_SPEC_CLAUSES: usize = 100;
+
+/// A text that is not a spec.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` is not a spec: {reason}", Escaped::shortened(.text))]
+pub struct SpecError {
+    /// The text as written.
+    pub text: String,
+    /// What is wrong with it.
+    pub reason: String,
+    /// What was probably meant, if that can be told.
+    pub suggestion: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Operator {
+    Equal,
+    NotEqual,
+    Greater,
+    GreaterOrEqual,
+    Less,
+    LessOrEqual,
+    Caret,
+    Tilde,
+    Compatible,
+}
+
+/// Longer operators first, so that `>=` is not read as `>`.
+const OPERATORS: [(&str, Operator); 10] = [
+    (">=", Operator::GreaterOrEqual),
+    ("<=", Operator::LessOrEqual),
+    ("==", Operator::Equal),
+    ("!=", Operator::NotEqual),
+    ("~=", Operator::Compatible),
+    (">", Operator::Greater),
+    ("<", Operator::Less),
+    ("=", Operator::Equal),
+    ("^", Operator::Caret),
+    ("~", Operator::Tilde),
+];
+
+/// A version in a clause; a missing or starred component is `None`, and so are those after it.
+struct Operand {
+    major: Option<u64>,
+    minor: Option<u64>,
+    patch: Option<u64>,
+    prerelease: semver::Prerelease,
+    has_build: bool,
+}
+
+/// The versions that match, and whether a clause names a prerelease.
+pub(super) fn parse(text: &str) -> Result<(VersionSet, bool), SpecError> {
+    let problem = |reason: String, suggestion: Option<String>| SpecError {
+        text: text.to_owned(),
+        reason,
+        suggestion,
+    };
+    if text.len() > MAX_SPEC_BYTES {
+        return Err(problem(
+            format!(
+                "a spec has at most {MAX_SPEC_BYTES} bytes, this one has {}",
+                text.len()
+            ),
+            None,
+        ));
+    }
+    let trimmed = text.trim();
+    if trimmed.is_empty() {
+        return parse("0");
+    }
+    let clauses: Vec<&str> = trimmed.split(',').map(str::trim).collect();
+    if clauses.len() > MAX_SPEC_CLAUSES {
+        return Err(problem(
+            format!(
+                "a spec has at most {MAX_SPEC_CLAUSES} clauses, this one has {}",
+                clauses.len()
+            ),
+            None,
+        ));
+    }
+    let mut set = VersionSet::all();
+    let mut names_prerelease = false;
+    for clause in clauses {
+        if clause.is_empty() {
+            return Err(problem(
+                "there is nothing on one side of a comma".to_owned(),
+                None,
+            ));
+        }
+        let (operator, operand) =
+            read_clause(clause).map_err(|reason| problem(reason, suggestion(trimmed)))?;
+        names_prerelease |= !operand.prerelease.is_empty();
+        let matching =
+            matching(operator, &operand).map_err(|reason| problem(reason, suggestion(trimmed)))?;
+        set = set.intersection(&matching);
+    }
+    Ok((set, names_prerelease))
+}
+
+fn read_clause(clause: &str) -> Result<(Operator, Operand), String> {
+    let (operator, rest) = OPERATORS
+        .iter()
+        .find_map(|(symbol, operator)| {
+            clause
+                .strip_prefix(symbol)
+                .map(|rest| (*operator, rest.trim_start()))
+        })
+        .unwrap_or((Operator::Equal, clause));
+    if rest.is_empty() {
+        return Err("there is no version after the operator".to_owned());
+    }
+    Ok((operator, read_operand(rest)?))
+}
+
+fn read_operand(text: &str) -> Result<Operand, String> {
+    if text.contains(char::is_whitespace) {
+        return Err(format!(
+            "`{}` has white space inside; a comma separates clauses",
+            Escaped::shortened(text)
+        ));
+    }
+    if text.contains('|') {
+        return Err("there is no \"or\" in a spec".to_owned());
+    }
+    let (text, build) = match text.split_once('+') {
+        Some((text, build)) => (text, Some(build)),
+        None => (text, None),
+    };
+    let (numbers, prerelease) = match text.split_once('-') {
+        Some((numbers, prerelease)) => (numbers, Some(prerelease)),
+        None => (text, None),
+    };
+    let mut components: [Option<u64>; 3] = [None; 3];
+    let mut count = 0;
+    let mut starred = false;
+    for part in numbers.split('.') {
+        if count == 3 {
+            return Err("a version has at most three components".to_owned());
+        }
+        if part == "*" {
+            starred = true;
+        } else {
+            let number = read_number(part)?;
+            if starred {
+                return Err("a number follows `*`".to_owned());
+            }
+            components[count] = Some(number);
+        }
+        count += 1;
+    }
+    if (prerelease.is_some() || build.is_some()) && components[2].is_none() {
+        return Err("only a version with three components can be a prerelease or build".to_owned());
+    }
+    if let Some(build) = build {
+        semver::BuildMetadata::new(build)
+            .ok()
+            .filter(|build| !build.is_empty())
+            .ok_or_else(|| format!("`{}` is not build metadata", Escaped::shortened(build)))?;
+    }
+    let prerelease = match prerelease {
+        None => semver::Prerelease::EMPTY,
+        Some(prerelease) => semver::Prerelease::new(prerelease)
+            .ok()
+            .filter(|prerelease| !prerelease.is_empty())
+            .ok_or_else(|| format!("`{}` is not a prerelease", Escaped::shortened(prerelease)))?,
+    };
+    let [major, minor, patch] = components;
+    Ok(Operand {
+        major,
+        minor,
+        patch,
+        prerelease,
+        has_build: build.is_some(),
+    })
+}
+
+fn read_number(part: &str) -> Result<u64, String> {
+    if part.is_empty() {
+        return Err("a component is missing".to_owned());
+    }
+    if !part.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(format!("`{}` is not a number", Escaped::shortened(part)));
+    }
+    if part.len() > 1 && part.starts_with('0') {
+        return Err(format!("`{}` begins with a zero", Escaped::shortened(part)));
+    }
+    part.parse()
+        .map_err(|_| format!("`{}` is too large", Escaped::shortened(part)))
+}
+
+/// Where the versions of `major.minor.patch` begin, prereleases included; `None` past the end.
+fn first_of(major: Option<u64>, minor: u64, patch: u64) -> Option<Version> {
+    Version::first_prerelease_from(major?, minor, Some(patch))
+}
+
+fn matching(operator: Operator, operand: &Operand) -> Result<VersionSet, String> {
+    if operand.has_build && !matches!(operator, Operator::Equal | Operator::NotEqual) {
+        return Err("build metadata has no order".to_owned());
+    }
+    let Some(major) = operand.major else {
+        return match operator {
+            Operator::Equal | Operator::GreaterOrEqual => {
+                Ok(VersionSet::between(Version::ZERO, None))
+            }
+            _ => Err("only `=`, `==` and `>=` can be followed by `*`".to_owned()),
+        };
+    };
+    let target = Version::with_prerelease(
+        major,
+        operand.minor.unwrap_or(0),
+        operand.patch.unwrap_or(0),
+        operand.prerelease.clone(),
+    );
+    let (minor, patch) = (target.minor(), target.patch());
+    // Where the versions end that share all written components with the target.
+    let end_of_family = if operand.minor.is_none() {
+        next_major(major)
+    } else if operand.patch.is_none() {
+        next_minor(major, minor)
+    } else {
+        target.successor()
+    };
+    let is_short = operand.patch.is_none();
+    let begin = Version::first_prerelease_from(0, 0, Some(0)).expect("0.0.0-0 is a version");
+    Ok(match operator {
+        Operator::Equal => VersionSet::between(target, end_of_family),
+        Operator::NotEqual => {
+            let hole_begin = if target.is_prerelease() {
+                target
+            } else {
+                first_of(Some(major), minor, patch).expect("every triple has prereleases")
+            };
+            VersionSet::between(hole_begin, end_of_family).complement()
+        }
+        Operator::Greater => match end_of_family {
+            None => VersionSet::all().complement(),
+            // A short version stands for `>=` the stable version that follows its family.
+            Some(end) if is_short => {
+                VersionSet::between(Version::new(end.major(), end.minor(), end.patch()), None)
+            }
+            Some(end) => VersionSet::between(end, None),
+        },
+        Operator::GreaterOrEqual => VersionSet::between(target, None),
+        Operator::Less => {
+            let until = if target.is_prerelease() {
+                Some(target)
+            } else {
+                first_of(Some(major), minor, patch)
+            };
+            VersionSet::between(begin, until)
+        }
+        Operator::LessOrEqual => VersionSet::between(begin, end_of_family),
+        Operator::Caret => {
+            let until = if major > 0 {
+                next_major_above(&target)
+            } else if minor > 0 {
+                next_minor_above(&target)
+            } else if target.is_prerelease() {
+                first_of(Some(0), 0, patch)
+            } else {
+                target.successor()
+            };
+            VersionSet::between(target, until)
+        }
+        Operator::Tilde => {
+            let until = if operand.minor.is_none() {
+                next_major_above(&target)
+            } else {
+                next_minor_above(&target)
+            };
+            VersionSet::between(target, until)
+        }
+        Operator::Compatible => {
+            let until = if is_short {
+                next_major_above(&target)
+            } else {
+                next_minor_above(&target)
+            };
+            VersionSet::between(target, until)
+        }
+    })
+}
+
+fn next_major(major: u64) -> Option<Version> {
+    first_of(major.checked_add(1), 0, 0)
+}
+
+fn next_minor(major: u64, minor: u64) -> Option<Version> {
+    match minor.checked_add(1) {
+        Some(minor) => first_of(Some(major), minor, 0),
+        None => next_major(major),
+    }
+}
+
+/// The major version above a target. Above `2.0.0-rc` that is 2.0.0 itself, whose prereleases do
+/// not count as below it: `^2.0.0-rc` is empty, as it is in the reference implementation.
+fn next_major_above(target: &Version) -> Option<Version> {
+    if target.is_prerelease() && target.minor() == 0 && target.patch() == 0 {
+        first_of(Some(target.major()), 0, 0)
+    } else {
+        next_major(target.major())
+    }
+}
+
+/// The minor version above a target, with the same exception as [`next_major_above`].
+fn next_minor_above(target: &Version) -> Option<Version> {
+    if target.is_prerelease() && target.patch() == 0 {
+        first_of(Some(target.major()), target.minor(), 0)
+    } else {
+        next_minor(target.major(), target.minor())
+    }
+}
+
+/// What was probably meant: the text without a `v`, with commas for blanks, `^` for `~>`.
+fn suggestion(text: &str) -> Option<String> {
+    let mut candidate = text
+        .replace("=>", ">=")
+        .replace("~>", "~=")
+        .replace(['v', 'V'], "");
+    candidate = candidate.replace(';', ",").replace(".x", ".*");
+    candidate = candidate.trim_end_matches([',', '.']).to_owned();
+    let words: Vec<&str> = candidate.split_whitespace().collect();
+    if words.len() > 1 && words.iter().all(|word| word.len() > 1) {
+        candidate = words.join(",").replace(",,", ",");
+    }
+    (candidate != text && parse_without_suggestion(&candidate)).then_some(candidate)
+}
+
+fn parse_without_suggestion(text: &str) -> bool {
+    text.split(',').map(str::trim).all(|clause| {
+        read_clause(clause).is_ok_and(|(operator, operand)| matching(operator, &operand).is_ok())
+    })
+}

@@ -1,0 +1,154 @@
+//! Limits, and what is written within them.
+
+use pkgres_manifest::diagnostic::Code;
+use pkgres_manifest::{Archive, ArtifactDigest, Limits, write_archive};
+
+use crate::build::*;
+use crate::{open, path};
+
+#[test]
+fn what_exceeds_a_limit_is_refused() {
+    let refused = |bytes: Vec<u8>, change: fn(&mut Limits), expected: &str| {
+        let mut limits = Limits::default();
+        change(&mut limits);
+        let error = Archive::open("x", bytes, &limits).expect_err(expected);
+        assert_eq!(error.code, Code::Limit, "{error}");
+        assert!(error.message.contains(expected), "{error}");
+    };
+    let claiming = |count: u64| {
+        ending(|end| {
+            end.long();
+            end.long_counts = [count; 2];
+        })
+    };
+    let zeros = |size: usize| with([Entry::deflated("z", &vec![0; size])]);
+    let ten = || with((0..9).map(|number| Entry::stored(number.to_string(), &[b'x'; 100])));
+    refused(
+        ten(),
+        |limits| limits.archive_bytes = 1000,
+        "1000 bytes in an archive",
+    );
+    refused(
+        ten(),
+        |limits| limits.archive_entries = 9,
+        "9 entries in an archive",
+    );
+    refused(claiming(1 << 40), |_| (), "10000 entries in an archive");
+    refused(
+        ten(),
+        |limits| limits.unpacked_bytes = 900,
+        "900 bytes in the files",
+    );
+    refused(zeros(2 << 20), |_| (), "100 times the size of the archive");
+
+    assert!(
+        Archive::open(
+            "x",
+            ten(),
+            &Limits {
+                archive_entries: 10,
+                ..Limits::default()
+            }
+        )
+        .is_ok()
+    );
+    assert!(open(zeros(1 << 19)).is_ok(), "below the floor of the ratio");
+    let huge = Limits {
+        archive_entries: u64::MAX,
+        ..Limits::default()
+    };
+    let error = Archive::open("x", claiming(1 << 40), &huge).expect_err("counts are checked");
+    assert!(
+        error.message.contains("does not have the records"),
+        "{error}"
+    );
+
+    // Many bytes that claim to be few are not unpacked.
+    let lie = |size: u32| {
+        with([Entry::deflated("z", &vec![0; 8 << 20]).both(|header| header.size = size)])
+    };
+    let limits = Limits {
+        unpacked_ratio: 1 << 20,
+        ..Limits::default()
+    };
+    let error = Archive::open("x", lie(70_000), &limits).expect_err("it lies");
+    assert!(
+        error.message.contains("more bytes than its headers say"),
+        "{error}"
+    );
+}
+
+#[test]
+fn archives_are_written_from_what_can_be_read() {
+    let limits = Limits::default();
+    let file = |name: &str| (path(name), false, b"x".to_vec());
+    let refused = |files: Vec<_>, limits: &Limits, expected: &str| {
+        let error = write_archive(files, limits).expect_err(expected);
+        assert!(error.message.contains(expected), "{error}");
+    };
+    refused(vec![], &limits, "the archive has no entries");
+    refused(vec![file("a"), file("a")], &limits, "`a` stands twice");
+    refused(
+        vec![file("b"), file("a"), file("B")],
+        &limits,
+        "are the same on some file systems",
+    );
+    refused(
+        vec![file("a/b"), file("A/c")],
+        &limits,
+        "the folders of `a/b` and `A/c`",
+    );
+    refused(
+        vec![file("a/b"), file("a")],
+        &limits,
+        "`a` is a file, but `a/b` needs it",
+    );
+    let few = Limits {
+        archive_entries: 1,
+        ..limits.clone()
+    };
+    refused(vec![file("a"), file("b")], &few, "limit of 1 entries");
+    let small = Limits {
+        unpacked_bytes: 1,
+        ..limits.clone()
+    };
+    refused(
+        vec![file("a"), file("b")],
+        &small,
+        "limit of 1 bytes in the files",
+    );
+    let small = Limits {
+        archive_bytes: 100,
+        ..limits.clone()
+    };
+    refused(
+        vec![file("a"), file("b")],
+        &small,
+        "limit of 100 bytes in an archive",
+    );
+    let zeros = (path("z"), false, vec![0; 2 << 20]);
+    refused(vec![zeros], &limits, "100 times the size of the archive");
+}
+
+#[test]
+fn the_bytes_of_written_archives_stay_the_same() {
+    let files = [
+        (
+            path("manifest.yaml"),
+            false,
+            b"FullName: org.acme.Web\n".to_vec(),
+        ),
+        (
+            path("Resources/caf\u{e9}.sh"),
+            true,
+            b"#!/bin/sh\n".repeat(20),
+        ),
+        (path("Classes/Web.yaml"), false, Vec::new()),
+    ];
+    let bytes = write_archive(files, &Limits::default()).expect("an archive");
+    // Recorded: whatever changes this changes the digest of every release that is packed anew.
+    assert_eq!(
+        ArtifactDigest::of_archive(&bytes).to_string(),
+        "48ccb5ee0132f5e978ee8833d95ab4b6edef1387f4a9ccfad0848e1ab3158635"
+    );
+}

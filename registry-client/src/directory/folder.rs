@@ -1,0 +1,174 @@
+//! A package as a folder.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pkgres_files::{FileError, Follow, read_file};
+use pkgres_manifest::diagnostic::{Diagnostic, Parsed};
+use pkgres_manifest::{
+    ArtifactDigest, LOCK_FILE, MANIFEST_FILE, Package, PackageManifest, PackagePath, ReadOptions,
+    sha256,
+};
+
+/// Files that may lie in a package folder and are not part of the package, because they are about
+/// the project that develops it.
+const NOT_PACKED: [&str; 2] = [LOCK_FILE, "pkgres.toml"];
+
+/// A package folder and its files.
+#[derive(Debug, Clone)]
+pub struct PackageFolder {
+    path: PathBuf,
+    files: Vec<FolderFile>,
+}
+
+/// A file of a package folder.
+#[derive(Debug, Clone)]
+pub struct FolderFile {
+    /// Its path in the package.
+    pub path: PackagePath,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Whether it can be run.
+    pub executable: bool,
+}
+
+impl PackageFolder {
+    /// Lists the files of a package folder: all of them, but neither those whose name begins with
+    /// a dot nor a lockfile or settings. A link, or a name that an archive could not hold, is an
+    /// error.
+    pub fn open(path: &Path, options: &ReadOptions) -> Result<Self, FileError> {
+        let mut files = Vec::new();
+        let mut total = 0_u64;
+        let mut rest: Vec<(PathBuf, String)> = vec![(path.to_owned(), String::new())];
+        while let Some((folder, prefix)) = rest.pop() {
+            let read = |source| FileError::System {
+                action: "cannot read",
+                path: folder.clone(),
+                source,
+            };
+            for entry in fs::read_dir(&folder).map_err(read)? {
+                let entry = entry.map_err(read)?;
+                let refused = |reason: String| FileError::Refused {
+                    path: entry.path(),
+                    reason,
+                };
+                let name = entry.file_name();
+                let Some(name) = name.to_str() else {
+                    return Err(refused("the name is not UTF-8".to_owned()));
+                };
+                if name.starts_with('.') || (prefix.is_empty() && NOT_PACKED.contains(&name)) {
+                    continue;
+                }
+                let relative = format!("{prefix}{name}");
+                let package_path =
+                    PackagePath::parse(&relative).map_err(|error| refused(error.to_string()))?;
+                let metadata = entry.metadata().map_err(read)?;
+                if metadata.is_dir() {
+                    rest.push((entry.path(), format!("{relative}/")));
+                } else if metadata.is_file() {
+                    total = total.saturating_add(metadata.len());
+                    files.push(FolderFile {
+                        path: package_path,
+                        size: metadata.len(),
+                        executable: is_executable(&metadata),
+                    });
+                } else {
+                    return Err(refused("a package has only plain files and folders".to_owned()));
+                }
+                let limits = &options.limits;
+                if files.len() as u64 > limits.archive_entries {
+                    return Err(refused(format!(
+                        "more than the limit of {} files in a package",
+                        limits.archive_entries
+                    )));
+                }
+                if total > limits.unpacked_bytes {
+                    return Err(refused(format!(
+                        "more than the limit of {} bytes in a package",
+                        limits.unpacked_bytes
+                    )));
+                }
+            }
+        }
+        files.sort_by(|one, two| one.path.cmp(&two.path));
+        Ok(Self {
+            path: path.to_owned(),
+            files,
+        })
+    }
+
+    /// Reads the manifest of a package folder and nothing else.
+    pub fn read_manifest(
+        path: &Path,
+        options: &ReadOptions,
+    ) -> Result<PackageManifest, Vec<Diagnostic>> {
+        let file = path.join(MANIFEST_FILE);
+        let limit = options.limits.manifest_bytes;
+        let bytes = read_file(&file, limit, Follow::Nothing).map_err(|error| vec![error.to_diagnostic()])?;
+        PackageManifest::read(&file.to_string_lossy(), &bytes, options)
+            .into_result()
+            .map(|(manifest, _)| manifest)
+    }
+
+    /// Where the folder is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The files of the package, sorted by path.
+    pub fn files(&self) -> &[FolderFile] {
+        &self.files
+    }
+
+    /// Reads a file of the package.
+    pub fn read(&self, path: &PackagePath, limit: u64) -> Result<Vec<u8>, FileError> {
+        read_file(&self.path.join(path.as_str()), limit, Follow::Nothing)
+    }
+
+    /// Reads the package: its manifest and class files.
+    pub fn package(&self, options: &ReadOptions) -> Parsed<Package> {
+        let mut diagnostics = Vec::new();
+        let manifest = match Self::read_manifest(&self.path, options) {
+            Ok(manifest) => manifest,
+            Err(errors) => return Parsed::new(None, errors),
+        };
+        let limit = options.limits.class_file_bytes;
+        let package = Package::assemble(manifest, options, |path| {
+            match self.read(path, limit) {
+                Ok(bytes) => Some(bytes),
+                Err(error) if error.is_not_found() => None,
+                Err(error) => {
+                    diagnostics.push(error.to_diagnostic());
+                    None
+                }
+            }
+        });
+        if diagnostics.is_empty() {
+            return package;
+        }
+        // A file that cannot be read says more than that it is missing.
+        Parsed::new(None, diagnostics)
+    }
+
+    /// The digest of the folder's content.
+    pub fn digest(&self, options: &ReadOptions) -> Result<ArtifactDigest, FileError> {
+        let limit = options.limits.unpacked_bytes;
+        let mut digests = Vec::with_capacity(self.files.len());
+        for file in &self.files {
+            digests.push((&file.path, sha256(&self.read(&file.path, limit)?)));
+        }
+        Ok(ArtifactDigest::of_tree(digests))
+    }
+}
+
+#[cfg(unix)]
+fn is_executable(metadata: &fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    metadata.permissions().mode() & 0o111 != 0
+}
+
+#[cfg(not(unix))]
+fn is_executable(_: &fs::Metadata) -> bool {
+    false
+}

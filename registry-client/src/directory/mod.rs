@@ -1,0 +1,277 @@
+//! `dir:PATH`: packages in a folder.
+//!
+//! Every folder with a manifest is a package and nothing below it is another one; every file whose
+//! name ends in `.zip` is a package archive. What cannot be read is reported and does not hide the
+//! rest.
+
+mod folder;
+
+pub use folder::{FolderFile, PackageFolder};
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pkgres_files::{Follow, read_file};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, SourceText, Span};
+use pkgres_manifest::{
+    Archive, ArtifactDigest, ClassName, IndexRecord, MANIFEST_FILE, Package, PackageManifest,
+    PackageName, ReadOptions, RegistryName, Version,
+};
+
+use crate::registry::{Artifact, Registry, RegistryError};
+
+/// The packages in a folder.
+#[derive(Debug)]
+pub struct DirectoryRegistry {
+    name: RegistryName,
+    options: ReadOptions,
+    packages: BTreeMap<PackageName, Vec<Entry>>,
+    findings: RefCell<Vec<Diagnostic>>,
+    /// Where the releases lie whose records were asked for.
+    artifacts: RefCell<BTreeMap<ArtifactDigest, PathBuf>>,
+}
+
+/// A package whose manifest was read.
+#[derive(Debug)]
+struct Entry {
+    path: PathBuf,
+    is_archive: bool,
+    manifest: PackageManifest,
+}
+
+impl DirectoryRegistry {
+    /// Finds the packages of a folder and reads their manifests. Class files are read when the
+    /// releases of a package are asked for.
+    pub fn open(
+        name: RegistryName,
+        folder: &Path,
+        options: &ReadOptions,
+    ) -> Result<Self, RegistryError> {
+        let unreachable = |path: &Path, error: &dyn std::fmt::Display| RegistryError::Unreachable {
+            registry: name.clone(),
+            reason: format!("{}: {error}", shown(path)),
+        };
+        if !fs::metadata(folder).map_err(|error| unreachable(folder, &error))?.is_dir() {
+            return Err(unreachable(folder, &"this is not a folder"));
+        }
+        let mut registry = Self {
+            name: name.clone(),
+            options: options.clone(),
+            packages: BTreeMap::new(),
+            findings: RefCell::new(Vec::new()),
+            artifacts: RefCell::new(BTreeMap::new()),
+        };
+        let mut rest = vec![folder.to_owned()];
+        while let Some(folder) = rest.pop() {
+            if folder.join(MANIFEST_FILE).symlink_metadata().is_ok() {
+                registry.add_folder(&folder);
+                continue;
+            }
+            let mut entries: Vec<fs::DirEntry> = fs::read_dir(&folder)
+                .and_then(Iterator::collect)
+                .map_err(|error| unreachable(&folder, &error))?;
+            entries.sort_by_key(fs::DirEntry::file_name);
+            let mut folders = Vec::new();
+            for entry in entries {
+                let path = entry.path();
+                let kind = entry.file_type().map_err(|error| unreachable(&path, &error))?;
+                let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
+                if is_hidden {
+                    continue;
+                }
+                if kind.is_dir() {
+                    folders.push(path);
+                } else if kind.is_file() && path.extension().is_some_and(|end| end == "zip") {
+                    registry.add_archive(&path);
+                }
+            }
+            rest.extend(folders.into_iter().rev());
+        }
+        Ok(registry)
+    }
+
+    fn add_folder(&mut self, path: &Path) {
+        let read = PackageFolder::read_manifest(path, &self.options);
+        self.add(path, false, read);
+    }
+
+    fn add_archive(&mut self, path: &Path) {
+        let read = open_archive(path, &self.options).and_then(|archive| {
+            Package::manifest_of_archive(&shown(path), &archive, &self.options)
+                .into_result()
+                .map(|(manifest, _)| manifest)
+        });
+        self.add(path, true, read);
+    }
+
+    fn add(
+        &mut self,
+        path: &Path,
+        is_archive: bool,
+        read: Result<PackageManifest, Vec<Diagnostic>>,
+    ) {
+        match read {
+            Ok(manifest) => {
+                let entry = Entry {
+                    path: path.to_owned(),
+                    is_archive,
+                    manifest,
+                };
+                let name = entry.manifest.name.value.clone();
+                self.packages.entry(name).or_default().push(entry);
+            }
+            Err(errors) => self.findings.borrow_mut().push(broken(path, &errors)),
+        }
+    }
+
+    /// The names of the packages, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &PackageName> {
+        self.packages.keys()
+    }
+
+    /// The records of a package, ascending by version.
+    fn records_of(&self, entries: &[Entry]) -> Result<Vec<IndexRecord>, RegistryError> {
+        let mut records: BTreeMap<Version, (IndexRecord, &Entry)> = BTreeMap::new();
+        for entry in entries {
+            let record = match self.read(entry) {
+                Ok(record) => record,
+                Err(errors) => {
+                    self.findings.borrow_mut().push(broken(&entry.path, &errors));
+                    continue;
+                }
+            };
+            if let Some((first, first_entry)) = records.get(&record.version) {
+                if first.digest == record.digest {
+                    continue;
+                }
+                let message = format!(
+                    "{} {} stands twice with different content",
+                    record.name, record.version
+                );
+                return Err(Diagnostic::error(Code::DuplicateRelease, message)
+                    .label(first_entry.manifest.name.location.clone(), "first here")
+                    .label(entry.manifest.name.location.clone(), "again here")
+                    .into());
+            }
+            if let Some(digest) = record.digest {
+                self.artifacts.borrow_mut().insert(digest, entry.path.clone());
+            }
+            records.insert(record.version.clone(), (record, entry));
+        }
+        Ok(records.into_values().map(|(record, _)| record).collect())
+    }
+
+    fn read(&self, entry: &Entry) -> Result<IndexRecord, Vec<Diagnostic>> {
+        let (package, digest, size) = if entry.is_archive {
+            let archive = open_archive(&entry.path, &self.options)?;
+            let read = Package::from_archive(&shown(&entry.path), &archive, &self.options);
+            let (package, _) = read.into_result()?;
+            (package, archive.digest(), Some(archive.bytes().len() as u64))
+        } else {
+            let folder = PackageFolder::open(&entry.path, &self.options)
+                .map_err(|error| vec![error.to_diagnostic()])?;
+            let (package, _) = folder.package(&self.options).into_result()?;
+            let digest = folder.digest(&self.options).map_err(|error| vec![error.to_diagnostic()])?;
+            (package, digest, None)
+        };
+        let mut record = package.index_record();
+        record.digest = Some(digest);
+        record.size = size;
+        Ok(record)
+    }
+}
+
+fn open_archive(path: &Path, options: &ReadOptions) -> Result<Archive, Vec<Diagnostic>> {
+    let limit = options.limits.archive_bytes;
+    let bytes = read_file(path, limit, Follow::Nothing).map_err(|error| vec![error.to_diagnostic()])?;
+    Archive::open(&shown(path), bytes, &options.limits).map_err(|error| vec![error])
+}
+
+fn shown(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+/// What is said of a package that cannot be read: the first of its errors, as a warning, because
+/// the rest of the registry can be used.
+fn broken(path: &Path, errors: &[Diagnostic]) -> Diagnostic {
+    let first = errors.iter().find(|error| error.is_error());
+    let message = match first {
+        Some(error) => format!("a package cannot be read: {}", error.message),
+        None => "a package cannot be read".to_owned(),
+    };
+    let mut warning = Diagnostic::warning(Code::BrokenPackage, message);
+    match first.and_then(|error| error.labels.first()) {
+        Some(label) => warning.labels.push(label.clone()),
+        None => {
+            let source = SourceText::new(shown(path), "");
+            warning = warning.at(Location::new(&source, Span::default()));
+        }
+    }
+    warning.hint(format!("`pkgres check {}` lists all that is wrong with it", shown(path)))
+}
+
+impl Registry for DirectoryRegistry {
+    fn name(&self) -> &RegistryName {
+        &self.name
+    }
+
+    fn records(&self, names: &[PackageName]) -> Result<Vec<Option<Vec<IndexRecord>>>, RegistryError> {
+        names
+            .iter()
+            .map(|name| self.packages.get(name).map(|entries| self.records_of(entries)).transpose())
+            .collect()
+    }
+
+    fn defining(&self, class: &ClassName) -> Result<Vec<PackageName>, RegistryError> {
+        let lists = |entry: &Entry| {
+            let manifest = &entry.manifest;
+            manifest.format.is_heat_hot() && manifest.name.value.as_class() == *class
+                || manifest.classes.iter().any(|entry| entry.name.value == *class)
+        };
+        let names: BTreeSet<&PackageName> = self
+            .packages
+            .iter()
+            .filter(|(_, entries)| entries.iter().any(lists))
+            .map(|(name, _)| name)
+            .collect();
+        Ok(names.into_iter().cloned().collect())
+    }
+
+    fn artifact(&self, digest: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {
+        let Some(path) = self.artifacts.borrow().get(digest).cloned() else {
+            return Ok(None);
+        };
+        let changed = || {
+            let message = format!("{} has changed while it was in use", shown(&path));
+            RegistryError::from(Diagnostic::error(Code::Digest, message))
+        };
+        let invalid = |errors: Vec<Diagnostic>| match errors.into_iter().next() {
+            Some(error) => RegistryError::from(error),
+            None => changed(),
+        };
+        match digest {
+            ArtifactDigest::Archive(_) => {
+                let archive = open_archive(&path, &self.options).map_err(invalid)?;
+                if archive.digest() != *digest {
+                    return Err(changed());
+                }
+                Ok(Some(Artifact::Archive(archive)))
+            }
+            ArtifactDigest::Tree(_) => {
+                let read = PackageFolder::open(&path, &self.options)
+                    .and_then(|folder| Ok((folder.digest(&self.options)?, folder)));
+                let (found, folder) = read.map_err(|error| invalid(vec![error.to_diagnostic()]))?;
+                if found != *digest {
+                    return Err(changed());
+                }
+                Ok(Some(Artifact::Folder(folder)))
+            }
+        }
+    }
+
+    fn take_findings(&self) -> Vec<Diagnostic> {
+        self.findings.take()
+    }
+}

@@ -1,0 +1,37 @@
+//! The loop that joins registries with the solver.
+
+use pkgres_resolver::{Conflict, Resolution, Resolver, Step};
+
+use crate::registry::RegistryError;
+use crate::set::RegistrySet;
+
+/// What became of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// There is a valid resolution.
+    Solved(Box<Resolution>),
+    /// There is none.
+    Conflict(Box<Conflict>),
+    /// The solver used up its steps.
+    GaveUp {
+        /// The steps that were taken.
+        steps: u64,
+    },
+}
+
+/// Lets a solver run, giving it what it asks for.
+pub fn drive(resolver: &mut Resolver, registries: &RegistrySet) -> Result<Answer, RegistryError> {
+    loop {
+        match resolver.step() {
+            Step::Need(names) => {
+                let supplies = registries.supply(&names)?;
+                for (name, supply) in names.iter().zip(supplies) {
+                    resolver.provide(name, supply);
+                }
+            }
+            Step::Solved(resolution) => return Ok(Answer::Solved(resolution)),
+            Step::Conflict(conflict) => return Ok(Answer::Conflict(conflict)),
+            Step::GaveUp { steps } => return Ok(Answer::GaveUp { steps }),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Registries as they are written on a command line: `[NAME=]KIND:LOCATION`.
+
+use std::path::{Path, PathBuf};
+
+use pkgres_manifest::diagnostic::Escaped;
+use pkgres_manifest::{ReadOptions, RegistryName};
+
+use crate::directory::DirectoryRegistry;
+use crate::index_file::IndexFileRegistry;
+use crate::registry::{Registry, RegistryError};
+
+/// Where a registry is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RegistryLocation {
+    /// The name that lockfiles call it by.
+    pub name: RegistryName,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Kind {
+    Directory(PathBuf),
+    IndexFile(PathBuf),
+}
+
+/// A text that does not say where a registry is.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LocationError {
+    /// The name is not one that a registry can have.
+    #[error(transparent)]
+    Name(#[from] pkgres_manifest::RegistryNameError),
+    /// The kind is missing or not known.
+    #[error("`{}` is not a registry: `dir:FOLDER` or `index:FILE` is expected, with `NAME=` in front for another name", Escaped::shortened(.0))]
+    Kind(String),
+}
+
+impl RegistryLocation {
+    /// Reads the places of registries, in order of preference. The first one without a name is
+    /// called `default`, the others `registry-2` and so on by their position. Relative paths are
+    /// taken from `base`.
+    pub fn parse_all<'text>(
+        texts: impl IntoIterator<Item = &'text str>,
+        base: &Path,
+    ) -> Result<Vec<Self>, LocationError> {
+        let mut locations: Vec<Self> = Vec::new();
+        for text in texts {
+            let (name, rest) = split_name(text)?;
+            let name = match name {
+                Some(name) => name,
+                None => {
+                    let taken = locations.iter().any(|other| other.name.as_str() == "default");
+                    let fallback = format!("registry-{}", locations.len() + 1);
+                    RegistryName::parse(if taken { &fallback } else { "default" })?
+                }
+            };
+            let kind = match rest.split_once(':') {
+                Some(("dir", path)) if !path.is_empty() => Kind::Directory(base.join(path)),
+                Some(("index", path)) if !path.is_empty() => Kind::IndexFile(base.join(path)),
+                _ => return Err(LocationError::Kind(text.to_owned())),
+            };
+            locations.push(Self { name, kind });
+        }
+        Ok(locations)
+    }
+
+    /// The registry that is meant when none is named: the folder that contains the root's package
+    /// folder, so that packages which lie side by side find each other.
+    pub fn beside(package_folder: &Path) -> Self {
+        // The folder itself may be given as `.`, which has no parent in writing.
+        let folder = match package_folder.components().next_back() {
+            Some(std::path::Component::Normal(_)) => package_folder
+                .parent()
+                .filter(|parent| !parent.as_os_str().is_empty())
+                .map_or_else(|| PathBuf::from("."), Path::to_owned),
+            _ => package_folder.join(".."),
+        };
+        Self {
+            name: RegistryName::parse("default").expect("the name is valid"),
+            kind: Kind::Directory(folder),
+        }
+    }
+
+    /// Opens the registry.
+    pub fn open(&self, options: &ReadOptions) -> Result<Box<dyn Registry>, RegistryError> {
+        Ok(match &self.kind {
+            Kind::Directory(path) => {
+                Box::new(DirectoryRegistry::open(self.name.clone(), path, options)?)
+            }
+            Kind::IndexFile(path) => {
+                Box::new(IndexFileRegistry::open(self.name.clone(), path, &options.limits)?)
+            }
+        })
+    }
+}
+
+/// `name=rest`, where the name ends before anything that begins the kind.
+fn split_name(text: &str) -> Result<(Option<RegistryName>, &str), LocationError> {
+    match text.split_once('=') {
+        Some((name, rest)) if !name.contains(':') => Ok((Some(RegistryName::parse(name)?), rest)),
+        _ => Ok((None, text)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(texts: &[&str]) -> Result<Vec<(String, Kind)>, LocationError> {
+        let locations = RegistryLocation::parse_all(texts.iter().copied(), Path::new("base"))?;
+        Ok(locations
+            .into_iter()
+            .map(|location| (location.name.to_string(), location.kind))
+            .collect())
+    }
+
+    #[test]
+    fn names_and_kinds() {
+        assert_eq!(
+            parse(&["dir:a=b", "acme=index:/x/y", "index:z"]),
+            Ok(vec![
+                ("default".to_owned(), Kind::Directory("base/a=b".into())),
+                ("acme".to_owned(), Kind::IndexFile("/x/y".into())),
+                ("registry-3".to_owned(), Kind::IndexFile("base/z".into())),
+            ])
+        );
+        for bad in ["", "dir:", "folder", "ftp:x", "=dir:x", "host=dir:x", "1=dir:x"] {
+            assert!(parse(&[bad]).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn packages_beside_each_other_find_each_other() {
+        let folder = |path: &str| RegistryLocation::beside(Path::new(path)).kind;
+        assert_eq!(folder("apps/web"), Kind::Directory("apps".into()));
+        assert_eq!(folder("web"), Kind::Directory(".".into()));
+        assert_eq!(folder("."), Kind::Directory("./..".into()));
+        assert_eq!(folder("../.."), Kind::Directory("../../..".into()));
+    }
+}

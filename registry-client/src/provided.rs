@@ -1,0 +1,38 @@
+//! Releases that the host supplies, from a file of index records.
+
+use pkgres_manifest::diagnostic::{Diagnostic, Location, SourceText, Span};
+use pkgres_manifest::{IndexReader, IndexRecord, Limits};
+
+/// Reads index records, one a line. Blank lines are passed over. Every line that cannot be read
+/// is reported.
+pub fn read_provided(
+    name: &str,
+    text: &str,
+    limits: &Limits,
+) -> Result<Vec<IndexRecord>, Vec<Diagnostic>> {
+    let source = SourceText::new(name, text);
+    let mut reader = IndexReader::new(limits.clone());
+    let mut records = Vec::new();
+    let mut errors = Vec::new();
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let trimmed = line.trim_end();
+        if !trimmed.is_empty() {
+            let locate = |span: Span| {
+                Location::new(
+                    &source,
+                    Span {
+                        start: start + span.start,
+                        end: start + span.end,
+                    },
+                )
+            };
+            match reader.read_line(trimmed, &locate) {
+                Ok(record) => records.push(record),
+                Err(error) => errors.push(error),
+            }
+        }
+        start += line.len();
+    }
+    if errors.is_empty() { Ok(records) } else { Err(errors) }
+}

@@ -1,0 +1,90 @@
+//! What a registry is.
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Parsed};
+use pkgres_manifest::{
+    Archive, ArtifactDigest, ClassName, IndexRecord, Package, PackageName, PackagePath,
+    ReadOptions, RegistryName,
+};
+
+use crate::directory::PackageFolder;
+
+/// A registry could not answer. This is never the same as "there is no such package".
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RegistryError {
+    /// The registry could not be read at all.
+    #[error("the registry `{registry}` cannot be read: {reason}")]
+    Unreachable {
+        /// The registry.
+        registry: RegistryName,
+        /// Why.
+        reason: String,
+    },
+    /// The registry says something that cannot be right.
+    #[error("{0}")]
+    Invalid(Box<Diagnostic>),
+}
+
+impl RegistryError {
+    /// The error as a finding.
+    pub fn to_diagnostic(&self) -> Diagnostic {
+        match self {
+            Self::Unreachable { .. } => {
+                Diagnostic::error(Code::RegistryUnreachable, self.to_string())
+            }
+            Self::Invalid(diagnostic) => diagnostic.as_ref().clone(),
+        }
+    }
+}
+
+impl From<Diagnostic> for RegistryError {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self::Invalid(Box::new(diagnostic))
+    }
+}
+
+/// The artifact of a release.
+#[derive(Debug)]
+pub enum Artifact {
+    /// An archive.
+    Archive(Archive),
+    /// A folder.
+    Folder(PackageFolder),
+}
+
+impl Artifact {
+    /// Reads the package that the artifact holds; `name` is how messages call it.
+    pub fn package(&self, name: &str, options: &ReadOptions) -> Parsed<Package> {
+        match self {
+            Self::Archive(archive) => Package::from_archive(name, archive, options),
+            Self::Folder(folder) => folder.package(options),
+        }
+    }
+
+    /// The paths of the files of the artifact, sorted.
+    pub fn paths(&self) -> Vec<PackagePath> {
+        match self {
+            Self::Archive(archive) => archive.files().map(|file| file.path.clone()).collect(),
+            Self::Folder(folder) => folder.files().iter().map(|file| file.path.clone()).collect(),
+        }
+    }
+}
+
+/// Something that releases come from.
+pub trait Registry {
+    /// The name that lockfiles call the registry by.
+    fn name(&self) -> &RegistryName;
+
+    /// For each name all releases of the package, withdrawn ones included, or `None` if the
+    /// registry has no package of the name.
+    fn records(&self, names: &[PackageName]) -> Result<Vec<Option<Vec<IndexRecord>>>, RegistryError>;
+
+    /// The packages that have a release which defines the class for others, sorted.
+    fn defining(&self, class: &ClassName) -> Result<Vec<PackageName>, RegistryError>;
+
+    /// The artifact with a digest, if the registry hands it out. Its digest was verified.
+    fn artifact(&self, digest: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError>;
+
+    /// What is wrong with the registry though it can be used, such as packages that cannot be
+    /// read. What was returned before is not returned again.
+    fn take_findings(&self) -> Vec<Diagnostic>;
+}

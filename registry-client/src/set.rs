@@ -1,0 +1,85 @@
+//! Several registries in order of preference.
+
+use std::collections::BTreeSet;
+
+use pkgres_manifest::diagnostic::Diagnostic;
+use pkgres_manifest::{ArtifactDigest, ClassName, PackageName, ReleaseSource};
+use pkgres_resolver::Supply;
+
+use crate::registry::{Artifact, Registry, RegistryError};
+
+/// Several registries in order of preference.
+///
+/// A package comes from the first registry that has its name, with all of its releases: a public
+/// registry cannot slip a newer version of a private package in.
+#[derive(Default)]
+pub struct RegistrySet {
+    registries: Vec<Box<dyn Registry>>,
+}
+
+impl RegistrySet {
+    /// A set of registries, the preferred one first.
+    pub fn new(registries: Vec<Box<dyn Registry>>) -> Self {
+        Self { registries }
+    }
+
+    /// For each name what the first registry has that has the package.
+    pub fn supply(&self, names: &[PackageName]) -> Result<Vec<Supply>, RegistryError> {
+        let mut supplies = vec![Supply::Unknown; names.len()];
+        let mut open: Vec<usize> = (0..names.len()).collect();
+        for registry in &self.registries {
+            if open.is_empty() {
+                break;
+            }
+            let asked: Vec<PackageName> = open.iter().map(|at| names[*at].clone()).collect();
+            let mut answers = registry.records(&asked)?.into_iter();
+            open.retain(|at| match answers.next().flatten() {
+                Some(records) => {
+                    let source = ReleaseSource::Registry(registry.name().clone());
+                    supplies[*at] = Supply::Releases { source, records };
+                    false
+                }
+                None => true,
+            });
+        }
+        Ok(supplies)
+    }
+
+    /// The packages that define a class, sorted. Each is asked of the registry that it comes from.
+    pub fn defining(&self, class: &ClassName) -> Result<Vec<PackageName>, RegistryError> {
+        let mut found = BTreeSet::new();
+        for (at, registry) in self.registries.iter().enumerate() {
+            for name in registry.defining(class)? {
+                let is_shadowed = self.registries[..at]
+                    .iter()
+                    .map(|preferred| preferred.records(std::slice::from_ref(&name)))
+                    .collect::<Result<Vec<_>, _>>()?
+                    .into_iter()
+                    .flatten()
+                    .any(|records| records.is_some());
+                if !is_shadowed {
+                    found.insert(name);
+                }
+            }
+        }
+        Ok(found.into_iter().collect())
+    }
+
+    /// The artifact with a digest, from the first registry that hands it out.
+    pub fn artifact(&self, digest: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {
+        for registry in &self.registries {
+            if let Some(artifact) = registry.artifact(digest)? {
+                return Ok(Some(artifact));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What is wrong with the registries though they can be used.
+    pub fn take_findings(&self) -> Vec<Diagnostic> {
+        self.registries
+            .iter()
+            .flat_map(|registry| registry.take_findings())
+            .collect()
+    }
+}

@@ -1,0 +1,82 @@
+//! Why there is no resolution.
+//!
+//! A proof rests on facts: a requirement, a class that must be found, a class that would be
+//! inherited twice. The facts are reduced until none can be left out, and told in the order in
+//! which a reader meets them: from the root on.
+
+mod reduce;
+mod tell;
+
+use pkgres_manifest::diagnostic::{Code, Location};
+use pkgres_manifest::{ClassName, PackageName, ReleaseSource, Version};
+
+use crate::encoding::Encoding;
+use crate::engine::{Budget, Proof};
+
+/// Why there is no resolution: reasons that together leave none, and none of which can be left
+/// out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conflict {
+    /// The kind of conflict.
+    pub code: Code,
+    /// The conflict in one sentence.
+    pub summary: String,
+    /// The packages that take part, sorted.
+    pub packages: Vec<PackageName>,
+    /// The reasons: those that clash first, then how the others came in, from the root on.
+    pub reasons: Vec<Reason>,
+    /// What can be done, at most two entries.
+    pub hints: Vec<String>,
+}
+
+/// One reason of a conflict.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reason {
+    /// What the reason is.
+    pub kind: ReasonKind,
+    /// The package that it is about.
+    pub owner: PackageName,
+    /// The package's versions for which it holds, ascending.
+    pub versions: Vec<Version>,
+    /// Whether it holds for all versions that could be chosen, of several.
+    pub every_version: bool,
+    /// Where it is written, if it comes from a file.
+    pub location: Option<Location>,
+    /// Where the package comes from; `None` for a root.
+    pub source: Option<ReleaseSource>,
+    /// Whether it is one of those that clash, rather than what brought one of them in.
+    pub clashes: bool,
+    /// The reason in one sentence.
+    pub text: String,
+}
+
+/// What a reason is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReasonKind {
+    /// The owner requires a package.
+    Requires {
+        /// The package.
+        package: PackageName,
+        /// The spec as written.
+        spec: String,
+    },
+    /// A class of the owner extends a class that no required package defines, or only some
+    /// versions do.
+    Extends {
+        /// The class that is extended.
+        class: ClassName,
+    },
+    /// Classes of the owner extend each other.
+    OwnCycle,
+    /// A class would be inherited twice, or extend itself: the paths, as classes and releases.
+    Inherits {
+        /// One path for a circle, two for a class that is inherited twice.
+        paths: Vec<Vec<(ClassName, PackageName, Version)>>,
+    },
+}
+
+/// Makes an explanation of a proof.
+pub(crate) fn explain(encoding: &mut Encoding<'_>, proof: Proof, budget: &mut Budget) -> Conflict {
+    let facts = reduce::reduce(encoding, proof.facts, budget);
+    tell::tell(encoding, &facts)
+}

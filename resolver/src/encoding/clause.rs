@@ -1,0 +1,229 @@
+//! Violations of rule 3 as clauses.
+
+use crate::hierarchy::{ClassAt, Violation, provider};
+use crate::selection::Selection;
+use crate::universe::{ClassId, PackageId, Parent, ReleaseId};
+use crate::word_set::WordSet;
+
+use super::{Encoding, Variable};
+
+/// Terms that cannot all hold: each says that a variable has a value in a set.
+#[derive(Debug, Clone)]
+pub(crate) struct Clause {
+    /// One term a variable.
+    pub(crate) terms: Vec<(Variable, WordSet)>,
+    /// The violation that would be there if all held.
+    pub(crate) violation: Violation,
+}
+
+/// Which class of a release extends which, and, if the parent is another package's, which packages
+/// are asked for it, the last one of them with success.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Step {
+    class: ClassId,
+    parent: ClassId,
+    asked: Vec<PackageId>,
+}
+
+/// The steps that a path takes inside one release.
+struct Visit {
+    release: ReleaseId,
+    /// The class at which the path enters.
+    entry: ClassId,
+    /// Whether the path comes from another release, rather than begins here.
+    is_entered: bool,
+    steps: Vec<Step>,
+}
+
+impl Clause {
+    /// The clause against a violation. As long as a package is not split, versions in which the
+    /// same classes extend the same classes share a term.
+    pub(super) fn against(
+        encoding: &mut Encoding<'_>,
+        selection: &Selection,
+        violation: Violation,
+    ) -> Self {
+        let mut terms = Terms(Vec::new());
+        let paths: Vec<Vec<ClassAt>> = match &violation {
+            Violation::Missing { .. } => unreachable!("rule 2 is part of the encoding"),
+            Violation::Cycle(circle) => {
+                let mut closed = circle.clone();
+                closed.extend(circle.first().copied());
+                vec![closed]
+            }
+            Violation::Diamond(paths) => paths.to_vec(),
+        };
+        let is_diamond = paths.len() == 2;
+        for path in &paths {
+            for visit in visits(encoding, selection, path) {
+                terms.visit(encoding, selection, &visit);
+            }
+        }
+        if is_diamond {
+            terms.widen_diamond(encoding, selection, &paths);
+        }
+        Self {
+            terms: terms.0,
+            violation,
+        }
+    }
+}
+
+/// Splits a path at the borders of releases.
+fn visits(encoding: &Encoding<'_>, selection: &Selection, path: &[ClassAt]) -> Vec<Visit> {
+    let mut visits: Vec<Visit> = Vec::new();
+    for (at, class) in path.iter().enumerate() {
+        // A release never requires itself, so a parent in the same release is its own class.
+        let continues = at > 0 && path[at - 1].release == class.release;
+        if !continues {
+            visits.push(Visit {
+                release: class.release,
+                entry: class.class,
+                is_entered: at > 0,
+                steps: Vec::new(),
+            });
+        }
+        let Some(next) = path.get(at + 1) else {
+            continue;
+        };
+        let asked = if next.release == class.release {
+            Vec::new()
+        } else {
+            let (edge, _) = provider(encoding.universe, selection, class.release, next.class)
+                .expect("the path was found through it");
+            let details = encoding.universe.known_details(class.release);
+            details.edges[..=edge].iter().map(|edge| edge.package).collect()
+        };
+        let visit = visits.last_mut().expect("a visit was begun above");
+        visit.steps.push(Step {
+            class: class.class,
+            parent: next.class,
+            asked,
+        });
+    }
+    visits
+}
+
+struct Terms(Vec<(Variable, WordSet)>);
+
+impl Terms {
+    fn add(&mut self, variable: Variable, values: WordSet) {
+        match self.0.iter_mut().find(|(known, _)| *known == variable) {
+            Some((_, known)) => *known = known.intersection(&values),
+            None => self.0.push((variable, values)),
+        }
+    }
+
+    fn visit(&mut self, encoding: &mut Encoding<'_>, selection: &Selection, visit: &Visit) {
+        let release = visit.release;
+        if !encoding.is_split(release.package) {
+            let alike = alike(encoding, visit);
+            self.add(Variable::Package(release.package), alike);
+        } else if !visit.is_entered {
+            self.add(Variable::Release(release), WordSet::single(0));
+        }
+        for step in &visit.steps {
+            let Some((_, earlier)) = step.asked.split_last() else {
+                continue;
+            };
+            // Packages that were asked in vain must go on not defining the class.
+            for edge in 0..earlier.len() {
+                let package = encoding.universe.known_details(release).edges[edge].package;
+                let defining = encoding.universe.definers(package, step.parent);
+                if !defining.is_empty() {
+                    let allowed = encoding.universe.delivered(package).candidates.allowed();
+                    let others = allowed.intersection(&defining.complement());
+                    self.add(encoding.bound_variable(release, edge), others);
+                }
+            }
+            let edge = earlier.len();
+            let bound = selection.bound(release)[edge];
+            if encoding.is_split(bound.package) {
+                let variable = encoding.bound_variable(release, edge);
+                self.add(variable, WordSet::single(bound.index));
+            }
+        }
+    }
+
+    /// If both paths end in one split package, any two different releases of it that define the
+    /// class clash: the second path need not end in exactly the release that was found.
+    fn widen_diamond(
+        &mut self,
+        encoding: &mut Encoding<'_>,
+        selection: &Selection,
+        paths: &[Vec<ClassAt>],
+    ) {
+        let [.., before, end] = paths[1].as_slice() else {
+            return;
+        };
+        let first_end = paths[0].last().expect("a path is not empty");
+        let same_package = first_end.release.package == end.release.package;
+        if !same_package || !encoding.is_split(end.release.package) || before.release == end.release {
+            return;
+        }
+        let Some((edge, _)) = provider(encoding.universe, selection, before.release, end.class) else {
+            return;
+        };
+        let variable = encoding.bound_variable(before.release, edge);
+        let package = end.release.package;
+        let defining = encoding.universe.definers(package, end.class);
+        let allowed = encoding.universe.delivered(package).candidates.allowed();
+        let others = defining
+            .intersection(allowed)
+            .intersection(&WordSet::single(first_end.release.index).complement());
+        let used_on_the_way = paths.iter().any(|path| {
+            path[..path.len() - 1].iter().any(|class| class.release == end.release)
+        });
+        if let Some(term) = self.0.iter_mut().find(|(known, _)| *known == variable)
+            && !used_on_the_way
+        {
+            term.1 = others;
+        }
+    }
+}
+
+/// The versions of a package in which the classes of a visit extend the same classes, found in
+/// the same way.
+fn alike(encoding: &mut Encoding<'_>, visit: &Visit) -> WordSet {
+    let package = visit.release.package;
+    let allowed = encoding.universe.delivered(package).candidates.allowed().clone();
+    allowed
+        .iter()
+        .filter(|index| {
+            let release = ReleaseId {
+                package,
+                index: *index,
+            };
+            release == visit.release || takes_same_steps(encoding, release, visit)
+        })
+        .collect()
+}
+
+fn takes_same_steps(encoding: &mut Encoding<'_>, release: ReleaseId, visit: &Visit) -> bool {
+    let details = encoding.universe.details(release);
+    let Some(table) = &details.classes else {
+        // Unknown classes extend nothing, but they are whatever is asked for.
+        return visit.steps.is_empty();
+    };
+    let has_entry = if visit.is_entered {
+        encoding.universe.defines(release, visit.entry)
+    } else {
+        table.position(visit.entry).is_some()
+    };
+    has_entry && visit.steps.iter().all(|step| {
+        let Some(position) = table.position(step.class) else {
+            return false;
+        };
+        table.classes[position as usize].parents.iter().any(|parent| match parent {
+            Parent::Own(own) => {
+                step.asked.is_empty() && table.classes[*own as usize].name == step.parent
+            }
+            Parent::External(external) => {
+                !step.asked.is_empty()
+                    && table.external[*external as usize] == step.parent
+                    && details.edges.len() >= step.asked.len()
+                    && details.edges.iter().zip(&step.asked).all(|(edge, asked)| edge.package == *asked)
+            }
+        })
+    })
+}

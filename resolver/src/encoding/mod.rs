@@ -1,0 +1,314 @@
+//! The rules of a valid resolution as a problem of variables and dependencies.
+//!
+//! Every [`Variable`] has a small domain; a dependency says "if this variable has a value in that
+//! set, that variable must have one in this set". A package is one variable whose values are its
+//! releases. In the second tier a *split* package may have several releases: each of its releases
+//! is a variable of its own, and each requirement on it is a variable whose value is the release
+//! that the requirement is bound to.
+//!
+//! Rule 2 becomes dependencies too: a class that only one required package can define restricts
+//! that package; a class that several can define is a variable with one value a provider. Rule 3
+//! is checked on whole selections, and each violation becomes a [`Clause`]: not all of its terms
+//! may hold. A clause is a variable with one value a term, where term i forbids value i.
+
+mod clause;
+
+pub(crate) use clause::Clause;
+
+use std::collections::{BTreeSet, HashMap};
+
+use rustc_hash::FxHashSet;
+
+use crate::hierarchy::Violation;
+use crate::selection::Selection;
+use crate::universe::{ClassId, PackageId, ReleaseId, Universe};
+use crate::word_set::WordSet;
+
+/// Something that has to be decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Variable {
+    /// What requires the roots.
+    Start,
+    /// A package that has one release; the value is its position.
+    Package(PackageId),
+    /// A release of a split package; the value is 0 if it is there.
+    Release(ReleaseId),
+    /// What a requirement on a split package is bound to, by the number of the edge.
+    Binding(ReleaseId, u32),
+    /// Which of the packages that can define a class does.
+    Provider(ReleaseId, ClassId),
+    /// Which term of a clause does not hold.
+    Clause(u32),
+    /// Something without values: what depends on it cannot be.
+    Never,
+}
+
+/// Why a dependency holds, without regard to which versions of the owner it holds for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Fact {
+    /// Versions of `owner` require `target`, which leaves `allowed`.
+    Requires {
+        owner: PackageId,
+        target: PackageId,
+        allowed: WordSet,
+    },
+    /// Versions of `owner` extend a class that required packages must define.
+    Extends { owner: PackageId, class: ClassId },
+    /// Versions of `owner` have classes that extend each other in a circle.
+    OwnCycle { owner: PackageId },
+    /// The clause of this number.
+    Clause(u32),
+}
+
+/// A dependency of a variable's value.
+#[derive(Debug, Clone)]
+pub(crate) struct Dependency {
+    pub(crate) target: Variable,
+    pub(crate) allowed: WordSet,
+    /// Why it holds; `None` if it is only part of the encoding.
+    pub(crate) fact: Option<Fact>,
+}
+
+/// Releases of these packages are needed before the search can go on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Missing(pub(crate) Vec<PackageId>);
+
+/// The problem for one choice of split packages.
+#[derive(Debug)]
+pub(crate) struct Encoding<'universe> {
+    pub(crate) universe: &'universe mut Universe,
+    split: BTreeSet<PackageId>,
+    clauses: Vec<Clause>,
+    /// The clauses that have a term for a variable, and the number of the term.
+    terms: HashMap<Variable, Vec<(u32, u32)>>,
+    /// If set, only these facts hold.
+    only: Option<FxHashSet<Fact>>,
+}
+
+impl<'universe> Encoding<'universe> {
+    pub(crate) fn new(universe: &'universe mut Universe, split: BTreeSet<PackageId>) -> Self {
+        Self {
+            universe,
+            split,
+            clauses: Vec::new(),
+            terms: HashMap::new(),
+            only: None,
+        }
+    }
+
+    /// The problem of an earlier search, with the clauses that it found.
+    pub(crate) fn with_clauses(
+        universe: &'universe mut Universe,
+        split: BTreeSet<PackageId>,
+        clauses: Vec<Clause>,
+    ) -> Self {
+        let mut encoding = Self::new(universe, split);
+        for clause in clauses {
+            encoding.add(clause);
+        }
+        encoding
+    }
+
+    pub(crate) fn into_clauses(self) -> Vec<Clause> {
+        self.clauses
+    }
+
+    /// Drops all facts but these.
+    pub(crate) fn restrict(&mut self, only: Option<FxHashSet<Fact>>) {
+        self.only = only;
+    }
+
+    pub(crate) fn split(&self) -> &BTreeSet<PackageId> {
+        &self.split
+    }
+
+    pub(crate) fn is_split(&self, package: PackageId) -> bool {
+        self.split.contains(&package)
+    }
+
+    pub(crate) fn clauses(&self) -> &[Clause] {
+        &self.clauses
+    }
+
+    /// The variable that stands for what a requirement is bound to.
+    pub(crate) fn bound_variable(&self, release: ReleaseId, edge: usize) -> Variable {
+        let package = self.universe.known_details(release).edges[edge].package;
+        if self.is_split(package) {
+            Variable::Binding(release, u32::try_from(edge).expect("fewer than 2^32 edges"))
+        } else {
+            Variable::Package(package)
+        }
+    }
+
+    /// The release that a value of a variable stands for.
+    pub(crate) fn release_of(&self, variable: Variable, value: u32) -> Option<ReleaseId> {
+        match variable {
+            Variable::Package(package) => Some(ReleaseId {
+                package,
+                index: value,
+            }),
+            Variable::Release(release) => Some(release),
+            _ => None,
+        }
+    }
+
+    /// What a value of a variable depends on.
+    pub(crate) fn dependencies(
+        &mut self,
+        variable: Variable,
+        value: u32,
+    ) -> Result<Vec<Dependency>, Missing> {
+        let mut found = Vec::new();
+        match variable {
+            Variable::Start => {
+                for root in self.universe.roots().to_vec() {
+                    found.push(Dependency {
+                        target: Variable::Package(root.package),
+                        allowed: WordSet::single(root.index),
+                        fact: None,
+                    });
+                }
+            }
+            Variable::Package(_) | Variable::Release(_) => {
+                let release = self.release_of(variable, value).expect("both stand for releases");
+                self.release_dependencies(release, &mut found)?;
+            }
+            Variable::Binding(release, edge) => {
+                let details = self.universe.known_details(release);
+                let package = details.edges[edge as usize].package;
+                found.push(Dependency {
+                    target: Variable::Release(ReleaseId {
+                        package,
+                        index: value,
+                    }),
+                    allowed: WordSet::single(0),
+                    fact: None,
+                });
+            }
+            Variable::Provider(release, class) => {
+                let (edge, allowed) = self
+                    .definers_of(release, class)
+                    .into_iter()
+                    .nth(value as usize)
+                    .expect("there is one value a provider");
+                let target = self.bound_variable(release, edge);
+                let owner = release.package;
+                self.depend(target, allowed, Fact::Extends { owner, class }, &mut found);
+            }
+            Variable::Clause(_) | Variable::Never => {}
+        }
+        for (number, term) in self.terms.get(&variable).cloned().unwrap_or_default() {
+            let clause = &self.clauses[number as usize];
+            if clause.terms[term as usize].1.contains(value) {
+                let count = u32::try_from(clause.terms.len()).expect("few terms");
+                let others = WordSet::range(0, count)
+                    .intersection(&WordSet::single(term).complement());
+                self.depend(Variable::Clause(number), others, Fact::Clause(number), &mut found);
+            }
+        }
+        Ok(found)
+    }
+
+    fn depend(
+        &self,
+        target: Variable,
+        allowed: WordSet,
+        fact: Fact,
+        found: &mut Vec<Dependency>,
+    ) {
+        if self.only.as_ref().is_some_and(|only| !only.contains(&fact)) {
+            return;
+        }
+        found.push(Dependency {
+            target,
+            allowed,
+            fact: Some(fact),
+        });
+    }
+
+    fn release_dependencies(
+        &mut self,
+        release: ReleaseId,
+        found: &mut Vec<Dependency>,
+    ) -> Result<(), Missing> {
+        let details = self.universe.details(release);
+        let owner = release.package;
+        let missing: Vec<PackageId> = details
+            .edges
+            .iter()
+            .map(|edge| edge.package)
+            .filter(|package| !self.universe.is_delivered(*package))
+            .collect();
+        if !missing.is_empty() {
+            return Err(Missing(missing));
+        }
+        let mut is_impossible = false;
+        for (number, edge) in details.edges.iter().enumerate() {
+            let allowed = self.universe.matching(edge.package, &edge.requirement.spec);
+            is_impossible |= allowed.is_empty();
+            let fact = Fact::Requires {
+                owner,
+                target: edge.package,
+                allowed: allowed.clone(),
+            };
+            let target = self.bound_variable(release, number);
+            self.depend(target, allowed, fact, found);
+        }
+        // That a class is missing because its package is would be the lesser half of the reason.
+        let Some(classes) = details.classes.as_ref().filter(|_| !is_impossible) else {
+            return Ok(());
+        };
+        if classes.own_cycle.is_some() {
+            let fact = Fact::OwnCycle { owner };
+            self.depend(Variable::Never, WordSet::EMPTY, fact, found);
+        }
+        for class in &classes.external {
+            let fact = Fact::Extends {
+                owner,
+                class: *class,
+            };
+            match self.definers_of(release, *class).as_slice() {
+                [] => self.depend(Variable::Never, WordSet::EMPTY, fact, found),
+                [(edge, allowed)] => {
+                    let target = self.bound_variable(release, *edge);
+                    self.depend(target, allowed.clone(), fact, found);
+                }
+                several => {
+                    let count = u32::try_from(several.len()).expect("few providers");
+                    let target = Variable::Provider(release, *class);
+                    self.depend(target, WordSet::range(0, count), fact, found);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The requirements of a release through which a class can be found, with the candidates that
+    /// define it.
+    fn definers_of(&mut self, release: ReleaseId, class: ClassId) -> Vec<(usize, WordSet)> {
+        let details = self.universe.details(release);
+        let mut found = Vec::new();
+        for (number, edge) in details.edges.iter().enumerate() {
+            let defining = self.universe.definers(edge.package, class);
+            let allowed = defining.intersection(self.universe.delivered(edge.package).candidates.allowed());
+            if !allowed.is_empty() {
+                found.push((number, allowed));
+            }
+        }
+        found
+    }
+
+    /// Forbids a violation of rule 3 that a selection was found to have.
+    pub(crate) fn forbid(&mut self, selection: &Selection, violation: Violation) {
+        let clause = Clause::against(self, selection, violation);
+        self.add(clause);
+    }
+
+    fn add(&mut self, clause: Clause) {
+        let number = u32::try_from(self.clauses.len()).expect("fewer than 2^32 clauses");
+        for (term, (variable, _)) in (0..).zip(&clause.terms) {
+            self.terms.entry(*variable).or_default().push((number, term));
+        }
+        self.clauses.push(clause);
+    }
+}

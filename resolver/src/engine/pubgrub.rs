@@ -1,0 +1,318 @@
+//! The engine that is the `pubgrub` crate.
+//!
+//! The crate asks for the next variable by priority, for its value, and for the dependencies of
+//! the value. Priorities follow the order of decisions: the requirement that was met first among
+//! the releases decided so far comes first. The crate does not say what it takes back, but a
+//! variable that is decided again shows it: everything decided since then is gone.
+
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::fmt;
+use std::sync::Arc;
+
+use pubgrub::{
+    Dependencies, DependencyProvider, DerivationTree, External, PackageResolutionStatistics,
+    PubGrubError,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::encoding::{Encoding, Missing, Variable};
+use crate::universe::PackageId;
+use crate::word_set::WordSet;
+
+use super::{Budget, Exhausted, Outcome, Proof, Values};
+
+/// After this many conflicts, variables that take part in conflicts are decided first.
+///
+/// Until then the result is the best one in the order of decisions. Problems that are harder than
+/// that are solved at all, which matters more.
+const PATIENCE: u32 = 200;
+
+pub(super) fn solve(encoding: &mut Encoding<'_>, budget: &mut Budget) -> Outcome<Values> {
+    let provider = Provider {
+        state: RefCell::new(State {
+            encoding,
+            budget,
+            trail: Trail::default(),
+            conflicts: 0,
+        }),
+    };
+    let result = pubgrub::resolve(&provider, Variable::Start, 0_u32);
+    let State { encoding, .. } = provider.state.into_inner();
+    match result {
+        Ok(values) => Outcome::Solved(values.into_iter().collect()),
+        Err(PubGrubError::NoSolution(tree)) => Outcome::Impossible(proof(encoding, tree)),
+        Err(
+            PubGrubError::ErrorInShouldCancel(stop)
+            | PubGrubError::ErrorChoosingVersion { source: stop, .. }
+            | PubGrubError::ErrorRetrievingDependencies { source: stop, .. },
+        ) => match stop {
+            Stop::Missing(missing) => Outcome::Missing(missing),
+            Stop::Exhausted => Outcome::GaveUp,
+        },
+    }
+}
+
+/// The facts at the leaves of a derivation. The tree is taken apart without recursion: derivations
+/// can be as deep as the longest chain of packages.
+fn proof(encoding: &mut Encoding<'_>, tree: DerivationTree<Variable, WordSet, Never>) -> Proof {
+    let mut proof = Proof::default();
+    let mut seen = FxHashSet::default();
+    let mut rest = vec![Arc::new(tree)];
+    while let Some(tree) = rest.pop() {
+        if seen.insert(Arc::as_ptr(&tree)) {
+            match tree.as_ref() {
+                DerivationTree::Derived(derived) => {
+                    rest.push(Arc::clone(&derived.cause1));
+                    rest.push(Arc::clone(&derived.cause2));
+                }
+                DerivationTree::External(leaf) => add_leaf(encoding, leaf, &mut proof),
+            }
+        }
+        // The last owner moves the parts to the stack, so that dropping does not recurse.
+        if let Some(DerivationTree::Derived(derived)) = Arc::into_inner(tree) {
+            rest.push(derived.cause1);
+            rest.push(derived.cause2);
+        }
+    }
+    proof
+}
+
+fn add_leaf(
+    encoding: &mut Encoding<'_>,
+    leaf: &External<Variable, WordSet, Never>,
+    proof: &mut Proof,
+) {
+    let External::FromDependencyOf(source, from, target, allowed) = leaf else {
+        return;
+    };
+    for variable in [source, target] {
+        if let Variable::Package(package) = variable {
+            proof.single.insert(*package);
+        }
+    }
+    for value in in_domain(encoding, *source, from) {
+        for dependency in encoding.dependencies(*source, value).unwrap_or_default() {
+            if dependency.target == *target && dependency.allowed == *allowed {
+                proof.facts.extend(dependency.fact);
+            }
+        }
+    }
+}
+
+/// The values of a variable that a set holds; sets that come from the crate may be complements.
+fn in_domain(encoding: &Encoding<'_>, variable: Variable, set: &WordSet) -> Vec<u32> {
+    let size = match variable {
+        Variable::Package(package) => {
+            u32::try_from(encoding.universe.delivered(package).releases.len()).expect("few releases")
+        }
+        Variable::Binding(release, edge) => {
+            let package = encoding.universe.known_details(release).edges[edge as usize].package;
+            u32::try_from(encoding.universe.delivered(package).releases.len()).expect("few releases")
+        }
+        Variable::Provider(release, _) => {
+            u32::try_from(encoding.universe.known_details(release).edges.len()).expect("few edges")
+        }
+        Variable::Start | Variable::Release(_) | Variable::Clause(_) | Variable::Never => 1,
+    };
+    WordSet::range(0, size).intersection(set).iter().collect()
+}
+
+/// Why a search is broken off.
+#[derive(Debug)]
+enum Stop {
+    Missing(Missing),
+    Exhausted,
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Missing(_) => "releases are missing",
+            Self::Exhausted => "the budget is used up",
+        })
+    }
+}
+
+impl std::error::Error for Stop {}
+
+impl fmt::Display for Variable {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, formatter)
+    }
+}
+
+/// There are no reasons beyond dependencies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Never {}
+
+impl fmt::Display for Never {
+    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {}
+    }
+}
+
+/// The decisions that stand, as far as the calls of the crate show.
+#[derive(Debug, Default)]
+struct Trail {
+    decided: Vec<Decision>,
+    positions: FxHashMap<Variable, usize>,
+    /// For each variable, which decided releases require it: their position and the number of
+    /// the edge, ascending, and whether the requirement names a prerelease.
+    required_by: FxHashMap<Variable, Vec<(usize, usize)>>,
+    /// For each package, how many requirements of decided releases name a prerelease.
+    prerelease_named: FxHashMap<PackageId, u32>,
+}
+
+#[derive(Debug)]
+struct Decision {
+    variable: Variable,
+    /// The targets of the release's requirements, and for each whether it names a prerelease.
+    required: Vec<(Variable, PackageId, bool)>,
+}
+
+impl Trail {
+    /// Takes back the decision on a variable and everything after it.
+    fn take_back(&mut self, variable: Variable) -> bool {
+        let Some(position) = self.positions.get(&variable).copied() else {
+            return false;
+        };
+        while self.decided.len() > position {
+            let decision = self.decided.pop().expect("the length was checked");
+            self.positions.remove(&decision.variable);
+            for (target, package, named) in decision.required {
+                let requirers = self.required_by.get_mut(&target).expect("it was entered");
+                requirers.pop();
+                if named {
+                    *self.prerelease_named.get_mut(&package).expect("it was counted") -= 1;
+                }
+            }
+        }
+        true
+    }
+
+    fn push(&mut self, variable: Variable, required: Vec<(Variable, PackageId, bool)>) {
+        let position = self.decided.len();
+        self.positions.insert(variable, position);
+        for (edge, (target, package, named)) in required.iter().enumerate() {
+            self.required_by.entry(*target).or_default().push((position, edge));
+            if *named {
+                *self.prerelease_named.entry(*package).or_default() += 1;
+            }
+        }
+        self.decided.push(Decision { variable, required });
+    }
+
+    /// The earliest requirement on a variable.
+    fn rank(&self, variable: Variable) -> (usize, usize) {
+        self.required_by
+            .get(&variable)
+            .and_then(|requirers| requirers.first())
+            .copied()
+            .unwrap_or((usize::MAX, usize::MAX))
+    }
+}
+
+struct State<'solve, 'universe> {
+    encoding: &'solve mut Encoding<'universe>,
+    budget: &'solve mut Budget,
+    trail: Trail,
+    conflicts: u32,
+}
+
+struct Provider<'solve, 'universe> {
+    state: RefCell<State<'solve, 'universe>>,
+}
+
+impl State<'_, '_> {
+    fn choose(&mut self, variable: Variable, set: &WordSet) -> Option<u32> {
+        if self.trail.take_back(variable) {
+            self.conflicts += 1;
+        }
+        let prerelease_named = |trail: &Trail, package: PackageId| {
+            trail.prerelease_named.get(&package).is_some_and(|count| *count > 0)
+        };
+        let chosen = match variable {
+            Variable::Package(package) => {
+                let candidates = &self.encoding.universe.delivered(package).candidates;
+                candidates.best(set, prerelease_named(&self.trail, package))?
+            }
+            Variable::Binding(release, edge) => {
+                let edge = edge as usize;
+                let package = self.encoding.universe.known_details(release).edges[edge].package;
+                let named = prerelease_named(&self.trail, package);
+                self.encoding.universe.best_binding(release, edge, set, named)?
+            }
+            _ => set.contains(0).then_some(0).or_else(|| set.iter().next())?,
+        };
+        let required = match self.encoding.release_of(variable, chosen) {
+            Some(release) => {
+                let details = self.encoding.universe.details(release);
+                (0..details.edges.len())
+                    .map(|edge| {
+                        let spec = &details.edges[edge].requirement.spec;
+                        let target = self.encoding.bound_variable(release, edge);
+                        (target, details.edges[edge].package, spec.names_prerelease())
+                    })
+                    .collect()
+            }
+            None => Vec::new(),
+        };
+        self.trail.push(variable, required);
+        Some(chosen)
+    }
+}
+
+impl DependencyProvider for Provider<'_, '_> {
+    type P = Variable;
+    type V = u32;
+    type VS = WordSet;
+    /// Kind of variable, conflicts, position of the earliest requirement.
+    type Priority = (u8, u32, Reverse<(usize, usize)>);
+    type M = Never;
+    type Err = Stop;
+
+    fn prioritize(
+        &self,
+        variable: &Variable,
+        _: &WordSet,
+        statistics: &PackageResolutionStatistics,
+    ) -> Self::Priority {
+        let state = self.state.borrow();
+        let kind = match variable {
+            // What follows from a decision is part of it.
+            Variable::Start | Variable::Release(_) | Variable::Never => 2,
+            Variable::Package(_) | Variable::Binding(..) => 1,
+            // Nothing is to be chosen here before all packages are.
+            Variable::Provider(..) | Variable::Clause(_) => 0,
+        };
+        let conflicts = if state.conflicts >= PATIENCE { statistics.conflict_count() } else { 0 };
+        (kind, conflicts, Reverse(state.trail.rank(*variable)))
+    }
+
+    fn choose_version(&self, variable: &Variable, set: &WordSet) -> Result<Option<u32>, Stop> {
+        Ok(self.state.borrow_mut().choose(*variable, set))
+    }
+
+    fn get_dependencies(
+        &self,
+        variable: &Variable,
+        value: &u32,
+    ) -> Result<Dependencies<Variable, WordSet, Never>, Stop> {
+        let mut state = self.state.borrow_mut();
+        let dependencies = state
+            .encoding
+            .dependencies(*variable, *value)
+            .map_err(Stop::Missing)?;
+        Ok(Dependencies::Available(
+            dependencies
+                .into_iter()
+                .map(|dependency| (dependency.target, dependency.allowed))
+                .collect(),
+        ))
+    }
+
+    fn should_cancel(&self) -> Result<(), Stop> {
+        self.state.borrow_mut().budget.take().map_err(|Exhausted| Stop::Exhausted)
+    }
+}

@@ -1,0 +1,238 @@
+//! Rules 2 and 3 of a valid resolution: what the chosen classes inherit.
+
+use std::collections::VecDeque;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::selection::Selection;
+use crate::universe::{ClassId, Parent, ReleaseId, Universe};
+
+/// A class of a release.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct ClassAt {
+    pub(crate) release: ReleaseId,
+    pub(crate) class: ClassId,
+}
+
+/// A rule that a selection breaks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Violation {
+    /// A name that a class of the release extends is not found (rule 2).
+    Missing { release: ReleaseId, class: ClassId },
+    /// Each class extends the next, and the last one the first (rule 3).
+    Cycle(Vec<ClassAt>),
+    /// Both paths begin at one class and end at two classes of one name (rule 3).
+    Diamond([Vec<ClassAt>; 2]),
+}
+
+/// The first violation of a selection: missing classes before circles before diamonds, and the
+/// classes of releases that were decided earlier before others.
+pub(crate) fn violation(universe: &Universe, selection: &Selection) -> Option<Violation> {
+    let graph = match Graph::build(universe, selection) {
+        Ok(graph) => graph,
+        Err(missing) => return Some(missing),
+    };
+    match graph.parents_first() {
+        Ok(order) => graph.diamond(&order),
+        Err(cycle) => Some(Violation::Cycle(cycle)),
+    }
+}
+
+/// The release that defines the external class of this number for `release`, and the number of
+/// the edge that leads to it: the first in the order of lookup.
+pub(crate) fn provider(
+    universe: &Universe,
+    selection: &Selection,
+    release: ReleaseId,
+    class: ClassId,
+) -> Option<(usize, ReleaseId)> {
+    selection
+        .bound(release)
+        .iter()
+        .copied()
+        .enumerate()
+        .find(|(_, target)| universe.defines(*target, class))
+}
+
+/// The classes of a selection and what they extend, by dense numbers in decision order.
+struct Graph {
+    nodes: Vec<ClassAt>,
+    parents: Vec<Vec<u32>>,
+}
+
+impl Graph {
+    fn build(universe: &Universe, selection: &Selection) -> Result<Self, Violation> {
+        let mut graph = Self {
+            nodes: Vec::new(),
+            parents: Vec::new(),
+        };
+        let mut first: FxHashMap<ReleaseId, u32> = FxHashMap::default();
+        for release in selection.releases() {
+            let Some(table) = &universe.known_details(*release).classes else {
+                continue;
+            };
+            first.insert(*release, number(graph.nodes.len()));
+            graph.nodes.extend(table.classes.iter().map(|class| ClassAt {
+                release: *release,
+                class: class.name,
+            }));
+        }
+        // Classes that were asked of a release whose classes are unknown come after the others.
+        let mut unknown: FxHashMap<ClassAt, u32> = FxHashMap::default();
+        for release in selection.releases() {
+            let Some(table) = &universe.known_details(*release).classes else {
+                continue;
+            };
+            let mut found = Vec::with_capacity(table.external.len());
+            for class in &table.external {
+                let Some((_, target)) = provider(universe, selection, *release, *class) else {
+                    return Err(Violation::Missing {
+                        release: *release,
+                        class: *class,
+                    });
+                };
+                let at = ClassAt {
+                    release: target,
+                    class: *class,
+                };
+                found.push(match &universe.known_details(target).classes {
+                    Some(target_table) => {
+                        let position = target_table.position(*class);
+                        first[&target] + position.expect("the release defines the class")
+                    }
+                    None => *unknown.entry(at).or_insert_with(|| {
+                        graph.nodes.push(at);
+                        number(graph.nodes.len() - 1)
+                    }),
+                });
+            }
+            for class in &table.classes {
+                graph.parents.push(
+                    class
+                        .parents
+                        .iter()
+                        .map(|parent| match parent {
+                            Parent::Own(position) => first[release] + position,
+                            Parent::External(position) => found[*position as usize],
+                        })
+                        .collect(),
+                );
+            }
+        }
+        graph.parents.resize(graph.nodes.len(), Vec::new());
+        Ok(graph)
+    }
+
+    /// All classes with parents before children, or a circle.
+    fn parents_first(&self) -> Result<Vec<u32>, Vec<ClassAt>> {
+        #[derive(Clone, Copy, PartialEq)]
+        enum State {
+            New,
+            Open,
+            Done,
+        }
+        let mut states = vec![State::New; self.nodes.len()];
+        let mut order = Vec::with_capacity(self.nodes.len());
+        let mut path: Vec<(u32, usize)> = Vec::new();
+        for start in 0..number(self.nodes.len()) {
+            if states[start as usize] != State::New {
+                continue;
+            }
+            states[start as usize] = State::Open;
+            path.push((start, 0));
+            while let Some((node, next)) = path.last_mut() {
+                let node = *node;
+                let Some(parent) = self.parents[node as usize].get(*next).copied() else {
+                    states[node as usize] = State::Done;
+                    order.push(node);
+                    path.pop();
+                    continue;
+                };
+                *next += 1;
+                match states[parent as usize] {
+                    State::Done => {}
+                    State::New => {
+                        states[parent as usize] = State::Open;
+                        path.push((parent, 0));
+                    }
+                    State::Open => {
+                        let begin = path.iter().position(|(on_path, _)| *on_path == parent);
+                        let circle = &path[begin.expect("open classes are on the path")..];
+                        return Err(circle.iter().map(|(at, _)| self.nodes[*at as usize]).collect());
+                    }
+                }
+            }
+        }
+        Ok(order)
+    }
+
+    /// The first class that reaches two classes of one name, though none of its parents does.
+    fn diamond(&self, parents_first: &[u32]) -> Option<Violation> {
+        let mut seen: FxHashMap<ClassId, u32> = FxHashMap::default();
+        for node in &self.nodes {
+            *seen.entry(node.class).or_default() += 1;
+        }
+        let is_shared = |node: u32| seen[&self.nodes[node as usize].class] > 1;
+        if seen.values().all(|count| *count < 2) {
+            return None;
+        }
+        // For each class the classes it reaches, itself included, whose name stands for several.
+        let mut reached: Vec<Vec<u32>> = vec![Vec::new(); self.nodes.len()];
+        let mut clashing = Vec::new();
+        for node in parents_first {
+            let mut all: FxHashSet<u32> = FxHashSet::default();
+            all.extend(Some(*node).filter(|node| is_shared(*node)));
+            for parent in &self.parents[*node as usize] {
+                all.extend(&reached[*parent as usize]);
+            }
+            let names: FxHashSet<ClassId> =
+                all.iter().map(|at| self.nodes[*at as usize].class).collect();
+            if names.len() < all.len() {
+                // Classes that extend this one clash as well; they would only say it again.
+                clashing.push(*node);
+                continue;
+            }
+            reached[*node as usize] = all.into_iter().collect();
+        }
+        let node = clashing.into_iter().min()?;
+        Some(Violation::Diamond(self.shortest_clash(node)))
+    }
+
+    /// The two shortest paths from a class to two classes of one name.
+    fn shortest_clash(&self, start: u32) -> [Vec<ClassAt>; 2] {
+        let mut came_from: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut by_name: FxHashMap<ClassId, u32> = FxHashMap::default();
+        let mut queue = VecDeque::from([start]);
+        came_from.insert(start, start);
+        by_name.insert(self.nodes[start as usize].class, start);
+        while let Some(node) = queue.pop_front() {
+            for parent in &self.parents[node as usize] {
+                if came_from.contains_key(parent) {
+                    continue;
+                }
+                came_from.insert(*parent, node);
+                let name = self.nodes[*parent as usize].class;
+                if let Some(other) = by_name.insert(name, *parent) {
+                    return [other, *parent].map(|end| self.path(&came_from, end));
+                }
+                queue.push_back(*parent);
+            }
+        }
+        unreachable!("the class was found to reach two classes of one name")
+    }
+
+    fn path(&self, came_from: &FxHashMap<u32, u32>, end: u32) -> Vec<ClassAt> {
+        let mut path = vec![self.nodes[end as usize]];
+        let mut at = end;
+        while came_from[&at] != at {
+            at = came_from[&at];
+            path.push(self.nodes[at as usize]);
+        }
+        path.reverse();
+        path
+    }
+}
+
+fn number(length: usize) -> u32 {
+    u32::try_from(length).expect("fewer than 2^32 classes")
+}

@@ -1,0 +1,23 @@
+//! The solver.
+mod conflict;
+mod encoding;
+mod engine;
+mod greedy;
+mod hierarchy;
+mod lock_check;
+mod request;
+mod resolution;
+mod resolver;
+mod second_tier;
+mod selection;
+mod universe;
+mod word_set;
+
+pub use conflict::{Conflict, Reason, ReasonKind};
+pub use lock_check::{LockCheck, LockReport, Staleness};
+pub use request::{Bindings, Locked, PrereleasePolicy, Request, SolveOptions};
+pub use resolution::{
+    BoundRequirement, ChosenPrerelease, Demand, PathStep, PrereleaseReason, Resolution,
+    ResolvedPackage, ResolvedRoot, SideBySide, Stats,
+};
+pub use resolver::{Resolver, Step, Supply};

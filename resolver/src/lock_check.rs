@@ -1,0 +1,448 @@
+//! Whether a lockfile still fits: without searching.
+//!
+//! Stale is what no longer holds: a root requires something else, a binding breaks a rule, a
+//! release is gone or has another digest, something is not reached any more. That newer versions
+//! exist, that a release was withdrawn or that a registry moved does not make a lock stale.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pkgres_manifest::diagnostic::Location;
+use pkgres_manifest::{
+    ArtifactDigest, ClassName, IndexRecord, Lockfile, PackageName, ReleaseSource, Spec, Version,
+};
+
+use crate::hierarchy::{self, Violation};
+use crate::request::{Locked, PrereleasePolicy, Request};
+use crate::resolver::Supply;
+use crate::selection::Selection;
+use crate::universe::{ReleaseId, Universe};
+
+/// A reason why a lockfile does not fit any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Staleness {
+    /// The lock knows nothing of a root.
+    RootNotLocked(PackageName),
+    /// The lock is about a root that there is not.
+    NotARoot(PackageName),
+    /// A root requires a package that the lock does not bind.
+    RequirementAdded {
+        /// The root.
+        root: PackageName,
+        /// The package.
+        package: PackageName,
+        /// What the root requires of it.
+        spec: Spec,
+        /// Where it does.
+        location: Option<Location>,
+    },
+    /// The lock binds a package that the root does not require any more.
+    RequirementRemoved {
+        /// The root.
+        root: PackageName,
+        /// The package.
+        package: PackageName,
+    },
+    /// A root requires other versions than when the lock was written.
+    RequirementChanged {
+        /// The root.
+        root: PackageName,
+        /// The package.
+        package: PackageName,
+        /// What was required.
+        locked: Spec,
+        /// What is required.
+        spec: Spec,
+        /// Where it is.
+        location: Option<Location>,
+    },
+    /// A release is not in the registries any more.
+    Gone {
+        /// The package.
+        package: PackageName,
+        /// The version.
+        version: Version,
+        /// The version that is there instead, if the host supplies the package.
+        host_has: Option<Version>,
+    },
+    /// A release comes from another source.
+    SourceDiffers {
+        /// The package.
+        package: PackageName,
+        /// The version.
+        version: Version,
+        /// The source when the lock was written.
+        locked: ReleaseSource,
+        /// The source now.
+        found: ReleaseSource,
+    },
+    /// A release has another digest.
+    DigestDiffers {
+        /// The package.
+        package: PackageName,
+        /// The version.
+        version: Version,
+        /// The digest when the lock was written.
+        locked: Option<ArtifactDigest>,
+        /// The digest now.
+        found: Option<ArtifactDigest>,
+    },
+    /// A release requires a package that the lock does not bind.
+    NotBound {
+        /// The release that requires it.
+        owner: PackageName,
+        /// Its version.
+        owner_version: Version,
+        /// The package.
+        package: PackageName,
+    },
+    /// A requirement is bound to a version that it does not allow.
+    NotAllowed {
+        /// The release whose requirement it is.
+        owner: PackageName,
+        /// Its version.
+        owner_version: Version,
+        /// The package.
+        package: PackageName,
+        /// The versions that are allowed.
+        spec: Spec,
+        /// The version that it is bound to.
+        version: Version,
+        /// Where the requirement is.
+        location: Option<Location>,
+    },
+    /// The lock binds something that the release does not require.
+    NotRequired {
+        /// The release.
+        owner: PackageName,
+        /// Its version.
+        owner_version: Version,
+        /// The package.
+        package: PackageName,
+    },
+    /// A class that is extended is not found.
+    ClassNotFound {
+        /// The release whose class extends it.
+        owner: PackageName,
+        /// Its version.
+        owner_version: Version,
+        /// The class.
+        class: ClassName,
+    },
+    /// A class inherits two classes of one name.
+    InheritsTwice {
+        /// The class.
+        class: ClassName,
+        /// The class that it inherits twice.
+        inherited: ClassName,
+    },
+    /// Classes extend each other.
+    ClassCircle(Vec<ClassName>),
+    /// Nothing that is locked leads to a release.
+    NotReached {
+        /// The package.
+        package: PackageName,
+        /// The version.
+        version: Version,
+    },
+}
+
+/// What a check found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LockReport {
+    /// Why the lock is stale; it fits if there is nothing.
+    pub stale: Vec<Staleness>,
+    /// Releases that are locked and were withdrawn.
+    pub yanked: Vec<(PackageName, Version)>,
+}
+
+/// Checks a lockfile against a request. Like the solver it does no input or output:
+/// [`needs`](Self::needs) says which packages to [`provide`](Self::provide), then
+/// [`report`](Self::report) gives the result.
+///
+/// ```
+/// use pkgres_manifest::{IndexRecord, Lockfile};
+/// use pkgres_resolver::{LockCheck, Request};
+///
+/// let line = r#"{"name":"org.acme.Web","version":"1.0.0"}"#;
+/// let mut request = Request::new(IndexRecord::parse_line(line, &Default::default()).unwrap());
+/// request.core = None;
+/// let mut check = LockCheck::new(request, Lockfile::default());
+/// assert!(check.needs().is_empty());
+/// assert_eq!(check.report().stale.len(), 1, "the lock knows nothing of org.acme.Web");
+/// ```
+#[derive(Debug)]
+pub struct LockCheck {
+    universe: Universe,
+    lock: Lockfile,
+}
+
+impl LockCheck {
+    /// A check of a lockfile. What the request has locked is ignored.
+    pub fn new(request: Request, lock: Lockfile) -> Self {
+        let Request {
+            roots,
+            core,
+            provided,
+            ..
+        } = request;
+        let locked = Locked::from_lockfile(&lock);
+        let mut universe = Universe::new(core.as_ref(), PrereleasePolicy::Allow, locked);
+        for root in roots {
+            universe.add_root(root);
+        }
+        let mut check = Self { universe, lock };
+        let mut by_name: BTreeMap<PackageName, Vec<IndexRecord>> = BTreeMap::new();
+        for record in provided {
+            by_name.entry(record.name.clone()).or_default().push(record);
+        }
+        for (name, records) in by_name {
+            let source = ReleaseSource::Host;
+            check.provide(&name, Supply::Releases { source, records });
+        }
+        check
+    }
+
+    /// The packages whose releases are needed, sorted.
+    pub fn needs(&mut self) -> Vec<PackageName> {
+        let mut names: BTreeSet<PackageName> =
+            self.lock.packages.keys().map(|(name, _)| name.clone()).collect();
+        for root in self.universe.roots().to_vec() {
+            let details = self.universe.details(root);
+            names.extend(details.edges.iter().map(|edge| edge.requirement.package.clone()));
+        }
+        names
+            .into_iter()
+            .filter(|name| {
+                let package = self.universe.package_id(name);
+                !self.universe.is_delivered(package)
+            })
+            .collect()
+    }
+
+    /// Answers a need.
+    pub fn provide(&mut self, name: &PackageName, supply: Supply) {
+        self.universe.provide(name, supply);
+    }
+
+    /// What there is to say about the lock. Packages that were not provided count as unknown.
+    pub fn report(mut self) -> LockReport {
+        for name in self.needs() {
+            self.provide(&name, Supply::Unknown);
+        }
+        let mut report = LockReport::default();
+        self.check_roots(&mut report);
+        let lock = std::mem::take(&mut self.lock);
+        for ((name, version), locked) in &lock.packages {
+            self.check_release(name, version, locked, &mut report);
+        }
+        if report.stale.is_empty() {
+            self.check_whole(&lock, &mut report);
+        }
+        report
+    }
+
+    fn check_roots(&mut self, report: &mut LockReport) {
+        let roots = self.universe.roots().to_vec();
+        for name in self.lock.roots.keys() {
+            if !roots.iter().any(|root| self.universe.name(root.package) == name) {
+                report.stale.push(Staleness::NotARoot(name.clone()));
+            }
+        }
+        for root in roots {
+            let name = self.universe.name(root.package).clone();
+            let details = self.universe.details(root);
+            let Some(locked) = self.lock.roots.get(&name) else {
+                report.stale.push(Staleness::RootNotLocked(name));
+                continue;
+            };
+            for edge in &details.edges {
+                let requirement = &edge.requirement;
+                let (package, spec) = (requirement.package.clone(), requirement.spec.clone());
+                let location = requirement.location.clone();
+                match locked.get(&package) {
+                    None => report.stale.push(Staleness::RequirementAdded {
+                        root: name.clone(),
+                        package,
+                        spec,
+                        location,
+                    }),
+                    Some(bound) if bound.spec.set() != spec.set() => {
+                        report.stale.push(Staleness::RequirementChanged {
+                            root: name.clone(),
+                            package,
+                            locked: bound.spec.clone(),
+                            spec,
+                            location,
+                        });
+                    }
+                    Some(bound) if !spec.matches(&bound.version) => {
+                        report.stale.push(Staleness::NotAllowed {
+                            owner: name.clone(),
+                            owner_version: self.universe.version(root).clone(),
+                            package,
+                            spec,
+                            version: bound.version.clone(),
+                            location,
+                        });
+                    }
+                    Some(_) => {}
+                }
+            }
+            for package in locked.keys() {
+                if !details.edges.iter().any(|edge| edge.requirement.package == *package) {
+                    report.stale.push(Staleness::RequirementRemoved {
+                        root: name.clone(),
+                        package: package.clone(),
+                    });
+                }
+            }
+        }
+    }
+
+    fn check_release(
+        &mut self,
+        name: &PackageName,
+        version: &Version,
+        locked: &pkgres_manifest::LockedPackage,
+        report: &mut LockReport,
+    ) {
+        let package = self.universe.package_id(name);
+        let delivered = self.universe.delivered(package);
+        let Some(index) = self.universe.index_of(package, version) else {
+            let host_has = delivered
+                .releases
+                .last()
+                .filter(|_| delivered.source == Some(ReleaseSource::Host))
+                .map(|newest| newest.record.version.clone());
+            report.stale.push(Staleness::Gone {
+                package: name.clone(),
+                version: version.clone(),
+                host_has,
+            });
+            return;
+        };
+        if let Some(source) = &delivered.source
+            && *source != locked.source
+        {
+            report.stale.push(Staleness::SourceDiffers {
+                package: name.clone(),
+                version: version.clone(),
+                locked: locked.source.clone(),
+                found: source.clone(),
+            });
+        }
+        let record = &delivered.releases[index as usize].record;
+        if record.digest != locked.digest {
+            report.stale.push(Staleness::DigestDiffers {
+                package: name.clone(),
+                version: version.clone(),
+                locked: locked.digest,
+                found: record.digest,
+            });
+        }
+        if record.yanked {
+            report.yanked.push((name.clone(), version.clone()));
+        }
+        let details = self.universe.details(ReleaseId { package, index });
+        for edge in &details.edges {
+            let requirement = &edge.requirement;
+            match locked.requires.get(&requirement.package) {
+                None => report.stale.push(Staleness::NotBound {
+                    owner: name.clone(),
+                    owner_version: version.clone(),
+                    package: requirement.package.clone(),
+                }),
+                // A root is what it is now, whatever its version was when the lock was written.
+                Some(_) if self.universe.is_root(edge.package) => {
+                    let root = ReleaseId { package: edge.package, index: 0 };
+                    let now = self.universe.version(root);
+                    if !requirement.spec.matches(now) {
+                        report.stale.push(Staleness::NotAllowed {
+                            owner: name.clone(),
+                            owner_version: version.clone(),
+                            package: requirement.package.clone(),
+                            spec: requirement.spec.clone(),
+                            version: now.clone(),
+                            location: requirement.location.clone(),
+                        });
+                    }
+                }
+                Some(bound) if !requirement.spec.matches(bound) => {
+                    report.stale.push(Staleness::NotAllowed {
+                        owner: name.clone(),
+                        owner_version: version.clone(),
+                        package: requirement.package.clone(),
+                        spec: requirement.spec.clone(),
+                        version: bound.clone(),
+                        location: requirement.location.clone(),
+                    });
+                }
+                Some(_) => {}
+            }
+        }
+        for required in locked.requires.keys() {
+            if !details.edges.iter().any(|edge| edge.requirement.package == *required) {
+                report.stale.push(Staleness::NotRequired {
+                    owner: name.clone(),
+                    owner_version: version.clone(),
+                    package: required.clone(),
+                });
+            }
+        }
+    }
+
+    /// What can be said only of a lock whose parts are all right: the class rules, and whether
+    /// everything is reached.
+    fn check_whole(&mut self, lock: &Lockfile, report: &mut LockReport) {
+        let selection = Selection::collect(&mut self.universe, |universe, release, edge| {
+            let package = universe.known_details(release).edges[edge].package;
+            let index = if universe.is_root(package) {
+                0
+            } else {
+                universe.locked_binding(release, edge)?
+            };
+            Some(ReleaseId { package, index })
+        });
+        let Some(selection) = selection else {
+            return;
+        };
+        match hierarchy::violation(&self.universe, &selection) {
+            None => {}
+            Some(Violation::Missing { release, class }) => {
+                report.stale.push(Staleness::ClassNotFound {
+                    owner: self.universe.name(release.package).clone(),
+                    owner_version: self.universe.version(release).clone(),
+                    class: self.universe.class_name(class).clone(),
+                });
+            }
+            Some(Violation::Cycle(circle)) => {
+                let classes = circle.iter().map(|at| self.universe.class_name(at.class).clone());
+                report.stale.push(Staleness::ClassCircle(classes.collect()));
+            }
+            Some(Violation::Diamond([path, _])) => {
+                let [first, .., last] = path.as_slice() else {
+                    return;
+                };
+                report.stale.push(Staleness::InheritsTwice {
+                    class: self.universe.class_name(first.class).clone(),
+                    inherited: self.universe.class_name(last.class).clone(),
+                });
+            }
+        }
+        let reached: BTreeSet<(PackageName, Version)> = selection
+            .releases()
+            .iter()
+            .map(|release| {
+                (self.universe.name(release.package).clone(), self.universe.version(*release).clone())
+            })
+            .collect();
+        for (package, version) in lock.packages.keys() {
+            if !reached.contains(&(package.clone(), version.clone())) {
+                report.stale.push(Staleness::NotReached {
+                    package: package.clone(),
+                    version: version.clone(),
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! What is asked of the solver.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pkgres_manifest::{IndexRecord, Lockfile, PackageName, Version};
+
+/// The requirements that something is bound to: the version for each required package.
+pub type Bindings = BTreeMap<PackageName, Version>;
+
+/// How prereleases compare with stable versions. Matching is not affected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PrereleasePolicy {
+    /// Stable versions come first, then prereleases; but simply the newest first as soon as a
+    /// requirement that is present names a prerelease.
+    #[default]
+    IfNecessary,
+    /// The newest comes first, prerelease or not.
+    Allow,
+    /// Prereleases are no candidates unless a lockfile holds them.
+    Never,
+}
+
+/// What the solver may do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SolveOptions {
+    /// How prereleases compare.
+    pub prerelease: PrereleasePolicy,
+    /// Whether several releases of a package are out of the question.
+    pub single_version: bool,
+    /// After how many steps the solver gives up. A step is a decision or a conflict.
+    pub max_steps: u64,
+}
+
+impl Default for SolveOptions {
+    fn default() -> Self {
+        Self {
+            prerelease: PrereleasePolicy::default(),
+            single_version: false,
+            max_steps: 10_000_000,
+        }
+    }
+}
+
+/// What an earlier resolution held. Its versions are preferred, and if it is complete and still
+/// valid it is the answer.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Locked {
+    /// What the requirements of each root were bound to.
+    pub roots: BTreeMap<PackageName, Bindings>,
+    /// What the requirements of each release were bound to.
+    pub packages: BTreeMap<(PackageName, Version), Bindings>,
+    /// The releases that are preferred without being part of a whole resolution.
+    pub preferred: BTreeSet<(PackageName, Version)>,
+}
+
+impl Locked {
+    /// The resolution that a lockfile holds.
+    pub fn from_lockfile(lock: &Lockfile) -> Self {
+        let versions = |requirements: &BTreeMap<PackageName, pkgres_manifest::LockedRequirement>| {
+            requirements
+                .iter()
+                .map(|(package, bound)| (package.clone(), bound.version.clone()))
+                .collect()
+        };
+        Self {
+            roots: lock
+                .roots
+                .iter()
+                .map(|(root, requirements)| (root.clone(), versions(requirements)))
+                .collect(),
+            packages: lock
+                .packages
+                .iter()
+                .map(|(release, package)| (release.clone(), package.requires.clone()))
+                .collect(),
+            preferred: BTreeSet::new(),
+        }
+    }
+
+    /// Releases to prefer, for example those of both sides of a merge conflict.
+    pub fn preferring(releases: BTreeSet<(PackageName, Version)>) -> Self {
+        Self {
+            preferred: releases,
+            ..Self::default()
+        }
+    }
+
+    /// Every release that is locked or preferred.
+    pub fn releases(&self) -> impl Iterator<Item = (&PackageName, &Version)> {
+        let bound = self.roots.values().chain(self.packages.values()).flatten();
+        self.packages
+            .keys()
+            .chain(&self.preferred)
+            .map(|(name, version)| (name, version))
+            .chain(bound)
+    }
+
+    /// Whether nothing is locked.
+    pub fn is_empty(&self) -> bool {
+        self.roots.is_empty() && self.packages.is_empty() && self.preferred.is_empty()
+    }
+}
+
+/// A problem to solve.
+///
+/// Registries are not part of it: the solver asks for the releases of a package when it needs
+/// them, see [`Resolver`](crate::Resolver).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// The releases to find a resolution for, each the only candidate of its name.
+    pub roots: Vec<IndexRecord>,
+    /// The core library, which every other package requires; `None` if there is none.
+    pub core: Option<PackageName>,
+    /// Releases that the host supplies. For their names no registry is asked.
+    pub provided: Vec<IndexRecord>,
+    /// What an earlier resolution held.
+    pub locked: Locked,
+    /// What the solver may do.
+    pub options: SolveOptions,
+}
+
+impl Request {
+    /// A request with the usual core library, nothing provided and nothing locked.
+    pub fn new(root: IndexRecord) -> Self {
+        Self {
+            roots: vec![root],
+            core: Some(PackageName::default_core_library()),
+            provided: Vec::new(),
+            locked: Locked::default(),
+            options: SolveOptions::default(),
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! The solver as a machine that is told what it asks for.
+
+use std::collections::BTreeSet;
+
+use pkgres_manifest::{IndexRecord, PackageName, ReleaseSource};
+
+use crate::conflict::{Conflict, explain};
+use crate::encoding::{Encoding, Missing};
+use crate::engine::{Budget, Outcome, Proof, search};
+use crate::greedy::{Greedy, Progress};
+use crate::hierarchy;
+use crate::request::{Request, SolveOptions};
+use crate::resolution::Resolution;
+use crate::second_tier::{Impossible, Tier, search_second_tier};
+use crate::selection::Selection;
+use crate::universe::{PackageId, ReleaseId, Universe};
+
+/// What a registry has of a package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Supply {
+    /// No registry has a package of the name.
+    Unknown,
+    /// All releases of the package.
+    Releases {
+        /// Where they come from.
+        source: ReleaseSource,
+        /// One record a release, in any order.
+        records: Vec<IndexRecord>,
+    },
+}
+
+/// What the solver says after a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Releases of these packages are needed; [`Resolver::provide`] all of them, then go on.
+    Need(Vec<PackageName>),
+    /// There is a valid resolution; this is the best one.
+    Solved(Box<Resolution>),
+    /// There is no valid resolution; this is why.
+    Conflict(Box<Conflict>),
+    /// The step budget was used up. This says nothing about whether there is a resolution.
+    GaveUp {
+        /// The steps that were taken.
+        steps: u64,
+    },
+}
+
+/// Solves a [`Request`] without doing any input or output.
+///
+/// [`step`](Self::step) answers, or names packages whose releases are needed first. The answer
+/// depends on what is provided alone, not on the order in which it is, and packages may be
+/// provided before they are asked for. No decision is taken before everything is there that it
+/// can depend on.
+///
+/// ```
+/// use pkgres_manifest::{IndexRecord, PackageName, RegistryName, ReleaseSource};
+/// use pkgres_resolver::{Request, Resolver, Step, Supply};
+///
+/// let record = |line: &str| IndexRecord::parse_line(line, &Default::default()).unwrap();
+/// let root = record(r#"{"name":"org.acme.Web","version":"1.0.0","require":[["org.acme.Db","1"]]}"#);
+/// let mut request = Request::new(root);
+/// request.core = None;
+///
+/// let mut resolver = Resolver::new(request);
+/// let resolution = loop {
+///     match resolver.step() {
+///         Step::Need(names) => {
+///             for name in names {
+///                 resolver.provide(&name, Supply::Releases {
+///                     source: ReleaseSource::Registry(RegistryName::parse("demo").unwrap()),
+///                     records: vec![
+///                         record(r#"{"name":"org.acme.Db","version":"1.2.0"}"#),
+///                         record(r#"{"name":"org.acme.Db","version":"2.0.0"}"#),
+///                     ],
+///                 });
+///             }
+///         }
+///         Step::Solved(resolution) => break resolution,
+///         other => panic!("{other:?}"),
+///     }
+/// };
+/// assert_eq!(resolution.packages[0].version.to_string(), "1.2.0");
+/// ```
+#[derive(Debug)]
+pub struct Resolver {
+    universe: Universe,
+    options: SolveOptions,
+    budget: Budget,
+    phase: Phase,
+}
+
+#[derive(Debug)]
+enum Phase {
+    /// Whether the lock is still valid as a whole.
+    Lock,
+    /// Without looking back.
+    Greedy(Greedy),
+    /// One release of each package.
+    FirstTier,
+    /// Several releases of some.
+    SecondTier(Proof),
+}
+
+impl Resolver {
+    /// A solver for a request. Nothing is done before the first step.
+    pub fn new(request: Request) -> Self {
+        let Request {
+            roots,
+            core,
+            provided,
+            locked,
+            options,
+        } = request;
+        let has_lock = !locked.roots.is_empty();
+        let mut universe = Universe::new(core.as_ref(), options.prerelease, locked);
+        for root in roots {
+            universe.add_root(root);
+        }
+        let mut resolver = Self {
+            universe,
+            budget: Budget::new(options.max_steps),
+            options,
+            phase: if has_lock { Phase::Lock } else { Phase::Greedy(Greedy::default()) },
+        };
+        let mut by_name: Vec<(PackageName, Vec<IndexRecord>)> = Vec::new();
+        for record in provided {
+            match by_name.iter_mut().find(|(name, _)| *name == record.name) {
+                Some((_, records)) => records.push(record),
+                None => by_name.push((record.name.clone(), vec![record])),
+            }
+        }
+        for (name, records) in by_name {
+            let source = ReleaseSource::Host;
+            resolver.provide(&name, Supply::Releases { source, records });
+        }
+        resolver
+    }
+
+    /// Answers a need. What was provided first for a name stays.
+    pub fn provide(&mut self, name: &PackageName, supply: Supply) {
+        self.universe.provide(name, supply);
+    }
+
+    /// Goes on until there is an answer or something is needed.
+    pub fn step(&mut self) -> Step {
+        loop {
+            match &mut self.phase {
+                Phase::Lock => {
+                    let missing = self.missing_for_lock();
+                    if !missing.is_empty() {
+                        return self.need(missing);
+                    }
+                    if let Some(selection) = self.locked_selection() {
+                        return self.solved(&selection);
+                    }
+                    self.phase = Phase::Greedy(Greedy::default());
+                }
+                Phase::Greedy(greedy) => match greedy.advance(&mut self.universe, &mut self.budget) {
+                    Progress::Missing(missing) => return self.need(missing),
+                    Progress::Done(Some(selection)) => return self.solved(&selection),
+                    Progress::Done(None) => self.phase = Phase::FirstTier,
+                    Progress::GaveUp => return self.gave_up(),
+                },
+                Phase::FirstTier => {
+                    let mut encoding = Encoding::new(&mut self.universe, BTreeSet::new());
+                    match search(&mut encoding, &mut self.budget) {
+                        Outcome::Solved(selection) => return self.solved(&selection),
+                        Outcome::Impossible(proof) if self.options.single_version => {
+                            let conflict = explain(&mut encoding, proof, &mut self.budget);
+                            return Step::Conflict(Box::new(conflict));
+                        }
+                        Outcome::Impossible(proof) => self.phase = Phase::SecondTier(proof),
+                        Outcome::Missing(Missing(missing)) => return self.need(missing),
+                        Outcome::GaveUp => return self.gave_up(),
+                    }
+                }
+                Phase::SecondTier(first) => {
+                    match search_second_tier(&mut self.universe, first, &mut self.budget) {
+                        Tier::Solved(selection) | Tier::Stopped(Outcome::Solved(selection)) => {
+                            return self.solved(&selection);
+                        }
+                        Tier::Impossible(Impossible { proof, split, clauses }) => {
+                            let mut encoding =
+                                Encoding::with_clauses(&mut self.universe, split, clauses);
+                            let conflict = explain(&mut encoding, proof, &mut self.budget);
+                            return Step::Conflict(Box::new(conflict));
+                        }
+                        Tier::Stopped(Outcome::Missing(Missing(missing))) => return self.need(missing),
+                        Tier::Stopped(Outcome::GaveUp | Outcome::Impossible(_)) => {
+                            return self.gave_up();
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn solved(&self, selection: &Selection) -> Step {
+        let resolution = Resolution::new(&self.universe, selection, self.budget.taken());
+        Step::Solved(Box::new(resolution))
+    }
+
+    fn gave_up(&self) -> Step {
+        Step::GaveUp {
+            steps: self.budget.taken(),
+        }
+    }
+
+    fn need(&self, mut packages: Vec<PackageId>) -> Step {
+        let mut seen = rustc_hash::FxHashSet::default();
+        packages.retain(|package| seen.insert(*package));
+        Step::Need(
+            packages
+                .into_iter()
+                .map(|package| self.universe.name(package).clone())
+                .collect(),
+        )
+    }
+
+    /// Every package that the lock names and every package that a root requires.
+    fn missing_for_lock(&mut self) -> Vec<PackageId> {
+        let names: Vec<PackageName> =
+            self.universe.locked().releases().map(|(name, _)| name.clone()).collect();
+        let mut packages: Vec<PackageId> =
+            names.iter().map(|name| self.universe.package_id(name)).collect();
+        for root in self.universe.roots().to_vec() {
+            let details = self.universe.details(root);
+            packages.extend(details.edges.iter().map(|edge| edge.package));
+        }
+        packages.retain(|package| !self.universe.is_delivered(*package));
+        packages
+    }
+
+    /// The lock as a selection, if it is whole and valid.
+    fn locked_selection(&mut self) -> Option<Selection> {
+        let selection = Selection::collect(&mut self.universe, |universe, release, edge| {
+            let required = &universe.known_details(release).edges[edge];
+            if !universe.is_delivered(required.package) {
+                return None;
+            }
+            let index = if universe.is_root(required.package) {
+                0
+            } else {
+                universe.locked_binding(release, edge)?
+            };
+            let matching = universe.matching(required.package, &required.requirement.spec);
+            matching.contains(index).then_some(ReleaseId {
+                package: required.package,
+                index,
+            })
+        })?;
+        if hierarchy::violation(&self.universe, &selection).is_some() {
+            return None;
+        }
+        let mut packages: Vec<PackageId> =
+            selection.releases().iter().map(|release| release.package).collect();
+        packages.sort_unstable();
+        let is_single = packages.windows(2).all(|pair| pair[0] != pair[1]);
+        (is_single || !self.options.single_version).then_some(selection)
+    }
+}

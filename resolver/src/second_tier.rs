@@ -1,0 +1,132 @@
+//! The second tier: several releases of as few packages as possible.
+//!
+//! Which packages are split is decided in the order of their names: each keeps one release if a
+//! valid resolution remains. Searching with every package split would be hopeless for a large
+//! universe; instead a search begins with few split packages, and each time it fails, the packages
+//! are split of which its proof uses that they have one release. A proof that uses none holds for
+//! every choice of split packages.
+
+use std::collections::BTreeSet;
+
+use pkgres_manifest::PackageName;
+use rustc_hash::FxHashSet;
+
+use crate::encoding::{Clause, Encoding};
+use crate::engine::{Budget, Outcome, Proof, search};
+use crate::selection::Selection;
+use crate::universe::{PackageId, Universe};
+
+/// How the second tier ended.
+pub(crate) enum Tier {
+    /// With the best resolution among those with the least split packages.
+    Solved(Selection),
+    /// There is none, whatever is split.
+    Impossible(Impossible),
+    /// Another answer that the search gave.
+    Stopped(Outcome<Selection>),
+}
+
+/// A proof, and what it is about.
+pub(crate) struct Impossible {
+    pub(crate) proof: Proof,
+    pub(crate) split: BTreeSet<PackageId>,
+    pub(crate) clauses: Vec<Clause>,
+}
+
+/// Searches the second tier. `first` is the proof that the first tier is impossible.
+pub(crate) fn search_second_tier(
+    universe: &mut Universe,
+    first: &Proof,
+    budget: &mut Budget,
+) -> Tier {
+    let mut split = BTreeSet::new();
+    extend(universe, &mut split, first, |_| true);
+    let mut witness = match search_splitting(universe, &mut split, |_| true, budget) {
+        Ok(witness) => witness,
+        Err(tier) => return tier,
+    };
+    let mut settled: Option<PackageName> = None;
+    while let Some((name, package)) = next_split(universe, &witness, settled.as_ref()) {
+        // Those in between have one release already, and are to keep it.
+        split.retain(|other| {
+            let other = universe.name(*other);
+            *other >= name || settled.as_ref().is_some_and(|settled| other <= settled)
+        });
+        // Only packages that come later may be split to make up for this one.
+        let mut without = split.clone();
+        without.remove(&package);
+        match search_splitting(universe, &mut without, |other| *other > name, budget) {
+            Ok(better) => {
+                witness = better;
+                split = without;
+            }
+            Err(Tier::Impossible(..)) => {}
+            Err(stopped) => return stopped,
+        }
+        settled = Some(name);
+    }
+    split.retain(|other| settled.as_ref().is_some_and(|settled| universe.name(*other) <= settled));
+    // The witness may come from a search in which more packages were split.
+    match search(&mut Encoding::new(universe, split), budget) {
+        Outcome::Solved(selection) => Tier::Solved(selection),
+        other => Tier::Stopped(other),
+    }
+}
+
+/// Searches, splitting more packages as proofs ask for it and `may_split` allows.
+fn search_splitting(
+    universe: &mut Universe,
+    split: &mut BTreeSet<PackageId>,
+    may_split: impl Fn(&PackageName) -> bool,
+    budget: &mut Budget,
+) -> Result<Selection, Tier> {
+    loop {
+        let mut encoding = Encoding::new(universe, split.clone());
+        let outcome = search(&mut encoding, budget);
+        let clauses = encoding.into_clauses();
+        match outcome {
+            Outcome::Solved(selection) => return Ok(selection),
+            Outcome::Impossible(proof) => {
+                if !extend(universe, split, &proof, &may_split) {
+                    let split = split.clone();
+                    return Err(Tier::Impossible(Impossible { proof, split, clauses }));
+                }
+            }
+            other => return Err(Tier::Stopped(other)),
+        }
+    }
+}
+
+/// Splits the packages of which a proof uses that they have one release; says whether any were.
+fn extend(
+    universe: &Universe,
+    split: &mut BTreeSet<PackageId>,
+    proof: &Proof,
+    may_split: impl Fn(&PackageName) -> bool,
+) -> bool {
+    let before = split.len();
+    split.extend(proof.single.iter().copied().filter(|package| {
+        let several = universe.is_delivered(*package)
+            && universe.delivered(*package).candidates.allowed().len() > 1;
+        several && !universe.is_root(*package) && may_split(universe.name(*package))
+    }));
+    split.len() > before
+}
+
+/// The first package after `settled`, in the order of names, that has several releases.
+fn next_split(
+    universe: &Universe,
+    selection: &Selection,
+    settled: Option<&PackageName>,
+) -> Option<(PackageName, PackageId)> {
+    let mut seen = FxHashSet::default();
+    selection
+        .releases()
+        .iter()
+        .map(|release| release.package)
+        .filter(|package| !seen.insert(*package))
+        .map(|package| (universe.name(package), package))
+        .filter(|(name, _)| settled.is_none_or(|settled| *name > settled))
+        .min()
+        .map(|(name, package)| (name.clone(), package))
+}

@@ -1,0 +1,118 @@
+//! Writing index records and solutions down in few words.
+
+use std::collections::BTreeMap;
+
+use pkgres_manifest::{
+    ClassName, IndexRecord, IndexedClass, PackageName, Requirement, Spec, Version,
+};
+
+use crate::reference::Solution;
+
+/// The package of this name; the text must be a name.
+pub fn package(text: &str) -> PackageName {
+    PackageName::parse(text).expect("the caller writes a valid package name")
+}
+
+/// The class of this name; the text must be a name.
+pub fn class(text: &str) -> ClassName {
+    ClassName::parse(text).expect("the caller writes a valid class name")
+}
+
+/// A version; the text must be one.
+pub fn version(text: &str) -> Version {
+    Version::parse(text).expect("the caller writes a valid version")
+}
+
+/// A spec; the text must be one.
+pub fn spec(text: &str) -> Spec {
+    Spec::parse(text).expect("the caller writes a valid spec")
+}
+
+/// A release without requirements and classes, to which the methods of [`Build`] add.
+pub fn release(name: &str, number: &str) -> IndexRecord {
+    let mut record = IndexRecord::new(package(name), version(number));
+    record.classes = Some(Vec::new());
+    record
+}
+
+/// Puts an index record together.
+pub trait Build: Sized {
+    /// Requires a package.
+    #[must_use]
+    fn requires(self, name: &str, spec: &str) -> Self;
+    /// Defines a class that other packages see.
+    #[must_use]
+    fn defines(self, name: &str, extends: &[&str]) -> Self;
+    /// Defines a class that only the release itself sees.
+    #[must_use]
+    fn hides(self, name: &str, extends: &[&str]) -> Self;
+    /// Makes the classes unknown.
+    #[must_use]
+    fn opaque(self) -> Self;
+    /// Withdraws the release.
+    #[must_use]
+    fn yanked(self) -> Self;
+}
+
+impl Build for IndexRecord {
+    fn requires(mut self, name: &str, spec_text: &str) -> Self {
+        self.requirements.push(Requirement {
+            package: package(name),
+            spec: spec(spec_text),
+            location: None,
+        });
+        self
+    }
+
+    fn defines(mut self, name: &str, extends: &[&str]) -> Self {
+        add_class(&mut self, name, extends, false);
+        self
+    }
+
+    fn hides(mut self, name: &str, extends: &[&str]) -> Self {
+        add_class(&mut self, name, extends, true);
+        self
+    }
+
+    fn opaque(mut self) -> Self {
+        self.classes = None;
+        self
+    }
+
+    fn yanked(mut self) -> Self {
+        self.yanked = true;
+        self
+    }
+}
+
+/// Adds a class to a release, in the order of names that index records have.
+fn add_class(record: &mut IndexRecord, name: &str, extends: &[&str], internal: bool) {
+    let classes = record.classes.get_or_insert_default();
+    classes.push(IndexedClass {
+        name: class(name),
+        internal,
+        extends: extends.iter().map(|parent| class(parent)).collect(),
+        uses: Vec::new(),
+    });
+    classes.sort_by(|one, two| one.name.cmp(&two.name));
+}
+
+/// A solution from lines `REQUIRER VERSION REQUIRED VERSION`.
+pub fn solution(lines: &[&str]) -> Solution {
+    let bindings: BTreeMap<_, _> = lines
+        .iter()
+        .map(|line| {
+            let words: Vec<&str> = line.split(' ').collect();
+            let [requirer, its_version, package_name, bound] = words[..] else {
+                panic!("`{line}` does not have four words");
+            };
+            let key = (
+                package(requirer),
+                version(its_version),
+                package(package_name),
+            );
+            (key, version(bound))
+        })
+        .collect();
+    Solution::new(bindings)
+}

@@ -1,0 +1,181 @@
+//! The second tier: what is split, and how.
+
+use pkgres_manifest::IndexRecord;
+
+use super::Example;
+use crate::build::{Build, release};
+use crate::universe::Universe;
+
+/// `X` wants an old `U` or an old `V`, `Y` the new ones of both: either must be split.
+fn either(root: IndexRecord) -> Universe {
+    Universe::new(
+        root.requires("X", "*").requires("Y", "*"),
+        vec![
+            release("X", "1")
+                .requires("V", "1")
+                .defines("X.B", &["V.D"]),
+            release("X", "2")
+                .requires("U", "1")
+                .defines("X.B", &["U.D"]),
+            release("Y", "1")
+                .requires("U", "2")
+                .requires("V", "2")
+                .defines("Y.C", &["V.D"]),
+            release("U", "1").defines("U.D", &[]),
+            release("U", "2").defines("U.D", &[]),
+            release("V", "1").defines("V.D", &[]),
+            release("V", "2").defines("V.D", &[]),
+        ],
+    )
+}
+
+pub(super) fn examples() -> Vec<Example> {
+    let joined = release("R", "1").defines("A", &["X.B", "Y.C"]);
+    let both = Universe::new(
+        release("R", "1").requires("X", "*").requires("Y", "*"),
+        vec![
+            release("X", "1").requires("U", "1"),
+            release("Y", "1").requires("U", "2"),
+            release("U", "1").requires("V", "1"),
+            release("U", "2").requires("V", "2"),
+            release("V", "1"),
+            release("V", "2"),
+        ],
+    );
+    let not_more_than_needed = Universe::new(
+        release("R", "1")
+            .requires("X", "*")
+            .requires("Y", "*")
+            .requires("W", "1"),
+        vec![
+            release("X", "1").requires("Z", "1").requires("W", "*"),
+            release("Y", "1").requires("Z", "2").requires("W", "*"),
+            release("W", "1"),
+            release("W", "2"),
+            release("Z", "1"),
+            release("Z", "2"),
+        ],
+    );
+    let each_its_best = Universe::new(
+        release("R", "1")
+            .requires("X", "*")
+            .requires("Y", "*")
+            .requires("W", "*"),
+        vec![
+            release("X", "1").requires("Z", "1"),
+            release("Y", "1").requires("Z", "2"),
+            release("W", "1").requires("Z", "*"),
+            release("Z", "1"),
+            release("Z", "1.1"),
+            release("Z", "2"),
+            release("Z", "3"),
+        ],
+    );
+    let two_of_one = |root: IndexRecord| {
+        Universe::new(
+            root.requires("X", "1").requires("Y", "*"),
+            vec![
+                release("X", "1").defines("X.B", &[]),
+                release("X", "2").defines("X.B", &[]),
+                release("Y", "1")
+                    .requires("X", "2")
+                    .defines("Y.C", &["X.B"]),
+            ],
+        )
+    };
+    let two_of_one_joined = two_of_one(
+        release("R", "1")
+            .defines("A", &["X.B"])
+            .defines("B", &["A", "Y.C"]),
+    );
+    let two_of_one_apart = two_of_one(
+        release("R", "1")
+            .defines("A", &["X.B"])
+            .defines("B", &["Y.C"]),
+    );
+    let split_in_a_circle = Universe::new(
+        release("R", "1").requires("X", "*"),
+        vec![
+            release("X", "2").requires("Y", "1"),
+            release("Y", "1").requires("X", "1"),
+            release("X", "1").requires("Y", "2"),
+            release("Y", "2").requires("X", "*"),
+        ],
+    );
+    let class_after_class = Universe {
+        root: release("R", "1").requires("X", "2").defines("A", &["X.B"]),
+        records: vec![
+            release("X", "2")
+                .requires("Y", "1")
+                .defines("X.B", &["Y.C"]),
+            release("Y", "1")
+                .requires("X", "1")
+                .defines("Y.C", &["X.B"]),
+            release("X", "1").defines("X.B", &[]),
+        ],
+        ..split_in_a_circle.clone()
+    };
+    let hopeless = Universe::new(
+        release("R", "1").requires("X", "1").requires("Y", "*"),
+        vec![release("X", "2"), release("Y", "1").requires("X", "2")],
+    );
+    vec![
+        // X 2 would be the better choice, but with it U is split, and U comes first.
+        Example::solved(
+            "the last name is split if either will do",
+            either(release("R", "1")),
+            &["R 1 X 1", "R 1 Y 1", "X 1 V 1", "Y 1 U 2", "Y 1 V 2"],
+        ),
+        Example::solved(
+            "a diamond forbids to split the last name",
+            either(joined),
+            &["R 1 X 2", "R 1 Y 1", "X 2 U 1", "Y 1 U 2", "Y 1 V 2"],
+        ),
+        Example::solved(
+            "two packages must be split",
+            both,
+            &[
+                "R 1 X 1", "R 1 Y 1", "X 1 U 1", "Y 1 U 2", "U 1 V 1", "U 2 V 2",
+            ],
+        ),
+        Example::solved(
+            "only what must be split is",
+            not_more_than_needed,
+            &[
+                "R 1 X 1", "R 1 Y 1", "R 1 W 1", "X 1 Z 1", "X 1 W 1", "Y 1 Z 2", "Y 1 W 1",
+            ],
+        ),
+        Example::solved(
+            "each requirement on a split package takes its best",
+            each_its_best,
+            &[
+                "R 1 X 1",
+                "R 1 Y 1",
+                "R 1 W 1",
+                "X 1 Z 1.1",
+                "Y 1 Z 2",
+                "W 1 Z 3",
+            ],
+        ),
+        Example::solved(
+            "the root and a package want different versions",
+            two_of_one_apart,
+            &["R 1 X 1", "R 1 Y 1", "Y 1 X 2"],
+        ),
+        Example::unsolvable(
+            "one class inherits what the root and a package want",
+            two_of_one_joined,
+        ),
+        // X 2 would be newer, but only with an X 1 beside it.
+        Example::solved(
+            "a circle is no reason to split",
+            split_in_a_circle,
+            &["R 1 X 1", "X 1 Y 2", "Y 2 X 1"],
+        ),
+        Example::unsolvable(
+            "a class inherits an older version of itself",
+            class_after_class,
+        ),
+        Example::unsolvable("nothing helps against a missing version", hopeless),
+    ]
+}

@@ -1,0 +1,12 @@
+//! What the solver is tested against.
+//!
+//! [`reference`] finds resolutions by brute force, written from the rules alone and sharing
+//! nothing with the solver. [`universe`] makes small random universes on which the rules bite,
+//! [`tally`] measures that they do, and [`examples`] are universes with known answers.
+
+pub mod build;
+pub mod examples;
+pub mod random;
+pub mod reference;
+pub mod tally;
+pub mod universe;

@@ -1,0 +1,93 @@
+//! What a search comes to.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use pkgres_manifest::{PackageName, Version};
+
+/// A resolution: which release each requirement of each of its releases is bound to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Solution {
+    /// The bound version, by requirer, its version, and the package that is required.
+    pub bindings: BTreeMap<(PackageName, Version, PackageName), Version>,
+    /// The packages with more than one release.
+    pub side_by_side: BTreeSet<PackageName>,
+}
+
+impl Solution {
+    /// A solution whose packages side by side are read off its bindings.
+    pub fn new(bindings: BTreeMap<(PackageName, Version, PackageName), Version>) -> Self {
+        let mut versions: BTreeMap<PackageName, BTreeSet<Version>> = BTreeMap::new();
+        for ((_, _, package), version) in &bindings {
+            versions
+                .entry(package.clone())
+                .or_default()
+                .insert(version.clone());
+        }
+        let side_by_side = versions
+            .into_iter()
+            .filter(|(_, versions)| versions.len() > 1)
+            .map(|(package, _)| package)
+            .collect();
+        Self {
+            bindings,
+            side_by_side,
+        }
+    }
+
+    /// Every release that a requirement is bound to, except that of the root.
+    pub fn releases(&self, root: &PackageName) -> BTreeSet<(PackageName, Version)> {
+        self.bindings
+            .iter()
+            .filter(|((_, _, package), _)| package != root)
+            .map(|((_, _, package), version)| (package.clone(), version.clone()))
+            .collect()
+    }
+}
+
+/// One line a binding: `A 1.0.0 requires B: 2.0.0`.
+impl fmt::Display for Solution {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for ((requirer, version, required), bound) in &self.bindings {
+            writeln!(
+                formatter,
+                "{requirer} {version} requires {required}: {bound}"
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// What a search comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// The best resolution.
+    Solved(Solution),
+    /// There is no resolution at all.
+    NoSolution,
+}
+
+impl Answer {
+    /// The resolution, if there is one.
+    pub fn solution(&self) -> Option<&Solution> {
+        match self {
+            Self::Solved(solution) => Some(solution),
+            Self::NoSolution => None,
+        }
+    }
+
+    /// Whether there is a resolution with several releases of a package.
+    pub fn is_side_by_side(&self) -> bool {
+        self.solution()
+            .is_some_and(|solution| !solution.side_by_side.is_empty())
+    }
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Solved(solution) => solution.fmt(formatter),
+            Self::NoSolution => writeln!(formatter, "no solution"),
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! What a record amounts to: the candidates of a package, the requirements of a release with the
+//! core library, and the parents of a class with the implicit one.
+
+use std::collections::BTreeSet;
+
+use pkgres_manifest::{ClassName, IndexRecord, IndexedClass, PackageName, Spec, Version};
+
+use super::{Rules, Solution};
+use crate::universe::{PrereleasePolicy, Universe};
+
+/// The lock, unless locks are switched off.
+pub(super) fn lock<'universe>(
+    universe: &'universe Universe,
+    rules: &Rules,
+) -> Option<&'universe Solution> {
+    universe.locked.as_ref().filter(|_| rules.locks)
+}
+
+/// The versions to which the lock binds any requirement on a package.
+pub(super) fn locked_versions(
+    universe: &Universe,
+    rules: &Rules,
+    package: &PackageName,
+) -> BTreeSet<Version> {
+    lock(universe, rules)
+        .into_iter()
+        .flat_map(|lock| &lock.bindings)
+        .filter(|((_, _, required), _)| required == package)
+        .map(|(_, version)| version.clone())
+        .collect()
+}
+
+/// The releases of a package that may be chosen at all. The root is the only one of its name.
+pub(super) fn candidates<'universe>(
+    universe: &'universe Universe,
+    rules: &Rules,
+    package: &PackageName,
+) -> Vec<&'universe IndexRecord> {
+    if *package == universe.root.name {
+        return vec![&universe.root];
+    }
+    let locked = locked_versions(universe, rules, package);
+    let may_be_chosen = |record: &&IndexRecord| {
+        let withdrawn = record.yanked && rules.yanks;
+        let refused =
+            record.version.is_prerelease() && universe.prerelease == PrereleasePolicy::Never;
+        locked.contains(&record.version) || !(withdrawn || refused)
+    };
+    universe
+        .records
+        .iter()
+        .filter(|record| record.name == *package)
+        .filter(may_be_chosen)
+        .collect()
+}
+
+/// The requirements of a release in lookup order: the core library first, which is required even
+/// if nothing is said.
+pub(super) fn requirements(universe: &Universe, record: &IndexRecord) -> Vec<(PackageName, Spec)> {
+    let core = universe.core.as_ref().filter(|core| **core != record.name);
+    let mut requirements = Vec::new();
+    if let Some(core) = core {
+        let explicit = record
+            .requirements
+            .iter()
+            .find(|requirement| requirement.package == *core)
+            .map(|requirement| requirement.spec.clone());
+        requirements.push((core.clone(), explicit.unwrap_or_else(Spec::unspecified)));
+    }
+    for requirement in &record.requirements {
+        if requirement.package != record.name && Some(&requirement.package) != core {
+            requirements.push((requirement.package.clone(), requirement.spec.clone()));
+        }
+    }
+    requirements
+}
+
+/// The names that a class extends, with the root class of the core library if it names none.
+pub(super) fn parents(
+    universe: &Universe,
+    record: &IndexRecord,
+    class: &IndexedClass,
+) -> Vec<ClassName> {
+    match &universe.core {
+        Some(core) if class.extends.is_empty() => {
+            let root_class = core.root_class();
+            if record.name == *core && class.name == root_class {
+                Vec::new()
+            } else {
+                vec![root_class]
+            }
+        }
+        _ => class.extends.clone(),
+    }
+}

@@ -1,0 +1,23 @@
+//! Resolutions by brute force: what the solver's answers must equal.
+//!
+//! Written from the rules of the design alone. Everything here prefers being obviously right to
+//! being fast: the search decides one thing after the other, best candidate first, and goes back
+//! when a rule is broken, so that the first resolution it meets is the best one.
+
+mod answer;
+mod candidates;
+mod classes;
+mod preference;
+mod problem;
+mod rules;
+mod tiers;
+mod valid;
+mod walk;
+
+#[cfg(test)]
+mod tests;
+
+pub use answer::{Answer, Solution};
+pub use rules::{Rule, Rules};
+pub use tiers::{SplitOrder, search, search_splitting};
+pub use valid::is_valid;

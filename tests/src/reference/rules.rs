@@ -1,0 +1,118 @@
+//! The rules, each of which can be switched off to see whether it matters.
+
+use std::fmt;
+
+/// Which rules hold. All do by default.
+// One switch a rule, independent of each other: there are no states to make an enum of.
+#[allow(clippy::struct_excessive_bools)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rules {
+    /// Rule 1: a bound version is inside the requirer's spec. Otherwise any version will do.
+    pub specs: bool,
+    /// Rule 2: every name that is extended is found. Otherwise a missing one is skipped.
+    pub classes: bool,
+    /// Rule 3, first half: no class extends itself by way of others.
+    pub cycles: bool,
+    /// Rule 3, second half: no class reaches two classes of one name.
+    pub diamonds: bool,
+    /// Several releases of a package are tried when one of each is impossible.
+    pub second_tier: bool,
+    /// The lock is honoured. Otherwise it is as if there were none.
+    pub locks: bool,
+    /// The first required release that defines a class provides it. Otherwise the last does.
+    pub lookup_order: bool,
+    /// A yanked release is a candidate only if it is locked. Otherwise it is one like any other.
+    pub yanks: bool,
+    /// The prerelease policy orders candidates. Otherwise the newest is the best.
+    pub prerelease_order: bool,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self {
+            specs: true,
+            classes: true,
+            cycles: true,
+            diamonds: true,
+            second_tier: true,
+            locks: true,
+            lookup_order: true,
+            yanks: true,
+            prerelease_order: true,
+        }
+    }
+}
+
+/// One of the switches of [`Rules`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// [`Rules::specs`]
+    Specs,
+    /// [`Rules::classes`]
+    Classes,
+    /// [`Rules::cycles`]
+    Cycles,
+    /// [`Rules::diamonds`]
+    Diamonds,
+    /// [`Rules::second_tier`]
+    SecondTier,
+    /// [`Rules::locks`]
+    Locks,
+    /// [`Rules::lookup_order`]
+    LookupOrder,
+    /// [`Rules::yanks`]
+    Yanks,
+    /// [`Rules::prerelease_order`]
+    PrereleaseOrder,
+}
+
+impl Rule {
+    /// Every rule.
+    pub const ALL: [Self; 9] = [
+        Self::Specs,
+        Self::Classes,
+        Self::Cycles,
+        Self::Diamonds,
+        Self::SecondTier,
+        Self::Locks,
+        Self::LookupOrder,
+        Self::Yanks,
+        Self::PrereleaseOrder,
+    ];
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(match self {
+            Self::Specs => "specs",
+            Self::Classes => "classes",
+            Self::Cycles => "cycles",
+            Self::Diamonds => "diamonds",
+            Self::SecondTier => "second tier",
+            Self::Locks => "locks",
+            Self::LookupOrder => "lookup order",
+            Self::Yanks => "yanks",
+            Self::PrereleaseOrder => "prerelease order",
+        })
+    }
+}
+
+impl Rules {
+    /// All rules but one.
+    pub fn without(rule: Rule) -> Self {
+        let mut rules = Self::default();
+        let switch = match rule {
+            Rule::Specs => &mut rules.specs,
+            Rule::Classes => &mut rules.classes,
+            Rule::Cycles => &mut rules.cycles,
+            Rule::Diamonds => &mut rules.diamonds,
+            Rule::SecondTier => &mut rules.second_tier,
+            Rule::Locks => &mut rules.locks,
+            Rule::LookupOrder => &mut rules.lookup_order,
+            Rule::Yanks => &mut rules.yanks,
+            Rule::PrereleaseOrder => &mut rules.prerelease_order,
+        };
+        *switch = false;
+        rules
+    }
+}

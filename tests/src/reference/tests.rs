@@ -1,0 +1,170 @@
+use std::cell::Cell;
+
+use super::problem::Problem;
+use super::tiers::best_in_tiers;
+use super::walk::Walk;
+use super::{Answer, Rule, Rules, Solution, SplitOrder, is_valid, search};
+use crate::build::{Build, release, solution};
+use crate::examples::examples;
+use crate::universe::Universe;
+
+#[test]
+fn examples_have_their_answers() {
+    for example in examples() {
+        let answer = search(&example.universe, &Rules::default());
+        assert_eq!(
+            answer, example.answer,
+            "{}:\n{}\nfound:\n{answer}\nexpected:\n{}",
+            example.name, example.universe, example.answer
+        );
+    }
+}
+
+#[test]
+fn answers_are_valid() {
+    let variants = Rule::ALL.map(Rules::without);
+    for seed in 0..2000 {
+        let universe = Universe::random(seed);
+        for rules in [Rules::default()].iter().chain(&variants) {
+            if let Answer::Solved(solution) = search(&universe, rules) {
+                let verdict = is_valid(&universe, &solution, rules);
+                assert_eq!(verdict, Ok(()), "{seed} {rules:?}\n{universe}\n{solution}");
+            }
+        }
+    }
+}
+
+/// The same tiers and order of decisions, but every rule is judged by [`is_valid`], and only when
+/// all is decided: what the search checks on the way must not change the answer.
+fn search_without_checks(universe: &Universe, rules: &Rules, budget: u32) -> Option<Answer> {
+    if rules.locks
+        && let Some(lock) = &universe.locked
+        && is_valid(universe, lock, rules).is_ok()
+    {
+        return Some(Answer::Solved(Solution::new(lock.bindings.clone())));
+    }
+    let left = Cell::new(budget);
+    let problem = Problem::new(universe, rules);
+    // Splits are a matter of the tiers, not of validity.
+    let judge = |solution: &Solution| {
+        left.set(left.get().saturating_sub(1));
+        left.get() == 0 || is_valid(universe, solution, rules).is_ok()
+    };
+    let may_split = rules.second_tier && !universe.single_version;
+    let answer = best_in_tiers(&problem, may_split, SplitOrder::Names, |single| {
+        Walk::new(&problem, single).judged_at_the_end(&judge).run()
+    });
+    (left.get() > 0).then(|| answer.map_or(Answer::NoSolution, Answer::Solved))
+}
+
+#[test]
+fn checks_on_the_way_do_not_change_the_answer() {
+    let variants = Rule::ALL.map(Rules::without);
+    let (mut compared, mut side_by_side, mut unsolvable) = (0, 0, 0);
+    for seed in 0..400 {
+        let universe = Universe::random(seed);
+        for rules in [Rules::default()].iter().chain(&variants) {
+            if let Some(expected) = search_without_checks(&universe, rules, 400) {
+                let answer = search(&universe, rules);
+                assert_eq!(
+                    answer, expected,
+                    "{seed} {rules:?}\n{universe}\nfound:\n{answer}\nexpected:\n{expected}"
+                );
+                compared += 1;
+                side_by_side += usize::from(answer.is_side_by_side());
+                unsolvable += usize::from(answer == Answer::NoSolution);
+            }
+        }
+    }
+    let counts = (compared, side_by_side, unsolvable);
+    assert!(
+        compared > 2000 && side_by_side > 100 && unsolvable > 300,
+        "{counts:?}"
+    );
+}
+
+/// Nothing is split without need. A package is split because one release of it is impossible,
+/// given one release of each unsplit package that comes before it in the order of names.
+#[test]
+fn splits_are_minimal_and_needed() {
+    let mut split = 0;
+    for seed in 0..2000 {
+        let mut universe = Universe::random(seed);
+        universe.locked = None;
+        let rules = Rules::default();
+        let Answer::Solved(solution) = search(&universe, &rules) else {
+            continue;
+        };
+        let first_tier = search(&universe, &Rules::without(Rule::SecondTier));
+        assert_eq!(
+            solution.side_by_side.is_empty(),
+            first_tier != Answer::NoSolution,
+            "{seed}"
+        );
+        let problem = Problem::new(&universe, &rules);
+        for package in &solution.side_by_side {
+            let single: Vec<bool> = problem
+                .packages
+                .iter()
+                .map(|other| {
+                    other == package || (other < package && !solution.side_by_side.contains(other))
+                })
+                .collect();
+            let found = Walk::new(&problem, &single).run();
+            assert_eq!(found, None, "{seed}: {package}\n{universe}");
+            split += 1;
+        }
+    }
+    assert!(split > 200, "{split}");
+}
+
+#[test]
+fn a_broken_rule_is_named() {
+    let universe = Universe::new(
+        release("R", "1").requires("X", "1").defines("A", &["X.B"]),
+        vec![
+            release("X", "1")
+                .requires("Y", "*")
+                .defines("X.B", &["Y.C"]),
+            release("X", "1.1").requires("Y", "*"),
+            release("X", "2").requires("Y", "*").defines("X.B", &[]),
+            release("Y", "1")
+                .requires("X", "*")
+                .defines("Y.C", &["X.B"]),
+            release("Y", "2").defines("Y.C", &[]),
+            release("Y", "3").defines("Y.C", &[]).yanked(),
+        ],
+    );
+    let problem = |lines: &[&str]| {
+        is_valid(&universe, &solution(lines), &Rules::default()).expect_err("a rule is broken")
+    };
+    let good = solution(&["R 1 X 1", "X 1 Y 2"]);
+    assert_eq!(is_valid(&universe, &good, &Rules::default()), Ok(()));
+    for (lines, reason) in [
+        (&["R 1 X 1"][..], "which is not bound"),
+        (&["R 1 X 2", "X 2 Y 2"], "does not match"),
+        (&["R 1 X 1.1", "X 1.1 Y 2"], "which is not found"),
+        (&["R 1 X 1", "X 1 Y 3"], "is no candidate"),
+        (&["R 1 X 1", "X 1 Y 4"], "is no candidate"),
+        (&["R 1 X 1", "X 1 Y 1", "Y 1 X 1"], "extends itself"),
+        (
+            &["R 1 X 1", "X 1 Y 1", "Y 1 X 2", "X 2 Y 2"],
+            "two classes of one name",
+        ),
+        (&["R 1 X 1", "X 1 Y 2", "Y 1 X 1"], "is not reached"),
+    ] {
+        let found = problem(lines);
+        assert!(found.contains(reason), "{lines:?}: {found}");
+    }
+}
+
+#[test]
+fn releases_are_without_the_root() {
+    let solution = solution(&["R 1 X 1", "X 1 R 1", "X 1 Y 2"]);
+    let releases = solution.releases(&crate::build::package("R"));
+    let texts: Vec<String> = releases
+        .iter()
+        .map(|(name, version)| format!("{name} {version}"))
+        .collect();
+    assert_eq!(texts, ["X 1.0.0", "Y 2.0.0"]);
+}

@@ -1,0 +1,188 @@
+//! Whether a given solution is a valid resolution: the rules, written down as directly as
+//! possible, on names, and without a thought of how a solution is found.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pkgres_manifest::{ClassName, IndexRecord, PackageName, Version};
+
+use super::candidates::{candidates, parents, requirements};
+use super::{Rules, Solution};
+use crate::universe::Universe;
+
+type Release = (PackageName, Version);
+type Class = (ClassName, Release);
+
+/// Whether a solution is a valid resolution, and if not, why.
+///
+/// It must bind every requirement of the root and of all that is reached from it, and nothing
+/// else, to candidates; obey rules 1 to 3; and have one release of each package if the universe
+/// (or [`Rules::second_tier`]) wants that. That it is the best one is not asked, and
+/// [`Solution::side_by_side`] not looked at.
+pub fn is_valid(universe: &Universe, solution: &Solution, rules: &Rules) -> Result<(), String> {
+    let reached = reached(universe, solution, rules)?;
+    if universe.single_version || !rules.second_tier {
+        for (name, version) in reached.keys() {
+            if reached
+                .keys()
+                .any(|(other, its_version)| other == name && its_version != version)
+            {
+                return Err(format!("there are several releases of `{name}`"));
+            }
+        }
+    }
+    let classes = Classes {
+        universe,
+        solution,
+        rules,
+        reached: &reached,
+    };
+    for (release, record) in &reached {
+        for class in record.classes.iter().flatten() {
+            let class = (class.name.clone(), release.clone());
+            classes.check_names(&class)?;
+            classes.check_hierarchy(&class)?;
+        }
+    }
+    Ok(())
+}
+
+/// Everything that is reached from the root through bindings, with rule 1 on the way.
+fn reached<'universe>(
+    universe: &'universe Universe,
+    solution: &Solution,
+    rules: &Rules,
+) -> Result<BTreeMap<Release, &'universe IndexRecord>, String> {
+    let mut reached = BTreeMap::new();
+    let mut used = BTreeSet::new();
+    let mut waiting = vec![&universe.root];
+    while let Some(record) = waiting.pop() {
+        let release = (record.name.clone(), record.version.clone());
+        if reached.insert(release, record).is_some() {
+            continue;
+        }
+        for (package, spec) in requirements(universe, record) {
+            let who = format!("`{}` {}", record.name, record.version);
+            let key = (record.name.clone(), record.version.clone(), package.clone());
+            let Some(version) = solution.bindings.get(&key) else {
+                return Err(format!("{who} requires `{package}`, which is not bound"));
+            };
+            if rules.specs && !spec.matches(version) {
+                return Err(format!(
+                    "{who} requires `{package}` {spec}, which {version} does not match"
+                ));
+            }
+            let candidates = candidates(universe, rules, &package);
+            let Some(bound) = candidates
+                .into_iter()
+                .find(|candidate| candidate.version == *version)
+            else {
+                return Err(format!("`{package}` {version} is no candidate"));
+            };
+            used.insert(key);
+            waiting.push(bound);
+        }
+    }
+    match solution.bindings.keys().find(|key| !used.contains(*key)) {
+        Some((requirer, version, package)) => Err(format!(
+            "`{requirer}` {version} is not reached or does not require `{package}`"
+        )),
+        None => Ok(reached),
+    }
+}
+
+/// The classes of a resolution.
+struct Classes<'solution> {
+    universe: &'solution Universe,
+    solution: &'solution Solution,
+    rules: &'solution Rules,
+    reached: &'solution BTreeMap<Release, &'solution IndexRecord>,
+}
+
+impl Classes<'_> {
+    /// The release that provides a class name to another release.
+    fn provider(&self, release: &Release, name: &ClassName) -> Option<Release> {
+        let record = self.reached[release];
+        let has = |record: &IndexRecord, internal_too: bool| match &record.classes {
+            None => true,
+            Some(classes) => classes
+                .iter()
+                .any(|class| class.name == *name && (internal_too || !class.internal)),
+        };
+        if has(record, true) {
+            return Some(release.clone());
+        }
+        let mut providers: Vec<Release> = requirements(self.universe, record)
+            .into_iter()
+            .map(|(package, _)| {
+                let key = (release.0.clone(), release.1.clone(), package.clone());
+                (package, self.solution.bindings[&key].clone())
+            })
+            .filter(|bound| has(self.reached[bound], false))
+            .collect();
+        if !self.rules.lookup_order {
+            providers.reverse();
+        }
+        providers.into_iter().next()
+    }
+
+    /// The names that a class extends, each with its provider.
+    fn parents(&self, class: &Class) -> Vec<(ClassName, Option<Release>)> {
+        let (name, release) = class;
+        let record = self.reached[release];
+        let Some(definition) = record
+            .classes
+            .iter()
+            .flatten()
+            .find(|definition| definition.name == *name)
+        else {
+            return Vec::new();
+        };
+        parents(self.universe, record, definition)
+            .into_iter()
+            .map(|parent| {
+                let provider = self.provider(release, &parent);
+                (parent, provider)
+            })
+            .collect()
+    }
+
+    /// Rule 2 for a class.
+    fn check_names(&self, class: &Class) -> Result<(), String> {
+        for (parent, provider) in self.parents(class) {
+            if provider.is_none() && self.rules.classes {
+                return Err(format!(
+                    "`{}` of {:?} extends `{parent}`, which is not found",
+                    class.0, class.1
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Rule 3 for a class.
+    fn check_hierarchy(&self, class: &Class) -> Result<(), String> {
+        let mut ancestors: BTreeSet<Class> = BTreeSet::new();
+        let mut waiting = vec![class.clone()];
+        while let Some(next) = waiting.pop() {
+            for (name, provider) in self.parents(&next) {
+                if let Some(provider) = provider
+                    && ancestors.insert((name.clone(), provider.clone()))
+                {
+                    waiting.push((name, provider));
+                }
+            }
+        }
+        if self.rules.cycles && ancestors.contains(class) {
+            return Err(format!("`{}` of {:?} extends itself", class.0, class.1));
+        }
+        ancestors.insert(class.clone());
+        let names: BTreeSet<&ClassName> = ancestors.iter().map(|(name, _)| name).collect();
+        if self.rules.diamonds && names.len() < ancestors.len() {
+            return Err(format!(
+                "`{}` of {:?} reaches two classes of one name",
+                class.0, class.1
+            ));
+        }
+        Ok(())
+    }
+}

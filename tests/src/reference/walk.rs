@@ -1,0 +1,144 @@
+//! The search: requirements are bound one after the other, the best candidate first.
+
+use std::collections::BTreeMap;
+
+use super::Solution;
+use super::preference::best_first;
+use super::problem::{Need, Problem, ROOT, ReleaseId};
+
+/// A resolution in the making.
+pub(super) struct Walk<'problem> {
+    pub(super) problem: &'problem Problem,
+    /// By package: whether all of the resolution shares one release of it.
+    single: &'problem [bool],
+    /// The releases so far, in the order in which they were decided.
+    pub(super) decided: Vec<ReleaseId>,
+    /// By package: the release that all share.
+    shared: Vec<Option<ReleaseId>>,
+    /// By release and requirement: the bound release, if the package is split.
+    own: Vec<Vec<Option<ReleaseId>>>,
+    /// Judges a complete resolution, instead of each step on the way to it.
+    judge: Option<&'problem dyn Fn(&Solution) -> bool>,
+}
+
+impl<'problem> Walk<'problem> {
+    /// Nothing but the root is decided.
+    pub(super) fn new(problem: &'problem Problem, single: &'problem [bool]) -> Self {
+        let mut shared = vec![None; problem.packages.len()];
+        shared[problem.releases[ROOT].package] = Some(ROOT);
+        Self {
+            problem,
+            single,
+            decided: vec![ROOT],
+            shared,
+            own: problem
+                .releases
+                .iter()
+                .map(|release| vec![None; release.needs.len()])
+                .collect(),
+            judge: None,
+        }
+    }
+
+    /// The same search without checks on the way: complete resolutions are judged by a function.
+    #[cfg(test)]
+    pub(super) fn judged_at_the_end(mut self, judge: &'problem dyn Fn(&Solution) -> bool) -> Self {
+        self.judge = Some(judge);
+        self
+    }
+
+    /// The best resolution.
+    pub(super) fn run(mut self) -> Option<Solution> {
+        if !self.problem.has_root() || !self.holds() {
+            return None;
+        }
+        self.walk(0, 0).then(|| self.solution())
+    }
+
+    /// Binds every requirement from one on; `front` counts decided releases. If that is
+    /// impossible, all is as before.
+    fn walk(&mut self, mut front: usize, mut next: usize) -> bool {
+        let problem = self.problem;
+        loop {
+            let Some(requirer) = self.decided.get(front).copied() else {
+                return self.judge.is_none_or(|judge| judge(&self.solution()));
+            };
+            let Some(need) = problem.releases[requirer].needs.get(next) else {
+                (front, next) = (front + 1, 0);
+                continue;
+            };
+            if self.bound(requirer, next).is_some() {
+                next += 1;
+                continue;
+            }
+            let is_split = !self.single[need.package];
+            for candidate in best_first(problem, &self.decided, need, is_split) {
+                let known = self.decided.len();
+                self.bind(requirer, next, Some(candidate));
+                if !self.decided.contains(&candidate) {
+                    self.decided.push(candidate);
+                }
+                if self.holds() && self.walk(front, next + 1) {
+                    return true;
+                }
+                self.decided.truncate(known);
+                self.bind(requirer, next, None);
+            }
+            return false;
+        }
+    }
+
+    fn bind(&mut self, requirer: ReleaseId, need: usize, to: Option<ReleaseId>) {
+        let package = self.problem.releases[requirer].needs[need].package;
+        if self.single[package] {
+            self.shared[package] = to;
+        } else {
+            self.own[requirer][need] = to;
+        }
+    }
+
+    /// The release to which a requirement is bound by now.
+    pub(super) fn bound(&self, requirer: ReleaseId, need: usize) -> Option<ReleaseId> {
+        let package = self.problem.releases[requirer].needs[need].package;
+        if self.single[package] {
+            self.shared[package]
+        } else {
+            self.own[requirer][need]
+        }
+    }
+
+    /// Every requirement of the decided releases with its binding, as far as it has one.
+    fn bindings(&self) -> impl Iterator<Item = (ReleaseId, &Need, ReleaseId)> {
+        self.decided.iter().flat_map(move |requirer| {
+            let needs = self.problem.releases[*requirer].needs.iter();
+            needs.enumerate().filter_map(move |(position, need)| {
+                let bound = self.bound(*requirer, position)?;
+                Some((*requirer, need, bound))
+            })
+        })
+    }
+
+    /// Whether no rule is broken by what is decided so far. What breaks a rule once does so
+    /// forever: bindings are only added.
+    fn holds(&self) -> bool {
+        self.judge.is_some()
+            || (self.bindings().all(|(_, need, bound)| need.matching[bound]) && self.classes_hold())
+    }
+
+    fn solution(&self) -> Solution {
+        let packages = &self.problem.packages;
+        let bindings: BTreeMap<_, _> = self
+            .bindings()
+            .map(|(requirer, need, bound)| {
+                let requirer = &self.problem.releases[requirer];
+                let key = (
+                    packages[requirer.package].clone(),
+                    requirer.version.clone(),
+                    packages[need.package].clone(),
+                );
+                (key, self.problem.releases[bound].version.clone())
+            })
+            .collect();
+        Solution::new(bindings)
+    }
+}

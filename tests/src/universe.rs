@@ -1,0 +1,138 @@
+//! Universes: everything an answer depends on, small enough to be searched by brute force.
+
+mod draft;
+mod families;
+mod locks;
+mod twists;
+
+use std::fmt;
+
+use pkgres_manifest::{IndexRecord, PackageName};
+
+use crate::random::Random;
+use crate::reference::Solution;
+use families::Family;
+
+/// When prereleases are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PrereleasePolicy {
+    /// After the stable versions, unless a requirement names a prerelease.
+    IfNecessary,
+    /// Like stable versions.
+    Allow,
+    /// Only if they are locked.
+    Never,
+}
+
+/// Everything that an answer depends on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Universe {
+    /// The release to be resolved, the only one of its name.
+    pub root: IndexRecord,
+    /// What the registries hold, in any order; each version of a package once.
+    pub records: Vec<IndexRecord>,
+    /// The core library, unless it is switched off.
+    pub core: Option<PackageName>,
+    /// An earlier answer.
+    pub locked: Option<Solution>,
+    /// When prereleases are chosen.
+    pub prerelease: PrereleasePolicy,
+    /// Whether packages with several releases are ruled out.
+    pub single_version: bool,
+}
+
+impl Universe {
+    /// A universe with the default settings: no core library, no lock.
+    pub fn new(root: IndexRecord, records: Vec<IndexRecord>) -> Self {
+        Self {
+            root,
+            records,
+            core: None,
+            locked: None,
+            prerelease: PrereleasePolicy::IfNecessary,
+            single_version: false,
+        }
+    }
+
+    /// The universe of this seed.
+    ///
+    /// It belongs to one of several families, each of which makes other rules matter; the
+    /// [tally](crate::tally) tells how often they do.
+    pub fn random(seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        let family = Family::choose(&mut random);
+        let mut draft = family.draft(random);
+        twists::apply(&mut draft, &family.mood());
+        twists::thin_out(&mut draft);
+        let (mut random, mut universe) = draft.finish();
+        universe.prerelease = [
+            PrereleasePolicy::IfNecessary,
+            PrereleasePolicy::Allow,
+            PrereleasePolicy::Never,
+        ][random.weighted(&[76, 12, 12])];
+        universe.single_version = random.chance(9);
+        if random.chance(family.mood().locked) {
+            locks::add(&mut universe, &mut random);
+        }
+        universe
+    }
+}
+
+/// The records as lines of an index, the root first, and the settings that are not the default.
+impl fmt::Display for Universe {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(formatter, "{}", self.root.to_line())?;
+        for record in &self.records {
+            writeln!(formatter, "{}", record.to_line())?;
+        }
+        if let Some(core) = &self.core {
+            writeln!(formatter, "core library: {core}")?;
+        }
+        writeln!(formatter, "prereleases: {:?}", self.prerelease)?;
+        if self.single_version {
+            writeln!(formatter, "single version")?;
+        }
+        if let Some(locked) = &self.locked {
+            write!(formatter, "locked:\n{locked}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn random_universes_keep_the_promises_of_index_records() {
+        for seed in 0..3000 {
+            let universe = Universe::random(seed);
+            assert_eq!(universe, Universe::random(seed));
+            let mut releases = BTreeSet::new();
+            for record in &universe.records {
+                let release = (&record.name, &record.version);
+                assert!(releases.insert(release), "{seed}: {release:?} stands twice");
+            }
+            for record in universe.records.iter().chain([&universe.root]) {
+                let mut required = BTreeSet::new();
+                for requirement in &record.requirements {
+                    assert_ne!(requirement.package, record.name, "{seed}");
+                    assert!(required.insert(&requirement.package), "{seed}");
+                }
+                let classes: Vec<_> = record.classes.iter().flatten().collect();
+                assert!(
+                    classes.is_sorted_by(|one, two| one.name < two.name),
+                    "{seed}: {classes:?}"
+                );
+                for class in classes {
+                    let parents: BTreeSet<_> = class.extends.iter().collect();
+                    assert_eq!(parents.len(), class.extends.len(), "{seed}");
+                }
+            }
+            let packages: BTreeSet<_> = universe.records.iter().map(|one| &one.name).collect();
+            assert!((3..=8).contains(&packages.len()), "{seed}: {packages:?}");
+        }
+    }
+}

@@ -13,13 +13,12 @@ const CONTRACT_FUNCTIONS: [&str; 9] = [
     "bool", "check", "class", "int", "notNull", "notOwned", "owned", "string", "template",
 ];
 
-pub(crate) fn check(
-    package: &Package,
-    core: Option<&PackageName>,
-    findings: &mut Vec<Diagnostic>,
-) {
+pub(crate) fn check(package: &Package, core: Option<&PackageName>, findings: &mut Vec<Diagnostic>) {
     for class in &package.undefined_classes {
-        let message = format!("the class `{}` is listed, but its file does not define it", class.value);
+        let message = format!(
+            "the class `{}` is listed, but its file does not define it",
+            class.value
+        );
         let mut finding =
             Diagnostic::error(Code::ClassNotDefined, message).at(class.location.clone());
         if let Some(hint) = defined_instead(package, &class.value) {
@@ -32,8 +31,9 @@ pub(crate) fn check(
         for entry in &package.manifest.classes {
             if entry.name.value == root {
                 let message = format!("only the core library can define `{root}`");
-                findings
-                    .push(Diagnostic::error(Code::ClassName, message).at(entry.name.location.clone()));
+                findings.push(
+                    Diagnostic::error(Code::ClassName, message).at(entry.name.location.clone()),
+                );
             }
         }
     }
@@ -43,9 +43,11 @@ pub(crate) fn check(
     for class in classes.values() {
         check_usage(classes, class, findings);
         for key in &class.unknown_keys {
-            let message = format!("the key `{}` means nothing in a class", Escaped::shortened(&key.value));
-            findings
-                .push(Diagnostic::warning(Code::UnknownKey, message).at(key.location.clone()));
+            let message = format!(
+                "the key `{}` means nothing in a class",
+                Escaped::shortened(&key.value)
+            );
+            findings.push(Diagnostic::warning(Code::UnknownKey, message).at(key.location.clone()));
         }
         for property in &class.properties {
             check_contract(property, findings);
@@ -56,7 +58,13 @@ pub(crate) fn check(
 
 /// What the file of a class that is listed but not defined defines instead.
 fn defined_instead(package: &Package, listed: &ClassName) -> Option<String> {
-    let file = &package.manifest.classes.iter().find(|entry| entry.name.value == *listed)?.file.value;
+    let file = &package
+        .manifest
+        .classes
+        .iter()
+        .find(|entry| entry.name.value == *listed)?
+        .file
+        .value;
     let ending = format!("{file}");
     let defined: Vec<&str> = package
         .classes
@@ -116,8 +124,8 @@ fn check_contract(property: &Property, findings: &mut Vec<Diagnostic>) {
                 Escaped::shortened(&property.name.value),
                 Escaped::shortened(function)
             );
-            let mut finding = Diagnostic::warning(Code::Contract, message)
-                .at(property.contract.location.clone());
+            let mut finding =
+                Diagnostic::warning(Code::Contract, message).at(property.contract.location.clone());
             if let Some(similar) = most_similar(function, CONTRACT_FUNCTIONS) {
                 finding = finding.hint(format!("did you mean `{similar}`?"));
             }
@@ -160,13 +168,14 @@ fn check_circles(classes: &BTreeMap<ClassName, ClassDefinition>, findings: &mut 
             };
             *next += 1;
             if open.contains(&parent.value) {
-                let begin = path.iter().position(|(on_path, _)| **on_path == parent.value);
+                let begin = path
+                    .iter()
+                    .position(|(on_path, _)| **on_path == parent.value);
                 let circle: Vec<String> = path[begin.unwrap_or(0)..]
                     .iter()
                     .map(|(on_path, _)| format!("`{on_path}`"))
                     .collect();
-                let message =
-                    format!("{} extend each other in a circle", circle.join(", "));
+                let message = format!("{} extend each other in a circle", circle.join(", "));
                 findings
                     .push(Diagnostic::error(Code::ClassCycle, message).at(parent.location.clone()));
             } else if !done.contains(&parent.value)

@@ -9,9 +9,11 @@ pub(crate) fn check(
     findings: &mut Vec<Diagnostic>,
 ) {
     for key in &manifest.unknown_keys {
-        let message = format!("the key `{}` means nothing in a manifest", Escaped::shortened(&key.value));
-        let mut finding =
-            Diagnostic::warning(Code::UnknownKey, message).at(key.location.clone());
+        let message = format!(
+            "the key `{}` means nothing in a manifest",
+            Escaped::shortened(&key.value)
+        );
+        let mut finding = Diagnostic::warning(Code::UnknownKey, message).at(key.location.clone());
         if let Some(similar) = PackageManifest::similar_key(&key.value) {
             finding = finding.hint(format!("did you mean `{similar}`?"));
         }
@@ -31,7 +33,10 @@ pub(crate) fn check(
         }
     }
     let names_core = |core: &&PackageName| {
-        manifest.requirements.iter().any(|requirement| requirement.package == **core)
+        manifest
+            .requirements
+            .iter()
+            .any(|requirement| requirement.package == **core)
     };
     if let Some(core) = core.filter(|core| *core != &manifest.name.value && !names_core(core)) {
         let message = format!("nothing says which versions of the core library `{core}` will do");
@@ -42,7 +47,10 @@ pub(crate) fn check(
         );
     }
     if !manifest.format.has_known_classes() {
-        let message = format!("the classes of packages of format `{}` are not read", manifest.format);
+        let message = format!(
+            "the classes of packages of format `{}` are not read",
+            manifest.format
+        );
         findings.push(
             Diagnostic::warning(Code::ClassesNotRead, message).at(manifest.name.location.clone()),
         );

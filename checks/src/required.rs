@@ -43,7 +43,13 @@ pub(crate) fn check(
     let unspecified = Spec::unspecified();
     let requirements: Vec<(&PackageName, &Spec)> = core
         .filter(|core| *core != package.name())
-        .filter(|core| !package.manifest.requirements.iter().any(|required| required.package == **core))
+        .filter(|core| {
+            !package
+                .manifest
+                .requirements
+                .iter()
+                .any(|required| required.package == **core)
+        })
         .map(|core| (core, &unspecified))
         .into_iter()
         .chain(
@@ -66,7 +72,11 @@ pub(crate) fn check(
                 Required::DoesNot => {}
             }
         }
-        if unknown { Origin::Unknown } else { Origin::Nowhere }
+        if unknown {
+            Origin::Unknown
+        } else {
+            Origin::Nowhere
+        }
     };
     let mut used: Vec<PackageName> = core.cloned().into_iter().collect();
     let mut any_unknown = false;
@@ -82,7 +92,13 @@ pub(crate) fn check(
                 Origin::Required(package) => used.push(package),
                 Origin::Unknown => any_unknown = true,
                 Origin::Nowhere => {
-                    findings.push(nowhere(named, is_parent, &requirements, required, classes.keys()));
+                    findings.push(nowhere(
+                        named,
+                        is_parent,
+                        &requirements,
+                        required,
+                        classes.keys(),
+                    ));
                 }
             }
         }
@@ -91,7 +107,10 @@ pub(crate) fn check(
         if any_unknown || used.contains(&requirement.package) {
             continue;
         }
-        let message = format!("`{}` is required, but none of its classes is named", requirement.package);
+        let message = format!(
+            "`{}` is required, but none of its classes is named",
+            requirement.package
+        );
         let mut finding = Diagnostic::warning(Code::UnusedRequirement, message);
         if let Some(location) = &requirement.location {
             finding = finding.at(location.clone());

@@ -6,7 +6,12 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Resolve versions of class packages.
 #[derive(Debug, Parser)]
-#[command(name = "pkgres", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(
+    name = "pkgres",
+    version,
+    max_term_width = 100,
+    arg_required_else_help = true
+)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,

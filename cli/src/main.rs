@@ -24,7 +24,11 @@ fn main() -> ExitCode {
             // Help and version are data, and go to stdout with success.
             let is_error = error.use_stderr();
             let _ = error.print();
-            return if is_error { exit::Exit::Usage.into() } else { ExitCode::SUCCESS };
+            return if is_error {
+                exit::Exit::Usage.into()
+            } else {
+                ExitCode::SUCCESS
+            };
         }
     };
     let mut output = Output::new(&arguments);

@@ -24,7 +24,9 @@ impl Project {
         let (folder, manifest) = if path.is_dir() {
             (path.to_owned(), path.join(MANIFEST_FILE))
         } else {
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let folder = path
+                .parent()
+                .filter(|folder| !folder.as_os_str().is_empty());
             (folder.unwrap_or(Path::new(".")).to_owned(), path.to_owned())
         };
         let limit = options.limits.manifest_bytes;
@@ -117,7 +119,11 @@ pub(crate) fn locked_for_update(
     match Lockfile::read(&path.to_string_lossy(), bytes, &options.limits).into_result() {
         Ok((lock, _)) if lock.merge_problems().is_empty() => Ok(Locked::from_lockfile(&lock)),
         Ok((lock, _)) => Ok(Locked::preferring(lock.packages.into_keys().collect())),
-        Err(findings) if findings.iter().any(|finding| finding.code == Code::LockFormat) => {
+        Err(findings)
+            if findings
+                .iter()
+                .any(|finding| finding.code == Code::LockFormat) =>
+        {
             Err(findings.into())
         }
         Err(_) => Ok(Locked::preferring(Lockfile::salvage(bytes))),

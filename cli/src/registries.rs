@@ -40,10 +40,13 @@ fn locations(args: &RegistryArgs, root_folder: Option<&Path>) -> Result<Vec<Regi
         return parse(&args.registries, Path::new(""), "--registry");
     }
     if let Some(value) = std::env::var_os(REGISTRY_VARIABLE).filter(|value| !value.is_empty()) {
-        let value = value.into_string().map_err(|_| {
-            Failure::usage(format!("{REGISTRY_VARIABLE} is not UTF-8"))
-        })?;
-        let texts: Vec<String> = value.split(',').map(|text| text.trim().to_owned()).collect();
+        let value = value
+            .into_string()
+            .map_err(|_| Failure::usage(format!("{REGISTRY_VARIABLE} is not UTF-8")))?;
+        let texts: Vec<String> = value
+            .split(',')
+            .map(|text| text.trim().to_owned())
+            .collect();
         return parse(&texts, Path::new(""), REGISTRY_VARIABLE);
     }
     let settings = Settings::nearest(root_folder.unwrap_or(Path::new(".")))?;
@@ -52,7 +55,9 @@ fn locations(args: &RegistryArgs, root_folder: Option<&Path>) -> Result<Vec<Regi
     }
     match root_folder {
         Some(folder) => Ok(vec![RegistryLocation::beside(folder)]),
-        None => Err(Failure::usage("no registry is given: `--registry dir:FOLDER` names one")),
+        None => Err(Failure::usage(
+            "no registry is given: `--registry dir:FOLDER` names one",
+        )),
     }
 }
 
@@ -72,8 +77,9 @@ pub(crate) fn provided(args: &RegistryArgs, options: &ReadOptions) -> Result<Vec
     for path in &args.provided {
         let bytes = read_file(path, MAX_PROVIDED_BYTES, Follow::Links)?;
         let shown = path.to_string_lossy();
-        let text = String::from_utf8(bytes)
-            .map_err(|_| Diagnostic::error(Code::Encoding, format!("{shown}: the text is not UTF-8")))?;
+        let text = String::from_utf8(bytes).map_err(|_| {
+            Diagnostic::error(Code::Encoding, format!("{shown}: the text is not UTF-8"))
+        })?;
         records.extend(read_provided(&shown, &text, &options.limits)?);
     }
     Ok(records)

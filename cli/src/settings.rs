@@ -49,8 +49,19 @@ impl Settings {
         let file: File = toml::from_str(&text).map_err(|error| {
             let source = SourceText::new(path.to_string_lossy(), text.clone());
             let span = error.span().unwrap_or_default();
-            let location = Location::new(&source, Span { start: span.start, end: span.end });
-            let message = error.message().lines().next().unwrap_or_default().to_owned();
+            let location = Location::new(
+                &source,
+                Span {
+                    start: span.start,
+                    end: span.end,
+                },
+            );
+            let message = error
+                .message()
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .to_owned();
             let mut finding = Diagnostic::error(Code::Usage, message).at(location);
             let written = text.get(span).unwrap_or_default();
             if let Some(similar) = most_similar(written, ["registries"]) {

@@ -20,9 +20,14 @@ const TEMPORARY_PREFIX: &str = ".pkgres-";
 pub fn write_file(system: &dyn FileSystem, path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let folder = parent(path);
     let name = file_name(path)?;
-    match system.kind(path).map_err(FileError::system("cannot write", path))? {
+    match system
+        .kind(path)
+        .map_err(FileError::system("cannot write", path))?
+    {
         None | Some(EntryKind::File) => {}
-        Some(EntryKind::Link) => return Err(FileError::refused(path, "a link is not written through")),
+        Some(EntryKind::Link) => {
+            return Err(FileError::refused(path, "a link is not written through"));
+        }
         Some(EntryKind::Folder) => return Err(FileError::refused(path, "there is a folder")),
         Some(EntryKind::Other) => return Err(FileError::refused(path, "this is not a plain file")),
     }
@@ -34,7 +39,9 @@ pub fn write_file(system: &dyn FileSystem, path: &Path, bytes: &[u8]) -> Result<
         let _ = system.remove(&temporary);
     }
     written?;
-    system.sync_folder(folder).map_err(FileError::system("cannot write", folder))
+    system
+        .sync_folder(folder)
+        .map_err(FileError::system("cannot write", folder))
 }
 
 fn write_and_rename(
@@ -46,9 +53,13 @@ fn write_and_rename(
     let mut file = system
         .create_file(temporary, Access::Data)
         .map_err(FileError::system("cannot create", temporary))?;
-    file.write(bytes).map_err(FileError::system("cannot write", temporary))?;
-    file.sync().map_err(FileError::system("cannot write", temporary))?;
-    system.rename(temporary, path).map_err(FileError::system("cannot write", path))
+    file.write(bytes)
+        .map_err(FileError::system("cannot write", temporary))?;
+    file.sync()
+        .map_err(FileError::system("cannot write", temporary))?;
+    system
+        .rename(temporary, path)
+        .map_err(FileError::system("cannot write", path))
 }
 
 /// A file of a folder that is written as a whole.
@@ -73,26 +84,37 @@ pub fn write_tree(
     let parent = parent(folder);
     let name = file_name(folder)?;
     let occupied = FileError::refused(folder, "there is something already");
-    match system.kind(folder).map_err(FileError::system("cannot write", folder))? {
+    match system
+        .kind(folder)
+        .map_err(FileError::system("cannot write", folder))?
+    {
         None => {}
         Some(EntryKind::Folder) => {
-            let names = system.names(folder).map_err(FileError::system("cannot read", folder))?;
+            let names = system
+                .names(folder)
+                .map_err(FileError::system("cannot read", folder))?;
             if !names.is_empty() {
                 return Err(occupied);
             }
-            system.remove(folder).map_err(FileError::system("cannot write", folder))?;
+            system
+                .remove(folder)
+                .map_err(FileError::system("cannot write", folder))?;
         }
         Some(_) => return Err(occupied),
     }
     let temporary = parent.join(temporary_name(&name));
     let filled = fill(system, &temporary, files).and_then(|()| {
-        system.rename(&temporary, folder).map_err(FileError::system("cannot write", folder))
+        system
+            .rename(&temporary, folder)
+            .map_err(FileError::system("cannot write", folder))
     });
     if filled.is_err() {
         let _ = system.remove(&temporary);
     }
     filled?;
-    system.sync_folder(parent).map_err(FileError::system("cannot write", parent))
+    system
+        .sync_folder(parent)
+        .map_err(FileError::system("cannot write", parent))
 }
 
 fn fill(
@@ -100,7 +122,9 @@ fn fill(
     folder: &Path,
     files: impl IntoIterator<Item = Result<NewTreeFile, FileError>>,
 ) -> Result<(), FileError> {
-    system.create_folder(folder).map_err(FileError::system("cannot create", folder))?;
+    system
+        .create_folder(folder)
+        .map_err(FileError::system("cannot create", folder))?;
     let mut folders: BTreeSet<PathBuf> = BTreeSet::new();
     folders.insert(folder.to_owned());
     for file in files {
@@ -110,17 +134,22 @@ fn fill(
         while let Some(part) = parts.next() {
             at.push(part);
             if parts.peek().is_some() && folders.insert(at.clone()) {
-                system.create_folder(&at).map_err(FileError::system("cannot create", &at))?;
+                system
+                    .create_folder(&at)
+                    .map_err(FileError::system("cannot create", &at))?;
             }
         }
         let mut new = system
             .create_file(&at, file.access)
             .map_err(FileError::system("cannot create", &at))?;
-        new.write(&file.bytes).map_err(FileError::system("cannot write", &at))?;
+        new.write(&file.bytes)
+            .map_err(FileError::system("cannot write", &at))?;
         new.sync().map_err(FileError::system("cannot write", &at))?;
     }
     for folder in folders.iter().rev() {
-        system.sync_folder(folder).map_err(FileError::system("cannot write", folder))?;
+        system
+            .sync_folder(folder)
+            .map_err(FileError::system("cannot write", folder))?;
     }
     Ok(())
 }
@@ -143,7 +172,10 @@ fn file_name(path: &Path) -> Result<String, FileError> {
 fn temporary_name(name: &str) -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    format!("{TEMPORARY_PREFIX}{name}.{}-{number}.tmp", std::process::id())
+    format!(
+        "{TEMPORARY_PREFIX}{name}.{}-{number}.tmp",
+        std::process::id()
+    )
 }
 
 /// Removes temporary files of `name` that nobody is writing any more. That it cannot is no reason
@@ -152,7 +184,9 @@ fn sweep(system: &dyn FileSystem, folder: &Path, name: &str) {
     let prefix = format!("{TEMPORARY_PREFIX}{name}.");
     for leftover in system.names(folder).unwrap_or_default() {
         let is_temporary = leftover.starts_with(&prefix)
-            && Path::new(&leftover).extension().is_some_and(|extension| extension == "tmp");
+            && Path::new(&leftover)
+                .extension()
+                .is_some_and(|extension| extension == "tmp");
         let path = folder.join(&leftover);
         if is_temporary && matches!(system.kind(&path), Ok(Some(EntryKind::File))) {
             let _ = system.remove_if_idle(&path);

@@ -21,9 +21,15 @@ pub enum Follow {
 /// block, and devices are not read.
 pub fn read_file(path: &Path, limit: u64, follow: Follow) -> Result<Vec<u8>, FileError> {
     let file = open(path, follow).map_err(FileError::system("cannot read", path))?;
-    let metadata = file.metadata().map_err(FileError::system("cannot read", path))?;
+    let metadata = file
+        .metadata()
+        .map_err(FileError::system("cannot read", path))?;
     if !metadata.is_file() {
-        let kind = if metadata.is_dir() { "a folder" } else { "not a plain file" };
+        let kind = if metadata.is_dir() {
+            "a folder"
+        } else {
+            "not a plain file"
+        };
         return Err(FileError::refused(path, format!("this is {kind}")));
     }
     let too_large = || FileError::refused(path, format!("more than the limit of {limit} bytes"));

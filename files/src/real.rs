@@ -43,7 +43,11 @@ impl FileSystem for RealFileSystem {
     fn names(&self, folder: &Path) -> io::Result<Vec<String>> {
         fs::read_dir(folder)?
             // A name that is not text is not one that was given here.
-            .filter_map(|entry| entry.map(|entry| entry.file_name().into_string().ok()).transpose())
+            .filter_map(|entry| {
+                entry
+                    .map(|entry| entry.file_name().into_string().ok())
+                    .transpose()
+            })
             .collect()
     }
 
@@ -53,7 +57,11 @@ impl FileSystem for RealFileSystem {
         #[cfg(unix)]
         {
             use std::os::unix::fs::OpenOptionsExt as _;
-            options.mode(if access == Access::Program { 0o755 } else { 0o644 });
+            options.mode(if access == Access::Program {
+                0o755
+            } else {
+                0o644
+            });
         }
         #[cfg(not(unix))]
         let _ = access;
@@ -99,7 +107,9 @@ impl FileSystem for RealFileSystem {
         match file.try_lock() {
             Ok(()) => fs::remove_file(path).map(|()| true),
             Err(fs::TryLockError::WouldBlock) => Ok(false),
-            Err(fs::TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(false),
+            Err(fs::TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
+                Ok(false)
+            }
             Err(fs::TryLockError::Error(error)) => Err(error),
         }
     }

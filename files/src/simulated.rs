@@ -25,7 +25,10 @@ pub enum Fault {
 enum Node {
     Folder,
     /// What a reader sees, and what is on the disk.
-    File { seen: Vec<u8>, durable: Vec<u8> },
+    File {
+        seen: Vec<u8>,
+        durable: Vec<u8>,
+    },
 }
 
 #[derive(Debug, Default)]
@@ -128,9 +131,14 @@ fn files_of(nodes: &BTreeMap<PathBuf, Node>, on_disk: bool) -> BTreeMap<PathBuf,
         .iter()
         .filter_map(|(path, node)| match node {
             Node::Folder => None,
-            Node::File { seen, durable } => {
-                Some((path.clone(), if on_disk { durable.clone() } else { seen.clone() }))
-            }
+            Node::File { seen, durable } => Some((
+                path.clone(),
+                if on_disk {
+                    durable.clone()
+                } else {
+                    seen.clone()
+                },
+            )),
         })
         .collect()
 }
@@ -211,15 +219,23 @@ impl FileSystem for SimulatedFileSystem {
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         let mut state = self.step()?;
-        let moved: Vec<PathBuf> =
-            state.nodes.keys().filter(|path| path.starts_with(from)).cloned().collect();
+        let moved: Vec<PathBuf> = state
+            .nodes
+            .keys()
+            .filter(|path| path.starts_with(from))
+            .cloned()
+            .collect();
         if moved.is_empty() {
             return Err(io::ErrorKind::NotFound.into());
         }
         for path in moved {
             let node = state.nodes.remove(&path).expect("it was listed");
             let rest = path.strip_prefix(from).expect("it was filtered");
-            let target = if rest.as_os_str().is_empty() { to.to_owned() } else { to.join(rest) };
+            let target = if rest.as_os_str().is_empty() {
+                to.to_owned()
+            } else {
+                to.join(rest)
+            };
             state.nodes.insert(target, node);
         }
         Ok(())

@@ -41,7 +41,10 @@ fn a_file_is_old_or_new_whatever_step_fails() {
             states.push(system.files());
             for files in states {
                 let content = files.get(path).expect("the file is there");
-                assert!(content == OLD || content == NEW, "step {step}, {fault:?}: {content:?}");
+                assert!(
+                    content == OLD || content == NEW,
+                    "step {step}, {fault:?}: {content:?}"
+                );
                 if result.is_ok() {
                     assert_eq!(content, NEW, "step {step}, {fault:?}: reported as written");
                 }
@@ -49,7 +52,10 @@ fn a_file_is_old_or_new_whatever_step_fails() {
             if fault == Fault::Fails && result.is_err() {
                 let left: Vec<_> = system.files().into_keys().collect();
                 // Only the removal of the temporary file itself may fail to leave nothing behind.
-                assert!(left.len() == 1 || step + 1 >= steps, "step {step}: {left:?}");
+                assert!(
+                    left.len() == 1 || step + 1 >= steps,
+                    "step {step}: {left:?}"
+                );
             }
         }
     }
@@ -71,9 +77,17 @@ fn a_folder_is_there_as_a_whole_or_not_at_all() {
             let mut states = system.after_crash();
             states.push(system.files());
             for files in states {
-                let below: Vec<_> = files.keys().filter(|path| path.starts_with(folder)).collect();
-                let whole = complete.iter().all(|(path, bytes)| files.get(path) == Some(bytes));
-                assert!(below.is_empty() || whole, "step {step}, {fault:?}: {below:?}");
+                let below: Vec<_> = files
+                    .keys()
+                    .filter(|path| path.starts_with(folder))
+                    .collect();
+                let whole = complete
+                    .iter()
+                    .all(|(path, bytes)| files.get(path) == Some(bytes));
+                assert!(
+                    below.is_empty() || whole,
+                    "step {step}, {fault:?}: {below:?}"
+                );
             }
         }
     }
@@ -86,7 +100,9 @@ fn leftovers_are_swept_and_running_writes_left_alone() {
     let leftover = folder.path().join(".pkgres-pkgres.lock.1-1.tmp");
     let running = folder.path().join(".pkgres-pkgres.lock.2-2.tmp");
     std::fs::write(&leftover, "half").expect("written");
-    let held = RealFileSystem.create_file(&running, Access::Data).expect("created");
+    let held = RealFileSystem
+        .create_file(&running, Access::Data)
+        .expect("created");
     write_file(&RealFileSystem, &target, NEW).expect("written");
     assert!(!leftover.exists(), "the leftover is gone");
     assert!(running.exists(), "somebody is writing this one");
@@ -105,19 +121,33 @@ fn links_folders_and_pipes_are_left_alone() {
     let link = folder.path().join("link");
     std::os::unix::fs::symlink(&outside, &link).expect("linked");
     let error = write_file(&RealFileSystem, &link, NEW).expect_err("a link");
-    assert!(error.to_string().ends_with("a link is not written through"), "{error}");
+    assert!(
+        error.to_string().ends_with("a link is not written through"),
+        "{error}"
+    );
     assert_eq!(std::fs::read(&outside).expect("read"), OLD);
     assert!(write_file(&RealFileSystem, folder.path(), NEW).is_err());
     assert!(read_file(&link, 100, Follow::Nothing).is_err());
     assert_eq!(read_file(&link, 100, Follow::Links).expect("followed"), OLD);
     let error = read_file(&outside, 3, Follow::Links).expect_err("too large");
-    assert!(error.to_string().ends_with("more than the limit of 3 bytes"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .ends_with("more than the limit of 3 bytes"),
+        "{error}"
+    );
 
     let pipe = folder.path().join("pipe");
-    let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs");
+    let made = std::process::Command::new("mkfifo")
+        .arg(&pipe)
+        .status()
+        .expect("mkfifo runs");
     assert!(made.success());
     let error = read_file(&pipe, 100, Follow::Links).expect_err("a pipe");
-    assert!(error.to_string().ends_with("this is not a plain file"), "{error}");
+    assert!(
+        error.to_string().ends_with("this is not a plain file"),
+        "{error}"
+    );
     assert!(read_file(Path::new("/dev/zero"), 100, Follow::Links).is_err());
     assert!(read_file(folder.path(), 100, Follow::Links).is_err());
 }
@@ -130,5 +160,8 @@ fn an_occupied_folder_is_not_written_to() {
     write_tree(&RealFileSystem, &target, tree()).expect("an empty folder will do");
     assert!(target.join("Classes/deep/B.yaml").is_file());
     let error = write_tree(&RealFileSystem, &target, tree()).expect_err("it is occupied");
-    assert!(error.to_string().ends_with("there is something already"), "{error}");
+    assert!(
+        error.to_string().ends_with("there is something already"),
+        "{error}"
+    );
 }

@@ -8,6 +8,7 @@ mod index_record;
 mod limits;
 mod lockfile;
 mod name;
+mod object_model;
 mod package;
 mod similar;
 mod source;
@@ -22,10 +23,11 @@ pub use class_file::{
 pub use digest::{ArtifactDigest, DigestError, sha256};
 pub use index_record::{IndexReader, IndexRecord, IndexedClass};
 pub use limits::Limits;
-pub use lockfile::{
-    LOCK_FILE, LockedPackage, LockedRequirement, Lockfile,
-};
+pub use lockfile::{LOCK_FILE, LockedPackage, LockedRequirement, Lockfile};
 pub use name::{ClassName, DEFAULT_CORE_LIBRARY, MAX_NAME_BYTES, NameError, PackageName};
+pub use object_model::{
+    ModelObject, ModelValue, ObjectId, ObjectModel, Pins, ValueKind, VersionPin,
+};
 pub use package::{
     CLASSES_FOLDER, ClassEntry, Format, FormatError, Located, MANIFEST_FILE, MAX_PATH_BYTES,
     MAX_PATH_PART_BYTES, MAX_PATH_PARTS, Package, PackageKind, PackageManifest, PackagePath,

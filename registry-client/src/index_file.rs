@@ -83,7 +83,10 @@ impl IndexFileRegistry {
             line.clear();
             let limit = self.limits.index_line_bytes;
             // One byte for the line feed, and one more to tell a line that is too long.
-            let read = input.by_ref().take(limit.saturating_add(2)).read_until(b'\n', &mut line);
+            let read = input
+                .by_ref()
+                .take(limit.saturating_add(2))
+                .read_until(b'\n', &mut line);
             let length = read.map_err(|error| unreachable(&self.name, &self.path, &error))?;
             if length == 0 {
                 break;
@@ -110,7 +113,11 @@ impl IndexFileRegistry {
                 Some((known, run)) if **known == *name => run.end = end,
                 _ => {
                     let first_line = number;
-                    let run = Run { start, end, first_line };
+                    let run = Run {
+                        start,
+                        end,
+                        first_line,
+                    };
                     if let Some((name, run)) = current.replace((name.as_ref().into(), run)) {
                         packages.entry(name).or_default().push(run);
                     }
@@ -128,8 +135,14 @@ impl IndexFileRegistry {
         let text = std::str::from_utf8(line).map_err(|error| {
             let start = error.valid_up_to();
             let shown = String::from_utf8_lossy(line);
-            Diagnostic::error(Code::Encoding, "the text is not UTF-8")
-                .at(self.location(number, &shown, Span { start, end: start + 1 }))
+            Diagnostic::error(Code::Encoding, "the text is not UTF-8").at(self.location(
+                number,
+                &shown,
+                Span {
+                    start,
+                    end: start + 1,
+                },
+            ))
         })?;
         let locate = |span| self.location(number, text, span);
         Ok(self.reader.borrow_mut().read_line(text, &locate)?)
@@ -158,7 +171,9 @@ impl IndexFileRegistry {
         if bytes.len() as u64 == length {
             Ok(bytes)
         } else {
-            Err(io::Error::other("the file became shorter while it was in use"))
+            Err(io::Error::other(
+                "the file became shorter while it was in use",
+            ))
         }
     }
 
@@ -187,9 +202,10 @@ impl IndexFileRegistry {
         }
         if !records.is_sorted_by(|one, two| one.0.version < two.0.version) {
             records.sort_by(|one, two| (&one.0.version, one.1).cmp(&(&two.0.version, two.1)));
-            if let Some(pair) = records.windows(2).find(|pair| {
-                pair[0].0.version == pair[1].0.version && pair[0].0 != pair[1].0
-            }) {
+            if let Some(pair) = records
+                .windows(2)
+                .find(|pair| pair[0].0.version == pair[1].0.version && pair[0].0 != pair[1].0)
+            {
                 let (record, again) = &pair[1];
                 let message = format!(
                     "{} {} stands twice with different content",
@@ -233,12 +249,18 @@ impl Registry for IndexFileRegistry {
         &self.name
     }
 
-    fn records(&self, names: &[PackageName]) -> Result<Vec<Option<Vec<IndexRecord>>>, RegistryError> {
+    fn records(
+        &self,
+        names: &[PackageName],
+    ) -> Result<Vec<Option<Vec<IndexRecord>>>, RegistryError> {
         names
             .iter()
             .map(|name| {
                 let name = name.as_str().as_bytes();
-                self.packages.get(name).map(|runs| self.records_of(name, runs)).transpose()
+                self.packages
+                    .get(name)
+                    .map(|runs| self.records_of(name, runs))
+                    .transpose()
             })
             .collect()
     }
@@ -248,7 +270,9 @@ impl Registry for IndexFileRegistry {
         for (name, runs) in &self.packages {
             let defines = |record: &IndexRecord| {
                 record.classes.as_ref().is_some_and(|classes| {
-                    classes.iter().any(|known| known.name == *class && !known.internal)
+                    classes
+                        .iter()
+                        .any(|known| known.name == *class && !known.internal)
                 })
             };
             if let Some(record) = self.records_of(name, runs)?.into_iter().find(defines) {

@@ -48,7 +48,9 @@ impl RegistryLocation {
             let name = match name {
                 Some(name) => name,
                 None => {
-                    let taken = locations.iter().any(|other| other.name.as_str() == "default");
+                    let taken = locations
+                        .iter()
+                        .any(|other| other.name.as_str() == "default");
                     let fallback = format!("registry-{}", locations.len() + 1);
                     RegistryName::parse(if taken { &fallback } else { "default" })?
                 }
@@ -86,9 +88,11 @@ impl RegistryLocation {
             Kind::Directory(path) => {
                 Box::new(DirectoryRegistry::open(self.name.clone(), path, options)?)
             }
-            Kind::IndexFile(path) => {
-                Box::new(IndexFileRegistry::open(self.name.clone(), path, &options.limits)?)
-            }
+            Kind::IndexFile(path) => Box::new(IndexFileRegistry::open(
+                self.name.clone(),
+                path,
+                &options.limits,
+            )?),
         })
     }
 }
@@ -123,7 +127,15 @@ mod tests {
                 ("registry-3".to_owned(), Kind::IndexFile("base/z".into())),
             ])
         );
-        for bad in ["", "dir:", "folder", "ftp:x", "=dir:x", "host=dir:x", "1=dir:x"] {
+        for bad in [
+            "",
+            "dir:",
+            "folder",
+            "ftp:x",
+            "=dir:x",
+            "host=dir:x",
+            "1=dir:x",
+        ] {
             assert!(parse(&[bad]).is_err(), "{bad}");
         }
     }

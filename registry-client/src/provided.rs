@@ -34,5 +34,9 @@ pub fn read_provided(
         }
         start += line.len();
     }
-    if errors.is_empty() { Ok(records) } else { Err(errors) }
+    if errors.is_empty() {
+        Ok(records)
+    } else {
+        Err(errors)
+    }
 }

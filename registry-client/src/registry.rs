@@ -64,7 +64,11 @@ impl Artifact {
     pub fn paths(&self) -> Vec<PackagePath> {
         match self {
             Self::Archive(archive) => archive.files().map(|file| file.path.clone()).collect(),
-            Self::Folder(folder) => folder.files().iter().map(|file| file.path.clone()).collect(),
+            Self::Folder(folder) => folder
+                .files()
+                .iter()
+                .map(|file| file.path.clone())
+                .collect(),
         }
     }
 }
@@ -76,7 +80,10 @@ pub trait Registry {
 
     /// For each name all releases of the package, withdrawn ones included, or `None` if the
     /// registry has no package of the name.
-    fn records(&self, names: &[PackageName]) -> Result<Vec<Option<Vec<IndexRecord>>>, RegistryError>;
+    fn records(
+        &self,
+        names: &[PackageName],
+    ) -> Result<Vec<Option<Vec<IndexRecord>>>, RegistryError>;
 
     /// The packages that have a release which defines the class for others, sorted.
     fn defining(&self, class: &ClassName) -> Result<Vec<PackageName>, RegistryError>;

@@ -74,7 +74,12 @@ impl Greedy {
         let details = universe.details(release);
         for edge in &details.edges {
             let matching = universe.matching(edge.package, &edge.requirement.spec);
-            self.restrict(universe, edge.package, &matching, edge.requirement.spec.names_prerelease());
+            self.restrict(
+                universe,
+                edge.package,
+                &matching,
+                edge.requirement.spec.names_prerelease(),
+            );
         }
         let Some(classes) = &details.classes else {
             return;
@@ -125,12 +130,16 @@ impl Greedy {
                 continue;
             };
             self.next.1 += 1;
-            let constraint = self.packages.get_mut(&edge.package).expect("it was taken in");
+            let constraint = self
+                .packages
+                .get_mut(&edge.package)
+                .expect("it was taken in");
             if constraint.chosen.is_some() {
                 continue;
             }
             let candidates = &universe.delivered(edge.package).candidates;
-            let Some(index) = candidates.best(&constraint.allowed, constraint.prerelease_named) else {
+            let Some(index) = candidates.best(&constraint.allowed, constraint.prerelease_named)
+            else {
                 continue;
             };
             budget.take()?;
@@ -155,7 +164,9 @@ impl Greedy {
                 index: self.packages.get(&package)?.chosen?,
             })
         })?;
-        hierarchy::violation(universe, &selection).is_none().then_some(selection)
+        hierarchy::violation(universe, &selection)
+            .is_none()
+            .then_some(selection)
     }
 }
 

@@ -72,10 +72,12 @@ impl Graph {
                 continue;
             };
             first.insert(*release, number(graph.nodes.len()));
-            graph.nodes.extend(table.classes.iter().map(|class| ClassAt {
-                release: *release,
-                class: class.name,
-            }));
+            graph
+                .nodes
+                .extend(table.classes.iter().map(|class| ClassAt {
+                    release: *release,
+                    class: class.name,
+                }));
         }
         // Classes that were asked of a release whose classes are unknown come after the others.
         let mut unknown: FxHashMap<ClassAt, u32> = FxHashMap::default();
@@ -158,7 +160,10 @@ impl Graph {
                     State::Open => {
                         let begin = path.iter().position(|(on_path, _)| *on_path == parent);
                         let circle = &path[begin.expect("open classes are on the path")..];
-                        return Err(circle.iter().map(|(at, _)| self.nodes[*at as usize]).collect());
+                        return Err(circle
+                            .iter()
+                            .map(|(at, _)| self.nodes[*at as usize])
+                            .collect());
                     }
                 }
             }
@@ -185,8 +190,10 @@ impl Graph {
             for parent in &self.parents[*node as usize] {
                 all.extend(&reached[*parent as usize]);
             }
-            let names: FxHashSet<ClassId> =
-                all.iter().map(|at| self.nodes[*at as usize].class).collect();
+            let names: FxHashSet<ClassId> = all
+                .iter()
+                .map(|at| self.nodes[*at as usize].class)
+                .collect();
             if names.len() < all.len() {
                 // Classes that extend this one clash as well; they would only say it again.
                 clashing.push(*node);

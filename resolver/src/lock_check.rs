@@ -204,11 +204,20 @@ impl LockCheck {
 
     /// The packages whose releases are needed, sorted.
     pub fn needs(&mut self) -> Vec<PackageName> {
-        let mut names: BTreeSet<PackageName> =
-            self.lock.packages.keys().map(|(name, _)| name.clone()).collect();
+        let mut names: BTreeSet<PackageName> = self
+            .lock
+            .packages
+            .keys()
+            .map(|(name, _)| name.clone())
+            .collect();
         for root in self.universe.roots().to_vec() {
             let details = self.universe.details(root);
-            names.extend(details.edges.iter().map(|edge| edge.requirement.package.clone()));
+            names.extend(
+                details
+                    .edges
+                    .iter()
+                    .map(|edge| edge.requirement.package.clone()),
+            );
         }
         names
             .into_iter()
@@ -244,7 +253,10 @@ impl LockCheck {
     fn check_roots(&mut self, report: &mut LockReport) {
         let roots = self.universe.roots().to_vec();
         for name in self.lock.roots.keys() {
-            if !roots.iter().any(|root| self.universe.name(root.package) == name) {
+            if !roots
+                .iter()
+                .any(|root| self.universe.name(root.package) == name)
+            {
                 report.stale.push(Staleness::NotARoot(name.clone()));
             }
         }
@@ -289,7 +301,11 @@ impl LockCheck {
                 }
             }
             for package in locked.keys() {
-                if !details.edges.iter().any(|edge| edge.requirement.package == *package) {
+                if !details
+                    .edges
+                    .iter()
+                    .any(|edge| edge.requirement.package == *package)
+                {
                     report.stale.push(Staleness::RequirementRemoved {
                         root: name.clone(),
                         package: package.clone(),
@@ -354,7 +370,10 @@ impl LockCheck {
                 }),
                 // A root is what it is now, whatever its version was when the lock was written.
                 Some(_) if self.universe.is_root(edge.package) => {
-                    let root = ReleaseId { package: edge.package, index: 0 };
+                    let root = ReleaseId {
+                        package: edge.package,
+                        index: 0,
+                    };
                     let now = self.universe.version(root);
                     if !requirement.spec.matches(now) {
                         report.stale.push(Staleness::NotAllowed {
@@ -381,7 +400,11 @@ impl LockCheck {
             }
         }
         for required in locked.requires.keys() {
-            if !details.edges.iter().any(|edge| edge.requirement.package == *required) {
+            if !details
+                .edges
+                .iter()
+                .any(|edge| edge.requirement.package == *required)
+            {
                 report.stale.push(Staleness::NotRequired {
                     owner: name.clone(),
                     owner_version: version.clone(),
@@ -396,11 +419,7 @@ impl LockCheck {
     fn check_whole(&mut self, lock: &Lockfile, report: &mut LockReport) {
         let selection = Selection::collect(&mut self.universe, |universe, release, edge| {
             let package = universe.known_details(release).edges[edge].package;
-            let index = if universe.is_root(package) {
-                0
-            } else {
-                universe.locked_binding(release, edge)?
-            };
+            let index = universe.locked_binding(release, edge)?;
             Some(ReleaseId { package, index })
         });
         let Some(selection) = selection else {
@@ -416,7 +435,9 @@ impl LockCheck {
                 });
             }
             Some(Violation::Cycle(circle)) => {
-                let classes = circle.iter().map(|at| self.universe.class_name(at.class).clone());
+                let classes = circle
+                    .iter()
+                    .map(|at| self.universe.class_name(at.class).clone());
                 report.stale.push(Staleness::ClassCircle(classes.collect()));
             }
             Some(Violation::Diamond([path, _])) => {
@@ -433,7 +454,10 @@ impl LockCheck {
             .releases()
             .iter()
             .map(|release| {
-                (self.universe.name(release.package).clone(), self.universe.version(*release).clone())
+                (
+                    self.universe.name(release.package).clone(),
+                    self.universe.version(*release).clone(),
+                )
             })
             .collect();
         for (package, version) in lock.packages.keys() {

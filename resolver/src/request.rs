@@ -56,12 +56,13 @@ pub struct Locked {
 impl Locked {
     /// The resolution that a lockfile holds.
     pub fn from_lockfile(lock: &Lockfile) -> Self {
-        let versions = |requirements: &BTreeMap<PackageName, pkgres_manifest::LockedRequirement>| {
-            requirements
-                .iter()
-                .map(|(package, bound)| (package.clone(), bound.version.clone()))
-                .collect()
-        };
+        let versions =
+            |requirements: &BTreeMap<PackageName, pkgres_manifest::LockedRequirement>| {
+                requirements
+                    .iter()
+                    .map(|(package, bound)| (package.clone(), bound.version.clone()))
+                    .collect()
+            };
         Self {
             roots: lock
                 .roots
@@ -85,14 +86,11 @@ impl Locked {
         }
     }
 
-    /// Every release that is locked or preferred.
+    /// Every version that a requirement was bound to or that is preferred otherwise.
     pub fn releases(&self) -> impl Iterator<Item = (&PackageName, &Version)> {
         let bound = self.roots.values().chain(self.packages.values()).flatten();
-        self.packages
-            .keys()
-            .chain(&self.preferred)
-            .map(|(name, version)| (name, version))
-            .chain(bound)
+        let preferred = self.preferred.iter().map(|(name, version)| (name, version));
+        bound.chain(preferred)
     }
 
     /// Whether nothing is locked.

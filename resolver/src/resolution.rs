@@ -9,9 +9,9 @@ use pkgres_manifest::{
     Version,
 };
 
+use crate::PrereleasePolicy;
 use crate::selection::Selection;
 use crate::universe::{Edge, ReleaseId, Universe};
-use crate::PrereleasePolicy;
 
 /// A valid set of releases and what each requirement is bound to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -188,7 +188,10 @@ impl Resolution {
 
     /// The release of a package; the newest if there are several.
     pub fn package(&self, name: &PackageName) -> Option<&ResolvedPackage> {
-        self.packages.iter().rev().find(|package| package.name == *name)
+        self.packages
+            .iter()
+            .rev()
+            .find(|package| package.name == *name)
     }
 
     /// How a package comes in: for each requirement on it, the shortest path from a root. The
@@ -214,7 +217,11 @@ impl Resolution {
                     (root.name.clone(), requirements.collect())
                 })
                 .collect(),
-            side_by_side: self.side_by_side.iter().map(|entry| entry.name.clone()).collect(),
+            side_by_side: self
+                .side_by_side
+                .iter()
+                .map(|entry| entry.name.clone())
+                .collect(),
             packages: self
                 .packages
                 .iter()
@@ -242,7 +249,10 @@ fn edges<'a>(
     release: ReleaseId,
 ) -> impl Iterator<Item = (&'a Edge, ReleaseId)> {
     let details = universe.known_details(release);
-    details.edges.iter().zip(selection.bound(release).iter().copied())
+    details
+        .edges
+        .iter()
+        .zip(selection.bound(release).iter().copied())
 }
 
 fn side_by_side(
@@ -262,7 +272,8 @@ fn side_by_side(
                 .releases()
                 .iter()
                 .flat_map(|release| {
-                    edges(universe, selection, *release).map(move |(edge, target)| (release, edge, target))
+                    edges(universe, selection, *release)
+                        .map(move |(edge, target)| (release, edge, target))
                 })
                 .filter(|(_, edge, _)| edge.requirement.package == *name)
                 .map(|(release, edge, target)| Demand {
@@ -273,7 +284,11 @@ fn side_by_side(
                 })
                 .collect();
             because.sort_by(|one, two| {
-                (&one.version, &one.owner, &one.owner_version).cmp(&(&two.version, &two.owner, &two.owner_version))
+                (&one.version, &one.owner, &one.owner_version).cmp(&(
+                    &two.version,
+                    &two.owner,
+                    &two.owner_version,
+                ))
             });
             SideBySide {
                 name: name.clone(),
@@ -309,7 +324,11 @@ fn prerelease_reason(
     selection: &Selection,
     prerelease: ReleaseId,
 ) -> PrereleaseReason {
-    if universe.delivered(prerelease.package).candidates.is_locked(prerelease.index) {
+    if universe
+        .delivered(prerelease.package)
+        .candidates
+        .is_locked(prerelease.index)
+    {
         return PrereleaseReason::Locked;
     }
     if universe.prerelease_policy() == PrereleasePolicy::Allow {

@@ -120,7 +120,11 @@ impl Resolver {
             universe,
             budget: Budget::new(options.max_steps),
             options,
-            phase: if has_lock { Phase::Lock } else { Phase::Greedy(Greedy::default()) },
+            phase: if has_lock {
+                Phase::Lock
+            } else {
+                Phase::Greedy(Greedy::default())
+            },
         };
         let mut by_name: Vec<(PackageName, Vec<IndexRecord>)> = Vec::new();
         for record in provided {
@@ -155,7 +159,8 @@ impl Resolver {
                     }
                     self.phase = Phase::Greedy(Greedy::default());
                 }
-                Phase::Greedy(greedy) => match greedy.advance(&mut self.universe, &mut self.budget) {
+                Phase::Greedy(greedy) => match greedy.advance(&mut self.universe, &mut self.budget)
+                {
                     Progress::Missing(missing) => return self.need(missing),
                     Progress::Done(Some(selection)) => return self.solved(&selection),
                     Progress::Done(None) => self.phase = Phase::FirstTier,
@@ -179,13 +184,19 @@ impl Resolver {
                         Tier::Solved(selection) | Tier::Stopped(Outcome::Solved(selection)) => {
                             return self.solved(&selection);
                         }
-                        Tier::Impossible(Impossible { proof, split, clauses }) => {
+                        Tier::Impossible(Impossible {
+                            proof,
+                            split,
+                            clauses,
+                        }) => {
                             let mut encoding =
                                 Encoding::with_clauses(&mut self.universe, split, clauses);
                             let conflict = explain(&mut encoding, proof, &mut self.budget);
                             return Step::Conflict(Box::new(conflict));
                         }
-                        Tier::Stopped(Outcome::Missing(Missing(missing))) => return self.need(missing),
+                        Tier::Stopped(Outcome::Missing(Missing(missing))) => {
+                            return self.need(missing);
+                        }
                         Tier::Stopped(Outcome::GaveUp | Outcome::Impossible(_)) => {
                             return self.gave_up();
                         }
@@ -219,10 +230,16 @@ impl Resolver {
 
     /// Every package that the lock names and every package that a root requires.
     fn missing_for_lock(&mut self) -> Vec<PackageId> {
-        let names: Vec<PackageName> =
-            self.universe.locked().releases().map(|(name, _)| name.clone()).collect();
-        let mut packages: Vec<PackageId> =
-            names.iter().map(|name| self.universe.package_id(name)).collect();
+        let names: Vec<PackageName> = self
+            .universe
+            .locked()
+            .releases()
+            .map(|(name, _)| name.clone())
+            .collect();
+        let mut packages: Vec<PackageId> = names
+            .iter()
+            .map(|name| self.universe.package_id(name))
+            .collect();
         for root in self.universe.roots().to_vec() {
             let details = self.universe.details(root);
             packages.extend(details.edges.iter().map(|edge| edge.package));
@@ -238,11 +255,7 @@ impl Resolver {
             if !universe.is_delivered(required.package) {
                 return None;
             }
-            let index = if universe.is_root(required.package) {
-                0
-            } else {
-                universe.locked_binding(release, edge)?
-            };
+            let index = universe.locked_binding(release, edge)?;
             let matching = universe.matching(required.package, &required.requirement.spec);
             matching.contains(index).then_some(ReleaseId {
                 package: required.package,
@@ -252,8 +265,11 @@ impl Resolver {
         if hierarchy::violation(&self.universe, &selection).is_some() {
             return None;
         }
-        let mut packages: Vec<PackageId> =
-            selection.releases().iter().map(|release| release.package).collect();
+        let mut packages: Vec<PackageId> = selection
+            .releases()
+            .iter()
+            .map(|release| release.package)
+            .collect();
         packages.sort_unstable();
         let is_single = packages.windows(2).all(|pair| pair[0] != pair[1]);
         (is_single || !self.options.single_version).then_some(selection)

@@ -65,7 +65,11 @@ pub(crate) fn search_second_tier(
         }
         settled = Some(name);
     }
-    split.retain(|other| settled.as_ref().is_some_and(|settled| universe.name(*other) <= settled));
+    split.retain(|other| {
+        settled
+            .as_ref()
+            .is_some_and(|settled| universe.name(*other) <= settled)
+    });
     // The witness may come from a search in which more packages were split.
     match search(&mut Encoding::new(universe, split), budget) {
         Outcome::Solved(selection) => Tier::Solved(selection),
@@ -89,7 +93,11 @@ fn search_splitting(
             Outcome::Impossible(proof) => {
                 if !extend(universe, split, &proof, &may_split) {
                     let split = split.clone();
-                    return Err(Tier::Impossible(Impossible { proof, split, clauses }));
+                    return Err(Tier::Impossible(Impossible {
+                        proof,
+                        split,
+                        clauses,
+                    }));
                 }
             }
             other => return Err(Tier::Stopped(other)),

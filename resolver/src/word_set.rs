@@ -16,7 +16,10 @@ pub(crate) struct WordSet(Form);
 enum Form {
     One(u64),
     /// More words, lowest first; what is above the last one is all in the set or all not in it.
-    Many { words: Arc<[u64]>, above: bool },
+    Many {
+        words: Arc<[u64]>,
+        above: bool,
+    },
 }
 
 const BITS: u32 = u64::BITS;
@@ -113,7 +116,9 @@ impl WordSet {
     }
 
     pub(crate) fn union(&self, other: &Self) -> Self {
-        self.complement().intersection(&other.complement()).complement()
+        self.complement()
+            .intersection(&other.complement())
+            .complement()
     }
 
     pub(crate) fn is_disjoint(&self, other: &Self) -> bool {
@@ -134,9 +139,12 @@ impl WordSet {
     pub(crate) fn last(&self) -> Option<u32> {
         let (words, above) = self.words();
         debug_assert!(!above, "an unbounded set has no greatest number");
-        words.iter().enumerate().rev().find(|(_, word)| **word != 0).map(|(at, word)| {
-            u32::try_from(at).expect("there are few words") * BITS + word.ilog2()
-        })
+        words
+            .iter()
+            .enumerate()
+            .rev()
+            .find(|(_, word)| **word != 0)
+            .map(|(at, word)| u32::try_from(at).expect("there are few words") * BITS + word.ilog2())
     }
 
     /// The numbers of a set that is bounded, ascending.
@@ -164,7 +172,11 @@ impl WordSet {
 
 /// A word with the lowest `bits` bits set.
 fn below(bits: u32) -> u64 {
-    if bits >= BITS { u64::MAX } else { !(u64::MAX << bits) }
+    if bits >= BITS {
+        u64::MAX
+    } else {
+        !(u64::MAX << bits)
+    }
 }
 
 impl FromIterator<u32> for WordSet {

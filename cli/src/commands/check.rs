@@ -17,8 +17,8 @@ use crate::args::{CheckArgs, RegistryArgs};
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::Output;
-use crate::show::{self, counted};
 use crate::registries;
+use crate::show::{self, counted};
 
 pub(crate) fn run(args: &CheckArgs, output: &mut Output) -> Result<Exit> {
     let options = ReadOptions::default();
@@ -80,7 +80,11 @@ pub(crate) fn run(args: &CheckArgs, output: &mut Output) -> Result<Exit> {
             counted(warnings, "warning")
         ));
     }
-    Ok(if errors == 0 { Exit::Done } else { Exit::Failed })
+    Ok(if errors == 0 {
+        Exit::Done
+    } else {
+        Exit::Failed
+    })
 }
 
 /// Something to check.
@@ -103,21 +107,27 @@ fn targets(path: &Path) -> Result<Vec<Target>> {
         if found.is_empty() {
             let message = format!("{} holds no package", path.to_string_lossy());
             return Err(Diagnostic::error(Code::PackageShape, message)
-                .hint(format!("a package has a `{MANIFEST_FILE}` in its top folder"))
+                .hint(format!(
+                    "a package has a `{MANIFEST_FILE}` in its top folder"
+                ))
                 .into());
         }
         return Ok(found);
     }
-    Ok(vec![match path.file_name().and_then(|name| name.to_str()) {
-        Some(MANIFEST_FILE) => {
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            Target::Package(folder.unwrap_or(Path::new(".")).to_owned())
-        }
-        _ if path.extension().is_some_and(|extension| extension == "zip") => {
-            Target::Archive(path.to_owned())
-        }
-        _ => Target::File(path.to_owned()),
-    }])
+    Ok(vec![
+        match path.file_name().and_then(|name| name.to_str()) {
+            Some(MANIFEST_FILE) => {
+                let folder = path
+                    .parent()
+                    .filter(|folder| !folder.as_os_str().is_empty());
+                Target::Package(folder.unwrap_or(Path::new(".")).to_owned())
+            }
+            _ if path.extension().is_some_and(|extension| extension == "zip") => {
+                Target::Archive(path.to_owned())
+            }
+            _ => Target::File(path.to_owned()),
+        },
+    ])
 }
 
 fn packages_below(folder: &Path) -> Result<Vec<Target>> {
@@ -158,11 +168,18 @@ fn read_package(
     folder: &Path,
     options: &ReadOptions,
 ) -> std::result::Result<Package, Vec<Diagnostic>> {
-    let folder = PackageFolder::open(folder, options).map_err(|error| vec![error.to_diagnostic()])?;
-    folder.package(options).into_result().map(|(package, _)| package)
+    let folder =
+        PackageFolder::open(folder, options).map_err(|error| vec![error.to_diagnostic()])?;
+    folder
+        .package(options)
+        .into_result()
+        .map(|(package, _)| package)
 }
 
-fn read_archive(file: &Path, options: &ReadOptions) -> std::result::Result<Package, Vec<Diagnostic>> {
+fn read_archive(
+    file: &Path,
+    options: &ReadOptions,
+) -> std::result::Result<Package, Vec<Diagnostic>> {
     let shown = file.to_string_lossy();
     let bytes = read_file(file, options.limits.archive_bytes, Follow::Links)
         .map_err(|error| vec![error.to_diagnostic()])?;
@@ -174,7 +191,10 @@ fn read_archive(file: &Path, options: &ReadOptions) -> std::result::Result<Packa
 
 /// A manifest or class file by itself: a manifest if it has a `FullName`, else a class file.
 fn check_file(file: &Path, core: Option<&PackageName>, options: &ReadOptions) -> Vec<Diagnostic> {
-    let limit = options.limits.manifest_bytes.max(options.limits.class_file_bytes);
+    let limit = options
+        .limits
+        .manifest_bytes
+        .max(options.limits.class_file_bytes);
     let bytes = match read_file(file, limit, Follow::Links) {
         Ok(bytes) => bytes,
         Err(error) => return vec![error.to_diagnostic()],
@@ -182,10 +202,14 @@ fn check_file(file: &Path, core: Option<&PackageName>, options: &ReadOptions) ->
     let shown = file.to_string_lossy();
     // Class files say where their names come from; manifests say what the package is called.
     let has_line = |key: &str| {
-        bytes.split(|byte| *byte == b'\n').any(|line| line.starts_with(key.as_bytes()))
+        bytes
+            .split(|byte| *byte == b'\n')
+            .any(|line| line.starts_with(key.as_bytes()))
     };
     if has_line("Namespaces:") && !has_line("FullName:") {
-        return read_class_file(&shown, &bytes, options).diagnostics().to_vec();
+        return read_class_file(&shown, &bytes, options)
+            .diagnostics()
+            .to_vec();
     }
     match PackageManifest::read(&shown, &bytes, options).into_result() {
         Ok((manifest, mut findings)) => {
@@ -217,8 +241,12 @@ impl Known {
 
     /// All releases of a package; none if nothing is known of it.
     fn releases(&self, package: &PackageName) -> Vec<IndexRecord> {
-        let provided: Vec<IndexRecord> =
-            self.provided.iter().filter(|record| record.name == *package).cloned().collect();
+        let provided: Vec<IndexRecord> = self
+            .provided
+            .iter()
+            .filter(|record| record.name == *package)
+            .cloned()
+            .collect();
         if !provided.is_empty() {
             return provided;
         }
@@ -235,7 +263,10 @@ impl Known {
 impl RequiredPackages for Known {
     fn defines(&self, package: &PackageName, spec: &Spec, class: &ClassName) -> Required {
         let releases = self.releases(package);
-        let mut matching = releases.iter().filter(|record| spec.matches(&record.version)).peekable();
+        let mut matching = releases
+            .iter()
+            .filter(|record| spec.matches(&record.version))
+            .peekable();
         if matching.peek().is_none() {
             return Required::Unknown;
         }
@@ -243,7 +274,11 @@ impl RequiredPackages for Known {
         for record in matching {
             match &record.classes {
                 None => return Required::Unknown,
-                Some(classes) if classes.iter().any(|known| known.name == *class && !known.internal) => {
+                Some(classes)
+                    if classes
+                        .iter()
+                        .any(|known| known.name == *class && !known.internal) =>
+                {
                     result = Required::Defines;
                 }
                 Some(_) => {}

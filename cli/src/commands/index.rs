@@ -42,5 +42,9 @@ pub(crate) fn run(args: &IndexArgs, output: &mut Output) -> Result<Exit> {
         }
     }
     // What could not be read is not in the index: that must not go unnoticed.
-    Ok(if findings.is_empty() { Exit::Done } else { Exit::Failed })
+    Ok(if findings.is_empty() {
+        Exit::Done
+    } else {
+        Exit::Failed
+    })
 }

@@ -6,7 +6,7 @@ use pkgres_files::{RealFileSystem, write_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{LOCK_FILE, Lockfile, PackageName, ReadOptions, Version};
 use pkgres_registry_client::check_lock;
-use pkgres_resolver::{Locked, LockCheck, LockReport};
+use pkgres_resolver::{LockCheck, LockReport, Locked};
 use serde_json::json;
 
 use crate::args::LockArgs;
@@ -68,7 +68,11 @@ fn write(
         output.note(&line);
     }
     let packages = counted(resolution.packages.len(), "package");
-    let what = if is_new { "Locked" } else { "The lockfile is up to date:" };
+    let what = if is_new {
+        "Locked"
+    } else {
+        "The lockfile is up to date:"
+    };
     output.note(&format!("{what} {packages}"));
     Ok(Exit::Done)
 }
@@ -126,7 +130,9 @@ fn check(problem: Problem, options: &ReadOptions, output: &mut Output) -> Result
     let Some(bytes) = problem.project.lock_bytes(options)? else {
         let message = format!("there is no {LOCK_FILE} beside the manifest");
         return Err(crate::failure::Failure {
-            findings: vec![Diagnostic::error(Code::LockMissing, message).hint("`pkgres lock` writes it")],
+            findings: vec![
+                Diagnostic::error(Code::LockMissing, message).hint("`pkgres lock` writes it"),
+            ],
             exit: Exit::Failed,
         });
     };
@@ -144,15 +150,24 @@ fn check(problem: Problem, options: &ReadOptions, output: &mut Output) -> Result
     } else {
         tell(&report, count, output);
     }
-    Ok(if report.stale.is_empty() { Exit::Done } else { Exit::Failed })
+    Ok(if report.stale.is_empty() {
+        Exit::Done
+    } else {
+        Exit::Failed
+    })
 }
 
 fn tell(report: &LockReport, count: usize, output: &mut Output) {
     for (name, version) in &report.yanked {
-        output.note(&format!("warning: {name} {version} was withdrawn; the lock goes on holding it"));
+        output.note(&format!(
+            "warning: {name} {version} was withdrawn; the lock goes on holding it"
+        ));
     }
     if report.stale.is_empty() {
-        output.note(&format!("The lockfile is up to date: {}", counted(count, "package")));
+        output.note(&format!(
+            "The lockfile is up to date: {}",
+            counted(count, "package")
+        ));
         return;
     }
     let text = show::staleness(&report.stale, output.is_styled());

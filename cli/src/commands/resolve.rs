@@ -24,6 +24,9 @@ pub(crate) fn run(args: &ResolveArgs, output: &mut Output) -> Result<Exit> {
         output.note(&line);
     }
     let packages = counted(resolution.packages.len(), "package");
-    output.note(&format!("Resolved {packages} in {} ms", start.elapsed().as_millis()));
+    output.note(&format!(
+        "Resolved {packages} in {} ms",
+        start.elapsed().as_millis()
+    ));
     Ok(Exit::Done)
 }

@@ -36,7 +36,10 @@ pub(crate) fn run(args: &SpecArgs, output: &mut Output) -> Result<Exit> {
             finding
         })?);
     }
-    let matches: Vec<bool> = versions.iter().map(|version| spec.matches(version)).collect();
+    let matches: Vec<bool> = versions
+        .iter()
+        .map(|version| spec.matches(version))
+        .collect();
     if output.is_json() {
         let versions: Vec<Value> = versions
             .iter()
@@ -53,13 +56,24 @@ pub(crate) fn run(args: &SpecArgs, output: &mut Output) -> Result<Exit> {
     } else {
         output.data(&format!("{}\n", spec.normal_form()));
         for (version, matches) in versions.iter().zip(&matches) {
-            output.data(&format!("{version} {}\n", if *matches { "matches" } else { "does not match" }));
+            output.data(&format!(
+                "{version} {}\n",
+                if *matches {
+                    "matches"
+                } else {
+                    "does not match"
+                }
+            ));
         }
         if spec.set().is_empty() {
             output.note("no version matches this spec");
         }
     }
-    Ok(if matches.iter().all(|matches| *matches) { Exit::Done } else { Exit::Failed })
+    Ok(if matches.iter().all(|matches| *matches) {
+        Exit::Done
+    } else {
+        Exit::Failed
+    })
 }
 
 /// Answers lines `{"spec":...,"version":...}`. A line that is no such object stops the batch,

@@ -22,7 +22,11 @@ pub(crate) fn run(args: &UnpackArgs, output: &mut Output) -> Result<Exit> {
         Ok(NewTreeFile {
             path: file.path.clone(),
             bytes: archive.read(&file.path).expect("the file was listed"),
-            access: if file.executable { Access::Program } else { Access::Data },
+            access: if file.executable {
+                Access::Program
+            } else {
+                Access::Data
+            },
         })
     });
     write_tree(&RealFileSystem, &args.folder, files)?;

@@ -10,20 +10,31 @@ use serde_json::{Value, json};
 /// A conflict as text: what clashes, how it came in, what can be done.
 pub(crate) fn conflict(conflict: &Conflict, styled: bool) -> String {
     let (error, hint) = if styled {
-        (AnsiColor::Red.on_default().bold(), AnsiColor::Cyan.on_default().bold())
+        (
+            AnsiColor::Red.on_default().bold(),
+            AnsiColor::Cyan.on_default().bold(),
+        )
     } else {
         (Style::new(), Style::new())
     };
     let mut text = String::new();
     let mut write = || -> std::fmt::Result {
-        write!(text, "{error}error[{}]{error:#}: {}", conflict.code, conflict.summary)?;
+        write!(
+            text,
+            "{error}error[{}]{error:#}: {}",
+            conflict.code, conflict.summary
+        )?;
         let clashing: Vec<(String, String)> = conflict
             .reasons
             .iter()
             .filter(|reason| reason.clashes)
             .flat_map(lines)
             .collect();
-        let width = clashing.iter().map(|(origin, _)| origin.chars().count()).max().unwrap_or(0);
+        let width = clashing
+            .iter()
+            .map(|(origin, _)| origin.chars().count())
+            .max()
+            .unwrap_or(0);
         for (at, (origin, what)) in clashing.iter().enumerate() {
             let mark = match (at, clashing.len()) {
                 (_, 1) => '-',
@@ -78,8 +89,14 @@ fn brought_in(reason: &Reason) -> String {
     };
     match reason.text.split_once(" requires ") {
         Some((owner, what)) => {
-            let spec = what.strip_prefix(package.as_str()).unwrap_or(what).trim_start();
-            format!("{package} {spec} is required by {owner} ({})", origin(reason))
+            let spec = what
+                .strip_prefix(package.as_str())
+                .unwrap_or(what)
+                .trim_start();
+            format!(
+                "{package} {spec} is required by {owner} ({})",
+                origin(reason)
+            )
         }
         None => reason.text.clone(),
     }

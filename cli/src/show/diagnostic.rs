@@ -18,7 +18,11 @@ pub(crate) fn diagnostic(finding: &Diagnostic, styled: bool) -> String {
         .id(finding.code.to_string());
     let mut groups = vec![title.elements(Vec::<Origin<'_>>::new())];
     for (at, label) in finding.labels.iter().enumerate() {
-        let kind = if at == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
+        let kind = if at == 0 {
+            AnnotationKind::Primary
+        } else {
+            AnnotationKind::Context
+        };
         let group = std::mem::replace(&mut groups[0], Group::with_level(Level::NOTE));
         groups[0] = add_label(group, label, kind);
     }
@@ -26,7 +30,11 @@ pub(crate) fn diagnostic(finding: &Diagnostic, styled: bool) -> String {
         let title = Level::HELP.with_name("hint").secondary_title(hint.clone());
         groups.push(Group::with_title(title));
     }
-    let renderer = if styled { Renderer::styled() } else { Renderer::plain() };
+    let renderer = if styled {
+        Renderer::styled()
+    } else {
+        Renderer::plain()
+    };
     renderer.render(&groups)
 }
 
@@ -63,10 +71,16 @@ impl Window {
     fn around(location: &Location) -> Self {
         let text = location.source().text();
         let span = location.span();
-        let begin = text[..span.start].rfind('\n').map_or(0, |newline| newline + 1);
-        let end = text[span.start..].find('\n').map_or(text.len(), |newline| span.start + newline);
+        let begin = text[..span.start]
+            .rfind('\n')
+            .map_or(0, |newline| newline + 1);
+        let end = text[span.start..]
+            .find('\n')
+            .map_or(text.len(), |newline| span.start + newline);
         let from = text.floor_char_boundary(begin.max(span.start.saturating_sub(WINDOW_BYTES)));
-        let until = text.ceil_char_boundary(end.min(span.start + 2 * WINDOW_BYTES)).min(end);
+        let until = text
+            .ceil_char_boundary(end.min(span.start + 2 * WINDOW_BYTES))
+            .min(end);
         let stop = span.end.clamp(span.start, until);
         Self {
             text: neutral(&text[from..until]),

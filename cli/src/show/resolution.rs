@@ -18,12 +18,21 @@ pub(crate) fn notes(resolution: &Resolution) -> Vec<String> {
             ));
         }
     }
-    for ChosenPrerelease { name, version, because } in &resolution.prereleases {
+    for ChosenPrerelease {
+        name,
+        version,
+        because,
+    } in &resolution.prereleases
+    {
         let reason = match because {
             PrereleaseReason::Locked => "the lock holds it".to_owned(),
             PrereleaseReason::Policy => "prereleases are allowed".to_owned(),
             PrereleaseReason::NoStable => "no stable version fits".to_owned(),
-            PrereleaseReason::Named { owner, owner_version, spec } => {
+            PrereleaseReason::Named {
+                owner,
+                owner_version,
+                spec,
+            } => {
                 format!("{owner} {owner_version} requires {spec}")
             }
         };

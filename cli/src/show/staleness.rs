@@ -9,7 +9,10 @@ use serde_json::{Value, json};
 /// The differences as an error with a line each and the command that mends them.
 pub(crate) fn staleness(stale: &[Staleness], styled: bool) -> String {
     let (error, hint) = if styled {
-        (AnsiColor::Red.on_default().bold(), AnsiColor::Cyan.on_default().bold())
+        (
+            AnsiColor::Red.on_default().bold(),
+            AnsiColor::Cyan.on_default().bold(),
+        )
     } else {
         (Style::new(), Style::new())
     };
@@ -21,7 +24,9 @@ pub(crate) fn staleness(stale: &[Staleness], styled: bool) -> String {
         let (mark, line) = line(entry);
         text.push_str(&format!("\n  {mark} {line}"));
     }
-    text.push_str(&format!("\n{hint}hint{hint:#}: `pkgres lock` brings it up to date"));
+    text.push_str(&format!(
+        "\n{hint}hint{hint:#}: `pkgres lock` brings it up to date"
+    ));
     text
 }
 
@@ -56,31 +61,65 @@ fn line(entry: &Staleness) -> (char, String) {
     match entry {
         Staleness::RootNotLocked(root) => ('+', format!("{root} is not in the lock")),
         Staleness::NotARoot(root) => ('-', format!("{root} is in the lock, but is no root")),
-        Staleness::RequirementAdded { root, package, spec, location } => (
+        Staleness::RequirementAdded {
+            root,
+            package,
+            spec,
+            location,
+        } => (
             '+',
-            format!("{package} {spec} is required by {root}{} and not in the lock", at(location.as_ref())),
+            format!(
+                "{package} {spec} is required by {root}{} and not in the lock",
+                at(location.as_ref())
+            ),
         ),
         Staleness::RequirementRemoved { root, package } => {
             ('-', format!("{package} is not required by {root} any more"))
         }
-        Staleness::RequirementChanged { root, package, locked, spec, location } => (
+        Staleness::RequirementChanged {
+            root,
+            package,
+            locked,
+            spec,
+            location,
+        } => (
             '~',
             format!(
                 "{root} requires {package} {spec}{}; the lock was made for {locked}",
                 at(location.as_ref())
             ),
         ),
-        Staleness::Gone { package, version, host_has: None } => {
-            ('-', format!("{package} {version} is in no registry any more"))
-        }
-        Staleness::Gone { package, version, host_has: Some(found) } => {
-            ('~', format!("{package} {version}: the host supplies {found} now"))
-        }
-        Staleness::SourceDiffers { package, version, locked, found } => (
+        Staleness::Gone {
+            package,
+            version,
+            host_has: None,
+        } => (
+            '-',
+            format!("{package} {version} is in no registry any more"),
+        ),
+        Staleness::Gone {
+            package,
+            version,
+            host_has: Some(found),
+        } => (
+            '~',
+            format!("{package} {version}: the host supplies {found} now"),
+        ),
+        Staleness::SourceDiffers {
+            package,
+            version,
+            locked,
+            found,
+        } => (
             '~',
             format!("{package} {version} was locked from `{locked}` and now comes from `{found}`"),
         ),
-        Staleness::DigestDiffers { package, version, locked, found } => (
+        Staleness::DigestDiffers {
+            package,
+            version,
+            locked,
+            found,
+        } => (
             '~',
             format!(
                 "{package} {version} has the digest {}, not {}",
@@ -88,29 +127,58 @@ fn line(entry: &Staleness) -> (char, String) {
                 digest(locked.as_ref())
             ),
         ),
-        Staleness::NotBound { owner, owner_version, package } => {
-            ('+', format!("{package} is required by {owner} {owner_version} and not in the lock"))
-        }
-        Staleness::NotAllowed { owner, owner_version, package, spec, version, location } => (
+        Staleness::NotBound {
+            owner,
+            owner_version,
+            package,
+        } => (
+            '+',
+            format!("{package} is required by {owner} {owner_version} and not in the lock"),
+        ),
+        Staleness::NotAllowed {
+            owner,
+            owner_version,
+            package,
+            spec,
+            version,
+            location,
+        } => (
             '~',
             format!(
                 "{package} {version} is not allowed by {owner} {owner_version}, which requires {spec}{}",
                 at(location.as_ref())
             ),
         ),
-        Staleness::NotRequired { owner, owner_version, package } => {
-            ('-', format!("{package} is not required by {owner} {owner_version}"))
-        }
-        Staleness::ClassNotFound { owner, owner_version, class } => (
+        Staleness::NotRequired {
+            owner,
+            owner_version,
+            package,
+        } => (
+            '-',
+            format!("{package} is not required by {owner} {owner_version}"),
+        ),
+        Staleness::ClassNotFound {
+            owner,
+            owner_version,
+            class,
+        } => (
             '~',
-            format!("the class {class}, which a class of {owner} {owner_version} extends, is not found"),
+            format!(
+                "the class {class}, which a class of {owner} {owner_version} extends, is not found"
+            ),
         ),
         Staleness::InheritsTwice { class, inherited } => {
             ('~', format!("the class {class} inherits {inherited} twice"))
         }
         Staleness::ClassCircle(classes) => {
-            let names: Vec<&str> = classes.iter().map(pkgres_manifest::ClassName::as_str).collect();
-            ('~', format!("classes extend each other: {}", names.join(", ")))
+            let names: Vec<&str> = classes
+                .iter()
+                .map(pkgres_manifest::ClassName::as_str)
+                .collect();
+            (
+                '~',
+                format!("classes extend each other: {}", names.join(", ")),
+            )
         }
         Staleness::NotReached { package, version } => {
             ('-', format!("{package} {version} is not needed any more"))
@@ -119,7 +187,9 @@ fn line(entry: &Staleness) -> (char, String) {
 }
 
 fn at(location: Option<&Location>) -> String {
-    location.map(|location| format!(" ({location})")).unwrap_or_default()
+    location
+        .map(|location| format!(" ({location})"))
+        .unwrap_or_default()
 }
 
 fn digest(digest: Option<&ArtifactDigest>) -> String {

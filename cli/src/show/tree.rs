@@ -15,7 +15,10 @@ pub(crate) fn tree(resolution: &Resolution, core: Option<&PackageName>) -> Strin
         .iter()
         .map(|package| ((&package.name, &package.version), package))
         .collect();
-    let several_cores = resolution.side_by_side.iter().any(|entry| Some(&entry.name) == core);
+    let several_cores = resolution
+        .side_by_side
+        .iter()
+        .any(|entry| Some(&entry.name) == core);
     let mut printer = Printer {
         packages,
         hidden: core.filter(|_| !several_cores),

@@ -142,14 +142,27 @@ impl Composer<'_> {
                     span: start,
                     collection,
                 } = self.open.pop().expect("every end has a beginning");
-                let value = match collection {
-                    Collection::Sequence(items) => Value::Sequence(items),
-                    Collection::Mapping { entries, .. } => Value::Mapping(Mapping { entries }),
+                let (value, last_end) = match collection {
+                    Collection::Sequence(items) => {
+                        let last_end = items.last().map(|item| item.span.end);
+                        (Value::Sequence(items), last_end)
+                    }
+                    Collection::Mapping { entries, .. } => {
+                        let last_end = entries.last().map(|entry| entry.value.span.end);
+                        (Value::Mapping(Mapping { entries }), last_end)
+                    }
+                };
+                // A block has no closing mark: the parser notices its end at the next token.
+                let is_block = span.start == span.end;
+                let end = if is_block {
+                    last_end.unwrap_or(start.end)
+                } else {
+                    span.end
                 };
                 self.add(Node {
                     span: Span {
                         start: start.start,
-                        end: span.end.max(start.end),
+                        end: end.max(start.end),
                     },
                     value,
                 });
@@ -237,10 +250,18 @@ impl Composer<'_> {
             return;
         }
         if let Some((key, key_span)) = key.take() {
+            let mut value = node;
+            if value.span.start == value.span.end {
+                // A value that is left out stands right after the colon, not where the next
+                // token happens to be.
+                let after = &self.source.text()[key_span.end..];
+                let at = key_span.end + after.find(':').map_or(0, |colon| colon + 1);
+                value.span = Span { start: at, end: at };
+            }
             entries.push(Entry {
                 key,
                 key_span,
-                value: node,
+                value,
             });
             return;
         }

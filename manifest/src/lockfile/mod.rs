@@ -128,13 +128,17 @@ impl Lockfile {
         for (owner, package, version) in bindings {
             let key = (package.clone(), version.clone());
             if !self.packages.contains_key(&key) && !self.roots.contains_key(package) {
-                problems.push(format!("{owner} is bound to {package} {version}, which is not there"));
+                problems.push(format!(
+                    "{owner} is bound to {package} {version}, which is not there"
+                ));
             }
         }
         let mut previous: Option<&PackageName> = None;
         for (name, _) in self.packages.keys() {
             if previous.replace(name) == Some(name) && !self.side_by_side.contains(name) {
-                problems.push(format!("{name} has several versions and is not listed as side by side"));
+                problems.push(format!(
+                    "{name} has several versions and is not listed as side by side"
+                ));
             }
         }
         problems.dedup();

@@ -23,9 +23,12 @@ pub(super) fn read(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<Lockfile
     };
     if let Some(marker) = conflict_marker(&source) {
         return Parsed::failed(
-            Diagnostic::error(Code::LockConflict, "the lockfile holds the markers of a merge conflict")
-                .at(marker)
-                .hint("`pkgres lock` mends it: the releases of both sides are preferred"),
+            Diagnostic::error(
+                Code::LockConflict,
+                "the lockfile holds the markers of a merge conflict",
+            )
+            .at(marker)
+            .hint("`pkgres lock` mends it: the releases of both sides are preferred"),
         );
     }
     let mut reader = Reader {
@@ -219,7 +222,10 @@ impl<'source> Reader<'source> {
                 .text()
                 .lines()
                 .take_while(|line| line.starts_with('#'))
-                .find_map(|line| line.split_once("read by ").map(|(_, who)| who.trim_end_matches('.')))
+                .find_map(|line| {
+                    line.split_once("read by ")
+                        .map(|(_, who)| who.trim_end_matches('.'))
+                })
                 .unwrap_or("a newer pkgres");
             let error = Diagnostic::error(
                 Code::LockFormat,
@@ -337,6 +343,9 @@ fn full_version(text: &str) -> Result<Version, String> {
     if version.to_string() == text {
         Ok(version)
     } else {
-        Err(format!("`{}` is written `{version}`", Escaped::shortened(text)))
+        Err(format!(
+            "`{}` is written `{version}`",
+            Escaped::shortened(text)
+        ))
     }
 }

@@ -73,7 +73,9 @@ impl PackageFolder {
                         executable: is_executable(&metadata),
                     });
                 } else {
-                    return Err(refused("a package has only plain files and folders".to_owned()));
+                    return Err(refused(
+                        "a package has only plain files and folders".to_owned(),
+                    ));
                 }
                 let limits = &options.limits;
                 if files.len() as u64 > limits.archive_entries {
@@ -104,7 +106,8 @@ impl PackageFolder {
     ) -> Result<PackageManifest, Vec<Diagnostic>> {
         let file = path.join(MANIFEST_FILE);
         let limit = options.limits.manifest_bytes;
-        let bytes = read_file(&file, limit, Follow::Nothing).map_err(|error| vec![error.to_diagnostic()])?;
+        let bytes = read_file(&file, limit, Follow::Nothing)
+            .map_err(|error| vec![error.to_diagnostic()])?;
         PackageManifest::read(&file.to_string_lossy(), &bytes, options)
             .into_result()
             .map(|(manifest, _)| manifest)
@@ -133,14 +136,12 @@ impl PackageFolder {
             Err(errors) => return Parsed::new(None, errors),
         };
         let limit = options.limits.class_file_bytes;
-        let package = Package::assemble(manifest, options, |path| {
-            match self.read(path, limit) {
-                Ok(bytes) => Some(bytes),
-                Err(error) if error.is_not_found() => None,
-                Err(error) => {
-                    diagnostics.push(error.to_diagnostic());
-                    None
-                }
+        let package = Package::assemble(manifest, options, |path| match self.read(path, limit) {
+            Ok(bytes) => Some(bytes),
+            Err(error) if error.is_not_found() => None,
+            Err(error) => {
+                diagnostics.push(error.to_diagnostic());
+                None
             }
         });
         if diagnostics.is_empty() {

@@ -53,7 +53,10 @@ impl DirectoryRegistry {
             registry: name.clone(),
             reason: format!("{}: {error}", shown(path)),
         };
-        if !fs::metadata(folder).map_err(|error| unreachable(folder, &error))?.is_dir() {
+        if !fs::metadata(folder)
+            .map_err(|error| unreachable(folder, &error))?
+            .is_dir()
+        {
             return Err(unreachable(folder, &"this is not a folder"));
         }
         let mut registry = Self {
@@ -76,7 +79,9 @@ impl DirectoryRegistry {
             let mut folders = Vec::new();
             for entry in entries {
                 let path = entry.path();
-                let kind = entry.file_type().map_err(|error| unreachable(&path, &error))?;
+                let kind = entry
+                    .file_type()
+                    .map_err(|error| unreachable(&path, &error))?;
                 let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
                 if is_hidden {
                     continue;
@@ -138,7 +143,9 @@ impl DirectoryRegistry {
             let record = match self.read(entry) {
                 Ok(record) => record,
                 Err(errors) => {
-                    self.findings.borrow_mut().push(broken(&entry.path, &errors));
+                    self.findings
+                        .borrow_mut()
+                        .push(broken(&entry.path, &errors));
                     continue;
                 }
             };
@@ -156,7 +163,9 @@ impl DirectoryRegistry {
                     .into());
             }
             if let Some(digest) = record.digest {
-                self.artifacts.borrow_mut().insert(digest, entry.path.clone());
+                self.artifacts
+                    .borrow_mut()
+                    .insert(digest, entry.path.clone());
             }
             records.insert(record.version.clone(), (record, entry));
         }
@@ -168,12 +177,18 @@ impl DirectoryRegistry {
             let archive = open_archive(&entry.path, &self.options)?;
             let read = Package::from_archive(&shown(&entry.path), &archive, &self.options);
             let (package, _) = read.into_result()?;
-            (package, archive.digest(), Some(archive.bytes().len() as u64))
+            (
+                package,
+                archive.digest(),
+                Some(archive.bytes().len() as u64),
+            )
         } else {
             let folder = PackageFolder::open(&entry.path, &self.options)
                 .map_err(|error| vec![error.to_diagnostic()])?;
             let (package, _) = folder.package(&self.options).into_result()?;
-            let digest = folder.digest(&self.options).map_err(|error| vec![error.to_diagnostic()])?;
+            let digest = folder
+                .digest(&self.options)
+                .map_err(|error| vec![error.to_diagnostic()])?;
             (package, digest, None)
         };
         let mut record = package.index_record();
@@ -185,7 +200,8 @@ impl DirectoryRegistry {
 
 fn open_archive(path: &Path, options: &ReadOptions) -> Result<Archive, Vec<Diagnostic>> {
     let limit = options.limits.archive_bytes;
-    let bytes = read_file(path, limit, Follow::Nothing).map_err(|error| vec![error.to_diagnostic()])?;
+    let bytes =
+        read_file(path, limit, Follow::Nothing).map_err(|error| vec![error.to_diagnostic()])?;
     Archive::open(&shown(path), bytes, &options.limits).map_err(|error| vec![error])
 }
 
@@ -209,7 +225,10 @@ fn broken(path: &Path, errors: &[Diagnostic]) -> Diagnostic {
             warning = warning.at(Location::new(&source, Span::default()));
         }
     }
-    warning.hint(format!("`pkgres check {}` lists all that is wrong with it", shown(path)))
+    warning.hint(format!(
+        "`pkgres check {}` lists all that is wrong with it",
+        shown(path)
+    ))
 }
 
 impl Registry for DirectoryRegistry {
@@ -217,10 +236,18 @@ impl Registry for DirectoryRegistry {
         &self.name
     }
 
-    fn records(&self, names: &[PackageName]) -> Result<Vec<Option<Vec<IndexRecord>>>, RegistryError> {
+    fn records(
+        &self,
+        names: &[PackageName],
+    ) -> Result<Vec<Option<Vec<IndexRecord>>>, RegistryError> {
         names
             .iter()
-            .map(|name| self.packages.get(name).map(|entries| self.records_of(entries)).transpose())
+            .map(|name| {
+                self.packages
+                    .get(name)
+                    .map(|entries| self.records_of(entries))
+                    .transpose()
+            })
             .collect()
     }
 
@@ -228,7 +255,10 @@ impl Registry for DirectoryRegistry {
         let lists = |entry: &Entry| {
             let manifest = &entry.manifest;
             manifest.format.is_heat_hot() && manifest.name.value.as_class() == *class
-                || manifest.classes.iter().any(|entry| entry.name.value == *class)
+                || manifest
+                    .classes
+                    .iter()
+                    .any(|entry| entry.name.value == *class)
         };
         let names: BTreeSet<&PackageName> = self
             .packages

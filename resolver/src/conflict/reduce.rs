@@ -43,15 +43,29 @@ pub(super) fn reduce(
 fn sorted(universe: &Universe, facts: FxHashSet<Fact>) -> Vec<Fact> {
     let mut facts: Vec<Fact> = facts.into_iter().collect();
     facts.sort_by_cached_key(|fact| match fact {
-        Fact::Requires { owner, target, allowed } => {
+        Fact::Requires {
+            owner,
+            target,
+            allowed,
+        } => {
             let (owner_name, target_name) = (universe.name(*owner), universe.name(*target));
             let newest = allowed.last().map_or(0, |last| last + 1);
             let rank = u8::from(!universe.is_root(*owner));
-            (rank, owner_name.to_string(), target_name.to_string(), newest, allowed.len())
+            (
+                rank,
+                owner_name.to_string(),
+                target_name.to_string(),
+                newest,
+                allowed.len(),
+            )
         }
-        Fact::Extends { owner, class } => {
-            (2, universe.name(*owner).to_string(), universe.class_name(*class).to_string(), 0, 0)
-        }
+        Fact::Extends { owner, class } => (
+            2,
+            universe.name(*owner).to_string(),
+            universe.class_name(*class).to_string(),
+            0,
+            0,
+        ),
         Fact::OwnCycle { owner } => (3, universe.name(*owner).to_string(), String::new(), 0, 0),
         Fact::Clause(number) => (4, String::new(), String::new(), *number, 0),
     });

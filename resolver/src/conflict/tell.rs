@@ -48,8 +48,13 @@ pub(super) fn tell(encoding: &mut Encoding<'_>, facts: &[Fact]) -> Conflict {
 fn clashing_package(universe: &Universe, facts: &[Fact]) -> Option<PackageId> {
     let mut restricted: BTreeMap<&PackageName, (PackageId, usize)> = BTreeMap::new();
     for fact in facts {
-        if let Fact::Requires { target, allowed, .. } = fact {
-            let entry = restricted.entry(universe.name(*target)).or_insert((*target, 0));
+        if let Fact::Requires {
+            target, allowed, ..
+        } = fact
+        {
+            let entry = restricted
+                .entry(universe.name(*target))
+                .or_insert((*target, 0));
             entry.1 += if allowed.is_empty() { facts.len() } else { 1 };
         }
     }
@@ -89,9 +94,14 @@ fn reasons_of(
     clashing: Option<PackageId>,
 ) -> Vec<Reason> {
     match fact {
-        Fact::Requires { owner, target, allowed } => {
+        Fact::Requires {
+            owner,
+            target,
+            allowed,
+        } => {
             // One reason for each way in which the requirement is written.
-            let mut written: BTreeMap<String, (Vec<ReleaseId>, Spec, Option<Location>)> = BTreeMap::new();
+            let mut written: BTreeMap<String, (Vec<ReleaseId>, Spec, Option<Location>)> =
+                BTreeMap::new();
             for release in candidates(encoding.universe, *owner) {
                 let details = encoding.universe.details(release);
                 let Some(edge) = details.edges.iter().find(|edge| edge.package == *target) else {
@@ -101,7 +111,11 @@ fn reasons_of(
                     let entry = written
                         .entry(edge.requirement.spec.written().to_owned())
                         .or_insert_with(|| {
-                            (Vec::new(), edge.requirement.spec.clone(), edge.requirement.location.clone())
+                            (
+                                Vec::new(),
+                                edge.requirement.spec.clone(),
+                                edge.requirement.location.clone(),
+                            )
                         });
                     entry.0.push(release);
                 }
@@ -136,13 +150,21 @@ fn reasons_of(
                 .into_iter()
                 .filter(|release| {
                     let details = encoding.universe.details(*release);
-                    details.classes.as_ref().is_some_and(|table| table.external.contains(class))
+                    details
+                        .classes
+                        .as_ref()
+                        .is_some_and(|table| table.external.contains(class))
                 })
                 .collect();
             let universe = &*encoding.universe;
             let class = universe.class_name(*class).clone();
             vec![reason_about(universe, *owner, &releases, |subject| {
-                (format!("a class of {subject} extends {class}"), ReasonKind::Extends { class: class.clone() })
+                (
+                    format!("a class of {subject} extends {class}"),
+                    ReasonKind::Extends {
+                        class: class.clone(),
+                    },
+                )
             })]
         }
         Fact::OwnCycle { owner } => {
@@ -150,12 +172,23 @@ fn reasons_of(
                 .into_iter()
                 .filter(|release| {
                     let details = encoding.universe.details(*release);
-                    details.classes.as_ref().is_some_and(|table| table.own_cycle.is_some())
+                    details
+                        .classes
+                        .as_ref()
+                        .is_some_and(|table| table.own_cycle.is_some())
                 })
                 .collect();
-            vec![reason_about(encoding.universe, *owner, &releases, |subject| {
-                (format!("classes of {subject} extend each other"), ReasonKind::OwnCycle)
-            })]
+            vec![reason_about(
+                encoding.universe,
+                *owner,
+                &releases,
+                |subject| {
+                    (
+                        format!("classes of {subject} extend each other"),
+                        ReasonKind::OwnCycle,
+                    )
+                },
+            )]
         }
         Fact::Clause(number) => {
             let violation = &encoding.clauses()[*number as usize].violation;
@@ -206,7 +239,11 @@ fn inheritance(universe: &Universe, violation: &Violation) -> Reason {
         .collect();
     let start = paths[0][0].release;
     Reason {
-        text: shown.iter().map(|path| class_path(path)).collect::<Vec<_>>().join("; "),
+        text: shown
+            .iter()
+            .map(|path| class_path(path))
+            .collect::<Vec<_>>()
+            .join("; "),
         kind: ReasonKind::Inherits { paths: shown },
         owner: universe.name(start.package).clone(),
         versions: vec![universe.version(start).clone()],
@@ -242,46 +279,61 @@ fn subject(
     package: PackageId,
     releases: &[ReleaseId],
 ) -> (String, Vec<Version>, bool) {
-    let versions: Vec<Version> =
-        releases.iter().map(|release| universe.version(*release).clone()).collect();
+    let versions: Vec<Version> = releases
+        .iter()
+        .map(|release| universe.version(*release).clone())
+        .collect();
     let name = universe.name(package);
     let all = universe.delivered(package).candidates.allowed().len() as usize;
     let every = versions.len() == all && all > 1;
     let consecutive = releases.windows(2).all(|pair| {
         let between = pair[0].index + 1..pair[1].index;
         between.into_iter().all(|index| {
-            !universe.delivered(package).candidates.allowed().contains(index)
+            !universe
+                .delivered(package)
+                .candidates
+                .allowed()
+                .contains(index)
         })
     });
     let subject = match versions.as_slice() {
         _ if every => format!("every version of {name}"),
         [] => name.to_string(),
         [one] => format!("{name} {one}"),
-        [first, .., last] if consecutive && versions.len() > 2 => format!("{name} {first} to {last}"),
+        [first, .., last] if consecutive && versions.len() > 2 => {
+            format!("{name} {first} to {last}")
+        }
         _ => {
-            let listed: Vec<String> =
-                versions.iter().take(LISTED_VERSIONS).map(ToString::to_string).collect();
+            let listed: Vec<String> = versions
+                .iter()
+                .take(LISTED_VERSIONS)
+                .map(ToString::to_string)
+                .collect();
             let more = versions.len().saturating_sub(LISTED_VERSIONS);
-            let tail = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let tail = if more > 0 {
+                format!(" and {more} more")
+            } else {
+                String::new()
+            };
             format!("{name} {}{tail}", listed.join(", "))
         }
     };
     (subject, versions, every)
 }
 
-fn summary(
-    encoding: &Encoding<'_>,
-    facts: &[Fact],
-    clashing: Option<PackageId>,
-) -> (Code, String) {
+fn summary(encoding: &Encoding<'_>, facts: &[Fact], clashing: Option<PackageId>) -> (Code, String) {
     let universe = &*encoding.universe;
     for fact in facts {
         if let Fact::Clause(number) = fact {
             return match &encoding.clauses()[*number as usize].violation {
                 Violation::Diamond([one, _]) => {
                     let class = universe.class_name(one[0].class);
-                    let inherited = universe.class_name(one.last().expect("a path has an end").class);
-                    (Code::Diamond, format!("`{class}` would inherit `{inherited}` twice"))
+                    let inherited =
+                        universe.class_name(one.last().expect("a path has an end").class);
+                    (
+                        Code::Diamond,
+                        format!("`{class}` would inherit `{inherited}` twice"),
+                    )
                 }
                 Violation::Cycle(circle) => {
                     let class = universe.class_name(circle[0].class);
@@ -295,11 +347,16 @@ fn summary(
         match fact {
             Fact::OwnCycle { owner } => {
                 let name = universe.name(*owner);
-                return (Code::ClassCycle, format!("classes of `{name}` extend each other"));
+                return (
+                    Code::ClassCycle,
+                    format!("classes of `{name}` extend each other"),
+                );
             }
             Fact::Extends { class, .. } => {
                 let class = universe.class_name(*class);
-                let message = format!("the class `{class}` is not available in a version that could be chosen");
+                let message = format!(
+                    "the class `{class}` is not available in a version that could be chosen"
+                );
                 return (Code::ClassUnavailable, message);
             }
             _ => {}
@@ -311,7 +368,10 @@ fn summary(
     let name = universe.name(clashing);
     let releases = &universe.delivered(clashing).releases;
     if releases.is_empty() {
-        return (Code::UnknownPackage, format!("no registry has a package `{name}`"));
+        return (
+            Code::UnknownPackage,
+            format!("no registry has a package `{name}`"),
+        );
     }
     let demands = facts
         .iter()
@@ -320,14 +380,22 @@ fn summary(
     if demands == 1 {
         (Code::NoVersion, format!("no version of `{name}` will do"))
     } else {
-        (Code::NoVersion, format!("no version of `{name}` satisfies everyone"))
+        (
+            Code::NoVersion,
+            format!("no version of `{name}` satisfies everyone"),
+        )
     }
 }
 
 fn hints(encoding: &mut Encoding<'_>, facts: &[Fact]) -> Vec<String> {
     let mut hints = Vec::new();
     for fact in facts {
-        let Fact::Requires { owner, target, allowed } = fact else {
+        let Fact::Requires {
+            owner,
+            target,
+            allowed,
+        } = fact
+        else {
             continue;
         };
         let universe = &mut *encoding.universe;
@@ -336,7 +404,8 @@ fn hints(encoding: &mut Encoding<'_>, facts: &[Fact]) -> Vec<String> {
             let known: Vec<String> = universe
                 .package_ids()
                 .filter(|package| {
-                    universe.is_delivered(*package) && !universe.delivered(*package).releases.is_empty()
+                    universe.is_delivered(*package)
+                        && !universe.delivered(*package).releases.is_empty()
                 })
                 .map(|package| universe.name(package).to_string())
                 .collect();
@@ -363,12 +432,17 @@ fn hints(encoding: &mut Encoding<'_>, facts: &[Fact]) -> Vec<String> {
         let matching = universe.versions_in(*target, &edge.requirement.spec);
         let delivered = universe.delivered(*target);
         let records = |index: u32| &delivered.releases[index as usize].record;
-        if let Some(index) = matching.iter().find(|index| records(*index).version.is_prerelease() && !records(*index).yanked) {
+        if let Some(index) = matching
+            .iter()
+            .find(|index| records(*index).version.is_prerelease() && !records(*index).yanked)
+        {
             let version = &records(index).version;
             hints.push(format!("`--prerelease allow` lets {name} {version} in"));
         } else if let Some(index) = matching.iter().find(|index| records(*index).yanked) {
             let version = &records(index).version;
-            hints.push(format!("{name} {version} matches but was withdrawn; only a lock can hold it"));
+            hints.push(format!(
+                "{name} {version} matches but was withdrawn; only a lock can hold it"
+            ));
         } else {
             hints.push(available(universe, *target));
         }
@@ -394,10 +468,16 @@ fn available(universe: &Universe, package: PackageId) -> String {
         [] => format!("all versions of {name} were withdrawn"),
         [only] => format!("the only version of {name} is {only}"),
         [others @ .., last] if count <= LISTED_VERSIONS => {
-            format!("the versions of {name} are {} and {last}", others.join(", "))
+            format!(
+                "the versions of {name} are {} and {last}",
+                others.join(", ")
+            )
         }
         [others @ .., last] => {
-            format!("the newest of {count} versions of {name} are {} and {last}", others.join(", "))
+            format!(
+                "the newest of {count} versions of {name} are {} and {last}",
+                others.join(", ")
+            )
         }
     }
 }

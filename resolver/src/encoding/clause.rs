@@ -92,7 +92,10 @@ fn visits(encoding: &Encoding<'_>, selection: &Selection, path: &[ClassAt]) -> V
             let (edge, _) = provider(encoding.universe, selection, class.release, next.class)
                 .expect("the path was found through it");
             let details = encoding.universe.known_details(class.release);
-            details.edges[..=edge].iter().map(|edge| edge.package).collect()
+            details.edges[..=edge]
+                .iter()
+                .map(|edge| edge.package)
+                .collect()
         };
         let visit = visits.last_mut().expect("a visit was begun above");
         visit.steps.push(Step {
@@ -158,10 +161,12 @@ impl Terms {
         };
         let first_end = paths[0].last().expect("a path is not empty");
         let same_package = first_end.release.package == end.release.package;
-        if !same_package || !encoding.is_split(end.release.package) || before.release == end.release {
+        if !same_package || !encoding.is_split(end.release.package) || before.release == end.release
+        {
             return;
         }
-        let Some((edge, _)) = provider(encoding.universe, selection, before.release, end.class) else {
+        let Some((edge, _)) = provider(encoding.universe, selection, before.release, end.class)
+        else {
             return;
         };
         let variable = encoding.bound_variable(before.release, edge);
@@ -172,7 +177,9 @@ impl Terms {
             .intersection(allowed)
             .intersection(&WordSet::single(first_end.release.index).complement());
         let used_on_the_way = paths.iter().any(|path| {
-            path[..path.len() - 1].iter().any(|class| class.release == end.release)
+            path[..path.len() - 1]
+                .iter()
+                .any(|class| class.release == end.release)
         });
         if let Some(term) = self.0.iter_mut().find(|(known, _)| *known == variable)
             && !used_on_the_way
@@ -186,7 +193,12 @@ impl Terms {
 /// the same way.
 fn alike(encoding: &mut Encoding<'_>, visit: &Visit) -> WordSet {
     let package = visit.release.package;
-    let allowed = encoding.universe.delivered(package).candidates.allowed().clone();
+    let allowed = encoding
+        .universe
+        .delivered(package)
+        .candidates
+        .allowed()
+        .clone();
     allowed
         .iter()
         .filter(|index| {
@@ -210,20 +222,28 @@ fn takes_same_steps(encoding: &mut Encoding<'_>, release: ReleaseId, visit: &Vis
     } else {
         table.position(visit.entry).is_some()
     };
-    has_entry && visit.steps.iter().all(|step| {
-        let Some(position) = table.position(step.class) else {
-            return false;
-        };
-        table.classes[position as usize].parents.iter().any(|parent| match parent {
-            Parent::Own(own) => {
-                step.asked.is_empty() && table.classes[*own as usize].name == step.parent
-            }
-            Parent::External(external) => {
-                !step.asked.is_empty()
-                    && table.external[*external as usize] == step.parent
-                    && details.edges.len() >= step.asked.len()
-                    && details.edges.iter().zip(&step.asked).all(|(edge, asked)| edge.package == *asked)
-            }
+    has_entry
+        && visit.steps.iter().all(|step| {
+            let Some(position) = table.position(step.class) else {
+                return false;
+            };
+            table.classes[position as usize]
+                .parents
+                .iter()
+                .any(|parent| match parent {
+                    Parent::Own(own) => {
+                        step.asked.is_empty() && table.classes[*own as usize].name == step.parent
+                    }
+                    Parent::External(external) => {
+                        !step.asked.is_empty()
+                            && table.external[*external as usize] == step.parent
+                            && details.edges.len() >= step.asked.len()
+                            && details
+                                .edges
+                                .iter()
+                                .zip(&step.asked)
+                                .all(|(edge, asked)| edge.package == *asked)
+                    }
+                })
         })
-    })
 }

@@ -170,7 +170,9 @@ impl<'universe> Encoding<'universe> {
                 }
             }
             Variable::Package(_) | Variable::Release(_) => {
-                let release = self.release_of(variable, value).expect("both stand for releases");
+                let release = self
+                    .release_of(variable, value)
+                    .expect("both stand for releases");
                 self.release_dependencies(release, &mut found)?;
             }
             Variable::Binding(release, edge) => {
@@ -201,21 +203,20 @@ impl<'universe> Encoding<'universe> {
             let clause = &self.clauses[number as usize];
             if clause.terms[term as usize].1.contains(value) {
                 let count = u32::try_from(clause.terms.len()).expect("few terms");
-                let others = WordSet::range(0, count)
-                    .intersection(&WordSet::single(term).complement());
-                self.depend(Variable::Clause(number), others, Fact::Clause(number), &mut found);
+                let others =
+                    WordSet::range(0, count).intersection(&WordSet::single(term).complement());
+                self.depend(
+                    Variable::Clause(number),
+                    others,
+                    Fact::Clause(number),
+                    &mut found,
+                );
             }
         }
         Ok(found)
     }
 
-    fn depend(
-        &self,
-        target: Variable,
-        allowed: WordSet,
-        fact: Fact,
-        found: &mut Vec<Dependency>,
-    ) {
+    fn depend(&self, target: Variable, allowed: WordSet, fact: Fact, found: &mut Vec<Dependency>) {
         if self.only.as_ref().is_some_and(|only| !only.contains(&fact)) {
             return;
         }
@@ -290,7 +291,8 @@ impl<'universe> Encoding<'universe> {
         let mut found = Vec::new();
         for (number, edge) in details.edges.iter().enumerate() {
             let defining = self.universe.definers(edge.package, class);
-            let allowed = defining.intersection(self.universe.delivered(edge.package).candidates.allowed());
+            let allowed =
+                defining.intersection(self.universe.delivered(edge.package).candidates.allowed());
             if !allowed.is_empty() {
                 found.push((number, allowed));
             }
@@ -307,7 +309,10 @@ impl<'universe> Encoding<'universe> {
     fn add(&mut self, clause: Clause) {
         let number = u32::try_from(self.clauses.len()).expect("fewer than 2^32 clauses");
         for (term, (variable, _)) in (0..).zip(&clause.terms) {
-            self.terms.entry(*variable).or_default().push((number, term));
+            self.terms
+                .entry(*variable)
+                .or_default()
+                .push((number, term));
         }
         self.clauses.push(clause);
     }

@@ -104,11 +104,13 @@ fn add_leaf(
 fn in_domain(encoding: &Encoding<'_>, variable: Variable, set: &WordSet) -> Vec<u32> {
     let size = match variable {
         Variable::Package(package) => {
-            u32::try_from(encoding.universe.delivered(package).releases.len()).expect("few releases")
+            u32::try_from(encoding.universe.delivered(package).releases.len())
+                .expect("few releases")
         }
         Variable::Binding(release, edge) => {
             let package = encoding.universe.known_details(release).edges[edge as usize].package;
-            u32::try_from(encoding.universe.delivered(package).releases.len()).expect("few releases")
+            u32::try_from(encoding.universe.delivered(package).releases.len())
+                .expect("few releases")
         }
         Variable::Provider(release, _) => {
             u32::try_from(encoding.universe.known_details(release).edges.len()).expect("few edges")
@@ -184,7 +186,10 @@ impl Trail {
                 let requirers = self.required_by.get_mut(&target).expect("it was entered");
                 requirers.pop();
                 if named {
-                    *self.prerelease_named.get_mut(&package).expect("it was counted") -= 1;
+                    *self
+                        .prerelease_named
+                        .get_mut(&package)
+                        .expect("it was counted") -= 1;
                 }
             }
         }
@@ -195,7 +200,10 @@ impl Trail {
         let position = self.decided.len();
         self.positions.insert(variable, position);
         for (edge, (target, package, named)) in required.iter().enumerate() {
-            self.required_by.entry(*target).or_default().push((position, edge));
+            self.required_by
+                .entry(*target)
+                .or_default()
+                .push((position, edge));
             if *named {
                 *self.prerelease_named.entry(*package).or_default() += 1;
             }
@@ -230,7 +238,10 @@ impl State<'_, '_> {
             self.conflicts += 1;
         }
         let prerelease_named = |trail: &Trail, package: PackageId| {
-            trail.prerelease_named.get(&package).is_some_and(|count| *count > 0)
+            trail
+                .prerelease_named
+                .get(&package)
+                .is_some_and(|count| *count > 0)
         };
         let chosen = match variable {
             Variable::Package(package) => {
@@ -241,7 +252,9 @@ impl State<'_, '_> {
                 let edge = edge as usize;
                 let package = self.encoding.universe.known_details(release).edges[edge].package;
                 let named = prerelease_named(&self.trail, package);
-                self.encoding.universe.best_binding(release, edge, set, named)?
+                self.encoding
+                    .universe
+                    .best_binding(release, edge, set, named)?
             }
             _ => set.contains(0).then_some(0).or_else(|| set.iter().next())?,
         };
@@ -286,7 +299,11 @@ impl DependencyProvider for Provider<'_, '_> {
             // Nothing is to be chosen here before all packages are.
             Variable::Provider(..) | Variable::Clause(_) => 0,
         };
-        let conflicts = if state.conflicts >= PATIENCE { statistics.conflict_count() } else { 0 };
+        let conflicts = if state.conflicts >= PATIENCE {
+            statistics.conflict_count()
+        } else {
+            0
+        };
         (kind, conflicts, Reverse(state.trail.rank(*variable)))
     }
 
@@ -313,6 +330,10 @@ impl DependencyProvider for Provider<'_, '_> {
     }
 
     fn should_cancel(&self) -> Result<(), Stop> {
-        self.state.borrow_mut().budget.take().map_err(|Exhausted| Stop::Exhausted)
+        self.state
+            .borrow_mut()
+            .budget
+            .take()
+            .map_err(|Exhausted| Stop::Exhausted)
     }
 }

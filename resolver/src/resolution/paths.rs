@@ -13,12 +13,16 @@ pub(super) fn paths_to(resolution: &Resolution, name: &PackageName) -> Vec<Vec<P
         .roots
         .iter()
         .map(|root| ((&root.name, &root.version), root.requires.as_slice()));
-    let packages = resolution
-        .packages
-        .iter()
-        .map(|package| ((&package.name, &package.version), package.requires.as_slice()));
-    let requires: HashMap<Release<'_>, &[BoundRequirement]> = roots.clone().chain(packages).collect();
-    let mut came_from: HashMap<Release<'_>, Option<(Release<'_>, &BoundRequirement)>> = HashMap::new();
+    let packages = resolution.packages.iter().map(|package| {
+        (
+            (&package.name, &package.version),
+            package.requires.as_slice(),
+        )
+    });
+    let requires: HashMap<Release<'_>, &[BoundRequirement]> =
+        roots.clone().chain(packages).collect();
+    let mut came_from: HashMap<Release<'_>, Option<(Release<'_>, &BoundRequirement)>> =
+        HashMap::new();
     let mut queue = VecDeque::new();
     for (root, _) in roots {
         came_from.insert(root, None);

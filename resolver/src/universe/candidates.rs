@@ -18,11 +18,17 @@ pub(crate) struct Candidates {
 impl Candidates {
     /// `records` are ascending by version. Withdrawn releases are candidates only if they are
     /// locked, and so are prereleases where the policy is never to take them.
-    pub(super) fn new(records: &[IndexRecord], locked: &[Version], policy: PrereleasePolicy) -> Self {
+    pub(super) fn new(
+        records: &[IndexRecord],
+        locked: &[Version],
+        policy: PrereleasePolicy,
+    ) -> Self {
         let mut locked: Vec<u32> = locked
             .iter()
             .filter_map(|version| {
-                let at = records.binary_search_by(|record| record.version.cmp(version)).ok()?;
+                let at = records
+                    .binary_search_by(|record| record.version.cmp(version))
+                    .ok()?;
                 u32::try_from(at).ok()
             })
             .collect();
@@ -30,7 +36,9 @@ impl Candidates {
         locked.dedup();
         let numbered = || (0_u32..).zip(records);
         let is_stable = |record: &IndexRecord| !record.version.is_prerelease();
-        let all_alike = records.iter().all(|record| !record.yanked && is_stable(record));
+        let all_alike = records
+            .iter()
+            .all(|record| !record.yanked && is_stable(record));
         let end = u32::try_from(records.len()).expect("fewer than 2^32 releases");
         if all_alike {
             let all = WordSet::range(0, end);

@@ -40,7 +40,10 @@ pub(crate) struct ClassTable {
 impl ClassTable {
     /// The number of a class in the release.
     pub(crate) fn position(&self, name: ClassId) -> Option<u32> {
-        let at = self.positions.binary_search_by_key(&name, |(id, _)| *id).ok()?;
+        let at = self
+            .positions
+            .binary_search_by_key(&name, |(id, _)| *id)
+            .ok()?;
         Some(self.positions[at].1)
     }
 }
@@ -63,7 +66,11 @@ impl Universe {
         let defining: WordSet = (0_u32..)
             .zip(&self.delivered(package).releases)
             .filter(|(_, release)| {
-                release.record.classes.as_ref().is_none_or(|classes| exports(classes, name))
+                release
+                    .record
+                    .classes
+                    .as_ref()
+                    .is_none_or(|classes| exports(classes, name))
             })
             .map(|(at, _)| at)
             .collect();
@@ -74,14 +81,19 @@ impl Universe {
     /// Whether a release defines a class for others.
     pub(crate) fn defines(&self, release: ReleaseId, class: ClassId) -> bool {
         let classes = &self.release(release).record.classes;
-        classes.as_ref().is_none_or(|classes| exports(classes, self.class_name(class)))
+        classes
+            .as_ref()
+            .is_none_or(|classes| exports(classes, self.class_name(class)))
     }
 
     pub(super) fn class_table(&mut self, release: ReleaseId) -> Option<ClassTable> {
         let indexed = self.release(release).record.classes.clone()?;
         let is_core = self.core == Some(release.package);
-        let own: HashMap<&ClassName, u32> =
-            indexed.iter().map(|class| &class.name).zip(0_u32..).collect();
+        let own: HashMap<&ClassName, u32> = indexed
+            .iter()
+            .map(|class| &class.name)
+            .zip(0_u32..)
+            .collect();
         let mut external: Vec<ClassId> = Vec::new();
         let mut external_positions: HashMap<ClassId, u32> = HashMap::new();
         let mut classes = Vec::with_capacity(indexed.len());
@@ -110,8 +122,11 @@ impl Universe {
                 parents: parents.into_boxed_slice(),
             });
         }
-        let mut positions: Box<[(ClassId, u32)]> =
-            classes.iter().map(|class| class.name).zip(0_u32..).collect();
+        let mut positions: Box<[(ClassId, u32)]> = classes
+            .iter()
+            .map(|class| class.name)
+            .zip(0_u32..)
+            .collect();
         positions.sort_unstable();
         Some(ClassTable {
             positions,
@@ -156,7 +171,12 @@ fn own_cycle(classes: &[ClassNode]) -> Option<Box<[ClassId]>> {
                 }
                 State::Open => {
                     let begin = path.iter().position(|(class, _)| *class == parent)?;
-                    return Some(path[begin..].iter().map(|(class, _)| classes[*class].name).collect());
+                    return Some(
+                        path[begin..]
+                            .iter()
+                            .map(|(class, _)| classes[*class].name)
+                            .collect(),
+                    );
                 }
             }
         }

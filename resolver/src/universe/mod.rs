@@ -4,8 +4,8 @@
 //! decide anything: wherever an order matters, names, versions or positions in a manifest do.
 //! What a release requires and defines is worked out when the solver first looks at it.
 
-mod classes;
 mod candidates;
+mod classes;
 
 pub(crate) use classes::{ClassTable, Parent};
 
@@ -104,7 +104,10 @@ impl Universe {
     ) -> Self {
         let mut locked_versions: FxHashMap<PackageName, Vec<Version>> = FxHashMap::default();
         for (name, version) in locked.releases() {
-            locked_versions.entry(name.clone()).or_default().push(version.clone());
+            locked_versions
+                .entry(name.clone())
+                .or_default()
+                .push(version.clone());
         }
         let preferences = Preferences {
             prerelease,
@@ -209,7 +212,10 @@ impl Universe {
         let package = self.package_id(name);
         match supply {
             Supply::Unknown => self.deliver(package, None, Vec::new()),
-            Supply::Releases { source, mut records } => {
+            Supply::Releases {
+                source,
+                mut records,
+            } => {
                 records.retain(|record| record.name == *name);
                 self.deliver(package, Some(source), records);
             }
@@ -227,7 +233,9 @@ impl Universe {
         if self.is_delivered(package) {
             return;
         }
-        let ascending = records.windows(2).all(|pair| pair[0].version < pair[1].version);
+        let ascending = records
+            .windows(2)
+            .all(|pair| pair[0].version < pair[1].version);
         if !ascending {
             records.sort_by(|one, two| one.version.cmp(&two.version));
             records.dedup_by(|next, kept| next.version == kept.version);
@@ -242,7 +250,10 @@ impl Universe {
             source,
             releases: records
                 .into_iter()
-                .map(|record| Release { record, details: None })
+                .map(|record| Release {
+                    record,
+                    details: None,
+                })
                 .collect(),
             candidates,
         });
@@ -259,7 +270,9 @@ impl Universe {
     /// The position of a version, if the package has it.
     pub(crate) fn index_of(&self, package: PackageId, version: &Version) -> Option<u32> {
         let releases = &self.delivered(package).releases;
-        let at = releases.binary_search_by(|release| release.record.version.cmp(version)).ok()?;
+        let at = releases
+            .binary_search_by(|release| release.record.version.cmp(version))
+            .ok()?;
         Some(u32::try_from(at).expect("fewer than 2^32 releases"))
     }
 
@@ -270,7 +283,10 @@ impl Universe {
         }
         let details = Arc::new(self.work_out(release));
         let package = &mut self.packages[release.package.0 as usize];
-        let delivered = package.delivered.as_mut().expect("the release was found above");
+        let delivered = package
+            .delivered
+            .as_mut()
+            .expect("the release was found above");
         delivered.releases[release.index as usize].details = Some(Arc::clone(&details));
         details
     }
@@ -290,7 +306,9 @@ impl Universe {
         let core = self.core.filter(|core| *core != release.package);
         if let Some(core) = core {
             let name = self.name(core).clone();
-            let written = requirements.iter().find(|requirement| requirement.package == name);
+            let written = requirements
+                .iter()
+                .find(|requirement| requirement.package == name);
             edges.push(Edge {
                 package: core,
                 implicit: written.is_none(),
@@ -326,8 +344,8 @@ impl Universe {
         &self.preferences.locked
     }
 
-    /// The release to which the lock binds a requirement.
-    pub(crate) fn locked_binding(&self, release: ReleaseId, edge: usize) -> Option<u32> {
+    /// The version to which the lock binds a requirement.
+    fn locked_version(&self, release: ReleaseId, edge: usize) -> Option<&Version> {
         let package = self.known_details(release).edges[edge].package;
         let locked = &self.preferences.locked;
         let bindings = if self.is_root(release.package) {
@@ -335,10 +353,25 @@ impl Universe {
         } else if locked.packages.is_empty() {
             None
         } else {
-            let key = (self.name(release.package).clone(), self.version(release).clone());
+            let key = (
+                self.name(release.package).clone(),
+                self.version(release).clone(),
+            );
             locked.packages.get(&key)
         };
-        self.index_of(package, bindings?.get(self.name(package))?)
+        bindings?.get(self.name(package))
+    }
+
+    /// The release to which the lock binds a requirement. Roots are what they are now, whatever
+    /// their version was when the lock was written.
+    pub(crate) fn locked_binding(&self, release: ReleaseId, edge: usize) -> Option<u32> {
+        let version = self.locked_version(release, edge)?;
+        let package = self.known_details(release).edges[edge].package;
+        if self.is_root(package) {
+            Some(0)
+        } else {
+            self.index_of(package, version)
+        }
     }
 
     /// The best release of a split package for one requirement.
@@ -352,13 +385,18 @@ impl Universe {
         let package = self.known_details(release).edges[edge].package;
         self.locked_binding(release, edge)
             .filter(|locked| among.contains(*locked))
-            .or_else(|| self.delivered(package).candidates.best(among, prerelease_named))
+            .or_else(|| {
+                self.delivered(package)
+                    .candidates
+                    .best(among, prerelease_named)
+            })
     }
 
     /// The candidates of a package that match a spec.
     pub(crate) fn matching(&self, package: PackageId, spec: &Spec) -> WordSet {
         let delivered = self.delivered(package);
-        self.versions_in(package, spec).intersection(delivered.candidates.allowed())
+        self.versions_in(package, spec)
+            .intersection(delivered.candidates.allowed())
     }
 
     /// The releases of a package that match a spec, candidates or not.
@@ -373,7 +411,11 @@ impl Universe {
         for interval in spec.set().intervals() {
             let until = interval.until.as_ref().map_or(end, position);
             let run = WordSet::range(position(&interval.from), until);
-            matching = if matching.is_empty() { run } else { matching.union(&run) };
+            matching = if matching.is_empty() {
+                run
+            } else {
+                matching.union(&run)
+            };
         }
         matching
     }

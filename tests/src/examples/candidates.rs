@@ -31,7 +31,14 @@ fn policies() -> Vec<Example> {
     let mut locked_among_stable = with_policy(IfNecessary, root().requires("Y", "*"), both());
     locked_among_stable.records.push(release("Y", "1"));
     locked_among_stable.locked = Some(solution(&["R 1 X 1.1.0-rc.1"]));
+    let mut locked_twice = locked_among_stable.clone();
+    locked_twice.locked = Some(solution(&["R 1 X 1.1.0-rc.1", "Y 1 X 1"]));
     vec![
+        Example::solved(
+            "of two locked versions the newer one, prerelease or not",
+            locked_twice,
+            &["R 1 X 1.1.0-rc.1", "R 1 Y 1"],
+        ),
         Example::solved(
             "if necessary: stable versions first",
             with_policy(IfNecessary, root(), both()),

@@ -42,9 +42,9 @@ pub(super) fn examples() -> Vec<Example> {
             &["R 1 X 2", "R 1 Y 1"],
         ),
         Example::solved(
-            "a lock with a binding too much is searched anew",
+            "of a lock with a binding too much the rest is kept",
             locked(root(), records(), &["R 1 X 1", "R 1 Y 1", "Y 1 X 2"]),
-            &["R 1 X 2", "R 1 Y 1"],
+            &["R 1 X 1", "R 1 Y 1"],
         ),
         Example::solved(
             "a lock of another version of the root is a preference",

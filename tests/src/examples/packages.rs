@@ -116,7 +116,22 @@ fn cores() -> Vec<Example> {
         core("0.9").requires("X", "*"),
         vec![core("0.3"), release("X", "1").defines("X.B", &[])],
     );
+    let namesake = with_core(
+        release("R", "1").requires("X", "*"),
+        vec![
+            core("0.3"),
+            release("X", "1").defines("X.B", &[]),
+            release("X", "2").defines("K.Object", &[]),
+            release("X", "3").defines("K.Object", &["K.Application"]),
+        ],
+    );
     vec![
+        // In X 2 the implicit parent of `K.Object` is found in the release itself: a circle.
+        Example::solved(
+            "the root class is exempt in the core library only",
+            namesake,
+            &["R 1 K 0.3", "R 1 X 1", "X 1 K 0.3"],
+        ),
         Example::solved(
             "the core library is required as `0`",
             unpinned,

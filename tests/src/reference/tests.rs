@@ -158,6 +158,29 @@ fn a_broken_rule_is_named() {
     }
 }
 
+/// A class counts as one of those that it reaches.
+#[test]
+fn a_class_does_not_inherit_another_version_of_itself() {
+    let universe = Universe::new(
+        release("R", "1").requires("X", "2"),
+        vec![
+            release("X", "1").defines("X.B", &[]),
+            release("X", "2")
+                .requires("Y", "*")
+                .defines("X.B", &["Y.C"]),
+            release("Y", "1")
+                .requires("X", "1")
+                .defines("Y.C", &["X.B"]),
+        ],
+    );
+    let circle = solution(&["R 1 X 2", "X 2 Y 1", "Y 1 X 1"]);
+    let verdict = is_valid(&universe, &circle, &Rules::default());
+    assert!(verdict.is_err_and(|reason| reason.contains("two classes of one name")));
+    let lenient = Rules::without(Rule::Diamonds);
+    assert_eq!(is_valid(&universe, &circle, &lenient), Ok(()));
+    assert_eq!(search(&universe, &lenient), Answer::Solved(circle));
+}
+
 #[test]
 fn releases_are_without_the_root() {
     let solution = solution(&["R 1 X 1", "X 1 R 1", "X 1 Y 2"]);

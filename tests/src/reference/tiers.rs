@@ -2,7 +2,7 @@
 
 use super::candidates::lock;
 use super::problem::Problem;
-use super::valid::is_valid;
+use super::valid::{is_valid, needed};
 use super::walk::Walk;
 use super::{Answer, Rules, Solution};
 use crate::universe::Universe;
@@ -23,10 +23,11 @@ pub fn search(universe: &Universe, rules: &Rules) -> Answer {
 
 /// The answer to a universe, with a say in which of several minimal splits is taken.
 pub fn search_splitting(universe: &Universe, rules: &Rules, order: SplitOrder) -> Answer {
-    if let Some(lock) = lock(universe, rules)
-        && is_valid(universe, lock, rules).is_ok()
-    {
-        return Answer::Solved(Solution::new(lock.bindings.clone()));
+    if let Some(lock) = lock(universe, rules) {
+        let kept = needed(universe, lock);
+        if is_valid(universe, &kept, rules).is_ok() {
+            return Answer::Solved(kept);
+        }
     }
     let mut problem = Problem::new(universe, rules);
     problem.drop_hopeless();

@@ -46,6 +46,32 @@ pub fn is_valid(universe: &Universe, solution: &Solution, rules: &Rules) -> Resu
     Ok(())
 }
 
+/// The bindings of a solution that the root and what is reached from it need; the others are
+/// left over from requirements that are gone.
+pub(super) fn needed(universe: &Universe, solution: &Solution) -> Solution {
+    let mut bindings = BTreeMap::new();
+    let mut seen = BTreeSet::new();
+    let mut waiting = vec![&universe.root];
+    while let Some(record) = waiting.pop() {
+        if !seen.insert((&record.name, &record.version)) {
+            continue;
+        }
+        for (package, _) in requirements(universe, record) {
+            let key = (record.name.clone(), record.version.clone(), package.clone());
+            let Some(version) = solution.bindings.get(&key) else {
+                continue;
+            };
+            bindings.insert(key, version.clone());
+            let is_root = package == universe.root.name;
+            let releases = universe.records.iter().filter(|_| !is_root);
+            waiting.extend(
+                releases.filter(|other| other.name == package && other.version == *version),
+            );
+        }
+    }
+    Solution::new(bindings)
+}
+
 /// Everything that is reached from the root through bindings, with rule 1 on the way.
 fn reached<'universe>(
     universe: &'universe Universe,

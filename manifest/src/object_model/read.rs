@@ -1,0 +1,405 @@
+//! Reading object models.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use super::{Header, ModelObject, ModelValue, ObjectId, ObjectModel, ValueKind, VersionPin};
+use crate::diagnostic::{Code, Diagnostic, Escaped, Location, Parsed, SourceText, Span};
+use crate::document::{
+    Mapping, Node, Scalar, Style, Syntax, Value, decode, parse_json, parse_yaml,
+};
+use crate::limits::Limits;
+use crate::name::{ClassName, PackageName};
+use crate::spec::Spec;
+use crate::version::Version;
+
+/// The key of an object's header.
+const HEADER: &str = "?";
+
+pub(super) fn read(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<ObjectModel> {
+    let source = match decode(name, bytes, "bytes in an object model", limits.model_bytes) {
+        Ok(source) => source,
+        Err(error) => return Parsed::failed(error),
+    };
+    let mut diagnostics = Vec::new();
+    let Some((root, is_json)) = document(&source, limits, &mut diagnostics) else {
+        return Parsed::new(None, diagnostics);
+    };
+    let mut reader = Reader {
+        source: &source,
+        objects: Vec::new(),
+        ids: HashMap::new(),
+        diagnostics,
+    };
+    let (is_environment, fixations) = reader.model(&root);
+    let Reader {
+        mut objects,
+        ids,
+        diagnostics,
+        ..
+    } = reader;
+    for object in &mut objects {
+        for (_, value) in &mut object.properties {
+            link(value, &ids);
+        }
+    }
+    let model = ObjectModel {
+        source,
+        is_json,
+        root,
+        objects,
+        is_environment,
+        fixations,
+    };
+    Parsed::new(Some(model), diagnostics)
+}
+
+/// The document as a tree, and whether it is JSON. What begins like JSON and is not may be YAML.
+fn document(
+    source: &Arc<SourceText>,
+    limits: &Limits,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<(Node, bool)> {
+    let syntax = Syntax {
+        depth: limits.depth,
+        nodes: limits.model_nodes,
+        yaql_tag: false,
+    };
+    let looks_like_json = source.text().trim_start().starts_with('{');
+    let mut json_errors = Vec::new();
+    if looks_like_json || source.name().ends_with(".json") {
+        match parse_json(source, syntax).into_result() {
+            Ok((node, _)) => return Some((node, true)),
+            Err(errors) => json_errors = errors,
+        }
+    }
+    let is_syntax = json_errors.iter().all(|error| error.code == Code::Syntax);
+    if source.name().ends_with(".json") || !is_syntax {
+        diagnostics.extend(json_errors);
+        return None;
+    }
+    let documents = parse_yaml(source, syntax).drain_into(diagnostics)?;
+    let mut documents = documents.into_iter();
+    match (documents.next(), documents.next()) {
+        (Some(node), None) => Some((node, false)),
+        (first, second) => {
+            let span = second.or(first).map(|node| node.span).unwrap_or_default();
+            let message = "an object model is a single document";
+            diagnostics
+                .push(Diagnostic::error(Code::Model, message).at(Location::new(source, span)));
+            None
+        }
+    }
+}
+
+/// Texts that equal an object's id become references. Recursion is bounded by the depth limit.
+fn link(value: &mut ModelValue, ids: &HashMap<String, ObjectId>) {
+    match &mut value.kind {
+        ValueKind::Text(text) => {
+            if let Some(object) = ids.get(text) {
+                value.kind = ValueKind::Reference(*object);
+            }
+        }
+        ValueKind::List(items) => items.iter_mut().for_each(|item| link(item, ids)),
+        ValueKind::Map(entries) => entries.iter_mut().for_each(|(_, value)| link(value, ids)),
+        _ => {}
+    }
+}
+
+struct Reader<'source> {
+    source: &'source Arc<SourceText>,
+    objects: Vec<ModelObject>,
+    ids: HashMap<String, ObjectId>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Reader<'_> {
+    fn location(&self, span: Span) -> Location {
+        Location::new(self.source, span)
+    }
+
+    fn error(&mut self, message: impl Into<String>, span: Span) {
+        let location = self.location(span);
+        self.diagnostics
+            .push(Diagnostic::error(Code::Model, message).at(location));
+    }
+
+    fn model(&mut self, root: &Node) -> (bool, BTreeMap<PackageName, BTreeSet<Version>>) {
+        let Some(mapping) = root.as_mapping() else {
+            // A list of objects is a model too.
+            if root.as_sequence().is_some() {
+                self.value(root, None);
+            } else {
+                self.error(
+                    format!("an object model is a mapping, not {}", root.kind()),
+                    root.span,
+                );
+            }
+            return (false, BTreeMap::new());
+        };
+        match mapping.get("Objects") {
+            Some(objects) if mapping.get(HEADER).is_none() => {
+                self.value(objects, None);
+                let table = mapping
+                    .get("SystemData")
+                    .and_then(Node::as_mapping)
+                    .and_then(|data| data.get("Packages"));
+                (
+                    true,
+                    table.map(|table| self.fixations(table)).unwrap_or_default(),
+                )
+            }
+            _ => {
+                self.value(root, None);
+                (false, BTreeMap::new())
+            }
+        }
+    }
+
+    fn fixations(&mut self, table: &Node) -> BTreeMap<PackageName, BTreeSet<Version>> {
+        let mut fixations = BTreeMap::new();
+        if table.is_null() {
+            return fixations;
+        }
+        let Some(mapping) = table.as_mapping() else {
+            self.error(
+                "`Packages` is a mapping from names to lists of versions",
+                table.span,
+            );
+            return fixations;
+        };
+        for entry in &mapping.entries {
+            let name = match PackageName::parse(&entry.key.text) {
+                Ok(name) => name,
+                Err(error) => {
+                    self.error(
+                        format!("this is not a package name: {error}"),
+                        entry.key_span,
+                    );
+                    continue;
+                }
+            };
+            let Some(items) = entry.value.as_sequence() else {
+                self.error("this is a list of versions", entry.value.span);
+                continue;
+            };
+            let versions: &mut BTreeSet<Version> = fixations.entry(name).or_default();
+            for item in items {
+                match item.as_scalar().map(|scalar| Version::parse(&scalar.text)) {
+                    Some(Ok(version)) => {
+                        versions.insert(version);
+                    }
+                    Some(Err(error)) => self.error(error.to_string(), item.span),
+                    None => self.error("this is a version", item.span),
+                }
+            }
+        }
+        fixations
+    }
+
+    /// Recursion is bounded by the depth limit on documents.
+    fn value(&mut self, node: &Node, holder: Option<ObjectId>) -> ModelValue {
+        let kind = match &node.value {
+            Value::Scalar(scalar) => scalar_kind(scalar),
+            Value::Sequence(items) => {
+                ValueKind::List(items.iter().map(|item| self.value(item, holder)).collect())
+            }
+            Value::Mapping(mapping) => match mapping.get(HEADER) {
+                Some(header) => match self.object(mapping, header, holder) {
+                    Some(object) => ValueKind::Object(object),
+                    None => ValueKind::Null,
+                },
+                None => ValueKind::Map(
+                    mapping
+                        .entries
+                        .iter()
+                        .map(|entry| (entry.key.text.clone(), self.value(&entry.value, holder)))
+                        .collect(),
+                ),
+            },
+        };
+        ModelValue {
+            kind,
+            location: self.location(node.span),
+        }
+    }
+
+    fn object(
+        &mut self,
+        mapping: &Mapping,
+        header_node: &Node,
+        holder: Option<ObjectId>,
+    ) -> Option<ObjectId> {
+        let Some(header) = header_node.as_mapping() else {
+            self.error(
+                format!("`?` is a mapping, not {}", header_node.kind()),
+                header_node.span,
+            );
+            return None;
+        };
+        let object = self.header(header, header_node.span, holder)?;
+        let number = ObjectId(self.objects.len());
+        if let Some(id) = &object.id
+            && let Some(first) = self.ids.insert(id.clone(), number)
+        {
+            let message = format!("two objects have the id `{}`", Escaped::shortened(id));
+            let diagnostic = Diagnostic::error(Code::Model, message)
+                .label(object.location.clone(), "again here")
+                .label(self.objects[first.0].location.clone(), "first here");
+            self.diagnostics.push(diagnostic);
+        }
+        self.objects.push(object);
+        let properties = mapping
+            .entries
+            .iter()
+            .filter(|entry| entry.key.text != HEADER)
+            .map(|entry| {
+                (
+                    entry.key.text.clone(),
+                    self.value(&entry.value, Some(number)),
+                )
+            })
+            .collect();
+        self.objects[number.0].properties = properties;
+        Some(number)
+    }
+
+    fn header(
+        &mut self,
+        header: &Mapping,
+        span: Span,
+        holder: Option<ObjectId>,
+    ) -> Option<ModelObject> {
+        let Some(entry) = header.entry("type") else {
+            self.error("the object has no `type`", span);
+            return None;
+        };
+        let Some(written) = entry.value.as_scalar() else {
+            self.error(
+                format!("`type` is text, not {}", entry.value.kind()),
+                entry.value.span,
+            );
+            return None;
+        };
+        // `Fqn`, `Fqn/version`, `Fqn@package`, `Fqn/version@package`
+        let (rest, inline_package) = match written.text.split_once('@') {
+            Some((rest, package)) => (rest, Some(package)),
+            None => (written.text.as_str(), None),
+        };
+        let (class, inline_version) = match rest.split_once('/') {
+            Some((class, version)) => (class, Some(version)),
+            None => (rest, None),
+        };
+        let class = match ClassName::parse(class) {
+            Ok(class) => class,
+            Err(error) => {
+                self.error(
+                    format!("`type` does not name a class: {error}"),
+                    entry.value.span,
+                );
+                return None;
+            }
+        };
+        let mut package = inline_package.and_then(|text| self.package(text, entry.value.span));
+        let mut version = inline_version.map_or(VersionPin::None, |text| {
+            self.version(text, entry.value.span)
+        });
+        let written_scalar = |key: &str| {
+            let node = header.get(key)?;
+            Some((
+                node.as_scalar().filter(|scalar| !scalar.is_null()),
+                node.span,
+            ))
+        };
+        let mut package_value = None;
+        if let Some((scalar, span)) = written_scalar("package") {
+            match scalar {
+                Some(scalar) if package.is_none() => package = self.package(&scalar.text, span),
+                Some(_) => {}
+                None => package_value = Some(span),
+            }
+        }
+        let mut version_value = None;
+        for key in ["version", "classVersion"] {
+            let Some((scalar, span)) = written_scalar(key) else {
+                continue;
+            };
+            if let Some(scalar) = scalar
+                && version == VersionPin::None
+            {
+                version = self.version(&scalar.text, span);
+            }
+            let is_exact = matches!(version, VersionPin::Exact(_));
+            if key == "version" && (scalar.is_none() || !is_exact) {
+                version_value = Some(span);
+            }
+        }
+        let id = header
+            .get("id")
+            .and_then(Node::as_scalar)
+            .filter(|scalar| !scalar.is_null())
+            .map(|scalar| scalar.text.clone());
+        Some(ModelObject {
+            id,
+            class,
+            package,
+            version,
+            properties: Vec::new(),
+            holder,
+            location: self.location(entry.value.span),
+            header: Header {
+                span,
+                type_key: entry.key_span,
+                type_value: entry.value.span,
+                package_value,
+                version_value,
+            },
+        })
+    }
+
+    fn package(&mut self, text: &str, span: Span) -> Option<PackageName> {
+        PackageName::parse(text)
+            .inspect_err(|error| self.error(format!("this is not a package name: {error}"), span))
+            .ok()
+    }
+
+    /// A version with all three components is a pin; anything shorter is a range.
+    fn version(&mut self, text: &str, span: Span) -> VersionPin {
+        let is_full = text
+            .split(['-', '+'])
+            .next()
+            .is_some_and(|core| core.split('.').count() == 3);
+        if let Ok(version) = Version::parse(text)
+            && is_full
+        {
+            return VersionPin::Exact(version);
+        }
+        match Spec::parse(text) {
+            Ok(spec) => VersionPin::Range(spec),
+            Err(error) => {
+                self.error(error.to_string(), span);
+                VersionPin::None
+            }
+        }
+    }
+}
+
+fn scalar_kind(scalar: &Scalar) -> ValueKind {
+    if scalar.is_null() {
+        ValueKind::Null
+    } else if let Some(value) = scalar.as_bool() {
+        ValueKind::Bool(value)
+    } else if scalar.style == Style::Plain && is_number(&scalar.text) {
+        ValueKind::Number(scalar.text.clone())
+    } else {
+        ValueKind::Text(scalar.text.clone())
+    }
+}
+
+/// Whether YAML 1.2 and JSON read a plain scalar as a number.
+fn is_number(text: &str) -> bool {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    digits.starts_with(|first: char| first.is_ascii_digit() || first == '.')
+        && digits.contains(|character: char| character.is_ascii_digit())
+        && text.parse::<f64>().is_ok()
+}

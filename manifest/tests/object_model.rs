@@ -1,0 +1,269 @@
+//! Reading object models, and writing versions into them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pkgres_manifest::diagnostic::Diagnostic;
+use pkgres_manifest::{
+    Limits, ObjectId, ObjectModel, PackageName, Pins, ValueKind, Version, VersionPin,
+};
+
+fn read(name: &str, text: &str) -> Result<ObjectModel, Vec<Diagnostic>> {
+    ObjectModel::read(name, text.as_bytes(), &Limits::default())
+        .into_result()
+        .map(|(model, _)| model)
+}
+
+fn version(text: &str) -> Version {
+    Version::parse(text).expect("a version")
+}
+
+/// Pins every object that is not pinned to 1.2.0 of `org.acme.P`, or of its own package.
+fn pin(name: &str, text: &str) -> String {
+    let model = read(name, text).expect("a model");
+    let mut pins = Pins::default();
+    for (number, object) in model.objects().iter().enumerate() {
+        let package = PackageName::parse("org.acme.P").expect("a name");
+        let package = object.package.clone().unwrap_or(package);
+        let version = match &object.version {
+            VersionPin::Exact(version) => version.clone(),
+            _ => version("1.2.0"),
+        };
+        pins.packages
+            .entry(package.clone())
+            .or_default()
+            .insert(version.clone());
+        pins.objects.insert(ObjectId(number), (package, version));
+    }
+    let pinned = model
+        .with_pins(&pins, &Limits::default())
+        .expect("it can be written");
+    let again = read(name, &pinned).expect("it can be read");
+    let twice = again
+        .with_pins(&pins, &Limits::default())
+        .expect("it can be written");
+    assert_eq!(twice, pinned, "pinning twice changes nothing");
+    pinned
+}
+
+#[test]
+fn objects_nest_and_refer_to_each_other() {
+    let model = read(
+        "model.yaml",
+        "
+?:
+  id: web
+  type: org.acme.Web
+database:
+  ?: {id: db, type: org.acme.Db/1.2.3@org.acme.Database}
+peers: [db, {other: nobody, size: 3, on: true, none: ~}]
+",
+    )
+    .expect("a model");
+    let [web, db] = model.objects() else {
+        panic!("there are two objects");
+    };
+    assert_eq!(db.holder, Some(ObjectId(0)));
+    assert_eq!(db.version, VersionPin::Exact(version("1.2.3")));
+    assert_eq!(
+        db.package.as_ref().map(PackageName::as_str),
+        Some("org.acme.Database")
+    );
+    assert_eq!(web.version, VersionPin::None);
+    assert_eq!(web.properties[0].1.kind, ValueKind::Object(ObjectId(1)));
+    let ValueKind::List(peers) = &web.properties[1].1.kind else {
+        panic!("a list");
+    };
+    assert_eq!(peers[0].kind, ValueKind::Reference(ObjectId(1)));
+    let ValueKind::Map(entries) = &peers[1].kind else {
+        panic!("a mapping");
+    };
+    let kinds: Vec<&ValueKind> = entries.iter().map(|(_, value)| &value.kind).collect();
+    assert_eq!(
+        kinds,
+        [
+            &ValueKind::Text("nobody".into()),
+            &ValueKind::Number("3".into()),
+            &ValueKind::Bool(true),
+            &ValueKind::Null
+        ]
+    );
+}
+
+#[test]
+fn versions_come_from_every_place_that_can_hold_them() {
+    for (header, package, version_text) in [
+        ("type: a.B", None, "none"),
+        ("type: a.B@a", Some("a"), "none"),
+        ("type: a.B/1.0.0", None, "1.0.0"),
+        ("type: a.B/1, package: a", Some("a"), "range 1"),
+        (
+            "type: a.B, package: a, version: 1.0.0-rc.1",
+            Some("a"),
+            "1.0.0-rc.1",
+        ),
+        ("type: a.B, classVersion: 2.0.0", None, "2.0.0"),
+        ("type: a.B/1.0.0, classVersion: 2.0.0", None, "1.0.0"),
+        ("type: a.B, package: ~, version: ", None, "none"),
+    ] {
+        let model = read("m.yaml", &format!("'?': {{{header}}}")).expect(header);
+        let object = &model.objects()[0];
+        assert_eq!(
+            object.package.as_ref().map(PackageName::as_str),
+            package,
+            "{header}"
+        );
+        let shown = match &object.version {
+            VersionPin::None => "none".to_owned(),
+            VersionPin::Exact(version) => version.to_string(),
+            VersionPin::Range(spec) => format!("range {spec}"),
+        };
+        assert_eq!(shown, version_text, "{header}");
+    }
+}
+
+#[test]
+fn what_is_no_model_is_refused_with_its_place() {
+    for (text, message) in [
+        (
+            "",
+            "m.yaml:1:1: error[PK0060]: an object model is a single document",
+        ),
+        (
+            "a",
+            "m.yaml:1:1: error[PK0060]: an object model is a mapping, not a scalar",
+        ),
+        (
+            "'?': x",
+            "m.yaml:1:6: error[PK0060]: `?` is a mapping, not a scalar",
+        ),
+        (
+            "'?': {id: x}",
+            "m.yaml:1:6: error[PK0060]: the object has no `type`",
+        ),
+        (
+            "'?': {type: 1x}",
+            "m.yaml:1:13: error[PK0060]: `type` does not name a class: each part of a name begins with a letter or `_`, not with `1`",
+        ),
+        (
+            "'?': {type: a.B, version: x}",
+            "m.yaml:1:27: error[PK0060]: `x` is not a spec: `x` is not a number",
+        ),
+        (
+            "'?': {type: a.B, package: 1}",
+            "m.yaml:1:27: error[PK0060]: this is not a package name: each part of a name begins with a letter or `_`, not with `1`",
+        ),
+        (
+            "a: {'?': {id: x, type: a.B}}\nb: {'?': {id: x, type: a.B}}",
+            "m.yaml:2:24: error[PK0060]: two objects have the id `x`",
+        ),
+        (
+            "Objects: {}\nSystemData: {Packages: {a: 1.0.0}}",
+            "m.yaml:2:28: error[PK0060]: this is a list of versions",
+        ),
+        (
+            "Objects: {}\nSystemData: {Packages: {a: [x]}}",
+            "m.yaml:2:29: error[PK0060]: `x` is not a version: unexpected character 'x' while parsing major version number",
+        ),
+    ] {
+        let errors = read("m.yaml", text).expect_err(text);
+        assert_eq!(errors[0].to_string(), message, "{text}");
+    }
+    let errors = read("m.json", "{\"a\": [1,}").expect_err("broken");
+    assert_eq!(
+        errors[0].to_string(),
+        "m.json:1:10: error[PK0002]: expected value"
+    );
+    let errors = read("m.json", "{\"a\": 1, \"a\": 2}").expect_err("twice");
+    assert_eq!(
+        errors[0].to_string(),
+        "m.json:1:10: error[PK0004]: the key `a` stands twice"
+    );
+    let deep = format!("{}{}", "[".repeat(100), "]".repeat(100));
+    let errors = read("m.json", &deep).expect_err("too deep");
+    assert_eq!(
+        errors[0].to_string(),
+        "m.json:1:65: error[PK0001]: more than the limit of 64 levels of nesting"
+    );
+}
+
+#[test]
+fn json_keeps_its_shape() {
+    assert_eq!(
+        pin("m.json", r#"{"?": {"id": "a", "type": "x.Y"}, "n": 1.10}"#),
+        r#"{"?": {"id": "a", "type": "x.Y", "package": "org.acme.P", "version": "1.2.0"}, "n": 1.10}"#
+    );
+    assert_eq!(
+        pin(
+            "m.json",
+            "{\n    \"?\": {\n        \"type\": \"x.Y\",\n        \"id\": \"a\"\n    },\n    \"s\": \"\\ud83d\\ude00\"\n}\n"
+        ),
+        "{\n    \"?\": {\n        \"type\": \"x.Y\",\n        \"package\": \"org.acme.P\",\n        \"version\": \"1.2.0\",\n        \"id\": \"a\"\n    },\n    \"s\": \"\\ud83d\\ude00\"\n}\n"
+    );
+    assert_eq!(
+        pin(
+            "m.json",
+            r#"{"?":{"type":"x.Y","package":null,"version":"1"}}"#
+        ),
+        r#"{"?":{"type":"x.Y","package":"org.acme.P","version":"1.2.0"}}"#
+    );
+    let pinned = r#"{"?":{"type":"x.Y/1.0.0@p"}}"#;
+    assert_eq!(pin("m.json", pinned), pinned);
+    assert_eq!(
+        pin("m.json", r#"{"?":{"type":"x.Y/1.0.0"}}"#),
+        r#"{"?":{"type":"x.Y/1.0.0", "package": "org.acme.P"}}"#
+    );
+}
+
+#[test]
+fn yaml_keeps_its_comments_and_indentation() {
+    assert_eq!(
+        pin(
+            "m.yaml",
+            "# a model\n?:\n    type: x.Y   # the class\n    id: a\nlist:\n- ?:\n    id: b\n    type: x.Z\n    version:\n"
+        ),
+        "# a model\n?:\n    type: x.Y   # the class\n    package: org.acme.P\n    version: 1.2.0\n    id: a\nlist:\n- ?:\n    id: b\n    type: x.Z\n    package: org.acme.P\n    version: 1.2.0\n"
+    );
+    assert_eq!(
+        pin("m.yaml", "'?': {type: x.Y, id: a}  # short\n"),
+        "'?': {type: x.Y, package: org.acme.P, version: 1.2.0, id: a}  # short\n"
+    );
+    assert_eq!(
+        pin("m.yaml", "- ?: \r\n    type: x.Y\r\n"),
+        "- ?: \r\n    type: x.Y\r\n    package: org.acme.P\r\n    version: 1.2.0\r\n"
+    );
+}
+
+#[test]
+fn an_environment_keeps_its_table_of_versions() {
+    let before = r#"{"Objects": {"?": {"type": "x.E"}}, "ObjectsCopy": {"?": {"type": "x.E"}}, "Attributes": []}"#;
+    let after = r#"{"Objects": {"?": {"type": "x.E", "package": "org.acme.P", "version": "1.2.0"}}, "ObjectsCopy": {"?": {"type": "x.E"}}, "Attributes": [], "SystemData": {"Packages": {"org.acme.P": ["1.2.0"]}}}"#;
+    assert_eq!(pin("m.json", before), after);
+    let model = read("m.json", after).expect("an environment");
+    assert!(model.is_environment());
+    let table: BTreeMap<PackageName, BTreeSet<Version>> = [(
+        PackageName::parse("org.acme.P").expect("a name"),
+        [version("1.2.0")].into_iter().collect(),
+    )]
+    .into();
+    assert_eq!(model.fixations(), &table);
+    for (before, after) in [
+        (
+            "Objects:\n  ?:\n    type: x.E\nSystemData:\n  Packages:\n    old.P:\n    - 1.0.0\n  Other: 1\nlast: 2\n",
+            "Objects:\n  ?:\n    type: x.E\n    package: org.acme.P\n    version: 1.2.0\nSystemData:\n  Packages: {\"org.acme.P\": [\"1.2.0\"]}\n  Other: 1\nlast: 2\n",
+        ),
+        (
+            "Objects:\n  ?:\n    type: x.E\nSystemData:\n  Other: 1\n\nlast: 2\n",
+            "Objects:\n  ?:\n    type: x.E\n    package: org.acme.P\n    version: 1.2.0\nSystemData:\n  Other: 1\n  Packages: {\"org.acme.P\": [\"1.2.0\"]}\n\nlast: 2\n",
+        ),
+        (
+            "Objects:\n  ?:\n    type: x.E\n",
+            "Objects:\n  ?:\n    type: x.E\n    package: org.acme.P\n    version: 1.2.0\nSystemData: {Packages: {\"org.acme.P\": [\"1.2.0\"]}}\n",
+        ),
+        (
+            "SystemData:\nObjects:\n  ?: {type: x.E}",
+            "SystemData: {Packages: {\"org.acme.P\": [\"1.2.0\"]}}\nObjects:\n  ?: {type: x.E, package: org.acme.P, version: 1.2.0}",
+        ),
+    ] {
+        assert_eq!(pin("m.yaml", before), after);
+    }
+}

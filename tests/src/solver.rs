@@ -1,0 +1,140 @@
+//! The solver's answer to a universe, in the terms of the reference.
+
+use std::collections::BTreeMap;
+
+use pkgres_manifest::{IndexRecord, PackageName, RegistryName, ReleaseSource};
+use pkgres_resolver::{
+    Conflict, Locked, PrereleasePolicy, Request, Resolution, Resolver, SolveOptions, Step, Supply,
+};
+
+use crate::reference::{Answer, Solution};
+use crate::universe::{self, Universe};
+
+/// What the solver says of a universe.
+#[derive(Debug)]
+pub enum Verdict {
+    /// It has a resolution.
+    Solved(Box<Resolution>),
+    /// It says that there is none.
+    Conflict(Box<Conflict>),
+}
+
+impl Verdict {
+    /// The verdict in the terms of the reference.
+    pub fn answer(&self) -> Answer {
+        match self {
+            Self::Solved(resolution) => Answer::Solved(solution(resolution)),
+            Self::Conflict(_) => Answer::NoSolution,
+        }
+    }
+}
+
+/// Lets the solver answer. Packages are provided one at a time, as it asks for them.
+///
+/// # Panics
+///
+/// If the solver gives up, or asks twice for a package.
+pub fn solve(universe: &Universe) -> Verdict {
+    let mut records: BTreeMap<&PackageName, Vec<IndexRecord>> = BTreeMap::new();
+    for record in &universe.records {
+        records
+            .entry(&record.name)
+            .or_default()
+            .push(record.clone());
+    }
+    let source = ReleaseSource::Registry(RegistryName::parse("test").expect("a valid name"));
+    let mut resolver = Resolver::new(request(universe));
+    let mut asked: Vec<PackageName> = Vec::new();
+    loop {
+        match resolver.step() {
+            Step::Need(names) => {
+                for name in names {
+                    assert!(!asked.contains(&name), "{name} was provided before");
+                    let supply = match records.get(&name) {
+                        None => Supply::Unknown,
+                        Some(records) => Supply::Releases {
+                            source: source.clone(),
+                            records: records.clone(),
+                        },
+                    };
+                    resolver.provide(&name, supply);
+                    asked.push(name);
+                }
+            }
+            Step::Solved(resolution) => return Verdict::Solved(resolution),
+            Step::Conflict(conflict) => return Verdict::Conflict(conflict),
+            Step::GaveUp { steps } => panic!("gave up after {steps} steps"),
+        }
+    }
+}
+
+fn request(universe: &Universe) -> Request {
+    Request {
+        roots: vec![universe.root.clone()],
+        core: universe.core.clone(),
+        provided: Vec::new(),
+        locked: universe
+            .locked
+            .as_ref()
+            .map(|lock| locked(lock, &universe.root))
+            .unwrap_or_default(),
+        options: SolveOptions {
+            prerelease: match universe.prerelease {
+                universe::PrereleasePolicy::IfNecessary => PrereleasePolicy::IfNecessary,
+                universe::PrereleasePolicy::Allow => PrereleasePolicy::Allow,
+                universe::PrereleasePolicy::Never => PrereleasePolicy::Never,
+            },
+            single_version: universe.single_version,
+            ..SolveOptions::default()
+        },
+    }
+}
+
+/// A lock of the reference as a lock of the solver, which knows roots by name alone: what a lock
+/// says of another version of the root is only a preference.
+fn locked(lock: &Solution, root: &IndexRecord) -> Locked {
+    let mut locked = Locked::default();
+    for ((requirer, version, required), bound) in &lock.bindings {
+        let bindings = if *requirer != root.name {
+            locked
+                .packages
+                .entry((requirer.clone(), version.clone()))
+                .or_default()
+        } else if *version == root.version {
+            locked.roots.entry(requirer.clone()).or_default()
+        } else {
+            locked.preferred.insert((required.clone(), bound.clone()));
+            continue;
+        };
+        bindings.insert(required.clone(), bound.clone());
+    }
+    locked
+}
+
+fn solution(resolution: &Resolution) -> Solution {
+    let roots = resolution
+        .roots
+        .iter()
+        .map(|root| (&root.name, &root.version, &root.requires));
+    let packages = resolution
+        .packages
+        .iter()
+        .map(|package| (&package.name, &package.version, &package.requires));
+    let mut solution = Solution::new(
+        roots
+            .chain(packages)
+            .flat_map(|(name, version, requires)| {
+                requires.iter().map(move |bound| {
+                    let key = (name.clone(), version.clone(), bound.package.clone());
+                    (key, bound.version.clone())
+                })
+            })
+            .collect(),
+    );
+    solution.side_by_side = resolution
+        .side_by_side
+        .iter()
+        .map(|entry| entry.name.clone())
+        .collect();
+    solution
+}

@@ -5,8 +5,12 @@
 
 mod classes;
 mod manifest;
+mod model;
 mod required;
 
+pub use model::{
+    BoundPackage, BoundPackages, ModelReport, check_fixations, check_model, check_pinned,
+};
 pub use required::{Required, RequiredPackages};
 
 use pkgres_manifest::diagnostic::Diagnostic;

@@ -1,12 +1,11 @@
 //! The root of a run: a package folder with its manifest and lockfile.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{
-    IndexRecord, LOCK_FILE, Lockfile, MANIFEST_FILE, Package, PackageManifest, ReadOptions,
-};
+use pkgres_manifest::{LOCK_FILE, Lockfile, MANIFEST_FILE, Package, PackageManifest, ReadOptions};
 use pkgres_registry_client::PackageFolder;
 use pkgres_resolver::Locked;
 
@@ -15,7 +14,7 @@ use crate::failure::{Failure, Result};
 /// A root and where it lies.
 pub(crate) struct Project {
     pub(crate) folder: PathBuf,
-    pub(crate) record: IndexRecord,
+    pub(crate) package: Arc<Package>,
 }
 
 impl Project {
@@ -58,7 +57,7 @@ impl Project {
         let (package, _) = package.into_result()?;
         Ok(Self {
             folder,
-            record: package.index_record(),
+            package: Arc::new(package),
         })
     }
 

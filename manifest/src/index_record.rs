@@ -82,6 +82,15 @@ impl IndexRecord {
         }
     }
 
+    /// Whether the release is known to define a class for others.
+    pub fn exports(&self, class: &ClassName) -> bool {
+        self.classes.as_ref().is_some_and(|classes| {
+            classes
+                .binary_search_by(|known| known.name.cmp(class))
+                .is_ok_and(|at| !classes[at].internal)
+        })
+    }
+
     /// Reads one line of an index. To read many, [`IndexReader`] is faster.
     ///
     /// ```

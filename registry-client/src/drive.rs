@@ -1,5 +1,6 @@
 //! The loop that joins registries with the solver.
 
+use pkgres_manifest::ReadOptions;
 use pkgres_resolver::{Conflict, Resolution, Resolver, Step};
 
 use crate::registry::RegistryError;
@@ -20,13 +21,25 @@ pub enum Answer {
 }
 
 /// Lets a solver run, giving it what it asks for.
-pub fn drive(resolver: &mut Resolver, registries: &RegistrySet) -> Result<Answer, RegistryError> {
+///
+/// `options` say how the classes of packages are read, which only object models need.
+pub fn drive(
+    resolver: &mut Resolver,
+    registries: &RegistrySet,
+    options: &ReadOptions,
+) -> Result<Answer, RegistryError> {
     loop {
         match resolver.step() {
             Step::Need(names) => {
                 let supplies = registries.supply(&names)?;
                 for (name, supply) in names.iter().zip(supplies) {
                     resolver.provide(name, supply);
+                }
+            }
+            Step::NeedClasses(releases) => {
+                for (name, version) in releases {
+                    let package = registries.package(&name, &version, options)?;
+                    resolver.provide_classes(&name, &version, package);
                 }
             }
             Step::Solved(resolution) => return Ok(Answer::Solved(resolution)),

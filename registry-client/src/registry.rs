@@ -1,5 +1,7 @@
 //! What a registry is.
 
+use std::sync::Arc;
+
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Parsed};
 use pkgres_manifest::{
     Archive, ArtifactDigest, ClassName, IndexRecord, Package, PackageName, PackagePath,
@@ -90,6 +92,28 @@ pub trait Registry {
 
     /// The artifact with a digest, if the registry hands it out. Its digest was verified.
     fn artifact(&self, digest: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError>;
+
+    /// The package of a release with all its classes, if the registry can give it.
+    fn package(
+        &self,
+        record: &IndexRecord,
+        options: &ReadOptions,
+    ) -> Result<Option<Arc<Package>>, RegistryError> {
+        let Some(digest) = &record.digest else {
+            return Ok(None);
+        };
+        let Some(artifact) = self.artifact(digest)? else {
+            return Ok(None);
+        };
+        let name = format!("{} {}", record.name, record.version);
+        match artifact.package(&name, options).into_result() {
+            Ok((package, _)) => Ok(Some(Arc::new(package))),
+            Err(errors) => match errors.into_iter().next() {
+                Some(error) => Err(error.into()),
+                None => Ok(None),
+            },
+        }
+    }
 
     /// What is wrong with the registry though it can be used, such as packages that cannot be
     /// read. What was returned before is not returned again.

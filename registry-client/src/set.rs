@@ -1,9 +1,12 @@
 //! Several registries in order of preference.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::Diagnostic;
-use pkgres_manifest::{ArtifactDigest, ClassName, PackageName, ReleaseSource};
+use pkgres_manifest::{
+    ArtifactDigest, ClassName, Package, PackageName, ReadOptions, ReleaseSource, Version,
+};
 use pkgres_resolver::Supply;
 
 use crate::registry::{Artifact, Registry, RegistryError};
@@ -21,6 +24,11 @@ impl RegistrySet {
     /// A set of registries, the preferred one first.
     pub fn new(registries: Vec<Box<dyn Registry>>) -> Self {
         Self { registries }
+    }
+
+    /// Adds a registry that is preferred to all others.
+    pub fn prefer(&mut self, registry: Box<dyn Registry>) {
+        self.registries.insert(0, registry);
     }
 
     /// For each name what the first registry has that has the package.
@@ -63,6 +71,27 @@ impl RegistrySet {
             }
         }
         Ok(found.into_iter().collect())
+    }
+
+    /// The package of a release with all its classes, if its registry can give it.
+    pub fn package(
+        &self,
+        name: &PackageName,
+        version: &Version,
+        options: &ReadOptions,
+    ) -> Result<Option<Arc<Package>>, RegistryError> {
+        for registry in &self.registries {
+            let mut answers = registry.records(std::slice::from_ref(name))?;
+            let Some(records) = answers.pop().flatten() else {
+                continue;
+            };
+            // The first registry that has the name is the one that the package comes from.
+            return match records.iter().find(|record| record.version == *version) {
+                Some(record) => registry.package(record, options),
+                None => Ok(None),
+            };
+        }
+        Ok(None)
     }
 
     /// The artifact with a digest, from the first registry that hands it out.

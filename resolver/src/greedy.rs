@@ -73,11 +73,11 @@ impl Greedy {
     fn take_in(&mut self, universe: &mut Universe, release: ReleaseId) {
         let details = universe.details(release);
         for edge in &details.edges {
-            let matching = universe.matching(edge.package, &edge.requirement.spec);
+            let allowed = universe.allowed(edge);
             self.restrict(
                 universe,
                 edge.package,
-                &matching,
+                &allowed,
                 edge.requirement.spec.names_prerelease(),
             );
         }

@@ -5,6 +5,7 @@ mod engine;
 mod greedy;
 mod hierarchy;
 mod lock_check;
+mod model;
 mod request;
 mod resolution;
 mod resolver;
@@ -15,7 +16,10 @@ mod word_set;
 
 pub use conflict::{Conflict, Reason, ReasonKind};
 pub use lock_check::{LockCheck, LockReport, Staleness};
-pub use request::{Bindings, Locked, PrereleasePolicy, Request, SolveOptions};
+pub use model::{Fallback, ModelPlan, PlannedModel, Substitution};
+pub use request::{
+    Bindings, Locked, ModelRoot, ObjectDemand, PrereleasePolicy, Request, Root, SolveOptions,
+};
 pub use resolution::{
     BoundRequirement, ChosenPrerelease, Demand, PathStep, PrereleaseReason, Resolution,
     ResolvedPackage, ResolvedRoot, SideBySide, Stats,

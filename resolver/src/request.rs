@@ -1,8 +1,9 @@
 //! What is asked of the solver.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use pkgres_manifest::{IndexRecord, Lockfile, PackageName, Version};
+use pkgres_manifest::{IndexRecord, Lockfile, ObjectModel, PackageName, Spec, Version};
 
 /// The requirements that something is bound to: the version for each required package.
 pub type Bindings = BTreeMap<PackageName, Version>;
@@ -99,14 +100,41 @@ impl Locked {
     }
 }
 
+/// What a resolution is wanted for.
+#[derive(Debug, Clone)]
+pub enum Root {
+    /// A release given by its manifest and class files: the only candidate of its name.
+    Package(Box<IndexRecord>),
+    /// The objects of a model.
+    Model(ModelRoot),
+}
+
+/// The objects of a model, each with the package that its class is taken from.
+#[derive(Debug, Clone)]
+pub struct ModelRoot {
+    /// The model, whose contracts have to be met.
+    pub model: Arc<ObjectModel>,
+    /// One entry an object, in the order of the model.
+    pub objects: Vec<ObjectDemand>,
+}
+
+/// What an object demands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ObjectDemand {
+    /// The package that the object's class is taken from.
+    pub package: PackageName,
+    /// The versions that will do.
+    pub spec: Spec,
+}
+
 /// A problem to solve.
 ///
 /// Registries are not part of it: the solver asks for the releases of a package when it needs
 /// them, see [`Resolver`](crate::Resolver).
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Request {
-    /// The releases to find a resolution for, each the only candidate of its name.
-    pub roots: Vec<IndexRecord>,
+    /// What a resolution is wanted for.
+    pub roots: Vec<Root>,
     /// The core library, which every other package requires; `None` if there is none.
     pub core: Option<PackageName>,
     /// Releases that the host supplies. For their names no registry is asked.
@@ -121,7 +149,7 @@ impl Request {
     /// A request with the usual core library, nothing provided and nothing locked.
     pub fn new(root: IndexRecord) -> Self {
         Self {
-            roots: vec![root],
+            roots: vec![Root::Package(Box::new(root))],
             core: Some(PackageName::default_core_library()),
             provided: Vec::new(),
             locked: Locked::default(),

@@ -1,14 +1,17 @@
 //! The solver as a machine that is told what it asks for.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use pkgres_manifest::{IndexRecord, PackageName, ReleaseSource};
+use pkgres_manifest::{IndexRecord, Package, PackageName, ReleaseSource, Version};
+use rustc_hash::FxHashSet;
 
 use crate::conflict::{Conflict, explain};
 use crate::encoding::{Encoding, Missing};
 use crate::engine::{Budget, Outcome, Proof, search};
 use crate::greedy::{Greedy, Progress};
 use crate::hierarchy;
+use crate::model::unmet_contract;
 use crate::request::{Request, SolveOptions};
 use crate::resolution::Resolution;
 use crate::second_tier::{Impossible, Tier, search_second_tier};
@@ -34,6 +37,9 @@ pub enum Supply {
 pub enum Step {
     /// Releases of these packages are needed; [`Resolver::provide`] all of them, then go on.
     Need(Vec<PackageName>),
+    /// The classes of these releases are needed, to see whether the contracts of a model are met;
+    /// [`Resolver::provide_classes`] of all of them, then go on.
+    NeedClasses(Vec<(PackageName, Version)>),
     /// There is a valid resolution; this is the best one.
     Solved(Box<Resolution>),
     /// There is no valid resolution; this is why.
@@ -95,6 +101,8 @@ enum Phase {
     Lock,
     /// Without looking back.
     Greedy(Greedy),
+    /// Whether what the walk without looking back found meets the contracts of the model.
+    Candidate(Selection),
     /// One release of each package.
     FirstTier,
     /// Several releases of some.
@@ -145,64 +153,107 @@ impl Resolver {
         self.universe.provide(name, supply);
     }
 
+    /// Answers a need for the classes of a release; `None` if nobody has them, in which case the
+    /// contracts that they declare are not checked.
+    pub fn provide_classes(
+        &mut self,
+        name: &PackageName,
+        version: &Version,
+        classes: Option<Arc<Package>>,
+    ) {
+        self.universe.provide_classes(name, version, classes);
+    }
+
     /// Goes on until there is an answer or something is needed.
     pub fn step(&mut self) -> Step {
         loop {
-            match &mut self.phase {
-                Phase::Lock => {
-                    let missing = self.missing_for_lock();
-                    if !missing.is_empty() {
-                        return self.need(missing);
-                    }
-                    if let Some(selection) = self.locked_selection() {
-                        return self.solved(&selection);
-                    }
-                    self.phase = Phase::Greedy(Greedy::default());
-                }
-                Phase::Greedy(greedy) => match greedy.advance(&mut self.universe, &mut self.budget)
-                {
-                    Progress::Missing(missing) => return self.need(missing),
-                    Progress::Done(Some(selection)) => return self.solved(&selection),
-                    Progress::Done(None) => self.phase = Phase::FirstTier,
-                    Progress::GaveUp => return self.gave_up(),
-                },
-                Phase::FirstTier => {
-                    let mut encoding = Encoding::new(&mut self.universe, BTreeSet::new());
-                    match search(&mut encoding, &mut self.budget) {
-                        Outcome::Solved(selection) => return self.solved(&selection),
-                        Outcome::Impossible(proof) if self.options.single_version => {
-                            let conflict = explain(&mut encoding, proof, &mut self.budget);
-                            return Step::Conflict(Box::new(conflict));
+            let result = match &mut self.phase {
+                Phase::Lock => self.try_lock(),
+                Phase::Greedy(greedy) => {
+                    let progress = greedy.advance(&mut self.universe, &mut self.budget);
+                    match progress {
+                        Progress::Missing(missing) => Some(self.need(Missing::Packages(missing))),
+                        Progress::Done(Some(selection)) => {
+                            self.phase = Phase::Candidate(selection);
+                            None
                         }
-                        Outcome::Impossible(proof) => self.phase = Phase::SecondTier(proof),
-                        Outcome::Missing(Missing(missing)) => return self.need(missing),
-                        Outcome::GaveUp => return self.gave_up(),
+                        Progress::Done(None) => {
+                            self.phase = Phase::FirstTier;
+                            None
+                        }
+                        Progress::GaveUp => Some(self.gave_up()),
                     }
                 }
-                Phase::SecondTier(first) => {
-                    match search_second_tier(&mut self.universe, first, &mut self.budget) {
-                        Tier::Solved(selection) | Tier::Stopped(Outcome::Solved(selection)) => {
-                            return self.solved(&selection);
-                        }
-                        Tier::Impossible(Impossible {
-                            proof,
-                            split,
-                            clauses,
-                        }) => {
-                            let mut encoding =
-                                Encoding::with_clauses(&mut self.universe, split, clauses);
-                            let conflict = explain(&mut encoding, proof, &mut self.budget);
-                            return Step::Conflict(Box::new(conflict));
-                        }
-                        Tier::Stopped(Outcome::Missing(Missing(missing))) => {
-                            return self.need(missing);
-                        }
-                        Tier::Stopped(Outcome::GaveUp | Outcome::Impossible(_)) => {
-                            return self.gave_up();
-                        }
-                    }
-                }
+                Phase::Candidate(_) => self.try_candidate(),
+                Phase::FirstTier => self.first_tier(),
+                Phase::SecondTier(_) => Some(self.second_tier()),
+            };
+            if let Some(step) = result {
+                return step;
             }
+        }
+    }
+
+    /// A lock that is whole and still valid is the answer.
+    fn try_lock(&mut self) -> Option<Step> {
+        let missing = self.missing_for_lock();
+        if !missing.is_empty() {
+            return Some(self.need(Missing::Packages(missing)));
+        }
+        if let Some(selection) = self.locked_selection() {
+            return Some(self.solved(&selection));
+        }
+        self.phase = Phase::Greedy(Greedy::default());
+        None
+    }
+
+    /// What the walk without looking back found is the answer if no contract speaks against it.
+    fn try_candidate(&mut self) -> Option<Step> {
+        let Phase::Candidate(selection) = &self.phase else {
+            unreachable!("this is the phase");
+        };
+        match unmet_contract(&self.universe, selection) {
+            Ok(None) => Some(self.solved(selection)),
+            Ok(Some(_)) => {
+                self.phase = Phase::FirstTier;
+                None
+            }
+            Err(missing) => Some(self.need(missing)),
+        }
+    }
+
+    fn first_tier(&mut self) -> Option<Step> {
+        let mut encoding = Encoding::new(&mut self.universe, BTreeSet::new());
+        Some(match search(&mut encoding, &mut self.budget) {
+            Outcome::Solved(selection) => self.solved(&selection),
+            Outcome::Impossible(proof) if self.options.single_version => {
+                Step::Conflict(Box::new(explain(&mut encoding, proof, &mut self.budget)))
+            }
+            Outcome::Impossible(proof) => {
+                self.phase = Phase::SecondTier(proof);
+                return None;
+            }
+            Outcome::Missing(missing) => self.need(missing),
+            Outcome::GaveUp => self.gave_up(),
+        })
+    }
+
+    fn second_tier(&mut self) -> Step {
+        let Phase::SecondTier(first) = &self.phase else {
+            unreachable!("this is the phase");
+        };
+        match search_second_tier(&mut self.universe, first, &mut self.budget) {
+            Tier::Solved(selection) => self.solved(&selection),
+            Tier::Impossible(Impossible {
+                proof,
+                split,
+                clauses,
+            }) => {
+                let mut encoding = Encoding::with_clauses(&mut self.universe, split, clauses);
+                Step::Conflict(Box::new(explain(&mut encoding, proof, &mut self.budget)))
+            }
+            Tier::Missing(missing) => self.need(missing),
+            Tier::GaveUp => self.gave_up(),
         }
     }
 
@@ -217,15 +268,26 @@ impl Resolver {
         }
     }
 
-    fn need(&self, mut packages: Vec<PackageId>) -> Step {
-        let mut seen = rustc_hash::FxHashSet::default();
-        packages.retain(|package| seen.insert(*package));
-        Step::Need(
-            packages
-                .into_iter()
-                .map(|package| self.universe.name(package).clone())
-                .collect(),
-        )
+    fn need(&self, missing: Missing) -> Step {
+        match missing {
+            Missing::Packages(mut packages) => {
+                let mut seen = FxHashSet::default();
+                packages.retain(|package| seen.insert(*package));
+                let names = packages
+                    .into_iter()
+                    .map(|package| self.universe.name(package).clone());
+                Step::Need(names.collect())
+            }
+            Missing::Classes(mut releases) => {
+                let mut seen = FxHashSet::default();
+                releases.retain(|release| seen.insert(*release));
+                let releases = releases.into_iter().map(|release| {
+                    let name = self.universe.name(release.package).clone();
+                    (name, self.universe.version(release).clone())
+                });
+                Step::NeedClasses(releases.collect())
+            }
+        }
     }
 
     /// Every package that the lock names and every package that a root requires.
@@ -256,11 +318,14 @@ impl Resolver {
                 return None;
             }
             let index = universe.locked_binding(release, edge)?;
-            let matching = universe.matching(required.package, &required.requirement.spec);
-            matching.contains(index).then_some(ReleaseId {
-                package: required.package,
-                index,
-            })
+            let required = required.clone();
+            universe
+                .allowed(&required)
+                .contains(index)
+                .then_some(ReleaseId {
+                    package: required.package,
+                    index,
+                })
         })?;
         if hierarchy::violation(&self.universe, &selection).is_some() {
             return None;

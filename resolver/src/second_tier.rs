@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use pkgres_manifest::PackageName;
 use rustc_hash::FxHashSet;
 
-use crate::encoding::{Clause, Encoding};
+use crate::encoding::{Clause, Encoding, Missing};
 use crate::engine::{Budget, Outcome, Proof, search};
 use crate::selection::Selection;
 use crate::universe::{PackageId, Universe};
@@ -22,8 +22,10 @@ pub(crate) enum Tier {
     Solved(Selection),
     /// There is none, whatever is split.
     Impossible(Impossible),
-    /// Another answer that the search gave.
-    Stopped(Outcome<Selection>),
+    /// Something is needed before the search can go on.
+    Missing(Missing),
+    /// The budget is used up.
+    GaveUp,
 }
 
 /// A proof, and what it is about.
@@ -73,7 +75,10 @@ pub(crate) fn search_second_tier(
     // The witness may come from a search in which more packages were split.
     match search(&mut Encoding::new(universe, split), budget) {
         Outcome::Solved(selection) => Tier::Solved(selection),
-        other => Tier::Stopped(other),
+        // The witness fulfils all that is asked for here.
+        Outcome::Impossible(_) => Tier::Solved(witness),
+        Outcome::Missing(missing) => Tier::Missing(missing),
+        Outcome::GaveUp => Tier::GaveUp,
     }
 }
 
@@ -100,7 +105,8 @@ fn search_splitting(
                     }));
                 }
             }
-            other => return Err(Tier::Stopped(other)),
+            Outcome::Missing(missing) => return Err(Tier::Missing(missing)),
+            Outcome::GaveUp => return Err(Tier::GaveUp),
         }
     }
 }

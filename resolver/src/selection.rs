@@ -18,7 +18,7 @@ impl Selection {
     /// Returns nothing if `bind` does.
     pub(crate) fn collect(
         universe: &mut Universe,
-        mut bind: impl FnMut(&Universe, ReleaseId, usize) -> Option<ReleaseId>,
+        mut bind: impl FnMut(&mut Universe, ReleaseId, usize) -> Option<ReleaseId>,
     ) -> Option<Self> {
         let mut order: Vec<ReleaseId> = universe.roots().to_vec();
         let mut bound: FxHashMap<ReleaseId, Box<[ReleaseId]>> = FxHashMap::default();

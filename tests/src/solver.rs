@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use pkgres_manifest::{IndexRecord, PackageName, RegistryName, ReleaseSource};
 use pkgres_resolver::{
-    Conflict, Locked, PrereleasePolicy, Request, Resolution, Resolver, SolveOptions, Step, Supply,
+    Conflict, Locked, PrereleasePolicy, Request, Resolution, Resolver, Root, SolveOptions, Step,
+    Supply,
 };
 
 use crate::reference::{Answer, Solution};
@@ -61,6 +62,7 @@ pub fn solve(universe: &Universe) -> Verdict {
                     asked.push(name);
                 }
             }
+            Step::NeedClasses(releases) => panic!("{releases:?} are needed for no model"),
             Step::Solved(resolution) => return Verdict::Solved(resolution),
             Step::Conflict(conflict) => return Verdict::Conflict(conflict),
             Step::GaveUp { steps } => panic!("gave up after {steps} steps"),
@@ -70,7 +72,7 @@ pub fn solve(universe: &Universe) -> Verdict {
 
 fn request(universe: &Universe) -> Request {
     Request {
-        roots: vec![universe.root.clone()],
+        roots: vec![Root::Package(Box::new(universe.root.clone()))],
         core: universe.core.clone(),
         provided: Vec::new(),
         locked: universe

@@ -14,28 +14,30 @@ use crate::commands::solve::{Problem, Solved};
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::Output;
-use crate::project::{locked_for_update, parse_lock};
+use crate::project::{Project, locked_for_update, parse_lock};
 use crate::show::{self, counted};
 
 pub(crate) fn run(args: &LockArgs, output: &mut Output) -> Result<Exit> {
     let options = ReadOptions::default();
-    let problem = Problem::open(&args.manifest, &args.registry, &args.policy, &options)?;
+    let project = Project::open(&args.manifest, &options)?;
+    let problem = Problem::of_project(&project, &args.registry, &args.policy, &options)?;
     if args.check {
-        check(problem, &options, output)
+        check(&project, problem, &options, output)
     } else {
-        write(problem, args.ignore_lock, &options, output)
+        write(&project, problem, args.ignore_lock, &options, output)
     }
 }
 
 /// Solves and writes the lockfile, unless it would stay as it is.
 fn write(
+    project: &Project,
     mut problem: Problem,
     ignore_lock: bool,
     options: &ReadOptions,
     output: &mut Output,
 ) -> Result<Exit> {
-    let path = problem.project.lock_path();
-    let before = problem.project.lock_bytes(options)?;
+    let path = project.lock_path();
+    let before = project.lock_bytes(options)?;
     if let Some(bytes) = before.as_ref().filter(|_| !ignore_lock) {
         problem.request.locked = locked_for_update(&path, bytes, options)?;
     }
@@ -125,9 +127,14 @@ fn changes(old: &Locked, new: &Lockfile) -> Vec<Change> {
 }
 
 /// Checks the lockfile without searching or writing.
-fn check(problem: Problem, options: &ReadOptions, output: &mut Output) -> Result<Exit> {
-    let path = problem.project.lock_path();
-    let Some(bytes) = problem.project.lock_bytes(options)? else {
+fn check(
+    project: &Project,
+    problem: Problem,
+    options: &ReadOptions,
+    output: &mut Output,
+) -> Result<Exit> {
+    let path = project.lock_path();
+    let Some(bytes) = project.lock_bytes(options)? else {
         let message = format!("there is no {LOCK_FILE} beside the manifest");
         return Err(crate::failure::Failure {
             findings: vec![

@@ -4,6 +4,7 @@ mod check;
 mod index;
 mod lock;
 mod pack;
+mod pin;
 mod resolve;
 mod solve;
 mod spec;
@@ -23,7 +24,7 @@ pub(crate) fn run(arguments: Arguments, output: &mut Output) -> Exit {
     let result = match arguments.command {
         Command::Resolve(args) => resolve::run(&args, output),
         Command::Lock(args) => lock::run(&args, output),
-        Command::Pin(_) => Err(crate::failure::Failure::usage("not yet")),
+        Command::Pin(args) => pin::run(&args, output),
         Command::Tree(args) => tree::run(&args, output),
         Command::Why(args) => why::run(&args, output),
         Command::Spec(args) => spec::run(&args, output),

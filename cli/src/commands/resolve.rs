@@ -1,20 +1,36 @@
 //! `pkgres resolve`
 
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
+use pkgres_manifest::{PackageName, ReadOptions, RegistryName, Version};
+use pkgres_registry_client::{MemoryRegistry, RegistrySet};
+use pkgres_resolver::{Fallback, Locked, Resolution};
+
 use crate::args::ResolveArgs;
-use crate::commands::solve::{Solved, solve};
+use crate::commands::pin::{Setting, pin, read_model};
+use crate::commands::solve::{Solved, solve_options, solve_project};
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::Output;
+use crate::project::Project;
+use crate::registries;
 use crate::show::{self, counted};
 
 pub(crate) fn run(args: &ResolveArgs, output: &mut Output) -> Result<Exit> {
     let start = Instant::now();
-    let (resolution, core) = match solve(&args.solve, output)? {
+    let options = ReadOptions::default();
+    let project = Project::open(&args.solve.manifest, &options)?;
+    let (solved, registries) = solve_project(&args.solve, &project, &options, output)?;
+    let (resolution, core) = match solved {
         Solved::Yes(resolution, core) => (resolution, core),
         Solved::No(exit) => return Ok(exit),
     };
+    if let Some(model) = &args.model {
+        return print_model(args, model, &project, &resolution, registries, core, output);
+    }
     if output.is_json() {
         output.json(&show::resolution_json(&resolution));
         return Ok(Exit::Done);
@@ -28,5 +44,49 @@ pub(crate) fn run(args: &ResolveArgs, output: &mut Output) -> Result<Exit> {
         "Resolved {packages} in {} ms",
         start.elapsed().as_millis()
     ));
+    Ok(Exit::Done)
+}
+
+/// Prints a model with the versions of the resolution written into it.
+fn print_model(
+    args: &ResolveArgs,
+    model: &Path,
+    project: &Project,
+    resolution: &Resolution,
+    mut registries: RegistrySet,
+    core: Option<PackageName>,
+    output: &mut Output,
+) -> Result<Exit> {
+    let options = ReadOptions::default();
+    let model = read_model(model, &options)?;
+    // The root is the only candidate of its name for the objects as well.
+    let mut root = MemoryRegistry::new(RegistryName::parse("root").expect("the name is valid"));
+    root.add_package(Arc::clone(&project.package));
+    registries.prefer(Box::new(root));
+    let mut preferred: BTreeSet<(PackageName, Version)> = resolution
+        .packages
+        .iter()
+        .map(|package| (package.name.clone(), package.version.clone()))
+        .collect();
+    preferred.extend(
+        resolution
+            .roots
+            .iter()
+            .map(|root| (root.name.clone(), root.version.clone())),
+    );
+    let setting = Setting {
+        registries,
+        core,
+        provided: registries::provided(&args.solve.registry, &options)?,
+        locked: Locked::preferring(preferred),
+        solve: solve_options(&args.solve.policy),
+        fallback: Fallback::Never,
+        options,
+    };
+    let limits = setting.options.limits.clone();
+    let Some(pinned) = pin(model, setting, output)? else {
+        return Ok(Exit::Failed);
+    };
+    output.data(&pinned.model.with_pins(&pinned.pins, &limits)?);
     Ok(Exit::Done)
 }

@@ -1,8 +1,11 @@
 //! What the commands share that solve.
 
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{PackageName, ReadOptions};
 use pkgres_registry_client::{Answer, RegistrySet, drive};
-use pkgres_resolver::{Locked, PrereleasePolicy, Request, Resolution, Resolver, SolveOptions};
+use pkgres_resolver::{
+    Locked, PrereleasePolicy, Request, Resolution, Resolver, Root, SolveOptions,
+};
 use serde_json::json;
 
 use crate::args::{PolicyArgs, Prerelease, RegistryArgs, SolveArgs};
@@ -12,47 +15,53 @@ use crate::output::Output;
 use crate::project::Project;
 use crate::{registries, show};
 
-/// A project and everything that it is solved with.
+/// A request and everything that it is solved with.
 pub(crate) struct Problem {
-    pub(crate) project: Project,
     pub(crate) registries: RegistrySet,
     pub(crate) core: Option<PackageName>,
     pub(crate) request: Request,
 }
 
 impl Problem {
-    pub(crate) fn open(
-        manifest: &std::path::Path,
+    /// To find a resolution for a project.
+    pub(crate) fn of_project(
+        project: &Project,
         registry: &RegistryArgs,
         policy: &PolicyArgs,
         options: &ReadOptions,
     ) -> Result<Self> {
-        let project = Project::open(manifest, options)?;
-        let registries = registries::open(registry, Some(&project.folder), options)?;
         let core = registries::core_library(registry)?;
-        let request = Request {
-            roots: vec![project.record.clone()],
-            core: core.clone(),
-            provided: registries::provided(registry, options)?,
-            locked: Locked::default(),
-            options: solve_options(policy),
-        };
         Ok(Self {
-            project,
-            registries,
+            registries: registries::open(registry, Some(&project.folder), options)?,
+            request: Request {
+                roots: vec![Root::Package(Box::new(project.package.index_record()))],
+                core: core.clone(),
+                provided: registries::provided(registry, options)?,
+                locked: Locked::default(),
+                options: solve_options(policy),
+            },
             core,
-            request,
         })
     }
 
     /// Solves; says what there is to say about the registries, and, if there is no resolution,
     /// why.
     pub(crate) fn solve(self, output: &mut Output) -> Result<Solved> {
+        self.solve_with_registries(output).map(|(solved, _)| solved)
+    }
+
+    /// Like [`solve`](Self::solve), for those who go on to ask the registries.
+    pub(crate) fn solve_with_registries(
+        self,
+        output: &mut Output,
+    ) -> Result<(Solved, RegistrySet)> {
         let mut resolver = Resolver::new(self.request);
-        let answer = drive(&mut resolver, &self.registries);
+        let answer = drive(&mut resolver, &self.registries, &ReadOptions::default());
         output.findings(&self.registries.take_findings());
-        match answer? {
-            Answer::Solved(resolution) => Ok(Solved::Yes(resolution, self.core)),
+        let exit = match answer? {
+            Answer::Solved(resolution) => {
+                return Ok((Solved::Yes(resolution, self.core), self.registries));
+            }
             Answer::Conflict(conflict) => {
                 if output.is_json() {
                     output.json(&json!({
@@ -64,7 +73,7 @@ impl Problem {
                     let text = show::conflict(&conflict, output.is_styled());
                     output.say(&text);
                 }
-                Ok(Solved::No(Exit::Failed))
+                Exit::Failed
             }
             Answer::GaveUp { steps } => {
                 let summary = format!("gave up after {steps} steps without an answer");
@@ -76,12 +85,12 @@ impl Problem {
                         "conflict": {"summary": summary, "steps": [], "packages": [], "hints": [hint]},
                     }));
                 } else {
-                    use pkgres_manifest::diagnostic::{Code, Diagnostic};
                     output.findings(&[Diagnostic::error(Code::GaveUp, summary).hint(hint)]);
                 }
-                Ok(Solved::No(Exit::GaveUp))
+                Exit::GaveUp
             }
-        }
+        };
+        Ok((Solved::No(exit), self.registries))
     }
 }
 
@@ -106,11 +115,22 @@ pub(crate) fn solve_options(policy: &PolicyArgs) -> SolveOptions {
 /// Solves the project that the arguments name, with its lockfile unless they say otherwise.
 pub(crate) fn solve(args: &SolveArgs, output: &mut Output) -> Result<Solved> {
     let options = ReadOptions::default();
-    let mut problem = Problem::open(&args.manifest, &args.registry, &args.policy, &options)?;
+    let project = Project::open(&args.manifest, &options)?;
+    solve_project(args, &project, &options, output).map(|(solved, _)| solved)
+}
+
+/// Likewise for a project that was opened, and gives the registries back.
+pub(crate) fn solve_project(
+    args: &SolveArgs,
+    project: &Project,
+    options: &ReadOptions,
+    output: &mut Output,
+) -> Result<(Solved, RegistrySet)> {
+    let mut problem = Problem::of_project(project, &args.registry, &args.policy, options)?;
     if !args.ignore_lock
-        && let Some(lock) = problem.project.lockfile(&options)?
+        && let Some(lock) = project.lockfile(options)?
     {
         problem.request.locked = Locked::from_lockfile(&lock);
     }
-    problem.solve(output)
+    problem.solve_with_registries(output)
 }

@@ -133,6 +133,18 @@ fn reason_json(reason: &Reason) -> Value {
             fields.insert("kind".to_owned(), json!("extends"));
             fields.insert("class".to_owned(), json!(class));
         }
+        ReasonKind::Contract {
+            holder,
+            path,
+            object,
+            class,
+        } => {
+            fields.insert("kind".to_owned(), json!("contract"));
+            fields.insert("holder".to_owned(), json!(holder));
+            fields.insert("path".to_owned(), json!(path));
+            fields.insert("object".to_owned(), json!(object));
+            fields.insert("class".to_owned(), json!(class));
+        }
         ReasonKind::OwnCycle => {
             fields.insert("kind".to_owned(), json!("own_cycle"));
         }

@@ -68,6 +68,17 @@ pub enum ReasonKind {
     },
     /// Classes of the owner extend each other.
     OwnCycle,
+    /// An object of a model does not meet the contract of a property.
+    Contract {
+        /// The object that has the property.
+        holder: String,
+        /// The property, with positions in lists and keys of mappings.
+        path: String,
+        /// The object that is there.
+        object: String,
+        /// The class that the contract wants.
+        class: ClassName,
+    },
     /// A class would be inherited twice, or extend itself: the paths, as classes and releases.
     Inherits {
         /// One path for a circle, two for a class that is inherited twice.

@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use pkgres_manifest::diagnostic::{Code, Location};
+use pkgres_manifest::diagnostic::{Code, Escaped, Location};
 use pkgres_manifest::{ClassName, PackageName, Spec, Version, most_similar};
 
-use crate::encoding::{Encoding, Fact};
+use crate::encoding::{Breach, Encoding, Fact};
 use crate::hierarchy::{ClassAt, Violation};
+use crate::model::{AllowedVersions, ContractBreach};
 use crate::universe::{PackageId, ReleaseId, Universe};
+use crate::word_set::WordSet;
 
 use super::{Conflict, Reason, ReasonKind};
 
@@ -98,53 +100,14 @@ fn reasons_of(
             owner,
             target,
             allowed,
-        } => {
-            // One reason for each way in which the requirement is written.
-            let mut written: BTreeMap<String, (Vec<ReleaseId>, Spec, Option<Location>)> =
-                BTreeMap::new();
-            for release in candidates(encoding.universe, *owner) {
-                let details = encoding.universe.details(release);
-                let Some(edge) = details.edges.iter().find(|edge| edge.package == *target) else {
-                    continue;
-                };
-                if encoding.universe.matching(*target, &edge.requirement.spec) == *allowed {
-                    let entry = written
-                        .entry(edge.requirement.spec.written().to_owned())
-                        .or_insert_with(|| {
-                            (
-                                Vec::new(),
-                                edge.requirement.spec.clone(),
-                                edge.requirement.location.clone(),
-                            )
-                        });
-                    entry.0.push(release);
-                }
-            }
-            let universe = &*encoding.universe;
-            let package = universe.name(*target).clone();
-            let mut reasons: Vec<Reason> = written
-                .into_values()
-                .map(|(releases, spec, location)| {
-                    let (subject, versions, every_version) = subject(universe, *owner, &releases);
-                    let clashes = clashing == Some(*target);
-                    Reason {
-                        text: format!("{subject} requires {package} {spec}"),
-                        kind: ReasonKind::Requires {
-                            package: package.clone(),
-                            spec: spec.written().to_owned(),
-                        },
-                        owner: universe.name(*owner).clone(),
-                        versions,
-                        every_version,
-                        location,
-                        source: universe.delivered(*owner).source.clone(),
-                        clashes,
-                    }
-                })
-                .collect();
-            reasons.sort_by(|one, two| one.versions.cmp(&two.versions));
-            reasons
+        } if encoding.universe.model().is_some() && encoding.universe.is_root(*owner) => {
+            demands(encoding.universe, *owner, *target, allowed, clashing)
         }
+        Fact::Requires {
+            owner,
+            target,
+            allowed,
+        } => requirements(encoding.universe, *owner, *target, allowed, clashing),
         Fact::Extends { owner, class } => {
             let releases: Vec<ReleaseId> = candidates(encoding.universe, *owner)
                 .into_iter()
@@ -191,10 +154,115 @@ fn reasons_of(
             )]
         }
         Fact::Clause(number) => {
-            let violation = &encoding.clauses()[*number as usize].violation;
-            vec![inheritance(encoding.universe, violation)]
+            vec![match &encoding.clauses()[*number as usize].breach {
+                Breach::Rule(violation) => inheritance(encoding.universe, violation),
+                Breach::Contract(breach) => contract(encoding.universe, breach),
+            }]
         }
     }
+}
+
+/// The requirements of a package on another one that allow exactly these versions: one reason for
+/// each way in which they are written.
+fn requirements(
+    universe: &mut Universe,
+    owner: PackageId,
+    target: PackageId,
+    allowed: &WordSet,
+    clashing: Option<PackageId>,
+) -> Vec<Reason> {
+    let mut written: BTreeMap<String, (Vec<ReleaseId>, Spec, Option<Location>)> = BTreeMap::new();
+    for release in candidates(universe, owner) {
+        let details = universe.details(release);
+        let Some(edge) = details.edges.iter().find(|edge| edge.package == target) else {
+            continue;
+        };
+        if universe.allowed(edge) == *allowed {
+            let requirement = &edge.requirement;
+            let entry = written
+                .entry(requirement.spec.written().to_owned())
+                .or_insert_with(|| {
+                    (
+                        Vec::new(),
+                        requirement.spec.clone(),
+                        requirement.location.clone(),
+                    )
+                });
+            entry.0.push(release);
+        }
+    }
+    let package = universe.name(target).clone();
+    let mut reasons: Vec<Reason> = written
+        .into_values()
+        .map(|(releases, spec, location)| {
+            let (subject, versions, every_version) = subject(universe, owner, &releases);
+            Reason {
+                text: format!("{subject} requires {package} {spec}"),
+                kind: ReasonKind::Requires {
+                    package: package.clone(),
+                    spec: spec.written().to_owned(),
+                },
+                owner: universe.name(owner).clone(),
+                versions,
+                every_version,
+                location,
+                source: universe.delivered(owner).source.clone(),
+                clashes: clashing == Some(target),
+            }
+        })
+        .collect();
+    reasons.sort_by(|one, two| one.versions.cmp(&two.versions));
+    reasons
+}
+
+/// What objects of a model demand of a package, where that is exactly these versions.
+fn demands(
+    universe: &mut Universe,
+    root: PackageId,
+    target: PackageId,
+    allowed: &WordSet,
+    clashing: Option<PackageId>,
+) -> Vec<Reason> {
+    let details = universe.details(ReleaseId {
+        package: root,
+        index: 0,
+    });
+    let model = universe.model().expect("only models demand").clone();
+    let package = universe.name(target).clone();
+    let mut reasons = Vec::new();
+    for edge in details.edges.iter().filter(|edge| edge.package == target) {
+        let Some((object, class)) = edge.object else {
+            continue;
+        };
+        if universe.allowed(edge) != *allowed {
+            continue;
+        }
+        let (shown, spec) = (model.shown(object), &edge.requirement.spec);
+        let defining = universe.definers(target, class);
+        let versions = universe.versions_in(target, spec);
+        // That the class is missing is the reason only where there is such a version at all.
+        let text = if allowed.is_empty() && !versions.is_empty() && versions.is_disjoint(&defining)
+        {
+            let class = universe.class_name(class);
+            format!("the object {shown} needs a {package} {spec} that defines the class {class}")
+        } else {
+            format!("the object {shown} needs {package} {spec}")
+        };
+        reasons.push(Reason {
+            text,
+            kind: ReasonKind::Requires {
+                package: package.clone(),
+                spec: spec.written().to_owned(),
+            },
+            owner: universe.name(root).clone(),
+            versions: Vec::new(),
+            every_version: false,
+            location: edge.requirement.location.clone(),
+            source: None,
+            clashes: clashing == Some(target),
+        });
+    }
+    reasons
 }
 
 fn reason_about(
@@ -250,6 +318,40 @@ fn inheritance(universe: &Universe, violation: &Violation) -> Reason {
         every_version: false,
         location: None,
         source: universe.delivered(start.package).source.clone(),
+        clashes: true,
+    }
+}
+
+fn contract(universe: &Universe, breach: &ContractBreach) -> Reason {
+    let model = universe.model().expect("only models have contracts");
+    let (class, package, version) = &breach.is;
+    let (declaring, declaring_package, declaring_version) = &breach.declared_by;
+    let wanted = match &breach.allowed {
+        AllowedVersions::Spec(spec) => format!("{} {spec}", breach.class),
+        AllowedVersions::MajorOf(own) => format!("{} {}", breach.class, own.major()),
+    };
+    let what = match &breach.inherits {
+        Some((package, version)) => format!("is a {} of {package} {version}", breach.class),
+        None => format!("is a {class} of {package} {version}"),
+    };
+    Reason {
+        text: format!(
+            "{}.{}: the object {} {what}, but {declaring} of {declaring_package} {declaring_version} wants {wanted}",
+            model.shown(breach.holder),
+            Escaped::shortened(&breach.path),
+            model.shown(breach.object),
+        ),
+        kind: ReasonKind::Contract {
+            holder: model.shown(breach.holder),
+            path: breach.path.clone(),
+            object: model.shown(breach.object),
+            class: breach.class.clone(),
+        },
+        owner: package.clone(),
+        versions: vec![version.clone()],
+        every_version: false,
+        location: Some(model.object(breach.object).location.clone()),
+        source: None,
         clashes: true,
     }
 }
@@ -325,22 +427,29 @@ fn summary(encoding: &Encoding<'_>, facts: &[Fact], clashing: Option<PackageId>)
     let universe = &*encoding.universe;
     for fact in facts {
         if let Fact::Clause(number) = fact {
-            return match &encoding.clauses()[*number as usize].violation {
-                Violation::Diamond([one, _]) => {
+            match &encoding.clauses()[*number as usize].breach {
+                Breach::Contract(breach) => {
+                    let model = universe.model().expect("only models have contracts");
+                    let message = format!(
+                        "the contract of `{}` of the object {} is not met",
+                        Escaped::shortened(&breach.path),
+                        model.shown(breach.holder)
+                    );
+                    return (Code::ModelContract, message);
+                }
+                Breach::Rule(Violation::Diamond([one, _])) => {
                     let class = universe.class_name(one[0].class);
                     let inherited =
                         universe.class_name(one.last().expect("a path has an end").class);
-                    (
-                        Code::Diamond,
-                        format!("`{class}` would inherit `{inherited}` twice"),
-                    )
+                    let message = format!("`{class}` would inherit `{inherited}` twice");
+                    return (Code::Diamond, message);
                 }
-                Violation::Cycle(circle) => {
+                Breach::Rule(Violation::Cycle(circle)) => {
                     let class = universe.class_name(circle[0].class);
-                    (Code::ClassCycle, format!("`{class}` would extend itself"))
+                    return (Code::ClassCycle, format!("`{class}` would extend itself"));
                 }
-                Violation::Missing { .. } => (Code::ClassUnavailable, String::new()),
-            };
+                Breach::Rule(Violation::Missing { .. }) => {}
+            }
         }
     }
     for fact in facts {

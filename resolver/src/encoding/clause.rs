@@ -1,6 +1,7 @@
 //! Violations of rule 3 as clauses.
 
 use crate::hierarchy::{ClassAt, Violation, provider};
+use crate::model::ContractBreach;
 use crate::selection::Selection;
 use crate::universe::{ClassId, PackageId, Parent, ReleaseId};
 use crate::word_set::WordSet;
@@ -12,8 +13,17 @@ use super::{Encoding, Variable};
 pub(crate) struct Clause {
     /// One term a variable.
     pub(crate) terms: Vec<(Variable, WordSet)>,
-    /// The violation that would be there if all held.
-    pub(crate) violation: Violation,
+    /// What would be wrong if all held.
+    pub(crate) breach: Breach,
+}
+
+/// What a clause keeps from being.
+#[derive(Debug, Clone)]
+pub(crate) enum Breach {
+    /// A class rule would be broken.
+    Rule(Violation),
+    /// A contract of an object model would not be met.
+    Contract(Box<ContractBreach>),
 }
 
 /// Which class of a release extends which, and, if the parent is another package's, which packages
@@ -64,7 +74,7 @@ impl Clause {
         }
         Self {
             terms: terms.0,
-            violation,
+            breach: Breach::Rule(violation),
         }
     }
 }

@@ -13,7 +13,7 @@
 
 mod clause;
 
-pub(crate) use clause::Clause;
+pub(crate) use clause::{Breach, Clause};
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -69,9 +69,14 @@ pub(crate) struct Dependency {
     pub(crate) fact: Option<Fact>,
 }
 
-/// Releases of these packages are needed before the search can go on.
+/// What is needed before the search can go on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Missing(pub(crate) Vec<PackageId>);
+pub(crate) enum Missing {
+    /// The releases of packages.
+    Packages(Vec<PackageId>),
+    /// The classes of releases, with their properties.
+    Classes(Vec<ReleaseId>),
+}
 
 /// The problem for one choice of split packages.
 #[derive(Debug)]
@@ -241,11 +246,11 @@ impl<'universe> Encoding<'universe> {
             .filter(|package| !self.universe.is_delivered(*package))
             .collect();
         if !missing.is_empty() {
-            return Err(Missing(missing));
+            return Err(Missing::Packages(missing));
         }
         let mut is_impossible = false;
         for (number, edge) in details.edges.iter().enumerate() {
-            let allowed = self.universe.matching(edge.package, &edge.requirement.spec);
+            let allowed = self.universe.allowed(edge);
             is_impossible |= allowed.is_empty();
             let fact = Fact::Requires {
                 owner,
@@ -306,7 +311,8 @@ impl<'universe> Encoding<'universe> {
         self.add(clause);
     }
 
-    fn add(&mut self, clause: Clause) {
+    /// Forbids what a clause says.
+    pub(crate) fn add(&mut self, clause: Clause) {
         let number = u32::try_from(self.clauses.len()).expect("fewer than 2^32 clauses");
         for (term, (variable, _)) in (0..).zip(&clause.terms) {
             self.terms

@@ -9,6 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::encoding::{Encoding, Fact, Missing, Variable};
 use crate::hierarchy;
+use crate::model;
 use crate::selection::Selection;
 use crate::universe::{PackageId, ReleaseId};
 
@@ -67,7 +68,7 @@ pub(crate) struct Proof {
 }
 
 /// Searches for a valid selection: first one that fulfils the encoding, then, as long as that
-/// breaks rule 3, another one.
+/// breaks rule 3 or a contract of the model, another one.
 pub(crate) fn search(encoding: &mut Encoding<'_>, budget: &mut Budget) -> Outcome<Selection> {
     loop {
         let selection = match pubgrub::solve(encoding, budget) {
@@ -76,9 +77,17 @@ pub(crate) fn search(encoding: &mut Encoding<'_>, budget: &mut Budget) -> Outcom
             Outcome::Missing(missing) => return Outcome::Missing(missing),
             Outcome::GaveUp => return Outcome::GaveUp,
         };
-        match hierarchy::violation(encoding.universe, &selection) {
-            None => return Outcome::Solved(selection),
-            Some(violation) => encoding.forbid(&selection, violation),
+        if let Some(violation) = hierarchy::violation(encoding.universe, &selection) {
+            encoding.forbid(&selection, violation);
+            continue;
+        }
+        match model::unmet_contract(encoding.universe, &selection) {
+            Ok(None) => return Outcome::Solved(selection),
+            Ok(Some(unmet)) => {
+                let clause = unmet.clause(encoding, &selection);
+                encoding.add(clause);
+            }
+            Err(missing) => return Outcome::Missing(missing),
         }
     }
 }

@@ -90,11 +90,4 @@ impl Candidates {
         }
         among.last()
     }
-
-    /// Whether `one` is a better candidate than `two`, where neither is bound by a lock to the
-    /// requirement in question.
-    pub(crate) fn is_better(&self, one: u32, two: u32, prerelease_named: bool) -> bool {
-        let both: WordSet = [one, two].into_iter().collect();
-        one != two && self.best(&both, prerelease_named) == Some(one)
-    }
 }

@@ -13,11 +13,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use pkgres_manifest::{
-    ClassName, IndexRecord, PackageName, ReleaseSource, Requirement, Spec, Version,
+    ClassName, IndexRecord, ObjectId, ObjectModel, Package, PackageName, ReleaseSource,
+    Requirement, Spec, Version,
 };
 use rustc_hash::FxHashMap;
 
-use crate::request::{Locked, PrereleasePolicy};
+use crate::request::{Locked, ModelRoot, PrereleasePolicy, Root};
 use crate::resolver::Supply;
 use crate::word_set::WordSet;
 
@@ -41,8 +42,18 @@ pub(crate) struct ReleaseId {
 pub(crate) struct Edge {
     pub(crate) package: PackageId,
     pub(crate) requirement: Requirement,
-    /// Whether this is the requirement of the core library that nobody wrote.
-    pub(crate) implicit: bool,
+    /// The object of a model that it is for, and the class that the release must define.
+    pub(crate) object: Option<(ObjectId, ClassId)>,
+}
+
+/// The classes of a release with their properties, which only object models need.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum Body {
+    #[default]
+    NotAskedFor,
+    /// Nobody has them.
+    Unavailable,
+    Known(Arc<Package>),
 }
 
 /// What a release requires and defines, in terms of the universe.
@@ -57,6 +68,7 @@ pub(crate) struct Details {
 pub(crate) struct Release {
     pub(crate) record: IndexRecord,
     details: Option<Arc<Details>>,
+    pub(crate) body: Body,
 }
 
 /// The releases of a package and what may be chosen of them.
@@ -69,7 +81,7 @@ pub(crate) struct Delivered {
 }
 
 #[derive(Debug)]
-struct Package {
+struct Entry {
     name: PackageName,
     delivered: Option<Delivered>,
 }
@@ -85,13 +97,14 @@ struct Preferences {
 /// Everything that is known.
 #[derive(Debug)]
 pub(crate) struct Universe {
-    packages: Vec<Package>,
+    packages: Vec<Entry>,
     package_ids: HashMap<PackageName, PackageId>,
     class_names: Vec<ClassName>,
     class_ids: HashMap<ClassName, ClassId>,
     core: Option<PackageId>,
     root_class: Option<ClassId>,
     roots: Vec<ReleaseId>,
+    model: Option<Arc<ObjectModel>>,
     preferences: Preferences,
     definers: FxHashMap<(PackageId, ClassId), WordSet>,
 }
@@ -122,6 +135,7 @@ impl Universe {
             core: None,
             root_class: None,
             roots: Vec::new(),
+            model: None,
             preferences,
             definers: FxHashMap::default(),
         };
@@ -132,11 +146,73 @@ impl Universe {
         universe
     }
 
-    /// Adds a root: the only candidate of its name.
-    pub(crate) fn add_root(&mut self, record: IndexRecord) {
-        let package = self.package_id(&record.name);
-        self.deliver(package, None, vec![record]);
+    /// Adds a root.
+    pub(crate) fn add_root(&mut self, root: Root) {
+        match root {
+            Root::Package(record) => {
+                let package = self.package_id(&record.name);
+                self.deliver(package, None, vec![*record]);
+                self.roots.push(ReleaseId { package, index: 0 });
+            }
+            Root::Model(root) => self.add_model(root),
+        }
+    }
+
+    /// Adds a model as a release that requires something for each of its objects.
+    fn add_model(&mut self, root: ModelRoot) {
+        let name = PackageName::object_model();
+        let package = self.package_id(&name);
+        let edges: Vec<Edge> = root
+            .objects
+            .into_iter()
+            .enumerate()
+            .map(|(number, demand)| {
+                let object = root.model.object(ObjectId(number));
+                Edge {
+                    package: self.package_id(&demand.package),
+                    object: Some((ObjectId(number), self.class_id(&object.class))),
+                    requirement: Requirement {
+                        package: demand.package,
+                        spec: demand.spec,
+                        location: Some(object.location.clone()),
+                    },
+                }
+            })
+            .collect();
+        self.deliver(package, None, vec![IndexRecord::new(name, Version::ZERO)]);
+        let delivered = self.packages[package.0 as usize].delivered.as_mut();
+        delivered.expect("it was delivered above").releases[0].details = Some(Arc::new(Details {
+            edges: edges.into_boxed_slice(),
+            classes: None,
+        }));
         self.roots.push(ReleaseId { package, index: 0 });
+        self.model = Some(root.model);
+    }
+
+    /// The model that is solved for, if it is one.
+    pub(crate) fn model(&self) -> Option<&Arc<ObjectModel>> {
+        self.model.as_ref()
+    }
+
+    /// Takes the classes of a release, with their properties.
+    pub(crate) fn provide_classes(
+        &mut self,
+        name: &PackageName,
+        version: &Version,
+        classes: Option<Arc<Package>>,
+    ) {
+        let package = self.package_id(name);
+        if !self.is_delivered(package) {
+            return;
+        }
+        if let Some(index) = self.index_of(package, version)
+            && let Some(delivered) = &mut self.packages[package.0 as usize].delivered
+        {
+            delivered.releases[index as usize].body = match classes {
+                Some(classes) => Body::Known(classes),
+                None => Body::Unavailable,
+            };
+        }
     }
 
     pub(crate) fn roots(&self) -> &[ReleaseId] {
@@ -147,25 +223,17 @@ impl Universe {
         self.roots.iter().any(|root| root.package == package)
     }
 
-    pub(crate) fn core(&self) -> Option<PackageId> {
-        self.core
-    }
-
     pub(crate) fn package_id(&mut self, name: &PackageName) -> PackageId {
         if let Some(known) = self.package_ids.get(name) {
             return *known;
         }
         let id = PackageId(u32::try_from(self.packages.len()).expect("fewer than 2^32 packages"));
-        self.packages.push(Package {
+        self.packages.push(Entry {
             name: name.clone(),
             delivered: None,
         });
         self.package_ids.insert(name.clone(), id);
         id
-    }
-
-    pub(crate) fn find_package(&self, name: &PackageName) -> Option<PackageId> {
-        self.package_ids.get(name).copied()
     }
 
     pub(crate) fn class_id(&mut self, name: &ClassName) -> ClassId {
@@ -178,17 +246,21 @@ impl Universe {
         id
     }
 
+    pub(crate) fn find_class(&self, name: &ClassName) -> Option<ClassId> {
+        self.class_ids.get(name).copied()
+    }
+
+    /// The class that classes without `Extends` extend.
+    pub(crate) fn root_class_name(&self) -> Option<ClassName> {
+        self.root_class.map(|class| self.class_name(class).clone())
+    }
+
     pub(crate) fn class_name(&self, class: ClassId) -> &ClassName {
         &self.class_names[class.0 as usize]
     }
 
     pub(crate) fn name(&self, package: PackageId) -> &PackageName {
         &self.packages[package.0 as usize].name
-    }
-
-    /// How many packages have been named.
-    pub(crate) fn package_count(&self) -> usize {
-        self.packages.len()
     }
 
     pub(crate) fn package_ids(&self) -> impl Iterator<Item = PackageId> + use<> {
@@ -253,6 +325,7 @@ impl Universe {
                 .map(|record| Release {
                     record,
                     details: None,
+                    body: Body::NotAskedFor,
                 })
                 .collect(),
             candidates,
@@ -311,7 +384,7 @@ impl Universe {
                 .find(|requirement| requirement.package == name);
             edges.push(Edge {
                 package: core,
-                implicit: written.is_none(),
+                object: None,
                 requirement: written.cloned().unwrap_or_else(|| Requirement {
                     package: name,
                     spec: Spec::unspecified(),
@@ -325,7 +398,7 @@ impl Universe {
                 edges.push(Edge {
                     package,
                     requirement,
-                    implicit: false,
+                    object: None,
                 });
             }
         }
@@ -392,11 +465,15 @@ impl Universe {
             })
     }
 
-    /// The candidates of a package that match a spec.
-    pub(crate) fn matching(&self, package: PackageId, spec: &Spec) -> WordSet {
-        let delivered = self.delivered(package);
-        self.versions_in(package, spec)
-            .intersection(delivered.candidates.allowed())
+    /// The candidates that a requirement allows.
+    pub(crate) fn allowed(&mut self, edge: &Edge) -> WordSet {
+        let candidates = self.delivered(edge.package).candidates.allowed();
+        let matching = self.versions_in(edge.package, &edge.requirement.spec);
+        let matching = matching.intersection(candidates);
+        match edge.object {
+            Some((_, class)) => matching.intersection(&self.definers(edge.package, class)),
+            None => matching,
+        }
     }
 
     /// The releases of a package that match a spec, candidates or not.

@@ -1,0 +1,91 @@
+//! What class names mean in packages whose requirements are bound.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use pkgres_manifest::{ClassDefinition, ClassName, Package, PackageName, Property, Version};
+
+pub(super) type Release = (PackageName, Version);
+
+/// A class of a release.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct ClassAt {
+    pub(super) release: Release,
+    pub(super) class: ClassName,
+}
+
+/// A release with its classes and what its requirements are bound to.
+#[derive(Debug, Clone)]
+pub struct BoundPackage {
+    /// The classes; `None` if nobody has them.
+    pub package: Option<Arc<Package>>,
+    /// The bound versions: the core library first, then in the order of the manifest.
+    pub requires: Vec<(PackageName, Version)>,
+}
+
+/// The releases of a resolution, with their classes.
+#[derive(Debug, Clone, Default)]
+pub struct BoundPackages {
+    /// The class that classes without `Extends` extend, if there is a core library.
+    pub root_class: Option<ClassName>,
+    /// The releases.
+    pub releases: BTreeMap<(PackageName, Version), BoundPackage>,
+}
+
+impl BoundPackages {
+    fn definition(&self, at: &ClassAt) -> Option<&ClassDefinition> {
+        let package = self.releases.get(&at.release)?.package.as_ref()?;
+        package.classes.as_ref()?.get(&at.class)
+    }
+
+    /// The class that a name means in a release: its own, else that of the first required package
+    /// which defines it for others.
+    fn lookup(&self, release: &Release, class: &ClassName) -> Option<ClassAt> {
+        let bound = self.releases.get(release)?;
+        let own = ClassAt {
+            release: release.clone(),
+            class: class.clone(),
+        };
+        if self.definition(&own).is_some() {
+            return Some(own);
+        }
+        bound.requires.iter().find_map(|required| {
+            let package = self.releases.get(required)?.package.as_ref()?;
+            package.exports(class).then(|| ClassAt {
+                release: required.clone(),
+                class: class.clone(),
+            })
+        })
+    }
+
+    /// The properties that objects of a class have, each with the class that declares it: the
+    /// nearest one. `None` if the class, or one that it inherits, is not known.
+    pub(super) fn properties(
+        &self,
+        start: &ClassAt,
+    ) -> Option<BTreeMap<String, (ClassName, Property)>> {
+        let mut properties = BTreeMap::new();
+        let mut seen = BTreeSet::from([start.clone()]);
+        let mut queue = VecDeque::from([start.clone()]);
+        while let Some(at) = queue.pop_front() {
+            let definition = self.definition(&at)?;
+            for property in &definition.properties {
+                properties
+                    .entry(property.name.value.clone())
+                    .or_insert_with(|| (at.class.clone(), property.clone()));
+            }
+            let implicit = self
+                .root_class
+                .iter()
+                .filter(|root| definition.extends.is_empty() && **root != at.class);
+            let written = definition.extends.iter().map(|parent| &parent.value);
+            for parent in written.chain(implicit) {
+                let next = self.lookup(&at.release, parent)?;
+                if seen.insert(next.clone()) {
+                    queue.push_back(next);
+                }
+            }
+        }
+        Some(properties)
+    }
+}

@@ -1,0 +1,109 @@
+//! Packages that are in memory, for programs that embed the solver.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use pkgres_manifest::diagnostic::Diagnostic;
+use pkgres_manifest::{
+    ArtifactDigest, ClassName, IndexRecord, Package, PackageName, ReadOptions, RegistryName,
+};
+
+use crate::registry::{Artifact, Registry, RegistryError};
+
+/// A registry of packages that are in memory.
+#[derive(Debug)]
+pub struct MemoryRegistry {
+    name: RegistryName,
+    packages: BTreeMap<PackageName, Vec<Release>>,
+}
+
+#[derive(Debug)]
+struct Release {
+    record: IndexRecord,
+    package: Option<Arc<Package>>,
+}
+
+impl MemoryRegistry {
+    /// A registry without packages.
+    pub fn new(name: RegistryName) -> Self {
+        Self {
+            name,
+            packages: BTreeMap::new(),
+        }
+    }
+
+    /// Adds a release of which no more is known than its record.
+    pub fn add_record(&mut self, record: IndexRecord) {
+        let releases = self.packages.entry(record.name.clone()).or_default();
+        releases.push(Release {
+            record,
+            package: None,
+        });
+    }
+
+    /// Adds a release with its classes.
+    pub fn add_package(&mut self, package: Arc<Package>) {
+        let record = package.index_record();
+        let releases = self.packages.entry(record.name.clone()).or_default();
+        releases.push(Release {
+            record,
+            package: Some(package),
+        });
+    }
+}
+
+impl Registry for MemoryRegistry {
+    fn name(&self) -> &RegistryName {
+        &self.name
+    }
+
+    fn records(
+        &self,
+        names: &[PackageName],
+    ) -> Result<Vec<Option<Vec<IndexRecord>>>, RegistryError> {
+        let records = |releases: &Vec<Release>| {
+            releases
+                .iter()
+                .map(|release| release.record.clone())
+                .collect()
+        };
+        Ok(names
+            .iter()
+            .map(|name| self.packages.get(name).map(records))
+            .collect())
+    }
+
+    fn defining(&self, class: &ClassName) -> Result<Vec<PackageName>, RegistryError> {
+        let defines = |release: &&Release| release.record.exports(class);
+        let names: BTreeSet<&PackageName> = self
+            .packages
+            .iter()
+            .filter(|(_, releases)| releases.iter().any(|release| defines(&release)))
+            .map(|(name, _)| name)
+            .collect();
+        Ok(names.into_iter().cloned().collect())
+    }
+
+    fn artifact(&self, _: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {
+        Ok(None)
+    }
+
+    fn package(
+        &self,
+        record: &IndexRecord,
+        _: &ReadOptions,
+    ) -> Result<Option<Arc<Package>>, RegistryError> {
+        let releases = self
+            .packages
+            .get(&record.name)
+            .map_or(&[][..], Vec::as_slice);
+        let release = releases
+            .iter()
+            .find(|release| release.record.version == record.version);
+        Ok(release.and_then(|release| release.package.clone()))
+    }
+
+    fn take_findings(&self) -> Vec<Diagnostic> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,523 @@
+//! Contracts of properties that hold objects.
+//!
+//! A contract `$.class(C, default, spec)` is met by an object whose class is C, or inherits it, in a
+//! version inside the spec; without a spec, inside the requirement by which the package that
+//! declares the property finds C. For a class of that package itself, any version of the same
+//! major will do, and its own always does.
+
+use std::collections::VecDeque;
+
+use pkgres_manifest::{
+    ClassConstraint, ClassName, Contract, MapKey, ModelValue, ObjectId, ObjectModel, PackageName,
+    Rule, Spec, ValueKind, Version,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::encoding::{Breach, Clause, Encoding, Missing, Variable};
+use crate::hierarchy::{ClassAt, provider};
+use crate::selection::Selection;
+use crate::universe::{Body, Parent, ReleaseId, Universe};
+use crate::word_set::WordSet;
+
+/// A contract that an object does not meet, for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ContractBreach {
+    /// The object that has the property.
+    pub(crate) holder: ObjectId,
+    /// The property, with positions in lists and keys of mappings.
+    pub(crate) path: String,
+    /// The class that declares the property, and its release.
+    pub(crate) declared_by: (ClassName, PackageName, Version),
+    /// The class that the value must be.
+    pub(crate) class: ClassName,
+    /// The versions that will do; `None` stands for those of one major version.
+    pub(crate) allowed: AllowedVersions,
+    /// The object that is there.
+    pub(crate) object: ObjectId,
+    /// The object's own class and release.
+    pub(crate) is: (ClassName, PackageName, Version),
+    /// The release in which it is the class that is wanted, if it is one at all.
+    pub(crate) inherits: Option<(PackageName, Version)>,
+}
+
+/// The versions of a class that a contract allows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum AllowedVersions {
+    Spec(Spec),
+    /// The versions with the same major component as this one.
+    MajorOf(Version),
+}
+
+impl AllowedVersions {
+    fn allows(&self, version: &Version) -> bool {
+        match self {
+            Self::Spec(spec) => spec.matches(version),
+            Self::MajorOf(own) => own.major() == version.major(),
+        }
+    }
+}
+
+/// What a search for the class of a value went through: releases and the numbers of their edges.
+type Trail = Vec<(ReleaseId, usize)>;
+
+/// A contract that is not met, and what that depends on.
+#[derive(Debug)]
+pub(crate) struct Unmet {
+    breach: ContractBreach,
+    /// What led from the holder's class to the contract.
+    holder_trail: Trail,
+    /// What led from the object's class to the class that is wanted.
+    object_trail: Trail,
+    /// Whether the last step of the object's trail leads to that class.
+    is_found: bool,
+}
+
+/// The first contract of the model that a selection does not meet.
+pub(crate) fn unmet_contract(
+    universe: &Universe,
+    selection: &Selection,
+) -> Result<Option<Unmet>, Missing> {
+    let Some(model) = universe.model().cloned() else {
+        return Ok(None);
+    };
+    let check = Check {
+        universe,
+        selection,
+        model: &model,
+        root: universe.roots()[0],
+    };
+    check.run()
+}
+
+struct Check<'a> {
+    universe: &'a Universe,
+    selection: &'a Selection,
+    model: &'a ObjectModel,
+    root: ReleaseId,
+}
+
+/// A property as a class declares it, and how the class was found.
+struct Declared {
+    at: ClassAt,
+    contract: Contract,
+    trail: Trail,
+}
+
+impl Check<'_> {
+    fn run(&self) -> Result<Option<Unmet>, Missing> {
+        let mut missing = Vec::new();
+        for (number, object) in self.model.objects().iter().enumerate() {
+            let holder = ObjectId(number);
+            for (name, value) in &object.properties {
+                if !holds_object(value) {
+                    continue;
+                }
+                match self.declared(holder, name) {
+                    Err(more) => missing.extend(more),
+                    Ok(None) => {}
+                    Ok(Some(declared)) => {
+                        if let Some(unmet) = self.first_unmet(holder, name, value, &declared) {
+                            return Ok(Some(unmet));
+                        }
+                    }
+                }
+            }
+        }
+        if missing.is_empty() {
+            Ok(None)
+        } else {
+            Err(Missing::Classes(missing))
+        }
+    }
+
+    /// The class of an object, in the release that the selection gives it.
+    fn class_of(&self, object: ObjectId) -> Option<ClassAt> {
+        let edge = &self.universe.known_details(self.root).edges[object.0];
+        let (_, class) = edge.object?;
+        Some(ClassAt {
+            release: self.selection.bound(self.root)[object.0],
+            class,
+        })
+    }
+
+    /// The declaration of a property by an object's class or the nearest of its ancestors. Fails
+    /// with the releases whose classes have to be known for that.
+    fn declared(&self, holder: ObjectId, name: &str) -> Result<Option<Declared>, Vec<ReleaseId>> {
+        let Some(start) = self.class_of(holder) else {
+            return Ok(None);
+        };
+        let mut walk = Walk::from(self.root, holder, start);
+        while let Some(at) = walk.next() {
+            match &self.universe.release(at.release).body {
+                Body::NotAskedFor => return Err(vec![at.release]),
+                Body::Unavailable => return Ok(None),
+                Body::Known(package) => {
+                    let class = self.universe.class_name(at.class);
+                    let definition = package
+                        .classes
+                        .as_ref()
+                        .and_then(|classes| classes.get(class));
+                    let property = definition.and_then(|definition| {
+                        definition
+                            .properties
+                            .iter()
+                            .find(|property| property.name.value == name)
+                    });
+                    if let Some(property) = property {
+                        return Ok(Some(Declared {
+                            at,
+                            contract: property.contract.value.clone(),
+                            trail: walk.trail,
+                        }));
+                    }
+                }
+            }
+            walk.climb(self.universe, self.selection, at);
+        }
+        Ok(None)
+    }
+
+    fn first_unmet(
+        &self,
+        holder: ObjectId,
+        name: &str,
+        value: &ModelValue,
+        declared: &Declared,
+    ) -> Option<Unmet> {
+        let mut found = Vec::new();
+        constrained_objects(&declared.contract, value, name, &mut found);
+        found.into_iter().find_map(|(constraint, object, path)| {
+            let (allowed, lookup) = self.allowed(constraint, declared)?;
+            self.unmet(constraint, object, &allowed)
+                .map(|(object_trail, inherits, is)| {
+                    let mut holder_trail = declared.trail.clone();
+                    holder_trail.extend(lookup);
+                    Unmet {
+                        is_found: inherits.is_some(),
+                        breach: ContractBreach {
+                            holder,
+                            path,
+                            declared_by: self.named(declared.at),
+                            class: constraint.class.clone(),
+                            allowed,
+                            object,
+                            is: self.named(is),
+                            inherits: inherits.map(|at| {
+                                let (_, package, version) = self.named(at);
+                                (package, version)
+                            }),
+                        },
+                        holder_trail,
+                        object_trail,
+                    }
+                })
+        })
+    }
+
+    fn named(&self, at: ClassAt) -> (ClassName, PackageName, Version) {
+        (
+            self.universe.class_name(at.class).clone(),
+            self.universe.name(at.release.package).clone(),
+            self.universe.version(at.release).clone(),
+        )
+    }
+
+    /// The versions of a constraint's class that will do, and the lookups that this rests on.
+    /// Nothing if the class is not found, which is the fault of the package, not of the model.
+    fn allowed(
+        &self,
+        constraint: &ClassConstraint,
+        declared: &Declared,
+    ) -> Option<(AllowedVersions, Trail)> {
+        if let Some(spec) = &constraint.spec {
+            return Some((AllowedVersions::Spec(spec.clone()), Vec::new()));
+        }
+        let release = declared.at.release;
+        let is_own = self
+            .universe
+            .release(release)
+            .record
+            .classes
+            .as_ref()
+            .is_some_and(|classes| classes.iter().any(|class| class.name == constraint.class));
+        if is_own {
+            let own = self.universe.version(release).clone();
+            return Some((AllowedVersions::MajorOf(own), Vec::new()));
+        }
+        let class = self.universe.find_class(&constraint.class)?;
+        let (edge, _) = provider(self.universe, self.selection, release, class)?;
+        let details = self.universe.known_details(release);
+        let spec = details.edges[edge].requirement.spec.clone();
+        let lookup = (0..=edge).map(|edge| (release, edge)).collect();
+        Some((AllowedVersions::Spec(spec), lookup))
+    }
+
+    /// Whether an object does not meet a constraint: what led to the class that is wanted, where
+    /// that is, and the object's own class.
+    fn unmet(
+        &self,
+        constraint: &ClassConstraint,
+        object: ObjectId,
+        allowed: &AllowedVersions,
+    ) -> Option<(Trail, Option<ClassAt>, ClassAt)> {
+        let start = self.class_of(object)?;
+        let wanted = self.universe.find_class(&constraint.class);
+        let mut walk = Walk::from(self.root, object, start);
+        while let Some(at) = walk.next() {
+            if Some(at.class) == wanted {
+                // No class inherits two of one name, so this is the only one.
+                if allowed.allows(self.universe.version(at.release)) {
+                    return None;
+                }
+                return Some((walk.path_to(at), Some(at), start));
+            }
+            if self.universe.known_details(at.release).classes.is_none() {
+                // Nobody knows what the class inherits.
+                return None;
+            }
+            walk.climb(self.universe, self.selection, at);
+        }
+        Some((walk.trail, None, start))
+    }
+}
+
+/// A walk from a class through its ancestors, nearest first.
+struct Walk {
+    queue: VecDeque<ClassAt>,
+    came_from: FxHashMap<ClassAt, (Option<ClassAt>, Trail)>,
+    /// Every lookup that was made.
+    trail: Trail,
+}
+
+impl Walk {
+    fn from(root: ReleaseId, object: ObjectId, start: ClassAt) -> Self {
+        let first = vec![(root, object.0)];
+        Self {
+            queue: VecDeque::from([start]),
+            came_from: std::iter::once((start, (None, first.clone()))).collect(),
+            trail: first,
+        }
+    }
+
+    fn next(&mut self) -> Option<ClassAt> {
+        self.queue.pop_front()
+    }
+
+    /// Adds the parents of a class.
+    fn climb(&mut self, universe: &Universe, selection: &Selection, at: ClassAt) {
+        let Some(table) = &universe.known_details(at.release).classes else {
+            return;
+        };
+        let Some(position) = table.position(at.class) else {
+            return;
+        };
+        for parent in &table.classes[position as usize].parents {
+            let (next, lookups) = match parent {
+                Parent::Own(own) => {
+                    let class = table.classes[*own as usize].name;
+                    (
+                        ClassAt {
+                            release: at.release,
+                            class,
+                        },
+                        Vec::new(),
+                    )
+                }
+                Parent::External(external) => {
+                    let class = table.external[*external as usize];
+                    let Some((edge, release)) = provider(universe, selection, at.release, class)
+                    else {
+                        continue;
+                    };
+                    let lookups: Trail = (0..=edge).map(|edge| (at.release, edge)).collect();
+                    (ClassAt { release, class }, lookups)
+                }
+            };
+            self.trail.extend(&lookups);
+            if let std::collections::hash_map::Entry::Vacant(entry) = self.came_from.entry(next) {
+                entry.insert((Some(at), lookups));
+                self.queue.push_back(next);
+            }
+        }
+    }
+
+    /// The lookups on the way to a class; the last one leads to its release.
+    fn path_to(&self, end: ClassAt) -> Trail {
+        let mut path = Vec::new();
+        let mut at = Some(end);
+        while let Some(class) = at {
+            let (before, lookups) = &self.came_from[&class];
+            path.extend(lookups.iter().rev());
+            at = *before;
+        }
+        path.reverse();
+        path
+    }
+}
+
+impl Unmet {
+    /// The clause that forbids it. Everything that it depends on stays as it is, but for the
+    /// release of the class that is wanted, which may be any that will not do.
+    pub(crate) fn clause(self, encoding: &mut Encoding<'_>, selection: &Selection) -> Clause {
+        let mut terms: Vec<(Variable, WordSet)> = Vec::new();
+        let mut add = |variable: Variable, values: WordSet| match terms
+            .iter_mut()
+            .find(|(known, _)| *known == variable)
+        {
+            Some((_, known)) => *known = known.intersection(&values),
+            None => terms.push((variable, values)),
+        };
+        let is_hopeless = !self.is_found && self.is_never_found(encoding);
+        let (last, object_trail) = match self.object_trail.split_last() {
+            Some((last, before)) if self.is_found => (Some(*last), before),
+            _ if is_hopeless => (None, &[][..]),
+            _ => (None, self.object_trail.as_slice()),
+        };
+        for (release, edge) in self.holder_trail.iter().chain(object_trail) {
+            let bound = selection.bound(*release)[*edge];
+            add(
+                encoding.bound_variable(*release, *edge),
+                WordSet::single(bound.index),
+            );
+        }
+        if let Some((release, edge)) = last {
+            let package = selection.bound(release)[edge].package;
+            let unfit = self.unfit(encoding, package);
+            add(encoding.bound_variable(release, edge), unfit);
+        }
+        Clause {
+            terms,
+            breach: Breach::Contract(Box::new(self.breach)),
+        }
+    }
+
+    /// The releases of a package that define the wanted class in a version that will not do.
+    fn unfit(&self, encoding: &mut Encoding<'_>, package: crate::universe::PackageId) -> WordSet {
+        let class = encoding.universe.class_id(&self.breach.class);
+        let defining = encoding.universe.definers(package, class);
+        let allowed = encoding
+            .universe
+            .delivered(package)
+            .candidates
+            .allowed()
+            .clone();
+        defining
+            .intersection(&allowed)
+            .iter()
+            .filter(|index| {
+                let release = ReleaseId {
+                    package,
+                    index: *index,
+                };
+                !self
+                    .breach
+                    .allowed
+                    .allows(encoding.universe.version(release))
+            })
+            .collect()
+    }
+
+    /// Whether the object's class inherits the wanted one in no version of anything. Only names
+    /// are looked at; what is not known counts as possible.
+    fn is_never_found(&self, encoding: &mut Encoding<'_>) -> bool {
+        let universe = &mut *encoding.universe;
+        let mut parents: FxHashMap<ClassName, Vec<ClassName>> = FxHashMap::default();
+        let mut unknown = false;
+        for package in universe.package_ids() {
+            if !universe.is_delivered(package) || universe.is_root(package) {
+                continue;
+            }
+            for release in &universe.delivered(package).releases {
+                let Some(classes) = &release.record.classes else {
+                    unknown = true;
+                    continue;
+                };
+                for class in classes {
+                    parents
+                        .entry(class.name.clone())
+                        .or_default()
+                        .extend(class.extends.iter().cloned());
+                }
+            }
+        }
+        let root_class = universe.root_class_name();
+        let mut seen: FxHashSet<ClassName> = FxHashSet::default();
+        let mut rest = vec![self.breach.is.0.clone()];
+        while let Some(class) = rest.pop() {
+            if class == self.breach.class || Some(&self.breach.class) == root_class.as_ref() {
+                return false;
+            }
+            match parents.get(&class) {
+                Some(above) => rest.extend(
+                    above
+                        .iter()
+                        .filter(|above| seen.insert((*above).clone()))
+                        .cloned(),
+                ),
+                None if Some(&class) == root_class.as_ref() => {}
+                // The class is defined by something that was not looked at.
+                None => return false,
+            }
+        }
+        !unknown
+    }
+}
+
+fn holds_object(value: &ModelValue) -> bool {
+    match &value.kind {
+        ValueKind::Object(_) | ValueKind::Reference(_) => true,
+        ValueKind::List(items) => items.iter().any(holds_object),
+        ValueKind::Map(entries) => entries.iter().any(|(_, value)| holds_object(value)),
+        _ => false,
+    }
+}
+
+/// The objects in a value that a contract wants to be of a class, each with where it stands.
+/// Recursion is bounded by the depth limit on documents.
+fn constrained_objects<'a>(
+    contract: &'a Contract,
+    value: &ModelValue,
+    path: &str,
+    found: &mut Vec<(&'a ClassConstraint, ObjectId, String)>,
+) {
+    match (contract, &value.kind) {
+        (Contract::Rules(rules), _) => {
+            let Some(object) = value.object() else {
+                return;
+            };
+            for rule in rules {
+                if let Rule::Class(constraint) | Rule::Template(constraint) = rule {
+                    found.push((constraint, object, path.to_owned()));
+                }
+            }
+        }
+        (Contract::List { items, .. }, ValueKind::List(values)) => {
+            for (at, value) in values.iter().enumerate() {
+                if let Some(item) = items.get(at).or(items.last()) {
+                    constrained_objects(item, value, &format!("{path}[{at}]"), found);
+                }
+            }
+        }
+        // A single value stands for a list of one.
+        (Contract::List { items, .. }, _) => {
+            if let Some(item) = items.first() {
+                constrained_objects(item, value, path, found);
+            }
+        }
+        (Contract::Map(keys), ValueKind::Map(entries)) => {
+            for (name, value) in entries {
+                let named = keys
+                    .iter()
+                    .find(|(key, _)| matches!(key, MapKey::Named(key) if key == name));
+                let matching = || {
+                    keys.iter()
+                        .find(|(key, _)| matches!(key, MapKey::Matching(_)))
+                };
+                if let Some((_, contract)) = named.or_else(matching) {
+                    constrained_objects(contract, value, &format!("{path}.{name}"), found);
+                }
+            }
+        }
+        (Contract::Map(_), _) => {}
+    }
+}

@@ -109,15 +109,24 @@ pub(crate) fn parse_lock(path: &Path, bytes: &[u8], options: &ReadOptions) -> Re
 }
 
 /// What `lock` keeps of a lockfile: all of it, or, of one that cannot be read or is the result of
-/// a merge, the releases.
+/// a merge, the releases. In that case there is something to say about it.
 pub(crate) fn locked_for_update(
     path: &Path,
     bytes: &[u8],
     options: &ReadOptions,
-) -> Result<Locked> {
+) -> Result<(Locked, Option<&'static str>)> {
     match Lockfile::read(&path.to_string_lossy(), bytes, &options.limits).into_result() {
-        Ok((lock, _)) if lock.merge_problems().is_empty() => Ok(Locked::from_lockfile(&lock)),
-        Ok((lock, _)) => Ok(Locked::preferring(lock.packages.into_keys().collect())),
+        Ok((lock, _)) if lock.merge_problems().is_empty() => {
+            Ok((Locked::from_lockfile(&lock), None))
+        }
+        Ok((lock, _)) => {
+            let note =
+                "The lockfile is an unresolved merge: the releases of both sides are preferred";
+            Ok((
+                Locked::preferring(lock.packages.into_keys().collect()),
+                Some(note),
+            ))
+        }
         Err(findings)
             if findings
                 .iter()
@@ -125,6 +134,9 @@ pub(crate) fn locked_for_update(
         {
             Err(findings.into())
         }
-        Err(_) => Ok(Locked::preferring(Lockfile::salvage(bytes))),
+        Err(_) => {
+            let note = "The lockfile cannot be read: what can be saved of it is preferred";
+            Ok((Locked::preferring(Lockfile::salvage(bytes)), Some(note)))
+        }
     }
 }

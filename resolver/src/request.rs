@@ -52,6 +52,8 @@ pub struct Locked {
     pub packages: BTreeMap<(PackageName, Version), Bindings>,
     /// The releases that are preferred without being part of a whole resolution.
     pub preferred: BTreeSet<(PackageName, Version)>,
+    /// Releases that are candidates whatever became of them, but not preferred.
+    pub kept: BTreeSet<(PackageName, Version)>,
 }
 
 impl Locked {
@@ -75,7 +77,7 @@ impl Locked {
                 .iter()
                 .map(|(release, package)| (release.clone(), package.requires.clone()))
                 .collect(),
-            preferred: BTreeSet::new(),
+            ..Self::default()
         }
     }
 

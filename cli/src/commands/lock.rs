@@ -39,7 +39,11 @@ fn write(
     let path = project.lock_path();
     let before = project.lock_bytes(options)?;
     if let Some(bytes) = before.as_ref().filter(|_| !ignore_lock) {
-        problem.request.locked = locked_for_update(&path, bytes, options)?;
+        let (locked, note) = locked_for_update(&path, bytes, options)?;
+        problem.request.locked = locked;
+        if let Some(note) = note {
+            output.note(note);
+        }
     }
     let old = problem.request.locked.clone();
     let resolution = match problem.solve(output)? {

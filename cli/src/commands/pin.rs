@@ -155,7 +155,7 @@ pub(crate) fn pin(
         {
             setting
                 .locked
-                .preferred
+                .kept
                 .insert((package.clone(), version.clone()));
         }
     }

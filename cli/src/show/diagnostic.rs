@@ -1,6 +1,7 @@
 //! Findings with the lines that they are about.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use clap::builder::styling::{AnsiColor, Style};
 use pkgres_manifest::diagnostic::{Diagnostic, Escaped, Label, Location, Severity};
 use serde_json::{Value, json};
 
@@ -9,6 +10,9 @@ const WINDOW_BYTES: usize = 60;
 
 /// A finding as text: the message, the lines it is about, the hints.
 pub(crate) fn diagnostic(finding: &Diagnostic, styled: bool) -> String {
+    if finding.labels.is_empty() {
+        return without_place(finding, styled);
+    }
     let level = match finding.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -36,6 +40,27 @@ pub(crate) fn diagnostic(finding: &Diagnostic, styled: bool) -> String {
         Renderer::plain()
     };
     renderer.render(&groups)
+}
+
+/// A finding that is about no place: the renderer of snippets would draw an empty margin.
+fn without_place(finding: &Diagnostic, styled: bool) -> String {
+    let (severity, hint) = match (styled, finding.severity) {
+        (false, _) => (Style::new(), Style::new()),
+        (true, Severity::Error) => (bold(AnsiColor::Red), bold(AnsiColor::Cyan)),
+        (true, Severity::Warning) => (bold(AnsiColor::Yellow), bold(AnsiColor::Cyan)),
+    };
+    let mut text = format!(
+        "{severity}{}[{}]{severity:#}: {}",
+        finding.severity, finding.code, finding.message
+    );
+    for line in &finding.hints {
+        text.push_str(&format!("\n{hint}hint{hint:#}: {line}"));
+    }
+    text
+}
+
+fn bold(color: AnsiColor) -> Style {
+    color.on_default().bold()
 }
 
 fn add_label<'a>(group: Group<'a>, label: &Label, kind: AnnotationKind) -> Group<'a> {

@@ -124,12 +124,24 @@ fn pin_object(
             None => added.push(style.entry("package", &value)),
         }
     }
-    if !matches!(object.version, VersionPin::Exact(_)) {
-        let value = style.text(&version.to_string());
-        match header.version_value {
+    let value = style.text(&version.to_string());
+    match &object.version {
+        VersionPin::Exact(pinned) if pinned == version => {}
+        // The type says a version that is gone.
+        VersionPin::Exact(_) if header.has_inline_version => {
+            let at = object
+                .package
+                .as_ref()
+                .map(|_| format!("@{package}"))
+                .unwrap_or_default();
+            let written = style.text(&format!("{}/{version}{at}", object.class));
+            edits.push(replace(header.type_value, written));
+        }
+        // A range in the type stays; the version that was chosen from it is written beside it.
+        _ => match header.version_value {
             Some(span) => edits.push(replace(span, value)),
             None => added.push(style.entry("version", &value)),
-        }
+        },
     }
     if !added.is_empty() {
         insert_after(

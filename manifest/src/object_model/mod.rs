@@ -62,9 +62,12 @@ struct Header {
     span: Span,
     type_key: Span,
     type_value: Span,
-    /// `package` and `version` where they are written with nothing, or with a range.
+    /// `package` where it is written with nothing.
     package_value: Option<Span>,
+    /// `version`, or `classVersion` if only that says a version.
     version_value: Option<Span>,
+    /// Whether the type says the version.
+    has_inline_version: bool,
 }
 
 /// A value in a model and where it stands.

@@ -329,8 +329,7 @@ impl Reader<'_> {
             {
                 version = self.version(&scalar.text, span);
             }
-            let is_exact = matches!(version, VersionPin::Exact(_));
-            if key == "version" && (scalar.is_none() || !is_exact) {
+            if key == "version" || (version_value.is_none() && scalar.is_some()) {
                 version_value = Some(span);
             }
         }
@@ -353,6 +352,7 @@ impl Reader<'_> {
                 type_value: entry.value.span,
                 package_value,
                 version_value,
+                has_inline_version: inline_version.is_some(),
             },
         })
     }

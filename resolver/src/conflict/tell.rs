@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use pkgres_manifest::diagnostic::{Code, Escaped, Location};
-use pkgres_manifest::{ClassName, PackageName, Spec, Version, most_similar};
+use pkgres_manifest::{ClassName, PackageName, Spec, Version, VersionSet, most_similar};
 
 use crate::encoding::{Breach, Encoding, Fact};
 use crate::hierarchy::{ClassAt, Violation};
@@ -246,7 +246,9 @@ fn demands(
             let class = universe.class_name(class);
             format!("the object {shown} needs a {package} {spec} that defines the class {class}")
         } else {
-            format!("the object {shown} needs {package} {spec}")
+            let spec = Some(spec).filter(|spec| *spec.set() != VersionSet::all());
+            let spec = spec.map(|spec| format!(" {spec}")).unwrap_or_default();
+            format!("the object {shown} needs {package}{spec}")
         };
         reasons.push(Reason {
             text,
@@ -331,12 +333,12 @@ fn contract(universe: &Universe, breach: &ContractBreach) -> Reason {
         AllowedVersions::MajorOf(own) => format!("{} {}", breach.class, own.major()),
     };
     let what = match &breach.inherits {
-        Some((package, version)) => format!("is a {} of {package} {version}", breach.class),
-        None => format!("is a {class} of {package} {version}"),
+        Some((package, version)) => format!("is of class {} ({package} {version})", breach.class),
+        None => format!("is of class {class} ({package} {version})"),
     };
     Reason {
         text: format!(
-            "{}.{}: the object {} {what}, but {declaring} of {declaring_package} {declaring_version} wants {wanted}",
+            "{}.{}: the object {} {what}, but {declaring} ({declaring_package} {declaring_version}) wants {wanted}",
             model.shown(breach.holder),
             Escaped::shortened(&breach.path),
             model.shown(breach.object),

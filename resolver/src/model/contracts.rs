@@ -16,7 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::encoding::{Breach, Clause, Encoding, Missing, Variable};
 use crate::hierarchy::{ClassAt, provider};
 use crate::selection::Selection;
-use crate::universe::{Body, Parent, ReleaseId, Universe};
+use crate::universe::{Body, ClassId, Parent, ReleaseId, Universe};
 use crate::word_set::WordSet;
 
 /// A contract that an object does not meet, for people.
@@ -57,8 +57,42 @@ impl AllowedVersions {
     }
 }
 
-/// What a search for the class of a value went through: releases and the numbers of their edges.
-type Trail = Vec<(ReleaseId, usize)>;
+/// What a search through classes went along.
+type Trail = Vec<Lookup>;
+
+/// What a requirement is bound to had a say in what was found.
+#[derive(Debug, Clone, Copy)]
+struct Lookup {
+    release: ReleaseId,
+    edge: usize,
+    say: Say,
+}
+
+/// How a bound release had a say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Say {
+    /// The search went on in it.
+    Entered,
+    /// It was asked for a class and does not define it.
+    Passed(ClassId),
+    /// It was asked for a class and defines it; that is all that matters.
+    Defines(ClassId),
+}
+
+/// The lookups by which a class was found in a required package.
+fn lookups(release: ReleaseId, provider: usize, class: ClassId, found: Say) -> Trail {
+    (0..=provider)
+        .map(|edge| Lookup {
+            release,
+            edge,
+            say: if edge == provider {
+                found
+            } else {
+                Say::Passed(class)
+            },
+        })
+        .collect()
+}
 
 /// A contract that is not met, and what that depends on.
 #[derive(Debug)]
@@ -66,6 +100,8 @@ pub(crate) struct Unmet {
     breach: ContractBreach,
     /// What led from the holder's class to the contract.
     holder_trail: Trail,
+    /// What the versions rest on that will do.
+    allowed_trail: Trail,
     /// What led from the object's class to the class that is wanted.
     object_trail: Trail,
     /// Whether the last step of the object's trail leads to that class.
@@ -189,27 +225,24 @@ impl Check<'_> {
         found.into_iter().find_map(|(constraint, object, path)| {
             let (allowed, lookup) = self.allowed(constraint, declared)?;
             self.unmet(constraint, object, &allowed)
-                .map(|(object_trail, inherits, is)| {
-                    let mut holder_trail = declared.trail.clone();
-                    holder_trail.extend(lookup);
-                    Unmet {
-                        is_found: inherits.is_some(),
-                        breach: ContractBreach {
-                            holder,
-                            path,
-                            declared_by: self.named(declared.at),
-                            class: constraint.class.clone(),
-                            allowed,
-                            object,
-                            is: self.named(is),
-                            inherits: inherits.map(|at| {
-                                let (_, package, version) = self.named(at);
-                                (package, version)
-                            }),
-                        },
-                        holder_trail,
-                        object_trail,
-                    }
+                .map(|(object_trail, inherits, is)| Unmet {
+                    is_found: inherits.is_some(),
+                    breach: ContractBreach {
+                        holder,
+                        path,
+                        declared_by: self.named(declared.at),
+                        class: constraint.class.clone(),
+                        allowed,
+                        object,
+                        is: self.named(is),
+                        inherits: inherits.map(|at| {
+                            let (_, package, version) = self.named(at);
+                            (package, version)
+                        }),
+                    },
+                    holder_trail: declared.trail.clone(),
+                    allowed_trail: lookup,
+                    object_trail,
                 })
         })
     }
@@ -248,7 +281,7 @@ impl Check<'_> {
         let (edge, _) = provider(self.universe, self.selection, release, class)?;
         let details = self.universe.known_details(release);
         let spec = details.edges[edge].requirement.spec.clone();
-        let lookup = (0..=edge).map(|edge| (release, edge)).collect();
+        let lookup = lookups(release, edge, class, Say::Defines(class));
         Some((AllowedVersions::Spec(spec), lookup))
     }
 
@@ -291,7 +324,11 @@ struct Walk {
 
 impl Walk {
     fn from(root: ReleaseId, object: ObjectId, start: ClassAt) -> Self {
-        let first = vec![(root, object.0)];
+        let first = vec![Lookup {
+            release: root,
+            edge: object.0,
+            say: Say::Entered,
+        }];
         Self {
             queue: VecDeque::from([start]),
             came_from: std::iter::once((start, (None, first.clone()))).collect(),
@@ -329,7 +366,7 @@ impl Walk {
                     else {
                         continue;
                     };
-                    let lookups: Trail = (0..=edge).map(|edge| (at.release, edge)).collect();
+                    let lookups = lookups(at.release, edge, class, Say::Entered);
                     (ClassAt { release, class }, lookups)
                 }
             };
@@ -359,34 +396,22 @@ impl Unmet {
     /// The clause that forbids it. Everything that it depends on stays as it is, but for the
     /// release of the class that is wanted, which may be any that will not do.
     pub(crate) fn clause(self, encoding: &mut Encoding<'_>, selection: &Selection) -> Clause {
-        let mut terms: Vec<(Variable, WordSet)> = Vec::new();
-        let mut add = |variable: Variable, values: WordSet| match terms
-            .iter_mut()
-            .find(|(known, _)| *known == variable)
-        {
-            Some((_, known)) => *known = known.intersection(&values),
-            None => terms.push((variable, values)),
-        };
-        let is_hopeless = !self.is_found && self.is_never_found(encoding);
-        let (last, object_trail) = match self.object_trail.split_last() {
-            Some((last, before)) if self.is_found => (Some(*last), before),
-            _ if is_hopeless => (None, &[][..]),
-            _ => (None, self.object_trail.as_slice()),
-        };
-        for (release, edge) in self.holder_trail.iter().chain(object_trail) {
-            let bound = selection.bound(*release)[*edge];
-            add(
-                encoding.bound_variable(*release, *edge),
-                WordSet::single(bound.index),
-            );
-        }
-        if let Some((release, edge)) = last {
-            let package = selection.bound(release)[edge].package;
-            let unfit = self.unfit(encoding, package);
-            add(encoding.bound_variable(release, edge), unfit);
+        let mut terms = Terms(Vec::new());
+        terms.follow(encoding, selection, &self.holder_trail);
+        if self.is_found || !self.is_never_found(encoding) {
+            terms.follow(encoding, selection, &self.allowed_trail);
+            match self.object_trail.split_last() {
+                Some((last, before)) if self.is_found => {
+                    terms.follow(encoding, selection, before);
+                    let package = selection.bound(last.release)[last.edge].package;
+                    let unfit = self.unfit(encoding, package);
+                    terms.add(encoding.bound_variable(last.release, last.edge), &unfit);
+                }
+                _ => terms.follow(encoding, selection, &self.object_trail),
+            }
         }
         Clause {
-            terms,
+            terms: terms.0,
             breach: Breach::Contract(Box::new(self.breach)),
         }
     }
@@ -460,6 +485,49 @@ impl Unmet {
             }
         }
         !unknown
+    }
+}
+
+/// The terms of a clause, one a variable.
+struct Terms(Vec<(Variable, WordSet)>);
+
+impl Terms {
+    fn add(&mut self, variable: Variable, values: &WordSet) {
+        match self.0.iter_mut().find(|(known, _)| *known == variable) {
+            Some((_, known)) => *known = known.intersection(values),
+            None => self.0.push((variable, values.clone())),
+        }
+    }
+
+    /// Holds on to what a search went along.
+    fn follow(&mut self, encoding: &mut Encoding<'_>, selection: &Selection, trail: &[Lookup]) {
+        for lookup in trail {
+            let bound = selection.bound(lookup.release)[lookup.edge];
+            let package = bound.package;
+            let values = match lookup.say {
+                Say::Entered => WordSet::single(bound.index),
+                Say::Passed(class) | Say::Defines(class) => {
+                    let defining = encoding.universe.definers(package, class);
+                    let allowed = encoding.universe.delivered(package).candidates.allowed();
+                    let passes = matches!(lookup.say, Say::Passed(_));
+                    let says = if passes {
+                        defining.complement()
+                    } else {
+                        defining
+                    };
+                    let values = allowed.intersection(&says);
+                    if values == *allowed {
+                        // It cannot be otherwise.
+                        continue;
+                    }
+                    values
+                }
+            };
+            self.add(
+                encoding.bound_variable(lookup.release, lookup.edge),
+                &values,
+            );
+        }
     }
 }
 

@@ -21,6 +21,7 @@ impl Candidates {
     pub(super) fn new(
         records: &[IndexRecord],
         locked: &[Version],
+        kept: &[Version],
         policy: PrereleasePolicy,
     ) -> Self {
         let mut locked: Vec<u32> = locked
@@ -51,7 +52,8 @@ impl Candidates {
         }
         let is_allowed = |at: u32, record: &IndexRecord| {
             let by_policy = policy != PrereleasePolicy::Never || is_stable(record);
-            (!record.yanked && by_policy) || locked.contains(&at)
+            let is_kept = locked.contains(&at) || kept.contains(&record.version);
+            (!record.yanked && by_policy) || is_kept
         };
         Self {
             allowed: numbered()

@@ -317,7 +317,16 @@ impl Universe {
             .locked_versions
             .get(self.name(package))
             .map_or(&[][..], Vec::as_slice);
-        let candidates = candidates::Candidates::new(&records, locked, self.preferences.prerelease);
+        let kept: Vec<Version> = self
+            .preferences
+            .locked
+            .kept
+            .iter()
+            .filter(|(name, _)| name == self.name(package))
+            .map(|(_, version)| version.clone())
+            .collect();
+        let policy = self.preferences.prerelease;
+        let candidates = candidates::Candidates::new(&records, locked, &kept, policy);
         self.packages[package.0 as usize].delivered = Some(Delivered {
             source,
             releases: records

@@ -133,6 +133,10 @@ fn reason_json(reason: &Reason) -> Value {
             fields.insert("kind".to_owned(), json!("extends"));
             fields.insert("class".to_owned(), json!(class));
         }
+        ReasonKind::Lacks { class } => {
+            fields.insert("kind".to_owned(), json!("lacks"));
+            fields.insert("class".to_owned(), json!(class));
+        }
         ReasonKind::Contract {
             holder,
             path,

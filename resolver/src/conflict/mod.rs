@@ -4,6 +4,8 @@
 //! inherited twice. The facts are reduced until none can be left out, and told in the order in
 //! which a reader meets them: from the root on.
 
+mod hints;
+mod reasons;
 mod reduce;
 mod tell;
 
@@ -12,6 +14,9 @@ use pkgres_manifest::{ClassName, PackageName, ReleaseSource, Version};
 
 use crate::encoding::Encoding;
 use crate::engine::{Budget, Proof};
+
+/// How many versions are listed before "and n more".
+const LISTED_VERSIONS: usize = 4;
 
 /// Why there is no resolution: reasons that together leave none, and none of which can be left
 /// out.
@@ -64,6 +69,11 @@ pub enum ReasonKind {
     /// versions do.
     Extends {
         /// The class that is extended.
+        class: ClassName,
+    },
+    /// The owner does not define a class that is extended.
+    Lacks {
+        /// The class.
         class: ClassName,
     },
     /// Classes of the owner extend each other.

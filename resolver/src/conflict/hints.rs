@@ -1,0 +1,114 @@
+//! What can be done about a conflict.
+
+use pkgres_manifest::most_similar;
+
+use crate::encoding::{Encoding, Fact};
+use crate::universe::{PackageId, ReleaseId, Universe};
+use crate::word_set::WordSet;
+
+use super::LISTED_VERSIONS;
+use super::reasons::candidates;
+
+/// At most two hints.
+pub(super) fn hints(encoding: &mut Encoding<'_>, facts: &[Fact]) -> Vec<String> {
+    let mut hints = Vec::new();
+    for fact in facts {
+        let Fact::Requires {
+            owner,
+            target,
+            allowed,
+        } = fact
+        else {
+            continue;
+        };
+        let universe = &mut *encoding.universe;
+        let name = universe.name(*target).clone();
+        if universe.delivered(*target).releases.is_empty() {
+            let known: Vec<String> = universe
+                .package_ids()
+                .filter(|package| {
+                    universe.is_delivered(*package)
+                        && !universe.is_root(*package)
+                        && !universe.delivered(*package).releases.is_empty()
+                })
+                .map(|package| universe.name(package).to_string())
+                .collect();
+            let mut known: Vec<&str> = known.iter().map(String::as_str).collect();
+            known.sort_unstable();
+            if let Some(similar) = most_similar(name.as_str(), known) {
+                hints.push(format!("there is a package `{similar}`"));
+            }
+            hints.push(format!(
+                "`--registry` adds a registry that has `{name}`, `--provide` a file that says what the host supplies"
+            ));
+            continue;
+        }
+        if !allowed.is_empty() {
+            continue;
+        }
+        let Some(matching) = newest_requirement(universe, *owner, *target) else {
+            continue;
+        };
+        let delivered = universe.delivered(*target);
+        let records = |index: u32| &delivered.releases[index as usize].record;
+        if let Some(index) = matching
+            .iter()
+            .find(|index| records(*index).version.is_prerelease() && !records(*index).yanked)
+        {
+            let version = &records(index).version;
+            hints.push(format!("`--prerelease allow` lets {name} {version} in"));
+        } else if let Some(index) = matching.iter().find(|index| records(*index).yanked) {
+            let version = &records(index).version;
+            hints.push(format!(
+                "{name} {version} matches but was withdrawn; only a lock can hold it"
+            ));
+        } else {
+            hints.push(available(universe, *target));
+        }
+    }
+    hints.dedup();
+    hints.truncate(2);
+    hints
+}
+
+/// The versions, candidates or not, that match what the newest candidate of a package requires.
+fn newest_requirement(
+    universe: &mut Universe,
+    owner: PackageId,
+    target: PackageId,
+) -> Option<WordSet> {
+    let release = candidates(universe, owner).pop()?;
+    let details = universe.details(release);
+    let edge = details.edges.iter().find(|edge| edge.package == target)?;
+    Some(universe.versions_in(target, &edge.requirement.spec))
+}
+
+/// `the versions of Db are 1.0.0, 1.1.0 and 2.0.0`
+fn available(universe: &Universe, package: PackageId) -> String {
+    let name = universe.name(package);
+    let mut versions: Vec<String> = universe
+        .delivered(package)
+        .candidates
+        .allowed()
+        .iter()
+        .map(|index| universe.version(ReleaseId { package, index }).to_string())
+        .collect();
+    let count = versions.len();
+    let newest: Vec<String> = versions.split_off(count.saturating_sub(LISTED_VERSIONS));
+    match newest.as_slice() {
+        [] => format!("{name} has no version that could be chosen"),
+        [only] => format!("the only version of {name} is {only}"),
+        [others @ .., last] if count <= LISTED_VERSIONS => {
+            format!(
+                "the versions of {name} are {} and {last}",
+                others.join(", ")
+            )
+        }
+        [others @ .., last] => {
+            format!(
+                "the newest of {count} versions of {name} are {} and {last}",
+                others.join(", ")
+            )
+        }
+    }
+}

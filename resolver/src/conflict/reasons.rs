@@ -1,0 +1,398 @@
+//! Facts as reasons: which versions they hold for, where they are written, and a sentence.
+
+use std::collections::BTreeMap;
+
+use pkgres_manifest::diagnostic::{Escaped, Location};
+use pkgres_manifest::{ClassName, PackageName, Spec, Version, VersionSet};
+
+use crate::encoding::{Breach, Encoding, Fact};
+use crate::hierarchy::{ClassAt, Violation};
+use crate::model::{AllowedVersions, ContractBreach};
+use crate::universe::{ClassId, ClassTable, PackageId, ReleaseId, Universe};
+use crate::word_set::WordSet;
+
+use super::{LISTED_VERSIONS, Reason, ReasonKind};
+
+/// The reasons that a fact amounts to. Requirements on `clashing` are the ones that clash.
+pub(super) fn of(
+    encoding: &mut Encoding<'_>,
+    fact: &Fact,
+    clashing: Option<PackageId>,
+) -> Vec<Reason> {
+    match fact {
+        Fact::Requires {
+            owner,
+            target,
+            allowed,
+        } if encoding.universe.model().is_some() && encoding.universe.is_root(*owner) => {
+            demands(encoding.universe, *owner, *target, allowed, clashing)
+        }
+        Fact::Requires {
+            owner,
+            target,
+            allowed,
+        } => requirements(encoding.universe, *owner, *target, allowed, clashing),
+        Fact::Extends { owner, class } => extends(encoding, *owner, *class),
+        Fact::OwnCycle { owner } => {
+            let releases: Vec<ReleaseId> = candidates(encoding.universe, *owner)
+                .into_iter()
+                .filter(|release| {
+                    let details = encoding.universe.details(*release);
+                    details
+                        .classes
+                        .as_ref()
+                        .is_some_and(|table| table.own_cycle.is_some())
+                })
+                .collect();
+            vec![reason_about(
+                encoding.universe,
+                *owner,
+                &releases,
+                |subject| {
+                    (
+                        format!("classes of {subject} extend each other"),
+                        ReasonKind::OwnCycle,
+                    )
+                },
+            )]
+        }
+        Fact::Clause(number) => {
+            vec![match &encoding.clauses()[*number as usize].breach {
+                Breach::Rule(violation) => inheritance(encoding.universe, violation),
+                Breach::Contract(breach) => contract(encoding.universe, breach),
+            }]
+        }
+    }
+}
+
+/// The requirements of a package on another one that allow exactly these versions: one reason for
+/// each way in which they are written.
+fn requirements(
+    universe: &mut Universe,
+    owner: PackageId,
+    target: PackageId,
+    allowed: &WordSet,
+    clashing: Option<PackageId>,
+) -> Vec<Reason> {
+    let mut written: BTreeMap<String, (Vec<ReleaseId>, Spec, Option<Location>)> = BTreeMap::new();
+    for release in candidates(universe, owner) {
+        let details = universe.details(release);
+        let Some(edge) = details.edges.iter().find(|edge| edge.package == target) else {
+            continue;
+        };
+        if universe.allowed(edge) == *allowed {
+            let requirement = &edge.requirement;
+            let entry = written
+                .entry(requirement.spec.written().to_owned())
+                .or_insert_with(|| {
+                    (
+                        Vec::new(),
+                        requirement.spec.clone(),
+                        requirement.location.clone(),
+                    )
+                });
+            entry.0.push(release);
+        }
+    }
+    let package = universe.name(target).clone();
+    let mut reasons: Vec<Reason> = written
+        .into_values()
+        .map(|(releases, spec, location)| {
+            let (subject, versions, every_version) = subject(universe, owner, &releases);
+            Reason {
+                text: format!("{subject} requires {package} {spec}"),
+                kind: ReasonKind::Requires {
+                    package: package.clone(),
+                    spec: spec.written().to_owned(),
+                },
+                owner: universe.name(owner).clone(),
+                versions,
+                every_version,
+                location,
+                source: universe.delivered(owner).source.clone(),
+                clashes: clashing == Some(target),
+            }
+        })
+        .collect();
+    reasons.sort_by(|one, two| one.versions.cmp(&two.versions));
+    reasons
+}
+
+/// What objects of a model demand of a package, where that is exactly these versions.
+fn demands(
+    universe: &mut Universe,
+    root: PackageId,
+    target: PackageId,
+    allowed: &WordSet,
+    clashing: Option<PackageId>,
+) -> Vec<Reason> {
+    let details = universe.details(ReleaseId {
+        package: root,
+        index: 0,
+    });
+    let model = universe.model().expect("only models demand").clone();
+    let package = universe.name(target).clone();
+    let mut reasons = Vec::new();
+    for edge in details.edges.iter().filter(|edge| edge.package == target) {
+        let Some((object, class)) = edge.object else {
+            continue;
+        };
+        if universe.allowed(edge) != *allowed {
+            continue;
+        }
+        let (shown, spec) = (model.shown(object), &edge.requirement.spec);
+        let defining = universe.definers(target, class);
+        let versions = universe.versions_in(target, spec);
+        // That the class is missing is the reason only where there is such a version at all.
+        let text = if allowed.is_empty() && !versions.is_empty() && versions.is_disjoint(&defining)
+        {
+            let class = universe.class_name(class);
+            format!("the object {shown} needs a {package} {spec} that defines the class {class}")
+        } else {
+            let spec = Some(spec).filter(|spec| *spec.set() != VersionSet::all());
+            let spec = spec.map(|spec| format!(" {spec}")).unwrap_or_default();
+            format!("the object {shown} needs {package}{spec}")
+        };
+        reasons.push(Reason {
+            text,
+            kind: ReasonKind::Requires {
+                package: package.clone(),
+                spec: spec.written().to_owned(),
+            },
+            owner: universe.name(root).clone(),
+            versions: Vec::new(),
+            every_version: false,
+            location: edge.requirement.location.clone(),
+            source: None,
+            clashes: clashing == Some(target),
+        });
+    }
+    reasons
+}
+
+/// That classes of a package extend a class which no candidate for it defines, and which versions
+/// of the required packages lack it.
+fn extends(encoding: &mut Encoding<'_>, owner: PackageId, class: ClassId) -> Vec<Reason> {
+    let mut releases = Vec::new();
+    let mut asked: Vec<PackageId> = Vec::new();
+    for release in candidates(encoding.universe, owner) {
+        let details = encoding.universe.details(release);
+        let extends = |table: &ClassTable| table.external.contains(&class);
+        if details.classes.as_ref().is_some_and(extends) {
+            releases.push(release);
+            let packages = details.edges.iter().map(|edge| edge.package);
+            asked.extend(
+                packages
+                    .filter(|package| !asked.contains(package))
+                    .collect::<Vec<_>>(),
+            );
+        }
+    }
+    let name = encoding.universe.class_name(class).clone();
+    let kind = ReasonKind::Extends {
+        class: name.clone(),
+    };
+    let mut reasons = vec![reason_about(
+        encoding.universe,
+        owner,
+        &releases,
+        |subject| (format!("a class of {subject} extends {name}"), kind.clone()),
+    )];
+    for package in asked {
+        let defining = encoding.universe.definers(package, class);
+        let universe = &*encoding.universe;
+        let allowed = universe.delivered(package).candidates.allowed();
+        let (defining, lacking) = (
+            defining.intersection(allowed),
+            allowed.intersection(&defining.complement()),
+        );
+        let Some(newest) = defining.last() else {
+            continue;
+        };
+        let lacking: Vec<ReleaseId> = lacking
+            .iter()
+            .map(|index| ReleaseId { package, index })
+            .collect();
+        if lacking.is_empty() {
+            continue;
+        }
+        let no_longer = lacking.iter().all(|release| release.index > newest);
+        let newest = universe.version(ReleaseId {
+            package,
+            index: newest,
+        });
+        reasons.push(reason_about(universe, package, &lacking, |subject| {
+            let verb = if no_longer {
+                "no longer defines"
+            } else {
+                "does not define"
+            };
+            let text = format!("{subject} {verb} the class {name}; {newest} does");
+            (
+                text,
+                ReasonKind::Lacks {
+                    class: name.clone(),
+                },
+            )
+        }));
+    }
+    reasons
+}
+
+fn reason_about(
+    universe: &Universe,
+    owner: PackageId,
+    releases: &[ReleaseId],
+    say: impl FnOnce(&str) -> (String, ReasonKind),
+) -> Reason {
+    let (subject, versions, every_version) = subject(universe, owner, releases);
+    let (text, kind) = say(&subject);
+    Reason {
+        kind,
+        owner: universe.name(owner).clone(),
+        versions,
+        every_version,
+        location: None,
+        source: universe.delivered(owner).source.clone(),
+        clashes: true,
+        text,
+    }
+}
+
+fn inheritance(universe: &Universe, violation: &Violation) -> Reason {
+    let paths: Vec<&[ClassAt]> = match violation {
+        Violation::Cycle(circle) => vec![circle],
+        Violation::Diamond(paths) => paths.iter().map(Vec::as_slice).collect(),
+        Violation::Missing { .. } => Vec::new(),
+    };
+    let shown: Vec<Vec<(ClassName, PackageName, Version)>> = paths
+        .iter()
+        .map(|path| {
+            path.iter()
+                .map(|at| {
+                    (
+                        universe.class_name(at.class).clone(),
+                        universe.name(at.release.package).clone(),
+                        universe.version(at.release).clone(),
+                    )
+                })
+                .collect()
+        })
+        .collect();
+    let start = paths[0][0].release;
+    Reason {
+        text: shown
+            .iter()
+            .map(|path| class_path(path))
+            .collect::<Vec<_>>()
+            .join("; "),
+        kind: ReasonKind::Inherits { paths: shown },
+        owner: universe.name(start.package).clone(),
+        versions: vec![universe.version(start).clone()],
+        every_version: false,
+        location: None,
+        source: universe.delivered(start.package).source.clone(),
+        clashes: true,
+    }
+}
+
+fn contract(universe: &Universe, breach: &ContractBreach) -> Reason {
+    let model = universe.model().expect("only models have contracts");
+    let (class, package, version) = &breach.is;
+    let (declaring, declaring_package, declaring_version) = &breach.declared_by;
+    let wanted = match &breach.allowed {
+        AllowedVersions::Spec(spec) => format!("{} {spec}", breach.class),
+        AllowedVersions::MajorOf(own) => format!("{} {}", breach.class, own.major()),
+    };
+    let what = match &breach.inherits {
+        Some((package, version)) => format!("is of class {} ({package} {version})", breach.class),
+        None => format!("is of class {class} ({package} {version})"),
+    };
+    Reason {
+        text: format!(
+            "{}.{}: the object {} {what}, but {declaring} ({declaring_package} {declaring_version}) wants {wanted}",
+            model.shown(breach.holder),
+            Escaped::shortened(&breach.path),
+            model.shown(breach.object),
+        ),
+        kind: ReasonKind::Contract {
+            holder: model.shown(breach.holder),
+            path: breach.path.clone(),
+            object: model.shown(breach.object),
+            class: breach.class.clone(),
+        },
+        owner: package.clone(),
+        versions: vec![version.clone()],
+        every_version: false,
+        location: Some(model.object(breach.object).location.clone()),
+        source: None,
+        clashes: true,
+    }
+}
+
+/// `A (Web 1.0.0) > X.B (X 1.0.0) > Z.D (Z 1.2.0)`
+fn class_path(path: &[(ClassName, PackageName, Version)]) -> String {
+    let steps: Vec<String> = path
+        .iter()
+        .map(|(class, package, version)| format!("{class} ({package} {version})"))
+        .collect();
+    steps.join(" > ")
+}
+
+pub(super) fn candidates(universe: &Universe, package: PackageId) -> Vec<ReleaseId> {
+    universe
+        .delivered(package)
+        .candidates
+        .allowed()
+        .iter()
+        .map(|index| ReleaseId { package, index })
+        .collect()
+}
+
+/// A package and its versions as the subject of a sentence.
+fn subject(
+    universe: &Universe,
+    package: PackageId,
+    releases: &[ReleaseId],
+) -> (String, Vec<Version>, bool) {
+    let versions: Vec<Version> = releases
+        .iter()
+        .map(|release| universe.version(*release).clone())
+        .collect();
+    let name = universe.name(package);
+    let all = universe.delivered(package).candidates.allowed().len() as usize;
+    let every = versions.len() == all && all > 1;
+    let consecutive = releases.windows(2).all(|pair| {
+        let between = pair[0].index + 1..pair[1].index;
+        between.into_iter().all(|index| {
+            !universe
+                .delivered(package)
+                .candidates
+                .allowed()
+                .contains(index)
+        })
+    });
+    let subject = match versions.as_slice() {
+        _ if every => format!("every version of {name}"),
+        [] => name.to_string(),
+        [one] => format!("{name} {one}"),
+        [first, .., last] if consecutive && versions.len() > 2 => {
+            format!("{name} {first} to {last}")
+        }
+        _ => {
+            let listed: Vec<String> = versions
+                .iter()
+                .take(LISTED_VERSIONS)
+                .map(ToString::to_string)
+                .collect();
+            let more = versions.len().saturating_sub(LISTED_VERSIONS);
+            let tail = if more > 0 {
+                format!(" and {more} more")
+            } else {
+                String::new()
+            };
+            format!("{name} {}{tail}", listed.join(", "))
+        }
+    };
+    (subject, versions, every)
+}

@@ -30,6 +30,9 @@ use crate::package::Requirement;
 use crate::spec::Spec;
 use crate::version::Version;
 
+/// How much is shown of a message that may quote the record.
+const MESSAGE_CHARACTERS: usize = 300;
+
 /// What is known of a release without its artifact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexRecord {
@@ -218,7 +221,10 @@ impl IndexReader {
                 let start = error.column().saturating_sub(1);
                 let message = error.to_string();
                 let message = message.split(" at line ").next().unwrap_or_default();
-                let message = format!("not an index record: {}", Escaped::shortened(message));
+                let message = format!(
+                    "not an index record: {}",
+                    Escaped::within(message, MESSAGE_CHARACTERS)
+                );
                 Diagnostic::error(Code::IndexRecord, message).at(locate(Span {
                     start,
                     end: start + 1,

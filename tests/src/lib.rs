@@ -3,12 +3,13 @@
 //! [`reference`] finds resolutions by brute force, written from the rules alone and sharing
 //! nothing with the solver. [`universe`] makes small random universes on which the rules bite,
 //! [`tally`] measures that they do, and [`examples`] are universes with known answers. [`solver`]
-//! puts the same universes to the solver.
+//! puts the same universes to the solver; [`shared`] finds data that lie beside the project.
 
 pub mod build;
 pub mod examples;
 pub mod random;
 pub mod reference;
+pub mod shared;
 pub mod solver;
 pub mod tally;
 pub mod universe;

@@ -113,7 +113,8 @@ fn locked(lock: &Solution, root: &IndexRecord) -> Locked {
     locked
 }
 
-fn solution(resolution: &Resolution) -> Solution {
+/// A resolution in the terms of the reference.
+pub fn solution(resolution: &Resolution) -> Solution {
     let roots = resolution
         .roots
         .iter()

@@ -125,8 +125,8 @@ pub(super) fn parse_expression(text: &str, namespaces: &Namespaces) -> Result<Ve
             ("notNull", 0) => Rule::NotNull,
             ("owned", 0) => Rule::Owned,
             ("notOwned", 0) => Rule::NotOwned,
-            ("class", 1..) => Rule::Class(constraint(&arguments[..length], namespaces)?),
-            ("template", 1..) => Rule::Template(constraint(&arguments[..length], namespaces)?),
+            ("class", _) => Rule::Class(constraint(&arguments[..length], namespaces)?),
+            ("template", _) => Rule::Template(constraint(&arguments[..length], namespaces)?),
             _ => written(),
         });
         rest = &arguments[length + 1..];

@@ -7,7 +7,7 @@ use super::contract::{Contract, MapKey, Rule, parse_expression, unreadable};
 use super::expression::created_classes;
 use super::namespaces::Namespaces;
 use super::{Argument, ClassDefinition, ClassUsage, Method, Property};
-use crate::diagnostic::{Code, Diagnostic, Location, Parsed, SourceText, Span};
+use crate::diagnostic::{Code, Diagnostic, Escaped, Location, Parsed, SourceText, Span};
 use crate::document::{Entry, Mapping, Node, Syntax, Value, parse_yaml};
 use crate::name::ClassName;
 use crate::package::{Located, ReadOptions};
@@ -159,7 +159,11 @@ impl Reader<'_> {
     /// The class that a scalar names.
     fn class_name(&mut self, node: &Node, what: &str, code: Code) -> Option<Located<ClassName>> {
         let Some(scalar) = node.as_scalar().filter(|scalar| !scalar.is_mistakable()) else {
-            let message = format!("{what} is a class name, not {}", node.kind());
+            let found = match node.as_scalar().filter(|scalar| !scalar.is_null()) {
+                Some(scalar) => format!("`{}`", Escaped::shortened(&scalar.text)),
+                None => node.kind().to_owned(),
+            };
+            let message = format!("{what} is a class name, not {found}");
             self.error(code, message, node.span);
             return None;
         };

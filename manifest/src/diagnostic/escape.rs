@@ -38,9 +38,14 @@ impl<'text> Escaped<'text> {
 
     /// Shows the beginning of a text that may be very long.
     pub fn shortened(text: &'text str) -> Self {
+        Self::within(text, SHORTENED_CHARACTERS)
+    }
+
+    /// Shows at most so many characters.
+    pub fn within(text: &'text str, characters: usize) -> Self {
         Self {
             text: Text::Borrowed(text),
-            limit: Some(SHORTENED_CHARACTERS),
+            limit: Some(characters),
         }
     }
 

@@ -79,7 +79,7 @@ impl Scalar {
                 || self.as_bool().is_some()
                 || matches!(
                     self.text.to_ascii_lowercase().as_str(),
-                    "yes" | "no" | "on" | "off" | "y" | "n"
+                    "yes" | "no" | "on" | "off"
                 )
                 || self.text.parse::<f64>().is_ok())
     }

@@ -123,7 +123,14 @@ impl PackageManifest {
             diagnostics,
         };
         let manifest = reader.documents(&documents);
-        Parsed::new(manifest, reader.diagnostics)
+        let mut diagnostics = reader.diagnostics;
+        diagnostics.sort_by_key(|diagnostic| {
+            diagnostic
+                .labels
+                .first()
+                .map(|label| label.location.span().start)
+        });
+        Parsed::new(manifest, diagnostics)
     }
 
     /// The text that the manifest was read from.
@@ -244,10 +251,11 @@ impl Reader<'_> {
             Some(scalar) if !scalar.is_mistakable() => Some(scalar),
             Some(scalar) => {
                 let text = Escaped::shortened(&scalar.text);
-                self.error(
-                    Code::Name,
-                    format!("{what} is `{text}`, which is not text"),
-                    node.span,
+                let location = self.location(node.span);
+                self.diagnostics.push(
+                    Diagnostic::error(Code::Name, format!("YAML does not read `{text}` as text"))
+                        .label(location, format!("{what} is expected"))
+                        .hint(format!("write \"{text}\"")),
                 );
                 None
             }

@@ -3,7 +3,7 @@
 use crate::diagnostic::Escaped;
 use crate::version::Version;
 
-use super::set::VersionSet;
+use super::set::{VersionSet, next_major, next_minor};
 
 /// The longest text of a spec in bytes.
 pub const MAX_SPEC_BYTES: usize = 4096;
@@ -124,14 +124,14 @@ fn read_clause(clause: &str) -> Result<(Operator, Operand), String> {
 }
 
 fn read_operand(text: &str) -> Result<Operand, String> {
+    if text.contains('|') {
+        return Err("there is no \"or\" in a spec".to_owned());
+    }
     if text.contains(char::is_whitespace) {
         return Err(format!(
             "`{}` has white space inside; a comma separates clauses",
             Escaped::shortened(text)
         ));
-    }
-    if text.contains('|') {
-        return Err("there is no \"or\" in a spec".to_owned());
     }
     let (text, build) = match text.split_once('+') {
         Some((text, build)) => (text, Some(build)),
@@ -290,17 +290,6 @@ fn matching(operator: Operator, operand: &Operand) -> Result<VersionSet, String>
             VersionSet::between(target, until)
         }
     })
-}
-
-fn next_major(major: u64) -> Option<Version> {
-    first_of(major.checked_add(1), 0, 0)
-}
-
-fn next_minor(major: u64, minor: u64) -> Option<Version> {
-    match minor.checked_add(1) {
-        Some(minor) => first_of(Some(major), minor, 0),
-        None => next_major(major),
-    }
 }
 
 /// The major version above a target. Above `2.0.0-rc` that is 2.0.0 itself, whose prereleases do

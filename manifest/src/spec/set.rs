@@ -131,6 +131,19 @@ impl VersionSet {
     }
 }
 
+/// Where the versions of the next major version begin, prereleases included.
+pub(super) fn next_major(major: u64) -> Option<Version> {
+    Version::first_prerelease_from(major.checked_add(1)?, 0, Some(0))
+}
+
+/// Where the versions of the next minor version begin, prereleases included.
+pub(super) fn next_minor(major: u64, minor: u64) -> Option<Version> {
+    match minor.checked_add(1) {
+        Some(minor) => Version::first_prerelease_from(major, minor, Some(0)),
+        None => next_major(major),
+    }
+}
+
 /// The least version there is.
 fn least() -> Version {
     Version::first_prerelease_from(0, 0, Some(0)).expect("0.0.0-0 is a version")
@@ -201,20 +214,10 @@ fn write_hole(clauses: &mut Vec<String>, mut from: Version, until: &Version) {
         let mut forms = Vec::with_capacity(3);
         if begins_triple(&from) {
             if minor == 0 && patch == 0 {
-                forms.push((
-                    format!("!={major}"),
-                    major
-                        .checked_add(1)
-                        .and_then(|major| Version::first_prerelease_from(major, 0, Some(0))),
-                ));
+                forms.push((format!("!={major}"), next_major(major)));
             }
             if patch == 0 {
-                forms.push((
-                    format!("!={major}.{minor}"),
-                    minor
-                        .checked_add(1)
-                        .and_then(|minor| Version::first_prerelease_from(major, minor, Some(0))),
-                ));
+                forms.push((format!("!={major}.{minor}"), next_minor(major, minor)));
             }
             forms.push((
                 format!("!={major}.{minor}.{patch}"),

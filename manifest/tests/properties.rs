@@ -1,0 +1,333 @@
+//! Properties that hold for every version, spec, record and lockfile.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pkgres_manifest::{
+    ArtifactDigest, ClassName, IndexRecord, IndexedClass, Limits, LockedPackage, LockedRequirement,
+    Lockfile, PackageName, RegistryName, ReleaseSource, Requirement, Spec, Version, VersionSet,
+};
+use proptest::collection::{btree_map, btree_set, vec};
+use proptest::prelude::*;
+
+fn number() -> impl Strategy<Value = u64> {
+    prop_oneof![8 => 0..4_u64, 1 => Just(u64::MAX), 1 => any::<u64>()]
+}
+
+fn prerelease() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => Just(String::new()),
+        1 => "-(0|1|alpha|rc)(\\.(0|1|x)){0,2}",
+    ]
+}
+
+fn version_text() -> impl Strategy<Value = String> {
+    (
+        number(),
+        number(),
+        number(),
+        prerelease(),
+        prop_oneof![Just(""), Just("+b5")],
+    )
+        .prop_map(|(major, minor, patch, pre, build)| {
+            format!("{major}.{minor}.{patch}{pre}{build}")
+        })
+}
+
+fn version() -> impl Strategy<Value = Version> {
+    version_text().prop_map(|text| Version::parse(&text).expect("the text is a version"))
+}
+
+fn clause() -> impl Strategy<Value = String> {
+    let operator = prop_oneof![
+        Just(""),
+        Just("="),
+        Just("=="),
+        Just("!="),
+        Just(">"),
+        Just(">="),
+        Just("<"),
+        Just("<="),
+        Just("^"),
+        Just("~"),
+        Just("~="),
+    ];
+    let operand = prop_oneof![
+        number().prop_map(|major| major.to_string()),
+        (number(), number()).prop_map(|(major, minor)| format!("{major}.{minor}")),
+        (number(), number(), number(), prerelease())
+            .prop_map(|(major, minor, patch, pre)| format!("{major}.{minor}.{patch}{pre}")),
+    ];
+    (operator, operand).prop_map(|(operator, operand)| format!("{operator}{operand}"))
+}
+
+fn spec() -> impl Strategy<Value = Spec> {
+    vec(clause(), 1..5)
+        .prop_map(|clauses| Spec::parse(&clauses.join(",")).expect("the clauses are well-formed"))
+}
+
+fn name() -> impl Strategy<Value = PackageName> {
+    "[a-c](\\.[A-C]){0,2}".prop_map(|text| PackageName::parse(&text).expect("a name"))
+}
+
+fn class() -> impl Strategy<Value = ClassName> {
+    "[a-c]\\.[A-E]".prop_map(|text| ClassName::parse(&text).expect("a name"))
+}
+
+fn source() -> impl Strategy<Value = ReleaseSource> {
+    prop_oneof![
+        Just(ReleaseSource::Host),
+        "[a-z][a-z0-9._-]{0,5}".prop_filter_map("`host` is taken", |text| {
+            RegistryName::parse(&text).ok().map(ReleaseSource::Registry)
+        }),
+    ]
+}
+
+fn digest() -> impl Strategy<Value = ArtifactDigest> {
+    (any::<[u8; 32]>(), any::<bool>()).prop_map(|(bytes, tree)| {
+        if tree {
+            ArtifactDigest::Tree(bytes)
+        } else {
+            ArtifactDigest::Archive(bytes)
+        }
+    })
+}
+
+fn lockfile() -> impl Strategy<Value = Lockfile> {
+    let requirement = (spec(), version()).prop_map(|(spec, version)| LockedRequirement {
+        spec: Spec::parse(&spec.normal_form()).expect("a normal form is a spec"),
+        version,
+    });
+    let package = (
+        source(),
+        proptest::option::of(digest()),
+        btree_map(name(), version(), 0..4),
+    )
+        .prop_map(|(source, digest, requires)| LockedPackage {
+            source,
+            digest,
+            requires,
+        });
+    (
+        btree_map(name(), btree_map(name(), requirement, 0..4), 0..3),
+        btree_set(name(), 0..3),
+        btree_map((name(), version()), package, 0..5),
+    )
+        .prop_map(|(roots, side_by_side, packages)| Lockfile {
+            roots,
+            side_by_side,
+            packages,
+        })
+}
+
+fn record() -> impl Strategy<Value = IndexRecord> {
+    let requirements = btree_map(
+        "r[a-e]".prop_map(|text| PackageName::parse(&text).expect("a name")),
+        spec(),
+        0..4,
+    );
+    let edges = (
+        btree_set(class(), 0..3),
+        btree_set(class(), 0..3),
+        any::<bool>(),
+    );
+    let classes = proptest::option::of(btree_map(class(), edges, 0..4));
+    (
+        name(),
+        version(),
+        requirements,
+        classes,
+        proptest::option::of(digest()),
+        any::<bool>(),
+        any::<Option<u64>>(),
+    )
+        .prop_map(
+            |(name, version, requirements, classes, digest, yanked, size)| IndexRecord {
+                format: Some("MuranoPL/1.0".to_owned()),
+                requirements: requirements
+                    .into_iter()
+                    .map(|(package, spec)| Requirement {
+                        package,
+                        spec,
+                        location: None,
+                    })
+                    .collect(),
+                classes: classes.map(|classes| {
+                    let indexed = classes
+                        .into_iter()
+                        .map(|(name, (extends, uses, internal))| IndexedClass {
+                            name,
+                            internal,
+                            extends: extends.into_iter().collect(),
+                            uses: uses.into_iter().collect(),
+                        });
+                    indexed.collect()
+                }),
+                digest,
+                size,
+                yanked,
+                published: None,
+                ..IndexRecord::new(name, version)
+            },
+        )
+}
+
+/// What a clause means, said in another way than in intervals: comparisons with prereleases.
+fn matches_directly(clause: &str, version: &Version) -> Option<bool> {
+    let at = clause.find(|character: char| character.is_ascii_digit())?;
+    let (operator, operand) = clause.split_at(at);
+    let numbers = operand.split('-').next()?.split('.').count();
+    if numbers != 3 {
+        return None;
+    }
+    let operand = Version::parse(operand).ok()?;
+    let same_triple = (version.major(), version.minor(), version.patch())
+        == (operand.major(), operand.minor(), operand.patch());
+    let is_its_prerelease = same_triple && version.is_prerelease() && !operand.is_prerelease();
+    Some(match operator {
+        "" | "=" | "==" => *version == operand,
+        "!=" => *version != operand && !is_its_prerelease,
+        ">" => *version > operand,
+        ">=" => *version >= operand,
+        "<" => *version < operand && !is_its_prerelease,
+        "<=" => *version <= operand,
+        _ => return None,
+    })
+}
+
+proptest! {
+    #[test]
+    fn versions_are_read_as_written(text in version_text()) {
+        let version = Version::parse(&text).expect("the text is a version");
+        prop_assert_eq!(version.to_string(), text);
+    }
+
+    #[test]
+    fn clauses_are_comparisons(clause in clause(), version in version()) {
+        if let Some(expected) = matches_directly(&clause, &version) {
+            let spec = Spec::parse(&clause).expect("well-formed");
+            prop_assert_eq!(spec.matches(&version), expected, "{} {}", clause, version);
+        }
+    }
+
+    #[test]
+    fn a_comma_is_and(one in clause(), two in clause(), version in version()) {
+        let parse = |text: &str| Spec::parse(text).expect("well-formed");
+        let both = parse(&format!("{one} , {two}"));
+        prop_assert_eq!(both.matches(&version), parse(&one).matches(&version) && parse(&two).matches(&version));
+    }
+
+    #[test]
+    fn the_normal_form_means_the_same(spec in spec()) {
+        let normal = spec.normal_form();
+        let again = Spec::parse(&normal).expect("a normal form is a spec");
+        prop_assert_eq!(again.set(), spec.set(), "{} became {}", spec, normal);
+        prop_assert_eq!(again.normal_form(), normal);
+    }
+
+    #[test]
+    fn sets_are_sets(one in spec(), two in spec(), version in version()) {
+        let (a, b) = (one.set(), two.set());
+        let both = a.intersection(b);
+        prop_assert_eq!(both.contains(&version), a.contains(&version) && b.contains(&version));
+        prop_assert_eq!(a.complement().contains(&version), !a.contains(&version));
+        prop_assert_eq!(&a.complement().complement(), a);
+        prop_assert_eq!(a.is_subset_of(b), both == *a);
+        prop_assert_eq!(a.intersection(&VersionSet::all()), a.clone());
+        prop_assert!(a.intersection(&a.complement()).is_empty());
+        prop_assert!(VersionSet::exactly(&version).contains(&version));
+    }
+
+    #[test]
+    fn records_are_read_as_written(record in record()) {
+        let line = record.to_line();
+        let again = IndexRecord::parse_line(&line, &Limits::default());
+        prop_assert_eq!(again.map_err(|error| error.to_string()), Ok(record), "{}", line);
+    }
+
+    #[test]
+    fn lockfiles_are_read_as_written(lock in lockfile()) {
+        let text = lock.to_text();
+        let again = Lockfile::read("pkgres.lock", text.as_bytes(), &Limits::default());
+        prop_assert_eq!(again.value(), Some(&lock), "{}", text);
+        let windows = text.replace('\n', "\r\n");
+        let again = Lockfile::read("pkgres.lock", windows.as_bytes(), &Limits::default());
+        prop_assert_eq!(again.value(), Some(&lock));
+        let saved: BTreeSet<_> = lock.packages.keys().cloned().collect();
+        prop_assert_eq!(Lockfile::salvage(text.as_bytes()), saved);
+    }
+
+    #[test]
+    fn a_torn_lockfile_is_noticed(lock in lockfile(), cut in 1..usize::MAX) {
+        let text = lock.to_text();
+        let cut = cut % (text.len() - 1);
+        let torn = Lockfile::read("pkgres.lock", &text.as_bytes()[..cut], &Limits::default());
+        prop_assert!(torn.value().is_none());
+    }
+
+    #[test]
+    fn readers_never_panic(bytes in vec(any::<u8>(), 0..200), text in "[ -~\n]{0,200}") {
+        let options = pkgres_manifest::ReadOptions::default();
+        for bytes in [bytes.as_slice(), text.as_bytes()] {
+            let _ = pkgres_manifest::PackageManifest::read("m", bytes, &options);
+            let _ = pkgres_manifest::read_class_file("c", bytes, &options);
+            let _ = pkgres_manifest::ObjectModel::read("o", bytes, &options.limits);
+            let _ = Lockfile::read("l", bytes, &options.limits);
+            let _ = Lockfile::salvage(bytes);
+            let text = String::from_utf8_lossy(bytes);
+            let _ = IndexRecord::parse_line(&text, &options.limits);
+            let _ = Spec::parse(&text);
+            let _ = Version::parse(&text);
+        }
+    }
+}
+
+/// A lockfile is YAML: its own reader and a reader of YAML see the same.
+#[test]
+fn a_lockfile_is_yaml() {
+    let lock = Lockfile {
+        roots: BTreeMap::from([(
+            PackageName::parse("org.acme.Web").expect("a name"),
+            BTreeMap::from([(
+                PackageName::parse("org.acme.Db").expect("a name"),
+                LockedRequirement {
+                    spec: Spec::parse(">=1,<2,!=1.5").expect("a spec"),
+                    version: Version::parse("1.4.0-rc.1").expect("a version"),
+                },
+            )]),
+        )]),
+        side_by_side: BTreeSet::from([PackageName::parse("org.acme.Db").expect("a name")]),
+        packages: BTreeMap::from([(
+            (
+                PackageName::parse("org.acme.Db").expect("a name"),
+                Version::parse("1.4.0-rc.1").expect("a version"),
+            ),
+            LockedPackage {
+                source: ReleaseSource::parse("acme").expect("a source"),
+                digest: Some(ArtifactDigest::Tree([7; 32])),
+                requires: BTreeMap::from([(
+                    PackageName::parse("io.murano").expect("a name"),
+                    Version::ZERO,
+                )]),
+            },
+        )]),
+    };
+    let yaml: serde_json::Value = serde_saphyr::from_str(&lock.to_text()).expect("it is YAML");
+    let expected = serde_json::json!({
+        "lock": 1,
+        "order": 1,
+        "roots": [{
+            "name": "org.acme.Web",
+            "requires": {"org.acme.Db": {"spec": ">=1.0.0,<2.0.0,!=1.5", "version": "1.4.0-rc.1"}},
+        }],
+        "side_by_side": ["org.acme.Db"],
+        "packages": [{
+            "name": "org.acme.Db",
+            "version": "1.4.0-rc.1",
+            "source": "acme",
+            "sha256": format!("tree:{}", "07".repeat(32)),
+            "requires": {"io.murano": "0.0.0"},
+        }],
+        "complete": true,
+    });
+    assert_eq!(yaml, expected);
+}

@@ -1,0 +1,30 @@
+//! Data that lie beside the project and are not part of it.
+//!
+//! They are looked for in the folder that `PKGRES_SHARED` names, or else in `../shared`. Where they
+//! are missing, the tests on them say so and pass, unless `PKGRES_REQUIRE_SHARED` is set.
+
+use std::path::{Path, PathBuf};
+
+/// A file or folder of the shared data, or nothing, which is then said on stderr.
+///
+/// # Panics
+///
+/// If it is missing though `PKGRES_REQUIRE_SHARED` is set.
+pub fn path(relative: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os("PKGRES_SHARED").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared"),
+        PathBuf::from,
+    );
+    let path = folder.join(relative);
+    if path.exists() {
+        return Some(path);
+    }
+    let required = std::env::var_os("PKGRES_REQUIRE_SHARED").is_some();
+    assert!(!required, "{} is missing", path.display());
+    // Whoever runs the tests is to know that this one did nothing.
+    #[allow(clippy::print_stderr)]
+    {
+        eprintln!("skipped: {} is not there", path.display());
+    }
+    None
+}

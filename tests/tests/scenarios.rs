@@ -1,0 +1,376 @@
+//! The scenarios of other resolvers' suites, and universes of random packages.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use pkgres_manifest::{
+    IndexRecord, PackageName, RegistryName, ReleaseSource, Requirement, Spec, Version,
+};
+use pkgres_resolver::{
+    Locked, PrereleasePolicy, Request, Resolution, Resolver, Root, SolveOptions, Step, Supply,
+};
+use pkgres_tests::reference::{Rules, is_valid};
+use pkgres_tests::shared;
+use pkgres_tests::solver::solution;
+use pkgres_tests::universe::{self, Universe};
+use serde_json::{Map, Value};
+
+/// Names of other worlds have characters that FQNs do not.
+fn name(text: &str) -> PackageName {
+    PackageName::parse(&text.replace('-', "_")).expect("a name")
+}
+
+fn version(text: &str) -> Version {
+    Version::parse(text).expect("a version")
+}
+
+fn record(package: &str, number: &str, requirements: &Map<String, Value>) -> IndexRecord {
+    let mut record = IndexRecord::new(name(package), version(number));
+    record.classes = Some(Vec::new());
+    record.requirements = requirements
+        .iter()
+        .map(|(package, spec)| Requirement {
+            package: name(package),
+            spec: Spec::parse(spec.as_str().expect("a range is text")).expect("a spec"),
+            location: None,
+        })
+        .collect();
+    record
+}
+
+/// Solves without core library and with one version of each package.
+fn solve(
+    root: &IndexRecord,
+    records: &BTreeMap<PackageName, Vec<IndexRecord>>,
+    locked: Locked,
+    prerelease: PrereleasePolicy,
+) -> Option<Box<Resolution>> {
+    let source = ReleaseSource::Registry(RegistryName::parse("test").expect("a name"));
+    let mut resolver = Resolver::new(Request {
+        roots: vec![Root::Package(Box::new(root.clone()))],
+        core: None,
+        provided: Vec::new(),
+        locked,
+        options: SolveOptions {
+            prerelease,
+            single_version: true,
+            ..SolveOptions::default()
+        },
+    });
+    loop {
+        match resolver.step() {
+            Step::Need(names) => {
+                for name in names {
+                    let supply =
+                        records
+                            .get(&name)
+                            .map_or(Supply::Unknown, |records| Supply::Releases {
+                                source: source.clone(),
+                                records: records.clone(),
+                            });
+                    resolver.provide(&name, supply);
+                }
+            }
+            Step::Solved(resolution) => return Some(resolution),
+            Step::Conflict(_) => return None,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn scenarios_of_other_resolvers() {
+    let Some(path) = shared::path("scenarios/scenarios.json") else {
+        return;
+    };
+    let text = std::fs::read_to_string(path).expect("the scenarios can be read");
+    let document: Value = serde_json::from_str(&text).expect("the scenarios are JSON");
+    let scenarios = document["scenarios"]
+        .as_array()
+        .expect("a list of scenarios");
+    assert_eq!(scenarios.len(), 67);
+    let mut skipped = 0;
+    for scenario in scenarios {
+        let shown = scenario["name"].as_str().expect("a scenario has a name");
+        let tags: Vec<&str> = scenario["tags"]
+            .as_array()
+            .expect("tags")
+            .iter()
+            .filter_map(Value::as_str)
+            .collect();
+        let has = |tag: &str| tags.contains(&tag);
+        if has("yanked") {
+            // The data do not say which versions are withdrawn.
+            skipped += 1;
+            continue;
+        }
+        let root = record(
+            "root",
+            "1.0.0",
+            scenario["root"].as_object().expect("the root's ranges"),
+        );
+        let mut records: BTreeMap<PackageName, Vec<IndexRecord>> = BTreeMap::new();
+        for (package, versions) in scenario["packages"].as_object().expect("packages") {
+            for (number, requirements) in versions.as_object().expect("versions") {
+                let requirements = requirements.as_object().expect("ranges");
+                let record = record(package, number, requirements);
+                records.entry(record.name.clone()).or_default().push(record);
+            }
+        }
+        let locked = scenario
+            .get("locked")
+            .and_then(Value::as_object)
+            .map(|locked| {
+                let pins = locked.iter().map(|(package, number)| {
+                    (name(package), version(number.as_str().expect("a version")))
+                });
+                Locked::preferring(pins.collect())
+            });
+        let prerelease = if has("prerelease-opt-in") {
+            PrereleasePolicy::Allow
+        } else if has("prerelease") && has("policy-decides") {
+            PrereleasePolicy::Never
+        } else {
+            PrereleasePolicy::IfNecessary
+        };
+        let expected = &scenario["expected"];
+        let found = solve(&root, &records, locked.unwrap_or_default(), prerelease);
+        assert_eq!(
+            Some(found.is_some()),
+            expected["satisfiable"].as_bool(),
+            "{shown}"
+        );
+        let Some(resolution) = found else {
+            continue;
+        };
+        let universe = Universe {
+            prerelease: universe::PrereleasePolicy::Allow,
+            single_version: true,
+            ..Universe::new(root, records.into_values().flatten().collect())
+        };
+        assert_eq!(
+            is_valid(&universe, &solution(&resolution), &Rules::default()),
+            Ok(()),
+            "{shown}"
+        );
+        if let Some(wanted) = expected["solution"]
+            .as_object()
+            .filter(|_| !has("heuristic-decides"))
+        {
+            let wanted: BTreeMap<PackageName, Version> = wanted
+                .iter()
+                .map(|(package, number)| {
+                    (name(package), version(number.as_str().expect("a version")))
+                })
+                .collect();
+            let found: BTreeMap<PackageName, Version> = resolution
+                .packages
+                .iter()
+                .map(|package| (package.name.clone(), package.version.clone()))
+                .collect();
+            assert_eq!(found, wanted, "{shown}");
+        }
+    }
+    assert_eq!(skipped, 6);
+}
+
+/// What is done about withdrawn releases: root's ranges, packages as `name version [yanked] requires`,
+/// what is locked, and what comes out.
+#[test]
+fn withdrawn_releases() {
+    type Release<'a> = (&'a str, &'a str, bool, &'a [(&'a str, &'a str)]);
+    type Case<'a> = (
+        &'a str,
+        &'a [(&'a str, &'a str)],
+        &'a [Release<'a>],
+        &'a [(&'a str, &'a str)],
+        Option<&'a [(&'a str, &'a str)]>,
+    );
+    let cases: [Case<'_>; 10] = [
+        (
+            "the only version is withdrawn",
+            &[("a", "*")],
+            &[("a", "1.0.0", true, &[])],
+            &[],
+            None,
+        ),
+        (
+            "the newest is withdrawn",
+            &[("a", "*")],
+            &[("a", "1.0.0", false, &[]), ("a", "2.0.0", true, &[])],
+            &[],
+            Some(&[("a", "1.0.0")]),
+        ),
+        (
+            "an exact requirement does not bring it back",
+            &[("a", "==2.0.0")],
+            &[("a", "1.0.0", false, &[]), ("a", "2.0.0", true, &[])],
+            &[],
+            None,
+        ),
+        (
+            "a lock keeps it",
+            &[("a", "*")],
+            &[("a", "1.0.0", false, &[]), ("a", "2.0.0", true, &[])],
+            &[("a", "2.0.0")],
+            Some(&[("a", "2.0.0")]),
+        ),
+        (
+            "a lock keeps the only version",
+            &[("a", "*")],
+            &[("a", "1.0.0", true, &[])],
+            &[("a", "1.0.0")],
+            Some(&[("a", "1.0.0")]),
+        ),
+        (
+            "a lock of another version does not let it in",
+            &[("a", ">=2.0.0")],
+            &[("a", "1.0.0", false, &[]), ("a", "2.0.0", true, &[])],
+            &[("a", "1.0.0")],
+            None,
+        ),
+        (
+            "what a release requires may be withdrawn: an older release will do",
+            &[("a", "*")],
+            &[
+                ("a", "1.0.0", false, &[("b", "1")]),
+                ("a", "2.0.0", false, &[("b", "2")]),
+                ("b", "1.0.0", false, &[]),
+                ("b", "2.0.0", true, &[]),
+            ],
+            &[],
+            Some(&[("a", "1.0.0"), ("b", "1.0.0")]),
+        ),
+        (
+            "a locked one is a candidate for everyone",
+            &[("a", "*")],
+            &[
+                ("a", "2.0.0", false, &[("b", "2")]),
+                ("b", "1.0.0", false, &[]),
+                ("b", "2.0.0", true, &[]),
+            ],
+            &[("b", "2.0.0")],
+            Some(&[("a", "2.0.0"), ("b", "2.0.0")]),
+        ),
+        (
+            "a lock does not keep it where it does not fit any more",
+            &[("a", "<2.0.0")],
+            &[("a", "1.0.0", false, &[]), ("a", "2.0.0", true, &[])],
+            &[("a", "2.0.0")],
+            Some(&[("a", "1.0.0")]),
+        ),
+        (
+            "a withdrawn prerelease is neither",
+            &[("a", ">=1.0.0-rc.1")],
+            &[
+                ("a", "1.0.0-rc.1", false, &[]),
+                ("a", "1.0.0-rc.2", true, &[]),
+            ],
+            &[],
+            Some(&[("a", "1.0.0-rc.1")]),
+        ),
+    ];
+    let ranges = |pairs: &[(&str, &str)]| -> Map<String, Value> {
+        pairs
+            .iter()
+            .map(|(package, range)| ((*package).to_owned(), Value::from(*range)))
+            .collect()
+    };
+    for (shown, root, releases, locked, expected) in cases {
+        let mut records: BTreeMap<PackageName, Vec<IndexRecord>> = BTreeMap::new();
+        for (package, number, yanked, requirements) in releases {
+            let mut record = record(package, number, &ranges(requirements));
+            record.yanked = *yanked;
+            records.entry(record.name.clone()).or_default().push(record);
+        }
+        let root = record("root", "1.0.0", &ranges(root));
+        let locked = locked
+            .iter()
+            .map(|(package, number)| (name(package), version(number)));
+        let locked = Locked::preferring(locked.collect());
+        let found = solve(&root, &records, locked, PrereleasePolicy::IfNecessary);
+        let found: Option<Vec<(String, String)>> = found.map(|resolution| {
+            let packages = resolution.packages.into_iter();
+            packages
+                .map(|package| (package.name.to_string(), package.version.to_string()))
+                .collect()
+        });
+        let expected: Option<Vec<(String, String)>> = expected.map(|packages| {
+            packages
+                .iter()
+                .map(|(name, number)| ((*name).to_owned(), (*number).to_owned()))
+                .collect()
+        });
+        assert_eq!(found, expected, "{shown}");
+    }
+}
+
+#[test]
+fn large_random_universes() {
+    for (file, solvable) in [
+        ("large_case", None),
+        ("large_case_1", Some(384)),
+        ("large_case_2", Some(502)),
+    ] {
+        let Some(path) = shared::path(&format!("scenarios/{file}.jsonl")) else {
+            return;
+        };
+        let found = solve_every_root(&path);
+        assert!(
+            solvable.is_none_or(|solvable| solvable == found),
+            "{file}: {found}"
+        );
+    }
+}
+
+/// Solves with each release as the root in turn, compares with what is known of each, and counts
+/// those that have a resolution.
+fn solve_every_root(path: &Path) -> usize {
+    let text = std::fs::read_to_string(path).expect("the universe can be read");
+    let rows: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a row is JSON"))
+        .filter(|row: &Value| row.get("p").is_some())
+        .collect();
+    let read = |row: &Value| {
+        let ranges: Map<String, Value> = row["deps"]
+            .as_object()
+            .expect("dependencies")
+            .iter()
+            .map(|(package, ranges)| {
+                let ranges = ranges.as_array().expect("a list of ranges");
+                assert_eq!(ranges.len(), 1, "the data have one range a dependency");
+                let spec = match (&ranges[0][0], &ranges[0][1]) {
+                    (low, Value::Null) => format!(">={low}.0.0"),
+                    (low, high) => format!(">={low}.0.0,<{high}.0.0"),
+                };
+                (format!("p{package}"), Value::from(spec))
+            })
+            .collect();
+        record(
+            &format!("p{}", row["p"]),
+            &format!("{}.0.0", row["v"]),
+            &ranges,
+        )
+    };
+    let mut records: BTreeMap<PackageName, Vec<IndexRecord>> = BTreeMap::new();
+    for row in &rows {
+        let record = read(row);
+        records.entry(record.name.clone()).or_default().push(record);
+    }
+    let mut solvable = 0;
+    for row in &rows {
+        let root = read(row);
+        let found = solve(
+            &root,
+            &records,
+            Locked::default(),
+            PrereleasePolicy::IfNecessary,
+        );
+        solvable += usize::from(found.is_some());
+        if let Some(known) = row.get("sat") {
+            assert_eq!(Some(found.is_some()), known.as_bool(), "{row}");
+        }
+    }
+    solvable
+}

@@ -76,7 +76,7 @@ pub(crate) enum Command {
 pub(crate) struct RegistryArgs {
     /// A registry, `[NAME=]dir:FOLDER` or `[NAME=]index:FILE`; the first that has a package wins
     ///
-    /// Without it: the variable PKGRES_REGISTRY (several are separated by commas), then
+    /// Without it: the variable `PKGRES_REGISTRY` (several are separated by commas), then
     /// `registries` in the nearest pkgres.toml, then the folder that contains the package folder.
     #[arg(long = "registry", value_name = "REGISTRY")]
     pub(crate) registries: Vec<String>,
@@ -168,6 +168,8 @@ pub(crate) struct LockArgs {
     pub(crate) ignore_lock: bool,
 }
 
+// Each switch is one of its own.
+#[expect(clippy::struct_excessive_bools)]
 #[derive(Debug, Args)]
 pub(crate) struct PinArgs {
     /// The object model, JSON or YAML; `-` is stdin

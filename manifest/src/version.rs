@@ -277,9 +277,8 @@ fn nearest_version(text: &str) -> Option<Version> {
         .collect();
     let suffix = match rest.chars().next() {
         None => String::new(),
-        Some('+') => rest,
+        Some('+' | '-') => rest,
         Some('.') => format!("+{}", &rest[1..]),
-        Some('-') => rest,
         Some(_) => format!("-{rest}"),
     };
     let candidate = format!(

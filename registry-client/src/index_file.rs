@@ -102,12 +102,11 @@ impl IndexFileRegistry {
             if content.is_empty() {
                 continue;
             }
-            let name = match canonical_name(content) {
-                Some(name) => name,
-                None => {
-                    let record = self.read_line(content, number)?;
-                    Cow::Owned(record.name.as_str().as_bytes().to_vec())
-                }
+            let name = if let Some(name) = canonical_name(content) {
+                name
+            } else {
+                let record = self.read_line(content, number)?;
+                Cow::Owned(record.name.as_str().as_bytes().to_vec())
             };
             match &mut current {
                 Some((known, run)) if **known == *name => run.end = end,

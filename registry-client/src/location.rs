@@ -45,15 +45,14 @@ impl RegistryLocation {
         let mut locations: Vec<Self> = Vec::new();
         for text in texts {
             let (name, rest) = split_name(text)?;
-            let name = match name {
-                Some(name) => name,
-                None => {
-                    let taken = locations
-                        .iter()
-                        .any(|other| other.name.as_str() == "default");
-                    let fallback = format!("registry-{}", locations.len() + 1);
-                    RegistryName::parse(if taken { &fallback } else { "default" })?
-                }
+            let name = if let Some(name) = name {
+                name
+            } else {
+                let taken = locations
+                    .iter()
+                    .any(|other| other.name.as_str() == "default");
+                let fallback = format!("registry-{}", locations.len() + 1);
+                RegistryName::parse(if taken { &fallback } else { "default" })?
             };
             let kind = match rest.split_once(':') {
                 Some(("dir", path)) if !path.is_empty() => Kind::Directory(base.join(path)),

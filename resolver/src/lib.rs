@@ -4,6 +4,7 @@ mod encoding;
 mod engine;
 mod greedy;
 mod hierarchy;
+mod improve;
 mod lock_check;
 mod model;
 mod request;

@@ -30,6 +30,10 @@ pub struct SolveOptions {
     pub single_version: bool,
     /// After how many steps the solver gives up. A step is a decision or a conflict.
     pub max_steps: u64,
+    /// After how many conflicts a search settles for a locally best resolution: one in which no
+    /// release can be exchanged for a better one with all others kept. The best resolution in the
+    /// order of decisions can be out of reach where some resolution is not.
+    pub patience: u64,
 }
 
 impl Default for SolveOptions {
@@ -38,6 +42,7 @@ impl Default for SolveOptions {
             prerelease: PrereleasePolicy::default(),
             single_version: false,
             max_steps: 10_000_000,
+            patience: 200,
         }
     }
 }

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use pkgres_manifest::{IndexRecord, Package, PackageName, ReleaseSource, Version};
 use rustc_hash::FxHashSet;
 
-use crate::conflict::{Conflict, explain};
+use crate::conflict::{Conflict, Explanation};
 use crate::encoding::{Encoding, Missing};
-use crate::engine::{Budget, Outcome, Proof, search};
+use crate::engine::{Budget, Impossible, Outcome, Proof, search};
 use crate::greedy::{Greedy, Progress};
 use crate::hierarchy;
 use crate::model::unmet_contract;
 use crate::request::{Request, SolveOptions};
 use crate::resolution::Resolution;
-use crate::second_tier::{Impossible, Tier, search_second_tier};
+use crate::second_tier::{Tier, search_second_tier};
 use crate::selection::Selection;
 use crate::universe::{PackageId, ReleaseId, Universe};
 
@@ -107,6 +107,8 @@ enum Phase {
     FirstTier,
     /// Several releases of some.
     SecondTier(Proof),
+    /// There is no resolution; what of the proof is needed to see why?
+    Explaining(Explanation),
 }
 
 impl Resolver {
@@ -126,7 +128,7 @@ impl Resolver {
         }
         let mut resolver = Self {
             universe,
-            budget: Budget::new(options.max_steps),
+            budget: Budget::new(options.max_steps, options.patience),
             options,
             phase: if has_lock {
                 Phase::Lock
@@ -186,7 +188,14 @@ impl Resolver {
                 }
                 Phase::Candidate(_) => self.try_candidate(),
                 Phase::FirstTier => self.first_tier(),
-                Phase::SecondTier(_) => Some(self.second_tier()),
+                Phase::SecondTier(_) => self.second_tier(),
+                Phase::Explaining(explanation) => {
+                    let explained = explanation.finish(&mut self.universe, &mut self.budget);
+                    Some(match explained {
+                        Ok(conflict) => Step::Conflict(Box::new(conflict)),
+                        Err(missing) => self.need(missing),
+                    })
+                }
             };
             if let Some(step) = result {
                 return step;
@@ -223,38 +232,49 @@ impl Resolver {
     }
 
     fn first_tier(&mut self) -> Option<Step> {
+        let taken = self.budget.taken();
         let mut encoding = Encoding::new(&mut self.universe, BTreeSet::new());
-        Some(match search(&mut encoding, &mut self.budget) {
-            Outcome::Solved(selection) => self.solved(&selection),
+        match search(&mut encoding, &mut self.budget) {
+            Outcome::Solved(selection) => Some(self.solved(&selection)),
             Outcome::Impossible(proof) if self.options.single_version => {
-                Step::Conflict(Box::new(explain(&mut encoding, proof, &mut self.budget)))
+                let impossible = Impossible {
+                    proof,
+                    split: BTreeSet::new(),
+                    clauses: encoding.into_clauses(),
+                };
+                self.explain(impossible)
             }
             Outcome::Impossible(proof) => {
                 self.phase = Phase::SecondTier(proof);
-                return None;
+                None
             }
-            Outcome::Missing(missing) => self.need(missing),
-            Outcome::GaveUp => self.gave_up(),
-        })
+            Outcome::Missing(missing) => Some(self.begin_again_with(missing, taken)),
+            Outcome::GaveUp => Some(self.gave_up()),
+        }
     }
 
-    fn second_tier(&mut self) -> Step {
+    fn second_tier(&mut self) -> Option<Step> {
         let Phase::SecondTier(first) = &self.phase else {
             unreachable!("this is the phase");
         };
+        let taken = self.budget.taken();
         match search_second_tier(&mut self.universe, first, &mut self.budget) {
-            Tier::Solved(selection) => self.solved(&selection),
-            Tier::Impossible(Impossible {
-                proof,
-                split,
-                clauses,
-            }) => {
-                let mut encoding = Encoding::with_clauses(&mut self.universe, split, clauses);
-                Step::Conflict(Box::new(explain(&mut encoding, proof, &mut self.budget)))
-            }
-            Tier::Missing(missing) => self.need(missing),
-            Tier::GaveUp => self.gave_up(),
+            Tier::Solved(selection) => Some(self.solved(&selection)),
+            Tier::Impossible(impossible) => self.explain(impossible),
+            Tier::Missing(missing) => Some(self.begin_again_with(missing, taken)),
+            Tier::GaveUp => Some(self.gave_up()),
         }
+    }
+
+    fn explain(&mut self, impossible: Impossible) -> Option<Step> {
+        self.phase = Phase::Explaining(Explanation::new(&self.universe, impossible));
+        None
+    }
+
+    /// Asks for what a search needs, which then begins again.
+    fn begin_again_with(&mut self, missing: Missing, taken: u64) -> Step {
+        self.budget.rewind(taken);
+        self.need(missing)
     }
 
     fn solved(&self, selection: &Selection) -> Step {

@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 use pkgres_manifest::PackageName;
 use rustc_hash::FxHashSet;
 
-use crate::encoding::{Clause, Encoding, Missing};
-use crate::engine::{Budget, Outcome, Proof, search};
+use crate::encoding::{Encoding, Missing};
+use crate::engine::{Budget, Impossible, Outcome, Proof, search};
 use crate::selection::Selection;
 use crate::universe::{PackageId, Universe};
 
@@ -26,13 +26,6 @@ pub(crate) enum Tier {
     Missing(Missing),
     /// The budget is used up.
     GaveUp,
-}
-
-/// A proof, and what it is about.
-pub(crate) struct Impossible {
-    pub(crate) proof: Proof,
-    pub(crate) split: BTreeSet<PackageId>,
-    pub(crate) clauses: Vec<Clause>,
 }
 
 /// Searches the second tier. `first` is the proof that the first tier is impossible.

@@ -12,7 +12,7 @@ use crate::reference::{Answer, Solution};
 use crate::universe::{self, Universe};
 
 /// What the solver says of a universe.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It has a resolution.
     Solved(Box<Resolution>),
@@ -30,12 +30,34 @@ impl Verdict {
     }
 }
 
+/// When packages are provided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Supplies {
+    /// As the solver asks for them.
+    OnDemand,
+    /// All of them before the first step, in the order of the records.
+    Beforehand,
+}
+
 /// Lets the solver answer. Packages are provided one at a time, as it asks for them.
 ///
 /// # Panics
 ///
 /// If the solver gives up, or asks twice for a package.
 pub fn solve(universe: &Universe) -> Verdict {
+    solve_with(
+        universe,
+        Supplies::OnDemand,
+        SolveOptions::default().patience,
+    )
+}
+
+/// Lets the solver answer.
+///
+/// # Panics
+///
+/// If the solver gives up, or asks twice for a package.
+pub fn solve_with(universe: &Universe, supplies: Supplies, patience: u64) -> Verdict {
     let mut records: BTreeMap<&PackageName, Vec<IndexRecord>> = BTreeMap::new();
     for record in &universe.records {
         records
@@ -44,21 +66,28 @@ pub fn solve(universe: &Universe) -> Verdict {
             .push(record.clone());
     }
     let source = ReleaseSource::Registry(RegistryName::parse("test").expect("a valid name"));
-    let mut resolver = Resolver::new(request(universe));
+    let supply = |name: &PackageName| match records.get(name) {
+        None => Supply::Unknown,
+        Some(records) => Supply::Releases {
+            source: source.clone(),
+            records: records.clone(),
+        },
+    };
+    let mut request = request(universe);
+    request.options.patience = patience;
+    let mut resolver = Resolver::new(request);
     let mut asked: Vec<PackageName> = Vec::new();
+    if supplies == Supplies::Beforehand {
+        for record in &universe.records {
+            resolver.provide(&record.name, supply(&record.name));
+        }
+    }
     loop {
         match resolver.step() {
             Step::Need(names) => {
                 for name in names {
                     assert!(!asked.contains(&name), "{name} was provided before");
-                    let supply = match records.get(&name) {
-                        None => Supply::Unknown,
-                        Some(records) => Supply::Releases {
-                            source: source.clone(),
-                            records: records.clone(),
-                        },
-                    };
-                    resolver.provide(&name, supply);
+                    resolver.provide(&name, supply(&name));
                     asked.push(name);
                 }
             }

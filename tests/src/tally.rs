@@ -30,18 +30,18 @@ pub struct Tally {
     pub lock_used_partially: usize,
 }
 
-impl Tally {
-    /// Counts the universes of these seeds.
-    pub fn of(seeds: impl IntoIterator<Item = u64>) -> Self {
-        let mut tally = Self::default();
-        for seed in seeds {
-            tally.add(&Universe::random(seed));
-        }
-        tally
-    }
+/// What the reference says of a universe.
+#[derive(Debug)]
+pub struct Answers {
+    /// Under all rules.
+    pub answer: Answer,
+    /// Without each rule, in the order of [`Rule::ALL`].
+    pub without: [Answer; Rule::ALL.len()],
+}
 
+impl Tally {
     /// Counts a universe.
-    pub fn add(&mut self, universe: &Universe) {
+    pub fn add(&mut self, universe: &Universe) -> Answers {
         let answer = search(universe, &Rules::default());
         let others = Rule::ALL.map(|rule| search(universe, &Rules::without(rule)));
         self.universes += 1;
@@ -73,6 +73,52 @@ impl Tally {
             self.locked += 1;
             self.lock_kept += usize::from(is_kept);
             self.lock_used_partially += usize::from(decides && !is_kept);
+        }
+        Answers {
+            answer,
+            without: others,
+        }
+    }
+
+    /// Adds what was counted elsewhere.
+    pub fn merge(&mut self, other: &Self) {
+        self.universes += other.universes;
+        self.unsolvable += other.unsolvable;
+        for (count, others) in self.decided.iter_mut().zip(other.decided) {
+            *count += others;
+        }
+        self.side_by_side += other.side_by_side;
+        self.several_split += other.several_split;
+        self.split_order += other.split_order;
+        self.diamond_forbids_split += other.diamond_forbids_split;
+        self.locked += other.locked;
+        self.lock_kept += other.lock_kept;
+        self.lock_used_partially += other.lock_used_partially;
+    }
+
+    /// Checks that the universes are worth testing with: some without resolution, and every rule
+    /// decides some.
+    ///
+    /// # Panics
+    ///
+    /// If they are not.
+    pub fn assert_that_the_universes_bite(&self) {
+        let unsolvable = self.percent(self.unsolvable);
+        assert!((30.0..=70.0).contains(&unsolvable), "{unsolvable} %");
+        for rule in Rule::ALL {
+            let decided = self.percent_decided(rule);
+            assert!(decided >= 3.0, "{rule}: {decided} %");
+        }
+        for (what, count, least) in [
+            ("side by side", self.side_by_side, 15.0),
+            ("several split", self.several_split, 1.0),
+            ("order of names", self.split_order, 1.0),
+            ("forbidden splits", self.diamond_forbids_split, 1.0),
+            ("locks kept", self.lock_kept, 1.0),
+            ("locks used partially", self.lock_used_partially, 1.0),
+        ] {
+            let percent = self.percent(count);
+            assert!(percent >= least, "{what}: {percent} %");
         }
     }
 
@@ -107,67 +153,5 @@ impl fmt::Display for Tally {
         row("with a lock", self.locked)?;
         row("the lock is the answer", self.lock_kept)?;
         row("the lock is used partially", self.lock_used_partially)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::hint::black_box;
-    use std::time::{Duration, Instant};
-
-    use super::*;
-
-    #[test]
-    fn the_universes_bite() {
-        let tally = Tally::of(0..4000);
-        show(&tally.to_string());
-        let unsolvable = tally.percent(tally.unsolvable);
-        assert!((30.0..=70.0).contains(&unsolvable), "{unsolvable} %");
-        for rule in Rule::ALL {
-            let decided = tally.percent_decided(rule);
-            assert!(decided >= 3.0, "{rule}: {decided} %");
-        }
-        for (what, count, least) in [
-            ("side by side", tally.side_by_side, 15.0),
-            ("several split", tally.several_split, 1.0),
-            ("order of names", tally.split_order, 1.0),
-            ("forbidden splits", tally.diamond_forbids_split, 1.0),
-            ("locks kept", tally.lock_kept, 1.0),
-            ("locks used partially", tally.lock_used_partially, 1.0),
-        ] {
-            let percent = tally.percent(count);
-            assert!(percent >= least, "{what}: {percent} %");
-        }
-    }
-
-    /// `cargo test --release -p pkgres-tests -- --ignored --nocapture` tells the time it takes.
-    #[test]
-    #[ignore = "a measurement"]
-    fn twenty_thousand_universes() {
-        let start = Instant::now();
-        let tally = Tally::of(0..20_000);
-        let all = start.elapsed();
-        let variants = Rule::ALL.map(Rules::without);
-        let mut times = Vec::new();
-        for seed in 0..20_000 {
-            let universe = Universe::random(seed);
-            for rules in [Rules::default()].iter().chain(&variants) {
-                let start = Instant::now();
-                black_box(search(&universe, rules));
-                times.push((start.elapsed(), seed, *rules));
-            }
-        }
-        times.sort_unstable_by_key(|(time, ..)| *time);
-        let sum: Duration = times.iter().map(|(time, ..)| *time).sum();
-        let slowest = &times[times.len() - 3..];
-        show(&format!(
-            "{tally}{all:?} for all, {sum:?} for the answers, slowest {slowest:?}"
-        ));
-    }
-
-    // The table is what these tests are run for.
-    #[allow(clippy::print_stdout)]
-    fn show(text: &str) {
-        println!("{text}");
     }
 }

@@ -109,6 +109,7 @@ pub(crate) fn solve_options(policy: &PolicyArgs) -> SolveOptions {
         },
         single_version: policy.single_version,
         max_steps: policy.max_steps,
+        ..SolveOptions::default()
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn run(args: &WhyArgs, output: &mut Output) -> Result<Exit> {
                         json!({
                             "package": step.package,
                             "version": step.version,
-                            "spec": step.spec.as_ref().map(|spec| spec.written()),
+                            "spec": step.spec.as_ref().map(pkgres_manifest::Spec::written),
                         })
                     })
                     .collect()

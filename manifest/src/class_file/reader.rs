@@ -177,16 +177,15 @@ impl Reader<'_> {
     }
 
     fn name(&mut self, mapping: &Mapping, span: Span) -> Option<Located<ClassName>> {
-        match mapping.get("Name") {
-            Some(node) => self.class_name(node, "`Name`", Code::ClassName),
-            None => {
-                let beginning = Span {
-                    start: span.start,
-                    end: span.start,
-                };
-                self.error(Code::ClassName, "the class has no `Name`", beginning);
-                None
-            }
+        if let Some(node) = mapping.get("Name") {
+            self.class_name(node, "`Name`", Code::ClassName)
+        } else {
+            let beginning = Span {
+                start: span.start,
+                end: span.start,
+            };
+            self.error(Code::ClassName, "the class has no `Name`", beginning);
+            None
         }
     }
 

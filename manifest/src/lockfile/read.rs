@@ -149,18 +149,20 @@ impl<'source> Reader<'source> {
 
     /// Reads a line that has to be there.
     fn expect(&mut self, prefix: &str) -> Read<&'source str> {
-        let value = self.peek(prefix).ok_or_else(|| self.missing(prefix))?;
+        let value = self
+            .peek(prefix)
+            .ok_or_else(|| Box::new(self.missing(prefix)))?;
         self.lines.advance();
         Ok(value)
     }
 
-    fn missing(&self, prefix: &str) -> Box<Diagnostic> {
+    fn missing(&self, prefix: &str) -> Diagnostic {
         let what = prefix.trim();
         let message = match self.lines.current() {
             Some(_) => format!("`{what}` was expected here"),
             None => format!("the file ends where `{what}` was expected: it is not complete"),
         };
-        Box::new(unreadable(message).at(self.location()))
+        unreadable(message).at(self.location())
     }
 
     /// Makes a value of the current line's text after `prefix`, then goes on.
@@ -170,7 +172,7 @@ impl<'source> Reader<'source> {
         parse: impl FnOnce(&str) -> Result<T, E>,
     ) -> Read<T> {
         let Some(text) = self.peek(prefix) else {
-            return Err(self.missing(prefix));
+            return Err(Box::new(self.missing(prefix)));
         };
         match parse(text) {
             Ok(value) => {
@@ -212,9 +214,8 @@ impl<'source> Reader<'source> {
     }
 
     fn format(&mut self) -> Read<()> {
-        let format = match self.peek("lock: ").map(str::parse::<u64>) {
-            Some(Ok(format)) => format,
-            _ => return self.problem("`lock:` and the number of the format were expected here"),
+        let Some(Ok(format)) = self.peek("lock: ").map(str::parse::<u64>) else {
+            return self.problem("`lock:` and the number of the format were expected here");
         };
         if format > LOCK_FORMAT {
             let who = self

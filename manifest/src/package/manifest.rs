@@ -349,16 +349,15 @@ impl Reader<'_> {
         if node.is_null() {
             return None;
         }
-        match node.as_scalar() {
-            Some(scalar) => self.shown_text(scalar, key, node.span),
-            None => {
-                self.error(
-                    Code::Field,
-                    format!("`{key}` is text, not {}", node.kind()),
-                    node.span,
-                );
-                None
-            }
+        if let Some(scalar) = node.as_scalar() {
+            self.shown_text(scalar, key, node.span)
+        } else {
+            self.error(
+                Code::Field,
+                format!("`{key}` is text, not {}", node.kind()),
+                node.span,
+            );
+            None
         }
     }
 
@@ -390,12 +389,11 @@ impl Reader<'_> {
         };
         let mut tags = Vec::with_capacity(items.len());
         for item in items {
-            match item.as_scalar() {
-                Some(scalar) => tags.extend(self.shown_text(scalar, "Tags", item.span)),
-                None => {
-                    let message = format!("a tag is text, not {}", item.kind());
-                    self.error(Code::Field, message, item.span);
-                }
+            if let Some(scalar) = item.as_scalar() {
+                tags.extend(self.shown_text(scalar, "Tags", item.span));
+            } else {
+                let message = format!("a tag is text, not {}", item.kind());
+                self.error(Code::Field, message, item.span);
             }
         }
         tags

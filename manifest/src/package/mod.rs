@@ -147,13 +147,12 @@ impl Package {
     ) -> Parsed<PackageManifest> {
         let path = PackagePath::parse(MANIFEST_FILE).expect("the manifest's name is a valid path");
         let shown = format!("{name}/{MANIFEST_FILE}");
-        match archive.read(&path) {
-            Some(bytes) => PackageManifest::read(&shown, &bytes, options),
-            None => {
-                let message = format!("the archive has no `{MANIFEST_FILE}` at its top");
-                let location = Location::new(&SourceText::new(name, ""), Span::default());
-                Parsed::failed(Diagnostic::error(Code::PackageShape, message).at(location))
-            }
+        if let Some(bytes) = archive.read(&path) {
+            PackageManifest::read(&shown, &bytes, options)
+        } else {
+            let message = format!("the archive has no `{MANIFEST_FILE}` at its top");
+            let location = Location::new(&SourceText::new(name, ""), Span::default());
+            Parsed::failed(Diagnostic::error(Code::PackageShape, message).at(location))
         }
     }
 

@@ -142,9 +142,8 @@ fn read_operand(text: &str) -> Result<Operand, String> {
         None => (text, None),
     };
     let mut components: [Option<u64>; 3] = [None; 3];
-    let mut count = 0;
     let mut starred = false;
-    for part in numbers.split('.') {
+    for (count, part) in numbers.split('.').enumerate() {
         if count == 3 {
             return Err("a version has at most three components".to_owned());
         }
@@ -157,7 +156,6 @@ fn read_operand(text: &str) -> Result<Operand, String> {
             }
             components[count] = Some(number);
         }
-        count += 1;
     }
     if (prerelease.is_some() || build.is_some()) && components[2].is_none() {
         return Err("only a version with three components can be a prerelease or build".to_owned());
@@ -318,7 +316,7 @@ fn suggestion(text: &str) -> Option<String> {
         .replace("~>", "~=")
         .replace(['v', 'V'], "");
     candidate = candidate.replace(';', ",").replace(".x", ".*");
-    candidate = candidate.trim_end_matches([',', '.']).to_owned();
+    candidate.truncate(candidate.trim_end_matches([',', '.']).len());
     let words: Vec<&str> = candidate.split_whitespace().collect();
     if words.len() > 1 && words.iter().all(|word| word.len() > 1) {
         candidate = words.join(",").replace(",,", ",");

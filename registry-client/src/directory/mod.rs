@@ -49,23 +49,19 @@ impl DirectoryRegistry {
         folder: &Path,
         options: &ReadOptions,
     ) -> Result<Self, RegistryError> {
-        let unreachable = |path: &Path, error: &dyn std::fmt::Display| RegistryError::Unreachable {
-            registry: name.clone(),
-            reason: format!("{}: {error}", shown(path)),
-        };
-        if !fs::metadata(folder)
-            .map_err(|error| unreachable(folder, &error))?
-            .is_dir()
-        {
-            return Err(unreachable(folder, &"this is not a folder"));
-        }
         let mut registry = Self {
-            name: name.clone(),
+            name,
             options: options.clone(),
             packages: BTreeMap::new(),
             findings: RefCell::new(Vec::new()),
             artifacts: RefCell::new(BTreeMap::new()),
         };
+        if !fs::metadata(folder)
+            .map_err(|error| registry.unreachable(folder, &error))?
+            .is_dir()
+        {
+            return Err(registry.unreachable(folder, &"this is not a folder"));
+        }
         let mut rest = vec![folder.to_owned()];
         while let Some(folder) = rest.pop() {
             if folder.join(MANIFEST_FILE).symlink_metadata().is_ok() {
@@ -74,14 +70,14 @@ impl DirectoryRegistry {
             }
             let mut entries: Vec<fs::DirEntry> = fs::read_dir(&folder)
                 .and_then(Iterator::collect)
-                .map_err(|error| unreachable(&folder, &error))?;
+                .map_err(|error| registry.unreachable(&folder, &error))?;
             entries.sort_by_key(fs::DirEntry::file_name);
             let mut folders = Vec::new();
             for entry in entries {
                 let path = entry.path();
                 let kind = entry
                     .file_type()
-                    .map_err(|error| unreachable(&path, &error))?;
+                    .map_err(|error| registry.unreachable(&path, &error))?;
                 let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
                 if is_hidden {
                     continue;
@@ -95,6 +91,13 @@ impl DirectoryRegistry {
             rest.extend(folders.into_iter().rev());
         }
         Ok(registry)
+    }
+
+    fn unreachable(&self, path: &Path, error: &dyn std::fmt::Display) -> RegistryError {
+        RegistryError::Unreachable {
+            registry: self.name.clone(),
+            reason: format!("{}: {error}", shown(path)),
+        }
     }
 
     fn add_folder(&mut self, path: &Path) {
@@ -218,12 +221,11 @@ fn broken(path: &Path, errors: &[Diagnostic]) -> Diagnostic {
         None => "a package cannot be read".to_owned(),
     };
     let mut warning = Diagnostic::warning(Code::BrokenPackage, message);
-    match first.and_then(|error| error.labels.first()) {
-        Some(label) => warning.labels.push(label.clone()),
-        None => {
-            let source = SourceText::new(shown(path), "");
-            warning = warning.at(Location::new(&source, Span::default()));
-        }
+    if let Some(label) = first.and_then(|error| error.labels.first()) {
+        warning.labels.push(label.clone());
+    } else {
+        let source = SourceText::new(shown(path), "");
+        warning = warning.at(Location::new(&source, Span::default()));
     }
     warning.hint(format!(
         "`pkgres check {}` lists all that is wrong with it",

@@ -25,11 +25,9 @@ pub(super) fn hints(encoding: &mut Encoding<'_>, facts: &[Fact]) -> Vec<String> 
         let name = universe.name(*target).clone();
         if universe.delivered(*target).releases.is_empty() {
             let known: Vec<String> = universe
-                .package_ids()
+                .met()
                 .filter(|package| {
-                    universe.is_delivered(*package)
-                        && !universe.is_root(*package)
-                        && !universe.delivered(*package).releases.is_empty()
+                    !universe.is_root(*package) && !universe.delivered(*package).releases.is_empty()
                 })
                 .map(|package| universe.name(package).to_string())
                 .collect();

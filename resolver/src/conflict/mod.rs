@@ -9,11 +9,15 @@ mod reasons;
 mod reduce;
 mod tell;
 
+use std::collections::BTreeSet;
+
 use pkgres_manifest::diagnostic::{Code, Location};
 use pkgres_manifest::{ClassName, PackageName, ReleaseSource, Version};
 
-use crate::encoding::Encoding;
-use crate::engine::{Budget, Proof};
+use crate::encoding::{Clause, Encoding, Missing};
+use crate::engine::{Budget, Impossible};
+use crate::universe::{PackageId, Universe};
+use reduce::Reduction;
 
 /// How many versions are listed before "and n more".
 const LISTED_VERSIONS: usize = 4;
@@ -96,8 +100,33 @@ pub enum ReasonKind {
     },
 }
 
-/// Makes an explanation of a proof.
-pub(crate) fn explain(encoding: &mut Encoding<'_>, proof: Proof, budget: &mut Budget) -> Conflict {
-    let facts = reduce::reduce(encoding, proof.facts, budget);
-    tell::tell(encoding, &facts)
+/// An explanation in the making.
+#[derive(Debug)]
+pub(crate) struct Explanation {
+    split: BTreeSet<PackageId>,
+    clauses: Vec<Clause>,
+    reduction: Reduction,
+}
+
+impl Explanation {
+    /// Begins to explain why a search was in vain.
+    pub(crate) fn new(universe: &Universe, impossible: Impossible) -> Self {
+        Self {
+            split: impossible.split,
+            clauses: impossible.clauses,
+            reduction: Reduction::new(universe, impossible.proof.facts),
+        }
+    }
+
+    /// The conflict, or what has to be known to tell which reasons can be left out.
+    pub(crate) fn finish(
+        &mut self,
+        universe: &mut Universe,
+        budget: &mut Budget,
+    ) -> Result<Conflict, Missing> {
+        let mut encoding =
+            Encoding::with_clauses(universe, self.split.clone(), self.clauses.clone());
+        let facts = self.reduction.finish(&mut encoding, budget)?;
+        tell::tell(&mut encoding, facts)
+    }
 }

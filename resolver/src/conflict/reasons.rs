@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pkgres_manifest::diagnostic::{Escaped, Location};
 use pkgres_manifest::{ClassName, PackageName, Spec, Version, VersionSet};
 
-use crate::encoding::{Breach, Encoding, Fact};
+use crate::encoding::{Breach, Encoding, Fact, Missing};
 use crate::hierarchy::{ClassAt, Violation};
 use crate::model::{AllowedVersions, ContractBreach};
 use crate::universe::{ClassId, ClassTable, PackageId, ReleaseId, Universe};
@@ -18,8 +18,8 @@ pub(super) fn of(
     encoding: &mut Encoding<'_>,
     fact: &Fact,
     clashing: Option<PackageId>,
-) -> Vec<Reason> {
-    match fact {
+) -> Result<Vec<Reason>, Missing> {
+    Ok(match fact {
         Fact::Requires {
             owner,
             target,
@@ -32,7 +32,7 @@ pub(super) fn of(
             target,
             allowed,
         } => requirements(encoding.universe, *owner, *target, allowed, clashing),
-        Fact::Extends { owner, class } => extends(encoding, *owner, *class),
+        Fact::Extends { owner, class } => extends(encoding, *owner, *class)?,
         Fact::OwnCycle { owner } => {
             let releases: Vec<ReleaseId> = candidates(encoding.universe, *owner)
                 .into_iter()
@@ -62,7 +62,7 @@ pub(super) fn of(
                 Breach::Contract(breach) => contract(encoding.universe, breach),
             }]
         }
-    }
+    })
 }
 
 /// The requirements of a package on another one that allow exactly these versions: one reason for
@@ -172,7 +172,11 @@ fn demands(
 
 /// That classes of a package extend a class which no candidate for it defines, and which versions
 /// of the required packages lack it.
-fn extends(encoding: &mut Encoding<'_>, owner: PackageId, class: ClassId) -> Vec<Reason> {
+fn extends(
+    encoding: &mut Encoding<'_>,
+    owner: PackageId,
+    class: ClassId,
+) -> Result<Vec<Reason>, Missing> {
     let mut releases = Vec::new();
     let mut asked: Vec<PackageId> = Vec::new();
     for release in candidates(encoding.universe, owner) {
@@ -187,6 +191,14 @@ fn extends(encoding: &mut Encoding<'_>, owner: PackageId, class: ClassId) -> Vec
                     .collect::<Vec<_>>(),
             );
         }
+    }
+    let missing: Vec<PackageId> = asked
+        .iter()
+        .copied()
+        .filter(|package| !encoding.universe.is_delivered(*package))
+        .collect();
+    if !missing.is_empty() {
+        return Err(Missing::Packages(missing));
     }
     let name = encoding.universe.class_name(class).clone();
     let kind = ReasonKind::Extends {
@@ -236,7 +248,7 @@ fn extends(encoding: &mut Encoding<'_>, owner: PackageId, class: ClassId) -> Vec
             )
         }));
     }
-    reasons
+    Ok(reasons)
 }
 
 fn reason_about(

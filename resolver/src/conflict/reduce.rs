@@ -2,41 +2,55 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::encoding::{Encoding, Fact};
+use crate::encoding::{Encoding, Fact, Missing};
 use crate::engine::{Budget, refute};
 use crate::universe::Universe;
 
-/// Facts that leave no selection, none of which can be left out; in an order that depends on the
-/// metadata alone.
+/// Facts that leave no selection, on the way to a set of which none can be left out.
 ///
-/// Each fact is tried once: without it, either there is still no selection, or it is needed.
-pub(super) fn reduce(
-    encoding: &mut Encoding<'_>,
-    facts: FxHashSet<Fact>,
-    budget: &mut Budget,
-) -> Vec<Fact> {
-    let mut kept = sorted(encoding.universe, facts);
-    let mut needed = 0;
-    while needed < kept.len() {
-        // Facts that stand later are further from the root: they go first.
-        let candidate = kept.len() - 1 - needed;
-        let without: FxHashSet<Fact> = kept
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| *at != candidate)
-            .map(|(_, fact)| fact.clone())
-            .collect();
-        match refute(encoding, without, budget) {
-            // What the new proof does not use goes as well, but never what is known to be needed.
-            Some(proof) => {
-                let needed_facts = kept.split_off(kept.len() - needed);
-                kept.retain(|fact| proof.facts.contains(fact));
-                kept.extend(needed_facts);
-            }
-            None => needed += 1,
+/// Each fact is tried once: without it, either there is still no selection, or it is needed. What
+/// was found out stays when more has to be delivered first.
+#[derive(Debug)]
+pub(super) struct Reduction {
+    /// In an order that depends on the metadata alone.
+    kept: Vec<Fact>,
+    /// How many at the end are known to be needed.
+    needed: usize,
+}
+
+impl Reduction {
+    pub(super) fn new(universe: &Universe, facts: FxHashSet<Fact>) -> Self {
+        Self {
+            kept: sorted(universe, facts),
+            needed: 0,
         }
     }
-    kept
+
+    /// Goes on until no fact can be left out.
+    pub(super) fn finish(
+        &mut self,
+        encoding: &mut Encoding<'_>,
+        budget: &mut Budget,
+    ) -> Result<&[Fact], Missing> {
+        while self.needed < self.kept.len() {
+            // Facts that stand later are further from the root: they go first.
+            let candidate = self.kept.len() - 1 - self.needed;
+            let without: FxHashSet<Fact> = (self.kept.iter().enumerate())
+                .filter(|(at, _)| *at != candidate)
+                .map(|(_, fact)| fact.clone())
+                .collect();
+            match refute(encoding, without, budget)? {
+                // What the new proof does not use goes as well, but never what is needed.
+                Some(proof) => {
+                    let needed = self.kept.split_off(self.kept.len() - self.needed);
+                    self.kept.retain(|fact| proof.facts.contains(fact));
+                    self.kept.extend(needed);
+                }
+                None => self.needed += 1,
+            }
+        }
+        Ok(&self.kept)
+    }
 }
 
 /// Orders facts by the names, classes and versions that they are about.

@@ -5,20 +5,20 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use pkgres_manifest::PackageName;
 use pkgres_manifest::diagnostic::{Code, Escaped};
 
-use crate::encoding::{Breach, Encoding, Fact};
+use crate::encoding::{Breach, Encoding, Fact, Missing};
 use crate::hierarchy::Violation;
 use crate::universe::{PackageId, Universe};
 
 use super::{Conflict, Reason, ReasonKind, hints, reasons};
 
-pub(super) fn tell(encoding: &mut Encoding<'_>, facts: &[Fact]) -> Conflict {
+pub(super) fn tell(encoding: &mut Encoding<'_>, facts: &[Fact]) -> Result<Conflict, Missing> {
     let clashing = match clause(encoding, facts) {
         None => clashing_package(encoding.universe, facts),
         Some(breach) => end_of_diamond(breach),
     };
     let mut reasons = Vec::new();
     for fact in facts {
-        reasons.extend(reasons::of(encoding, fact, clashing));
+        reasons.extend(reasons::of(encoding, fact, clashing)?);
     }
     let order = distances(encoding.universe, facts);
     let distance = |reason: &Reason| order.get(&reason.owner).copied().unwrap_or(usize::MAX);
@@ -36,13 +36,13 @@ pub(super) fn tell(encoding: &mut Encoding<'_>, facts: &[Fact]) -> Conflict {
             required.into_iter().chain([reason.owner.clone()])
         })
         .collect();
-    Conflict {
+    Ok(Conflict {
         code,
         summary,
         packages: packages.into_iter().collect(),
         hints: hints::hints(encoding, facts),
         reasons,
-    }
+    })
 }
 
 /// What the first clause among the facts forbids.

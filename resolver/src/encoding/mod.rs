@@ -43,6 +43,20 @@ pub(crate) enum Variable {
     Never,
 }
 
+impl Variable {
+    /// The release that a value of the variable stands for.
+    pub(crate) fn release(self, value: u32) -> Option<ReleaseId> {
+        match self {
+            Self::Package(package) => Some(ReleaseId {
+                package,
+                index: value,
+            }),
+            Self::Release(release) => Some(release),
+            _ => None,
+        }
+    }
+}
+
 /// Why a dependency holds, without regard to which versions of the owner it holds for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Fact {
@@ -145,18 +159,6 @@ impl<'universe> Encoding<'universe> {
         }
     }
 
-    /// The release that a value of a variable stands for.
-    pub(crate) fn release_of(&self, variable: Variable, value: u32) -> Option<ReleaseId> {
-        match variable {
-            Variable::Package(package) => Some(ReleaseId {
-                package,
-                index: value,
-            }),
-            Variable::Release(release) => Some(release),
-            _ => None,
-        }
-    }
-
     /// What a value of a variable depends on.
     pub(crate) fn dependencies(
         &mut self,
@@ -175,9 +177,7 @@ impl<'universe> Encoding<'universe> {
                 }
             }
             Variable::Package(_) | Variable::Release(_) => {
-                let release = self
-                    .release_of(variable, value)
-                    .expect("both stand for releases");
+                let release = variable.release(value).expect("both stand for releases");
                 self.release_dependencies(release, &mut found)?;
             }
             Variable::Binding(release, edge) => {

@@ -7,8 +7,9 @@ use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::encoding::{Encoding, Fact, Missing, Variable};
+use crate::encoding::{Clause, Encoding, Fact, Missing, Variable};
 use crate::hierarchy;
+use crate::improve::{Stopped, improve};
 use crate::model;
 use crate::selection::Selection;
 use crate::universe::{PackageId, ReleaseId};
@@ -18,6 +19,8 @@ use crate::universe::{PackageId, ReleaseId};
 pub(crate) struct Budget {
     limit: u64,
     taken: u64,
+    /// After how many conflicts a search no longer insists on the best selection.
+    patience: u64,
 }
 
 /// The budget is used up.
@@ -25,8 +28,12 @@ pub(crate) struct Budget {
 pub(crate) struct Exhausted;
 
 impl Budget {
-    pub(crate) fn new(limit: u64) -> Self {
-        Self { limit, taken: 0 }
+    pub(crate) fn new(limit: u64, patience: u64) -> Self {
+        Self {
+            limit,
+            taken: 0,
+            patience,
+        }
     }
 
     pub(crate) fn take(&mut self) -> Result<(), Exhausted> {
@@ -40,15 +47,26 @@ impl Budget {
     pub(crate) fn taken(&self) -> u64 {
         self.taken
     }
+
+    /// Forgets the steps since an earlier count. A search that begins again once more is delivered
+    /// counts once: whether the solver gives up must not depend on what was there beforehand.
+    pub(crate) fn rewind(&mut self, taken: u64) {
+        self.taken = taken;
+    }
 }
 
-/// Values of variables.
-pub(crate) type Values = FxHashMap<Variable, u32>;
+/// Values of variables that fulfil an encoding.
+#[derive(Debug, Default)]
+pub(crate) struct Values {
+    values: FxHashMap<Variable, u32>,
+    /// Whether there are none better in the order of decisions.
+    are_best: bool,
+}
 
 /// How a search ended.
 #[derive(Debug)]
 pub(crate) enum Outcome<T> {
-    /// With a result, the best in the order of decisions.
+    /// With a result.
     Solved(T),
     /// There is none.
     Impossible(Proof),
@@ -68,11 +86,13 @@ pub(crate) struct Proof {
 }
 
 /// Searches for a valid selection: first one that fulfils the encoding, then, as long as that
-/// breaks rule 3 or a contract of the model, another one.
+/// breaks rule 3 or a contract of the model, another one. What it finds is the best selection in
+/// the order of decisions or, if that takes more conflicts than there is patience for, a locally
+/// best one.
 pub(crate) fn search(encoding: &mut Encoding<'_>, budget: &mut Budget) -> Outcome<Selection> {
     loop {
-        let selection = match pubgrub::solve(encoding, budget) {
-            Outcome::Solved(values) => selection(encoding, &values),
+        let (selection, is_best) = match pubgrub::solve(encoding, budget) {
+            Outcome::Solved(values) => (selection(encoding, &values.values), values.are_best),
             Outcome::Impossible(proof) => return Outcome::Impossible(proof),
             Outcome::Missing(missing) => return Outcome::Missing(missing),
             Outcome::GaveUp => return Outcome::GaveUp,
@@ -82,7 +102,15 @@ pub(crate) fn search(encoding: &mut Encoding<'_>, budget: &mut Budget) -> Outcom
             continue;
         }
         match model::unmet_contract(encoding.universe, &selection) {
-            Ok(None) => return Outcome::Solved(selection),
+            Ok(None) if is_best => return Outcome::Solved(selection),
+            Ok(None) => {
+                let split = encoding.split().clone();
+                return match improve(encoding.universe, selection, &split, budget) {
+                    Ok(selection) => Outcome::Solved(selection),
+                    Err(Stopped::Missing(missing)) => Outcome::Missing(missing),
+                    Err(Stopped::Exhausted) => Outcome::GaveUp,
+                };
+            }
             Ok(Some(unmet)) => {
                 let clause = unmet.clause(encoding, &selection);
                 encoding.add(clause);
@@ -94,7 +122,7 @@ pub(crate) fn search(encoding: &mut Encoding<'_>, budget: &mut Budget) -> Outcom
 
 /// What the requirements are bound to by the values of a solution. Packages that only a virtual
 /// variable asked for are not reached from the roots and so are left out.
-fn selection(encoding: &mut Encoding<'_>, values: &Values) -> Selection {
+fn selection(encoding: &mut Encoding<'_>, values: &FxHashMap<Variable, u32>) -> Selection {
     let split = encoding.split().clone();
     Selection::collect(encoding.universe, |universe, release, edge| {
         let package = universe.known_details(release).edges[edge].package;
@@ -111,17 +139,32 @@ fn selection(encoding: &mut Encoding<'_>, values: &Values) -> Selection {
     .expect("a solution binds every requirement")
 }
 
+/// Why a search was in vain, and what it was about.
+#[derive(Debug)]
+pub(crate) struct Impossible {
+    pub(crate) proof: Proof,
+    /// The packages that may have several releases.
+    pub(crate) split: BTreeSet<PackageId>,
+    /// The clauses that the facts of the proof refer to.
+    pub(crate) clauses: Vec<Clause>,
+}
+
 /// Whether these facts alone leave no selection, and if so, which of them a proof uses.
 pub(crate) fn refute(
     encoding: &mut Encoding<'_>,
     facts: FxHashSet<Fact>,
     budget: &mut Budget,
-) -> Option<Proof> {
+) -> Result<Option<Proof>, Missing> {
+    let taken = budget.taken();
     encoding.restrict(Some(facts));
     let outcome = pubgrub::solve(encoding, budget);
     encoding.restrict(None);
     match outcome {
-        Outcome::Impossible(proof) => Some(proof),
-        _ => None,
+        Outcome::Impossible(proof) => Ok(Some(proof)),
+        Outcome::Solved(_) | Outcome::GaveUp => Ok(None),
+        Outcome::Missing(missing) => {
+            budget.rewind(taken);
+            Err(missing)
+        }
     }
 }

@@ -22,12 +22,6 @@ use crate::word_set::WordSet;
 
 use super::{Budget, Exhausted, Outcome, Proof, Values};
 
-/// After this many conflicts, variables that take part in conflicts are decided first.
-///
-/// Until then the result is the best one in the order of decisions. Problems that are harder than
-/// that are solved at all, which matters more.
-const PATIENCE: u32 = 200;
-
 pub(super) fn solve(encoding: &mut Encoding<'_>, budget: &mut Budget) -> Outcome<Values> {
     let provider = Provider {
         state: RefCell::new(State {
@@ -38,9 +32,14 @@ pub(super) fn solve(encoding: &mut Encoding<'_>, budget: &mut Budget) -> Outcome
         }),
     };
     let result = pubgrub::resolve(&provider, Variable::Start, 0_u32);
-    let State { encoding, .. } = provider.state.into_inner();
+    let state = provider.state.into_inner();
+    let are_best = !state.is_impatient();
+    let encoding = state.encoding;
     match result {
-        Ok(values) => Outcome::Solved(values.into_iter().collect()),
+        Ok(values) => Outcome::Solved(Values {
+            values: values.into_iter().collect(),
+            are_best,
+        }),
         Err(PubGrubError::NoSolution(tree)) => Outcome::Impossible(proof(encoding, tree)),
         Err(
             PubGrubError::ErrorInShouldCancel(stop)
@@ -225,7 +224,7 @@ struct State<'solve, 'universe> {
     encoding: &'solve mut Encoding<'universe>,
     budget: &'solve mut Budget,
     trail: Trail,
-    conflicts: u32,
+    conflicts: u64,
 }
 
 struct Provider<'solve, 'universe> {
@@ -233,6 +232,12 @@ struct Provider<'solve, 'universe> {
 }
 
 impl State<'_, '_> {
+    /// Whether variables that take part in conflicts are decided first. Problems that are too hard
+    /// for the order of decisions are solved at all, which matters more than the best selection.
+    fn is_impatient(&self) -> bool {
+        self.conflicts >= self.budget.patience
+    }
+
     fn choose(&mut self, variable: Variable, set: &WordSet) -> Option<u32> {
         if self.trail.take_back(variable) {
             self.conflicts += 1;
@@ -258,7 +263,7 @@ impl State<'_, '_> {
             }
             _ => set.contains(0).then_some(0).or_else(|| set.iter().next())?,
         };
-        let required = match self.encoding.release_of(variable, chosen) {
+        let required = match variable.release(chosen) {
             Some(release) => {
                 let details = self.encoding.universe.details(release);
                 (0..details.edges.len())
@@ -299,7 +304,7 @@ impl DependencyProvider for Provider<'_, '_> {
             // Nothing is to be chosen here before all packages are.
             Variable::Provider(..) | Variable::Clause(_) => 0,
         };
-        let conflicts = if state.conflicts >= PATIENCE {
+        let conflicts = if state.is_impatient() {
             statistics.conflict_count()
         } else {
             0

@@ -304,10 +304,7 @@ impl Check<'_> {
                 }
                 return Some((walk.path_to(at), Some(at), start));
             }
-            if self.universe.known_details(at.release).classes.is_none() {
-                // Nobody knows what the class inherits.
-                return None;
-            }
+            self.universe.known_details(at.release).classes.as_ref()?;
             walk.climb(self.universe, self.selection, at);
         }
         Some((walk.trail, None, start))
@@ -448,10 +445,7 @@ impl Unmet {
         let universe = &mut *encoding.universe;
         let mut parents: FxHashMap<ClassName, Vec<ClassName>> = FxHashMap::default();
         let mut unknown = false;
-        for package in universe.package_ids() {
-            if !universe.is_delivered(package) || universe.is_root(package) {
-                continue;
-            }
+        for package in universe.met().filter(|package| !universe.is_root(*package)) {
             for release in &universe.delivered(package).releases {
                 let Some(classes) = &release.record.classes else {
                     unknown = true;

@@ -105,16 +105,15 @@ impl Universe {
                 .map(|root| self.class_name(root).clone());
             let mut parents = Vec::with_capacity(class.extends.len().max(1));
             for parent in class.extends.iter().chain(&implicit) {
-                parents.push(match own.get(parent) {
-                    Some(position) => Parent::Own(*position),
-                    None => {
-                        let id = self.class_id(parent);
-                        let next = u32::try_from(external.len()).expect("fewer than 2^32 classes");
-                        Parent::External(*external_positions.entry(id).or_insert_with(|| {
-                            external.push(id);
-                            next
-                        }))
-                    }
+                parents.push(if let Some(position) = own.get(parent) {
+                    Parent::Own(*position)
+                } else {
+                    let id = self.class_id(parent);
+                    let next = u32::try_from(external.len()).expect("fewer than 2^32 classes");
+                    Parent::External(*external_positions.entry(id).or_insert_with(|| {
+                        external.push(id);
+                        next
+                    }))
                 });
             }
             classes.push(ClassNode {

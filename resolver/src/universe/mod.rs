@@ -83,6 +83,8 @@ pub(crate) struct Delivered {
 #[derive(Debug)]
 struct Entry {
     name: PackageName,
+    /// Whether a release that was looked at requires the package.
+    is_required: bool,
     delivered: Option<Delivered>,
 }
 
@@ -169,7 +171,7 @@ impl Universe {
             .map(|(number, demand)| {
                 let object = root.model.object(ObjectId(number));
                 Edge {
-                    package: self.package_id(&demand.package),
+                    package: self.required(&demand.package),
                     object: Some((ObjectId(number), self.class_id(&object.class))),
                     requirement: Requirement {
                         package: demand.package,
@@ -230,10 +232,18 @@ impl Universe {
         let id = PackageId(u32::try_from(self.packages.len()).expect("fewer than 2^32 packages"));
         self.packages.push(Entry {
             name: name.clone(),
+            is_required: false,
             delivered: None,
         });
         self.package_ids.insert(name.clone(), id);
         id
+    }
+
+    /// The package, which something that is looked at requires.
+    fn required(&mut self, name: &PackageName) -> PackageId {
+        let package = self.package_id(name);
+        self.packages[package.0 as usize].is_required = true;
+        package
     }
 
     pub(crate) fn class_id(&mut self, name: &ClassName) -> ClassId {
@@ -263,8 +273,14 @@ impl Universe {
         &self.packages[package.0 as usize].name
     }
 
-    pub(crate) fn package_ids(&self) -> impl Iterator<Item = PackageId> + use<> {
-        (0..u32::try_from(self.packages.len()).expect("fewer than 2^32 packages")).map(PackageId)
+    /// The packages that the solver came across, in no particular order. What was delivered
+    /// without being asked for is not among them: it must not show in an answer.
+    pub(crate) fn met(&self) -> impl Iterator<Item = PackageId> {
+        (0..)
+            .map(PackageId)
+            .zip(&self.packages)
+            .filter(|(_, entry)| entry.is_required && entry.delivered.is_some())
+            .map(|(package, _)| package)
     }
 
     pub(crate) fn is_delivered(&self, package: PackageId) -> bool {
@@ -294,8 +310,8 @@ impl Universe {
         }
     }
 
-    /// Takes all releases of a package. Of several that differ in build metadata alone, the first
-    /// is kept. A second delivery is ignored.
+    /// Takes all releases of a package. Of several that differ in build metadata alone, the one is
+    /// kept whose metadata is the least as text. A second delivery is ignored.
     fn deliver(
         &mut self,
         package: PackageId,
@@ -309,7 +325,11 @@ impl Universe {
             .windows(2)
             .all(|pair| pair[0].version < pair[1].version);
         if !ascending {
-            records.sort_by(|one, two| one.version.cmp(&two.version));
+            records.sort_by(|one, two| {
+                (&one.version, one.version.build())
+                    .cmp(&(&two.version, two.version.build()))
+                    .then_with(|| one.to_line().cmp(&two.to_line()))
+            });
             records.dedup_by(|next, kept| next.version == kept.version);
         }
         let locked = self
@@ -388,6 +408,7 @@ impl Universe {
         let core = self.core.filter(|core| *core != release.package);
         if let Some(core) = core {
             let name = self.name(core).clone();
+            self.required(&name);
             let written = requirements
                 .iter()
                 .find(|requirement| requirement.package == name);
@@ -402,7 +423,7 @@ impl Universe {
             });
         }
         for requirement in requirements {
-            let package = self.package_id(&requirement.package);
+            let package = self.required(&requirement.package);
             if Some(package) != core && package != release.package {
                 edges.push(Edge {
                     package,

@@ -7,6 +7,7 @@
 mod answer;
 mod candidates;
 mod classes;
+mod exchange;
 mod preference;
 mod problem;
 mod rules;
@@ -18,6 +19,7 @@ mod walk;
 mod tests;
 
 pub use answer::{Answer, Solution};
+pub use exchange::better_exchange;
 pub use rules::{Rule, Rules};
 pub use tiers::{SplitOrder, search, search_splitting};
 pub use valid::is_valid;

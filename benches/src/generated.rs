@@ -1,0 +1,188 @@
+//! Universes that are generated from a seed around a planted solution.
+//!
+//! Every package has a *planned* version, and the planned versions fit each other. Versions that
+//! are newer than the plan may require something that the plan does not have: taking the newest
+//! of everything then leads into conflicts from which a solver has to find back.
+
+use crate::universe::{Dependency, Range, Release, Universe};
+
+/// What a generated universe is like.
+#[derive(Debug, Clone, Copy)]
+pub struct Shape {
+    /// How many packages there are.
+    pub packages: usize,
+    /// How many versions each of them has.
+    pub versions: u32,
+    /// How many dependencies a release has at most.
+    pub dependencies: usize,
+    /// How many versions a range spans at most on either side of the plan.
+    pub width: u32,
+    /// Of a thousand releases newer than the plan, how many exclude it somewhere.
+    pub excluding: u32,
+    /// Of a thousand ranges, how many have an upper bound.
+    pub capped: u32,
+    /// Whether three packages lead from the root to a version that does not exist.
+    pub unsolvable: bool,
+}
+
+/// Of a hundred packages, how many the root requires.
+const ROOT_PERCENT: usize = 2;
+
+impl Shape {
+    /// Packages whose newest versions all fit.
+    pub fn without_conflicts(packages: usize, versions: u32) -> Self {
+        Self {
+            packages,
+            versions,
+            dependencies: 5,
+            width: 4,
+            excluding: 0,
+            capped: 0,
+            unsolvable: false,
+        }
+    }
+
+    /// Packages whose newest versions do not all fit.
+    #[must_use]
+    pub fn with_conflicts(mut self, excluding: u32, capped: u32) -> Self {
+        self.excluding = excluding;
+        self.capped = capped;
+        self
+    }
+
+    /// The same with something that the root cannot have.
+    #[must_use]
+    pub fn unsolvable(mut self) -> Self {
+        self.unsolvable = true;
+        self
+    }
+
+    /// The universe of this shape and seed.
+    pub fn universe(&self, seed: u64) -> Universe {
+        let mut random = Random(seed);
+        let plan: Vec<u32> = (0..self.packages)
+            .map(|_| 1 + random.below(self.versions))
+            .collect();
+        let mut packages: Vec<Vec<Release>> = (0..self.packages)
+            .map(|package| {
+                (1..=self.versions)
+                    .map(|version| Release {
+                        version,
+                        dependencies: self.dependencies(&mut random, &plan, package, version),
+                    })
+                    .collect()
+            })
+            .collect();
+        let direct = (self.packages * ROOT_PERCENT / 100).max(1);
+        let mut root: Vec<Dependency> = Vec::new();
+        for _ in 0..direct {
+            let package = random.index(self.packages);
+            if root.iter().all(|(known, _)| *known != package) {
+                root.push((package, self.around(&mut random, plan[package])));
+            }
+        }
+        if self.unsolvable {
+            // The packages of the chain are new: nothing else requires them.
+            let first = packages.len();
+            for link in 0..3 {
+                let next = Range {
+                    low: if link == 2 { self.versions + 1 } else { 0 },
+                    high: None,
+                };
+                let releases = (1..=self.versions).map(|version| Release {
+                    version,
+                    dependencies: vec![(first + link + 1, next)],
+                });
+                packages.push(releases.collect());
+            }
+            let releases = (1..=self.versions).map(|version| Release {
+                version,
+                dependencies: Vec::new(),
+            });
+            packages.push(releases.collect());
+            let at = random.index(root.len());
+            root.insert(at, (first, Range::FULL));
+        }
+        let per_thousand = |share: u32| f64::from(share) / 1000.0;
+        let (q, cap) = (per_thousand(self.excluding), per_thousand(self.capped));
+        Universe {
+            name: format!(
+                "gen:{}:{}:{}:{}:{q}/{cap}{}",
+                self.packages,
+                self.versions,
+                self.dependencies,
+                self.width,
+                if self.unsolvable { ":unsat" } else { "" }
+            ),
+            packages,
+            roots: vec![root],
+        }
+    }
+
+    fn dependencies(
+        &self,
+        random: &mut Random,
+        plan: &[u32],
+        package: usize,
+        version: u32,
+    ) -> Vec<Dependency> {
+        let count = random.index(self.dependencies + 1);
+        let mut dependencies: Vec<Dependency> = Vec::with_capacity(count);
+        for _ in 0..count {
+            let target = random.index(self.packages);
+            if target != package && dependencies.iter().all(|(known, _)| *known != target) {
+                dependencies.push((target, self.around(random, plan[target])));
+            }
+        }
+        let excludes = version > plan[package] && random.below(1000) < self.excluding;
+        if excludes && !dependencies.is_empty() {
+            let at = random.index(dependencies.len());
+            let planned = plan[dependencies[at].0];
+            // Below the plan or, where there is nothing, above it.
+            dependencies[at].1 = if planned > 1 && random.below(2) == 0 {
+                Range {
+                    low: planned.saturating_sub(self.width).max(1),
+                    high: Some(planned),
+                }
+            } else {
+                Range {
+                    low: planned + 1,
+                    high: None,
+                }
+            };
+        }
+        dependencies
+    }
+
+    /// A range that holds a planned version.
+    fn around(&self, random: &mut Random, planned: u32) -> Range {
+        let low = planned.saturating_sub(random.below(self.width)).max(1);
+        let is_capped = random.below(1000) < self.capped;
+        Range {
+            low,
+            high: is_capped.then(|| planned + 1 + random.below(self.width)),
+        }
+    }
+}
+
+/// The generator `SplitMix64`, so that a universe is known by its seed on every machine.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut word = self.0;
+        word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        word ^ (word >> 31)
+    }
+
+    fn below(&mut self, bound: u32) -> u32 {
+        u32::try_from(self.next() % u64::from(bound)).expect("below a u32")
+    }
+
+    fn index(&mut self, bound: usize) -> usize {
+        let bound = u32::try_from(bound).expect("fewer than 2^32 packages");
+        self.below(bound) as usize
+    }
+}

@@ -8,7 +8,7 @@ use super::expression::created_classes;
 use super::namespaces::Namespaces;
 use super::{Argument, ClassDefinition, ClassUsage, Method, Property};
 use crate::diagnostic::{Code, Diagnostic, Escaped, Location, Parsed, SourceText, Span};
-use crate::document::{Entry, Mapping, Node, Syntax, Value, parse_yaml};
+use crate::document::{Documents, Entry, Mapping, Node, Syntax, Value, in_order, parse_yaml};
 use crate::name::ClassName;
 use crate::package::{Located, ReadOptions};
 
@@ -36,15 +36,15 @@ pub(super) fn parse(
         nodes: options.limits.nodes,
         yaql_tag: true,
     };
-    let mut diagnostics = Vec::new();
-    let Some(documents) = parse_yaml(source, syntax).drain_into(&mut diagnostics) else {
+    let Documents { nodes, diagnostics } = parse_yaml(source, syntax);
+    let Some(documents) = nodes else {
         return Parsed::new(None, diagnostics);
     };
     let mut reader = Reader {
         source,
         namespaces: Namespaces::default(),
         uses: Vec::new(),
-        diagnostics,
+        diagnostics: Vec::new(),
     };
     let mut classes: Vec<ClassDefinition> = Vec::new();
     for document in &documents {
@@ -52,14 +52,14 @@ pub(super) fn parse(
             classes.push(class);
         }
     }
-    if classes.is_empty() && reader.diagnostics.is_empty() {
+    if classes.is_empty() && reader.diagnostics.is_empty() && diagnostics.is_empty() {
         reader.error(
             Code::ClassFile,
             "the file defines no class",
             Span::default(),
         );
     }
-    Parsed::new(Some(classes), reader.diagnostics)
+    Parsed::new(Some(classes), in_order(diagnostics, reader.diagnostics))
 }
 
 struct Reader<'source> {

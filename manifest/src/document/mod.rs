@@ -144,9 +144,45 @@ impl Node {
     }
 }
 
+/// The documents of a text and what is wrong with them.
+#[derive(Debug)]
+pub(crate) struct Documents {
+    /// Nothing if reading was broken off. Errors that leave the rest readable, such as a key that
+    /// stands twice, do not: there may be more to say about what follows.
+    pub(crate) nodes: Option<Vec<Node>>,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+}
+
+impl Documents {
+    /// Moves the findings to `sink` and returns the documents, if there were no errors.
+    pub(crate) fn without_errors(self, sink: &mut Vec<Diagnostic>) -> Option<Vec<Node>> {
+        let is_sound = !self.diagnostics.iter().any(Diagnostic::is_error);
+        sink.extend(self.diagnostics);
+        self.nodes.filter(|_| is_sound)
+    }
+}
+
 /// Reads all YAML documents of a text.
-pub(crate) fn parse_yaml(source: &Arc<SourceText>, syntax: Syntax) -> Parsed<Vec<Node>> {
+pub(crate) fn parse_yaml(source: &Arc<SourceText>, syntax: Syntax) -> Documents {
     yaml::parse(source, syntax)
+}
+
+/// All findings in the order of the input. Where the syntax of a value is wrong, what its content
+/// would be wrong with is left out.
+pub(crate) fn in_order(of_syntax: Vec<Diagnostic>, of_content: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let start = |diagnostic: &Diagnostic| {
+        let label = diagnostic.labels.first();
+        label.map(|label| label.location.span().start)
+    };
+    let starts: Vec<Option<usize>> = of_syntax.iter().map(start).collect();
+    let mut all = of_syntax;
+    all.extend(
+        of_content
+            .into_iter()
+            .filter(|diagnostic| !starts.contains(&start(diagnostic))),
+    );
+    all.sort_by_key(start);
+    all
 }
 
 /// Reads a JSON document.

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use granit_parser::{Event, Parser, ScalarStyle};
 
-use super::{Entry, Mapping, Node, Scalar, Style, Syntax, Value};
-use crate::diagnostic::{Code, Diagnostic, Escaped, Location, Parsed, SourceText, Span};
+use super::{Documents, Entry, Mapping, Node, Scalar, Style, Syntax, Value};
+use crate::diagnostic::{Code, Diagnostic, Escaped, Location, SourceText, Span};
 use crate::limits::Limits;
 
-pub(super) fn parse(source: &Arc<SourceText>, syntax: Syntax) -> Parsed<Vec<Node>> {
+pub(super) fn parse(source: &Arc<SourceText>, syntax: Syntax) -> Documents {
     let mut composer = Composer {
         source,
         syntax,
@@ -27,6 +27,7 @@ pub(super) fn parse(source: &Arc<SourceText>, syntax: Syntax) -> Parsed<Vec<Node
         flow_nesting_limit: syntax.depth + 2,
         block_nesting_limit: syntax.depth + 2,
     };
+    let mut is_whole = true;
     for event in Parser::new_from_str_with_options(source.text(), options) {
         match event {
             Ok((event, span)) => {
@@ -36,27 +37,21 @@ pub(super) fn parse(source: &Arc<SourceText>, syntax: Syntax) -> Parsed<Vec<Node
                     end: range.end,
                 };
                 if composer.take(event, span).is_break() {
+                    is_whole = false;
                     break;
                 }
             }
             Err(error) => {
                 composer.syntax_error(&error);
+                is_whole = false;
                 break;
             }
         }
     }
-    let Composer {
-        documents,
-        mut diagnostics,
-        ..
-    } = composer;
-    diagnostics.sort_by_key(|diagnostic| {
-        diagnostic
-            .labels
-            .first()
-            .map(|label| label.location.span().start)
-    });
-    Parsed::new(Some(documents), diagnostics)
+    Documents {
+        nodes: is_whole.then_some(composer.documents),
+        diagnostics: composer.diagnostics,
+    }
 }
 
 /// A sequence or mapping whose end has not come yet.

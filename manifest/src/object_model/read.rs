@@ -78,7 +78,7 @@ fn document(
         diagnostics.extend(json_errors);
         return None;
     }
-    let documents = parse_yaml(source, syntax).drain_into(diagnostics)?;
+    let documents = parse_yaml(source, syntax).without_errors(diagnostics)?;
     let mut documents = documents.into_iter();
     match (documents.next(), documents.next()) {
         (Some(node), None) => Some((node, false)),

@@ -10,7 +10,8 @@ use crate::diagnostic::{
     Code, Diagnostic, Escaped, Location, Parsed, SourceText, Span, is_hazardous,
 };
 use crate::document::{
-    Mapping, Node, Scalar, Style, Syntax, Value, decode, parse_yaml, unquoted_spec,
+    Documents, Mapping, Node, Scalar, Style, Syntax, Value, decode, in_order, parse_yaml,
+    unquoted_spec,
 };
 use crate::limits::Limits;
 use crate::name::{ClassName, PackageName};
@@ -113,24 +114,17 @@ impl PackageManifest {
             nodes: options.limits.nodes,
             yaql_tag: false,
         };
-        let mut diagnostics = Vec::new();
-        let Some(documents) = parse_yaml(source, syntax).drain_into(&mut diagnostics) else {
+        let Documents { nodes, diagnostics } = parse_yaml(source, syntax);
+        let Some(documents) = nodes else {
             return Parsed::new(None, diagnostics);
         };
         let mut reader = Reader {
             source,
             options,
-            diagnostics,
+            diagnostics: Vec::new(),
         };
         let manifest = reader.documents(&documents);
-        let mut diagnostics = reader.diagnostics;
-        diagnostics.sort_by_key(|diagnostic| {
-            diagnostic
-                .labels
-                .first()
-                .map(|label| label.location.span().start)
-        });
-        Parsed::new(manifest, diagnostics)
+        Parsed::new(manifest, in_order(diagnostics, reader.diagnostics))
     }
 
     /// The text that the manifest was read from.

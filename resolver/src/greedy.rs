@@ -104,7 +104,7 @@ impl Greedy {
 
     fn restrict(&mut self, universe: &Universe, package: PackageId, to: &WordSet, named: bool) {
         let constraint = self.packages.entry(package).or_insert_with(|| Constraint {
-            allowed: universe.delivered(package).candidates.allowed().clone(),
+            allowed: universe.candidates_of(package),
             prerelease_named: false,
             chosen: None,
         });
@@ -137,9 +137,8 @@ impl Greedy {
             if constraint.chosen.is_some() {
                 continue;
             }
-            let candidates = &universe.delivered(edge.package).candidates;
-            let Some(index) = candidates.best(&constraint.allowed, constraint.prerelease_named)
-            else {
+            let named = constraint.prerelease_named;
+            let Some(index) = universe.best(edge.package, &constraint.allowed, named) else {
                 continue;
             };
             budget.take()?;

@@ -132,12 +132,9 @@ impl Improvement<'_> {
         };
         loop {
             let best = if is_split {
-                self.universe.best_binding(owner, edge, &among, named)
+                self.universe.best_binding(owner, package, &among, named)
             } else {
-                self.universe
-                    .delivered(package)
-                    .candidates
-                    .best(&among, named)
+                self.universe.best(package, &among, named)
             };
             let Some(index) = best.filter(|index| *index != current.index) else {
                 return Ok(false);
@@ -227,7 +224,7 @@ fn kept_release(
     let among = there.intersection(&allowed);
     let index = universe.best_binding(
         owner,
-        edge,
+        package,
         &among,
         edge_data.requirement.spec.names_prerelease(),
     )?;

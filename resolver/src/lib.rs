@@ -5,6 +5,7 @@ mod engine;
 mod greedy;
 mod hierarchy;
 mod improve;
+mod index;
 mod lock_check;
 mod model;
 mod request;
@@ -16,6 +17,7 @@ mod universe;
 mod word_set;
 
 pub use conflict::{Conflict, Reason, ReasonKind};
+pub use index::CompiledIndex;
 pub use lock_check::{LockCheck, LockReport, Staleness};
 pub use model::{Fallback, ModelPlan, PlannedModel, Substitution};
 pub use request::{

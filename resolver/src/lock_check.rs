@@ -323,13 +323,12 @@ impl LockCheck {
         report: &mut LockReport,
     ) {
         let package = self.universe.package_id(name);
-        let delivered = self.universe.delivered(package);
+        let source = self.universe.source(package).cloned();
         let Some(index) = self.universe.index_of(package, version) else {
-            let host_has = delivered
-                .releases
-                .last()
-                .filter(|_| delivered.source == Some(ReleaseSource::Host))
-                .map(|newest| newest.record.version.clone());
+            let newest = self.universe.versions(package).last();
+            let host_has = newest
+                .filter(|_| source == Some(ReleaseSource::Host))
+                .cloned();
             report.stale.push(Staleness::Gone {
                 package: name.clone(),
                 version: version.clone(),
@@ -337,29 +336,30 @@ impl LockCheck {
             });
             return;
         };
-        if let Some(source) = &delivered.source
-            && *source != locked.source
+        if let Some(source) = source
+            && source != locked.source
         {
             report.stale.push(Staleness::SourceDiffers {
                 package: name.clone(),
                 version: version.clone(),
                 locked: locked.source.clone(),
-                found: source.clone(),
+                found: source,
             });
         }
-        let record = &delivered.releases[index as usize].record;
-        if record.digest != locked.digest {
+        let release = ReleaseId { package, index };
+        let digest = self.universe.digest(release);
+        if digest != locked.digest {
             report.stale.push(Staleness::DigestDiffers {
                 package: name.clone(),
                 version: version.clone(),
                 locked: locked.digest,
-                found: record.digest,
+                found: digest,
             });
         }
-        if record.yanked {
+        if self.universe.is_yanked(release) {
             report.yanked.push((name.clone(), version.clone()));
         }
-        let details = self.universe.details(ReleaseId { package, index });
+        let details = self.universe.details(release);
         for edge in &details.edges {
             let requirement = &edge.requirement;
             match locked.requires.get(&requirement.package) {
@@ -419,7 +419,7 @@ impl LockCheck {
     fn check_whole(&mut self, lock: &Lockfile, report: &mut LockReport) {
         let selection = Selection::collect(&mut self.universe, |universe, release, edge| {
             let package = universe.known_details(release).edges[edge].package;
-            let index = universe.locked_binding(release, edge)?;
+            let index = universe.locked_binding(release, package)?;
             Some(ReleaseId { package, index })
         });
         let Some(selection) = selection else {

@@ -164,14 +164,13 @@ impl Resolution {
             .releases()
             .iter()
             .filter_map(|release| {
-                let source = universe.delivered(release.package).source.clone()?;
-                let record = &universe.release(*release).record;
+                let source = universe.source(release.package).cloned()?;
                 Some(ResolvedPackage {
-                    name: record.name.clone(),
-                    version: record.version.clone(),
+                    name: universe.name(release.package).clone(),
+                    version: universe.version(*release).clone(),
                     source,
-                    digest: record.digest,
-                    yanked: record.yanked,
+                    digest: universe.digest(*release),
+                    yanked: universe.is_yanked(*release),
                     requires: bound(*release),
                 })
             })
@@ -324,11 +323,7 @@ fn prerelease_reason(
     selection: &Selection,
     prerelease: ReleaseId,
 ) -> PrereleaseReason {
-    if universe
-        .delivered(prerelease.package)
-        .candidates
-        .is_locked(prerelease.index)
-    {
+    if universe.is_locked(prerelease) {
         return PrereleaseReason::Locked;
     }
     if universe.prerelease_policy() == PrereleasePolicy::Allow {

@@ -337,8 +337,8 @@ impl Resolver {
             if !universe.is_delivered(required.package) {
                 return None;
             }
-            let index = universe.locked_binding(release, edge)?;
             let required = required.clone();
+            let index = universe.locked_binding(release, required.package)?;
             universe
                 .allowed(&required)
                 .contains(index)

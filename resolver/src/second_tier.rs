@@ -113,8 +113,7 @@ fn extend(
 ) -> bool {
     let before = split.len();
     split.extend(proof.single.iter().copied().filter(|package| {
-        let several = universe.is_delivered(*package)
-            && universe.delivered(*package).candidates.allowed().len() > 1;
+        let several = universe.is_delivered(*package) && universe.candidates_of(*package).len() > 1;
         several && !universe.is_root(*package) && may_split(universe.name(*package))
     }));
     split.len() > before

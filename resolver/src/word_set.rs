@@ -72,6 +72,18 @@ impl WordSet {
         }
     }
 
+    /// A set that is given as words, one bit a number.
+    pub(crate) fn of_words(words: &[u64]) -> Self {
+        Self::from_words(words.to_vec(), false)
+    }
+
+    /// Writes a set that is bounded as words, one bit a number.
+    pub(crate) fn copy_to(&self, to: &mut [u64]) {
+        let (words, above) = self.words();
+        debug_assert!(!above, "an unbounded set has no end");
+        to[..words.len()].copy_from_slice(words);
+    }
+
     fn words(&self) -> (&[u64], bool) {
         match &self.0 {
             Form::One(word) => (std::slice::from_ref(word), top(*word)),

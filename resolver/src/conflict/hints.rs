@@ -23,11 +23,11 @@ pub(super) fn hints(encoding: &mut Encoding<'_>, facts: &[Fact]) -> Vec<String> 
         };
         let universe = &mut *encoding.universe;
         let name = universe.name(*target).clone();
-        if universe.delivered(*target).releases.is_empty() {
+        if universe.release_count(*target) == 0 {
             let known: Vec<String> = universe
                 .met()
                 .filter(|package| {
-                    !universe.is_root(*package) && !universe.delivered(*package).releases.is_empty()
+                    !universe.is_root(*package) && universe.release_count(*package) > 0
                 })
                 .map(|package| universe.name(package).to_string())
                 .collect();
@@ -47,16 +47,17 @@ pub(super) fn hints(encoding: &mut Encoding<'_>, facts: &[Fact]) -> Vec<String> 
         let Some(matching) = newest_requirement(universe, *owner, *target) else {
             continue;
         };
-        let delivered = universe.delivered(*target);
-        let records = |index: u32| &delivered.releases[index as usize].record;
-        if let Some(index) = matching
-            .iter()
-            .find(|index| records(*index).version.is_prerelease() && !records(*index).yanked)
-        {
-            let version = &records(index).version;
+        let releases = || {
+            let package = *target;
+            (matching.iter()).map(move |index| ReleaseId { package, index })
+        };
+        let is_kept_back =
+            |release: &ReleaseId| universe.is_prerelease(*release) && !universe.is_yanked(*release);
+        if let Some(release) = releases().find(is_kept_back) {
+            let version = universe.version(release);
             hints.push(format!("`--prerelease allow` lets {name} {version} in"));
-        } else if let Some(index) = matching.iter().find(|index| records(*index).yanked) {
-            let version = &records(index).version;
+        } else if let Some(release) = releases().find(|release| universe.is_yanked(*release)) {
+            let version = universe.version(release);
             hints.push(format!(
                 "{name} {version} matches but was withdrawn; only a lock can hold it"
             ));
@@ -85,9 +86,7 @@ fn newest_requirement(
 fn available(universe: &Universe, package: PackageId) -> String {
     let name = universe.name(package);
     let mut versions: Vec<String> = universe
-        .delivered(package)
-        .candidates
-        .allowed()
+        .candidates_of(package)
         .iter()
         .map(|index| universe.version(ReleaseId { package, index }).to_string())
         .collect();

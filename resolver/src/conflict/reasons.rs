@@ -109,7 +109,7 @@ fn requirements(
                 versions,
                 every_version,
                 location,
-                source: universe.delivered(owner).source.clone(),
+                source: universe.source(owner).cloned(),
                 clashes: clashing == Some(target),
             }
         })
@@ -182,7 +182,7 @@ fn extends(
     for release in candidates(encoding.universe, owner) {
         let details = encoding.universe.details(release);
         let extends = |table: &ClassTable| table.external.contains(&class);
-        if details.classes.as_ref().is_some_and(extends) {
+        if details.classes.as_deref().is_some_and(extends) {
             releases.push(release);
             let packages = details.edges.iter().map(|edge| edge.package);
             asked.extend(
@@ -213,9 +213,9 @@ fn extends(
     for package in asked {
         let defining = encoding.universe.definers(package, class);
         let universe = &*encoding.universe;
-        let allowed = universe.delivered(package).candidates.allowed();
+        let allowed = universe.candidates_of(package);
         let (defining, lacking) = (
-            defining.intersection(allowed),
+            defining.intersection(&allowed),
             allowed.intersection(&defining.complement()),
         );
         let Some(newest) = defining.last() else {
@@ -265,7 +265,7 @@ fn reason_about(
         versions,
         every_version,
         location: None,
-        source: universe.delivered(owner).source.clone(),
+        source: universe.source(owner).cloned(),
         clashes: true,
         text,
     }
@@ -303,7 +303,7 @@ fn inheritance(universe: &Universe, violation: &Violation) -> Reason {
         versions: vec![universe.version(start).clone()],
         every_version: false,
         location: None,
-        source: universe.delivered(start.package).source.clone(),
+        source: universe.source(start.package).cloned(),
         clashes: true,
     }
 }
@@ -353,9 +353,7 @@ fn class_path(path: &[(ClassName, PackageName, Version)]) -> String {
 
 pub(super) fn candidates(universe: &Universe, package: PackageId) -> Vec<ReleaseId> {
     universe
-        .delivered(package)
-        .candidates
-        .allowed()
+        .candidates_of(package)
         .iter()
         .map(|index| ReleaseId { package, index })
         .collect()
@@ -372,17 +370,13 @@ fn subject(
         .map(|release| universe.version(*release).clone())
         .collect();
     let name = universe.name(package);
-    let all = universe.delivered(package).candidates.allowed().len() as usize;
+    let all = universe.candidates_of(package).len() as usize;
     let every = versions.len() == all && all > 1;
     let consecutive = releases.windows(2).all(|pair| {
         let between = pair[0].index + 1..pair[1].index;
-        between.into_iter().all(|index| {
-            !universe
-                .delivered(package)
-                .candidates
-                .allowed()
-                .contains(index)
-        })
+        between
+            .into_iter()
+            .all(|index| !universe.candidates_of(package).contains(index))
     });
     let subject = match versions.as_slice() {
         _ if every => format!("every version of {name}"),

@@ -158,8 +158,7 @@ fn summary(encoding: &Encoding<'_>, facts: &[Fact], clashing: Option<PackageId>)
         return (Code::NoVersion, "there is no resolution".to_owned());
     };
     let name = universe.name(clashing);
-    let releases = &universe.delivered(clashing).releases;
-    if releases.is_empty() {
+    if universe.release_count(clashing) == 0 {
         return (
             Code::UnknownPackage,
             format!("no registry has a package `{name}`"),

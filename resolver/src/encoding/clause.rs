@@ -144,7 +144,7 @@ impl Terms {
                 let package = encoding.universe.known_details(release).edges[edge].package;
                 let defining = encoding.universe.definers(package, step.parent);
                 if !defining.is_empty() {
-                    let allowed = encoding.universe.delivered(package).candidates.allowed();
+                    let allowed = encoding.universe.candidates_of(package);
                     let others = allowed.intersection(&defining.complement());
                     self.add(encoding.bound_variable(release, edge), others);
                 }
@@ -182,9 +182,9 @@ impl Terms {
         let variable = encoding.bound_variable(before.release, edge);
         let package = end.release.package;
         let defining = encoding.universe.definers(package, end.class);
-        let allowed = encoding.universe.delivered(package).candidates.allowed();
+        let allowed = encoding.universe.candidates_of(package);
         let others = defining
-            .intersection(allowed)
+            .intersection(&allowed)
             .intersection(&WordSet::single(first_end.release.index).complement());
         let used_on_the_way = paths.iter().any(|path| {
             path[..path.len() - 1]
@@ -203,12 +203,7 @@ impl Terms {
 /// the same way.
 fn alike(encoding: &mut Encoding<'_>, visit: &Visit) -> WordSet {
     let package = visit.release.package;
-    let allowed = encoding
-        .universe
-        .delivered(package)
-        .candidates
-        .allowed()
-        .clone();
+    let allowed = encoding.universe.candidates_of(package);
     allowed
         .iter()
         .filter(|index| {

@@ -296,8 +296,7 @@ impl<'universe> Encoding<'universe> {
         let mut found = Vec::new();
         for (number, edge) in details.edges.iter().enumerate() {
             let defining = self.universe.definers(edge.package, class);
-            let allowed =
-                defining.intersection(self.universe.delivered(edge.package).candidates.allowed());
+            let allowed = defining.intersection(&self.universe.candidates_of(edge.package));
             if !allowed.is_empty() {
                 found.push((number, allowed));
             }

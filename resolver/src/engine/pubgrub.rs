@@ -102,14 +102,10 @@ fn add_leaf(
 /// The values of a variable that a set holds; sets that come from the crate may be complements.
 fn in_domain(encoding: &Encoding<'_>, variable: Variable, set: &WordSet) -> Vec<u32> {
     let size = match variable {
-        Variable::Package(package) => {
-            u32::try_from(encoding.universe.delivered(package).releases.len())
-                .expect("few releases")
-        }
+        Variable::Package(package) => encoding.universe.release_count(package),
         Variable::Binding(release, edge) => {
             let package = encoding.universe.known_details(release).edges[edge as usize].package;
-            u32::try_from(encoding.universe.delivered(package).releases.len())
-                .expect("few releases")
+            encoding.universe.release_count(package)
         }
         Variable::Provider(release, _) => {
             u32::try_from(encoding.universe.known_details(release).edges.len()).expect("few edges")
@@ -250,8 +246,8 @@ impl State<'_, '_> {
         };
         let chosen = match variable {
             Variable::Package(package) => {
-                let candidates = &self.encoding.universe.delivered(package).candidates;
-                candidates.best(set, prerelease_named(&self.trail, package))?
+                let named = prerelease_named(&self.trail, package);
+                self.encoding.universe.best(package, set, named)?
             }
             Variable::Binding(release, edge) => {
                 let edge = edge as usize;
@@ -259,7 +255,7 @@ impl State<'_, '_> {
                 let named = prerelease_named(&self.trail, package);
                 self.encoding
                     .universe
-                    .best_binding(release, edge, set, named)?
+                    .best_binding(release, package, set, named)?
             }
             _ => set.contains(0).then_some(0).or_else(|| set.iter().next())?,
         };

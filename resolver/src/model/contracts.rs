@@ -184,7 +184,7 @@ impl Check<'_> {
         };
         let mut walk = Walk::from(self.root, holder, start);
         while let Some(at) = walk.next() {
-            match &self.universe.release(at.release).body {
+            match self.universe.body(at.release) {
                 Body::NotAskedFor => return Err(vec![at.release]),
                 Body::Unavailable => return Ok(None),
                 Body::Known(package) => {
@@ -266,18 +266,15 @@ impl Check<'_> {
             return Some((AllowedVersions::Spec(spec.clone()), Vec::new()));
         }
         let release = declared.at.release;
-        let is_own = self
-            .universe
-            .release(release)
-            .record
-            .classes
-            .as_ref()
-            .is_some_and(|classes| classes.iter().any(|class| class.name == constraint.class));
+        let wanted = self.universe.find_class(&constraint.class);
+        let table = &self.universe.known_details(release).classes;
+        let is_own = (table.as_ref().zip(wanted))
+            .is_some_and(|(table, class)| table.position(class).is_some());
         if is_own {
             let own = self.universe.version(release).clone();
             return Some((AllowedVersions::MajorOf(own), Vec::new()));
         }
-        let class = self.universe.find_class(&constraint.class)?;
+        let class = wanted?;
         let (edge, _) = provider(self.universe, self.selection, release, class)?;
         let details = self.universe.known_details(release);
         let spec = details.edges[edge].requirement.spec.clone();
@@ -417,12 +414,7 @@ impl Unmet {
     fn unfit(&self, encoding: &mut Encoding<'_>, package: crate::universe::PackageId) -> WordSet {
         let class = encoding.universe.class_id(&self.breach.class);
         let defining = encoding.universe.definers(package, class);
-        let allowed = encoding
-            .universe
-            .delivered(package)
-            .candidates
-            .allowed()
-            .clone();
+        let allowed = encoding.universe.candidates_of(package);
         defining
             .intersection(&allowed)
             .iter()
@@ -446,16 +438,13 @@ impl Unmet {
         let mut parents: FxHashMap<ClassName, Vec<ClassName>> = FxHashMap::default();
         let mut unknown = false;
         for package in universe.met().filter(|package| !universe.is_root(*package)) {
-            for release in &universe.delivered(package).releases {
-                let Some(classes) = &release.record.classes else {
+            for release in universe.releases(package) {
+                let Some(classes) = universe.written_classes(release) else {
                     unknown = true;
                     continue;
                 };
-                for class in classes {
-                    parents
-                        .entry(class.name.clone())
-                        .or_default()
-                        .extend(class.extends.iter().cloned());
+                for (class, extends) in classes {
+                    parents.entry(class).or_default().extend(extends);
                 }
             }
         }
@@ -502,7 +491,7 @@ impl Terms {
                 Say::Entered => WordSet::single(bound.index),
                 Say::Passed(class) | Say::Defines(class) => {
                     let defining = encoding.universe.definers(package, class);
-                    let allowed = encoding.universe.delivered(package).candidates.allowed();
+                    let allowed = encoding.universe.candidates_of(package);
                     let passes = matches!(lookup.say, Say::Passed(_));
                     let says = if passes {
                         defining.complement()
@@ -510,7 +499,7 @@ impl Terms {
                         defining
                     };
                     let values = allowed.intersection(&says);
-                    if values == *allowed {
+                    if values == allowed {
                         // It cannot be otherwise.
                         continue;
                     }

@@ -1,11 +1,19 @@
 //! Which releases of a package may be chosen, and which of some is the best.
 
-use pkgres_manifest::{IndexRecord, Version};
+use pkgres_manifest::Version;
 
 use crate::PrereleasePolicy;
 use crate::word_set::WordSet;
 
+/// What is known of a release that decides whether it may be chosen.
+pub(super) struct Standing<'release> {
+    pub(super) version: &'release Version,
+    pub(super) yanked: bool,
+}
+
 /// The releases of a package that may be chosen, and their order of preference.
+///
+/// Most packages need none: all releases may be chosen, and the newest is the best.
 #[derive(Debug)]
 pub(crate) struct Candidates {
     allowed: WordSet,
@@ -16,10 +24,10 @@ pub(crate) struct Candidates {
 }
 
 impl Candidates {
-    /// `records` are ascending by version. Withdrawn releases are candidates only if they are
+    /// `releases` are ascending by version. Withdrawn releases are candidates only if they are
     /// locked, and so are prereleases where the policy is never to take them.
     pub(super) fn new(
-        records: &[IndexRecord],
+        releases: &[Standing<'_>],
         locked: &[Version],
         kept: &[Version],
         policy: PrereleasePolicy,
@@ -27,41 +35,28 @@ impl Candidates {
         let mut locked: Vec<u32> = locked
             .iter()
             .filter_map(|version| {
-                let at = records
-                    .binary_search_by(|record| record.version.cmp(version))
+                let at = releases
+                    .binary_search_by(|release| release.version.cmp(version))
                     .ok()?;
                 u32::try_from(at).ok()
             })
             .collect();
         locked.sort_unstable_by(|one, two| two.cmp(one));
         locked.dedup();
-        let numbered = || (0_u32..).zip(records);
-        let is_stable = |record: &IndexRecord| !record.version.is_prerelease();
-        let all_alike = records
-            .iter()
-            .all(|record| !record.yanked && is_stable(record));
-        let end = u32::try_from(records.len()).expect("fewer than 2^32 releases");
-        if all_alike {
-            let all = WordSet::range(0, end);
-            return Self {
-                allowed: all.clone(),
-                stable: all,
-                locked,
-                policy,
-            };
-        }
-        let is_allowed = |at: u32, record: &IndexRecord| {
-            let by_policy = policy != PrereleasePolicy::Never || is_stable(record);
-            let is_kept = locked.contains(&at) || kept.contains(&record.version);
-            (!record.yanked && by_policy) || is_kept
+        let is_stable = |release: &Standing<'_>| !release.version.is_prerelease();
+        let is_allowed = |at: u32, release: &Standing<'_>| {
+            let by_policy = policy != PrereleasePolicy::Never || is_stable(release);
+            let is_kept = locked.contains(&at) || kept.contains(release.version);
+            (!release.yanked && by_policy) || is_kept
         };
+        let numbered = || (0_u32..).zip(releases);
         Self {
             allowed: numbered()
-                .filter(|(at, record)| is_allowed(*at, record))
+                .filter(|(at, release)| is_allowed(*at, release))
                 .map(|(at, _)| at)
                 .collect(),
             stable: numbered()
-                .filter(|(_, record)| is_stable(record))
+                .filter(|(_, release)| is_stable(release))
                 .map(|(at, _)| at)
                 .collect(),
             locked,
@@ -70,17 +65,17 @@ impl Candidates {
     }
 
     /// The releases that may be chosen.
-    pub(crate) fn allowed(&self) -> &WordSet {
+    pub(super) fn allowed(&self) -> &WordSet {
         &self.allowed
     }
 
-    pub(crate) fn is_locked(&self, index: u32) -> bool {
+    pub(super) fn is_locked(&self, index: u32) -> bool {
         self.locked.contains(&index)
     }
 
     /// The best of `among`. `prerelease_named` says whether a requirement that is present names a
     /// prerelease, which lifts the preference for stable versions.
-    pub(crate) fn best(&self, among: &WordSet, prerelease_named: bool) -> Option<u32> {
+    pub(super) fn best(&self, among: &WordSet, prerelease_named: bool) -> Option<u32> {
         if let Some(locked) = self.locked.iter().find(|locked| among.contains(**locked)) {
             return Some(*locked);
         }

@@ -1,10 +1,11 @@
 //! The classes of a release, and which releases define a class.
 
-use std::collections::HashMap;
+use std::sync::Arc;
 
-use pkgres_manifest::{ClassName, IndexedClass};
+use pkgres_manifest::ClassName;
 
 use super::{ClassId, PackageId, ReleaseId, Universe};
+use crate::index::{CompiledIndex, ParentNumber, to_u32};
 use crate::word_set::WordSet;
 
 /// Where a class that is extended is to be found.
@@ -48,13 +49,6 @@ impl ClassTable {
     }
 }
 
-/// Whether a record's classes, which are sorted, have one of this name that others can see.
-fn exports(classes: &[IndexedClass], name: &ClassName) -> bool {
-    classes
-        .binary_search_by(|class| class.name.cmp(name))
-        .is_ok_and(|at| !classes[at].internal)
-}
-
 impl Universe {
     /// The releases of a package that define a class for others. Releases whose classes are
     /// unknown define whatever is asked for.
@@ -62,17 +56,10 @@ impl Universe {
         if let Some(known) = self.definers.get(&(package, class)) {
             return known.clone();
         }
-        let name = self.class_name(class);
-        let defining: WordSet = (0_u32..)
-            .zip(&self.delivered(package).releases)
-            .filter(|(_, release)| {
-                release
-                    .record
-                    .classes
-                    .as_ref()
-                    .is_none_or(|classes| exports(classes, name))
-            })
-            .map(|(at, _)| at)
+        let defining: WordSet = self
+            .releases(package)
+            .filter(|release| self.defines_by_name(*release, class))
+            .map(|release| release.index)
             .collect();
         self.definers.insert((package, class), defining.clone());
         defining
@@ -80,45 +67,104 @@ impl Universe {
 
     /// Whether a release defines a class for others.
     pub(crate) fn defines(&self, release: ReleaseId, class: ClassId) -> bool {
-        let classes = &self.release(release).record.classes;
-        classes
-            .as_ref()
-            .is_none_or(|classes| exports(classes, self.class_name(class)))
+        match self.definers.get(&(release.package, class)) {
+            Some(defining) => defining.contains(release.index),
+            None => self.defines_by_name(release, class),
+        }
     }
 
-    pub(super) fn class_table(&mut self, release: ReleaseId) -> Option<ClassTable> {
-        let indexed = self.release(release).record.classes.clone()?;
+    fn defines_by_name(&self, release: ReleaseId, class: ClassId) -> bool {
+        let (index, number) = self.locate(release);
+        let Some(table) = index.table(number) else {
+            return true;
+        };
+        let name = index.find_class(self.class_name(class).as_str());
+        name.and_then(|name| index.has_class(table, name)) == Some(true)
+    }
+
+    /// The names of the classes of a release and of those that they extend, as far as they are
+    /// written; `None` if the classes are unknown.
+    pub(crate) fn written_classes(
+        &self,
+        release: ReleaseId,
+    ) -> Option<Vec<(ClassName, Vec<ClassName>)>> {
+        let (index, number) = self.locate(release);
+        let table = index.table(number)?;
+        let (classes, externals) = (index.table_classes(table), index.externals(table));
+        let named = classes.iter().enumerate().map(|(position, class)| {
+            let parents = index.parents(table, position).map(|parent| match parent {
+                ParentNumber::Own(own) => index.class_name(classes[own as usize]),
+                ParentNumber::External(at) => index.class_name(externals[at as usize]),
+            });
+            (index.class_name(*class), parents.collect())
+        });
+        Some(named.collect())
+    }
+
+    /// Whether no class of a release extends another one, even implicitly.
+    pub(crate) fn extends_nothing(&self, release: ReleaseId) -> bool {
+        let (index, number) = self.locate(release);
+        index.table(number).is_none_or(|table| {
+            self.root_class.is_none() && index.extends_nothing(table)
+                || index.table_classes(table).is_empty()
+        })
+    }
+
+    /// The classes of a release, if they are known.
+    pub(crate) fn class_table(&mut self, release: ReleaseId) -> Option<Arc<ClassTable>> {
+        let delivered = self.delivered(release.package);
+        let shard = delivered.shard;
+        let index = Arc::clone(&self.shards[shard as usize].index);
+        let table = index.table(delivered.first + release.index)?;
         let is_core = self.core == Some(release.package);
-        let own: HashMap<&ClassName, u32> = indexed
-            .iter()
-            .map(|class| &class.name)
-            .zip(0_u32..)
-            .collect();
+        if let Some(known) = self.tables.get(&(shard, table, is_core)) {
+            return Some(Arc::clone(known));
+        }
+        let worked_out = Arc::new(self.work_out_table(shard, &index, table, is_core));
+        self.tables
+            .insert((shard, table, is_core), Arc::clone(&worked_out));
+        Some(worked_out)
+    }
+
+    fn work_out_table(
+        &mut self,
+        shard: u32,
+        index: &CompiledIndex,
+        table: u32,
+        is_core: bool,
+    ) -> ClassTable {
+        let own = index.table_classes(table);
         let mut external: Vec<ClassId> = Vec::new();
-        let mut external_positions: HashMap<ClassId, u32> = HashMap::new();
-        let mut classes = Vec::with_capacity(indexed.len());
-        for class in &indexed {
-            let name = self.class_id(&class.name);
+        let mut classes = Vec::with_capacity(own.len());
+        for (position, class) in own.iter().enumerate() {
+            let name = self.class_in(shard, *class);
+            let parents = index.parents(table, position);
             let implicit = self
                 .root_class
-                .filter(|root| class.extends.is_empty() && !(is_core && *root == name))
-                .map(|root| self.class_name(root).clone());
-            let mut parents = Vec::with_capacity(class.extends.len().max(1));
-            for parent in class.extends.iter().chain(&implicit) {
-                parents.push(if let Some(position) = own.get(parent) {
-                    Parent::Own(*position)
-                } else {
-                    let id = self.class_id(parent);
-                    let next = u32::try_from(external.len()).expect("fewer than 2^32 classes");
-                    Parent::External(*external_positions.entry(id).or_insert_with(|| {
-                        external.push(id);
-                        next
-                    }))
+                .filter(|root| parents.len() == 0 && !(is_core && *root == name));
+            let mut found = Vec::with_capacity(parents.len().max(1));
+            for parent in parents {
+                found.push(match parent {
+                    ParentNumber::Own(own) => Parent::Own(own),
+                    ParentNumber::External(at) => {
+                        let class = index.externals(table)[at as usize];
+                        Parent::External(add(&mut external, self.class_in(shard, class)))
+                    }
+                });
+            }
+            if let Some(root) = implicit {
+                let root_name = self.class_name(root);
+                let at_home = index
+                    .find_class(root_name.as_str())
+                    .and_then(|root| own.binary_search(&root).ok());
+                found.push(match at_home {
+                    Some(position) => Parent::Own(to_u32(position)),
+                    None => Parent::External(add(&mut external, root)),
                 });
             }
             classes.push(ClassNode {
                 name,
-                parents: parents.into_boxed_slice(),
+                parents: found.into_boxed_slice(),
             });
         }
         let mut positions: Box<[(ClassId, u32)]> = classes
@@ -127,13 +173,34 @@ impl Universe {
             .zip(0_u32..)
             .collect();
         positions.sort_unstable();
-        Some(ClassTable {
+        ClassTable {
             positions,
             own_cycle: own_cycle(&classes),
             classes: classes.into_boxed_slice(),
             external: external.into_boxed_slice(),
-        })
+        }
     }
+
+    /// The class of a name of a shard.
+    fn class_in(&mut self, shard: u32, number: u32) -> ClassId {
+        let known = self.shards[shard as usize].classes[number as usize];
+        if let Some(known) = known.checked_sub(1) {
+            return ClassId(known);
+        }
+        let name = self.shards[shard as usize].index.class_name(number);
+        let class = self.class_id(&name);
+        self.shards[shard as usize].classes[number as usize] = class.0 + 1;
+        class
+    }
+}
+
+/// The position of a class among some; adds it if it is not there.
+fn add(classes: &mut Vec<ClassId>, class: ClassId) -> u32 {
+    let at = classes.iter().position(|known| *known == class);
+    to_u32(at.unwrap_or_else(|| {
+        classes.push(class);
+        classes.len() - 1
+    }))
 }
 
 /// A circle among the classes of one release: each extends the next, the last the first.

@@ -1,30 +1,47 @@
 //! What is known of packages: everything that was delivered, by dense numbers.
 //!
-//! Names become numbers when they are first met. Numbers depend on the order of arrival and never
-//! decide anything: wherever an order matters, names, versions or positions in a manifest do.
-//! What a release requires and defines is worked out when the solver first looks at it.
+//! Releases come in *shards*: compiled indexes of many packages or of one. A package becomes a
+//! number when it is first met. Numbers depend on the order of arrival and never decide anything:
+//! wherever an order matters, names, versions or positions in a manifest do.
+//!
+//! The search looks at shards through [`edges`], which are numbers alone. What is said to people
+//! is put together from [`details`], which are texts.
 
 mod candidates;
 mod classes;
+mod details;
+mod edges;
 
 pub(crate) use classes::{ClassTable, Parent};
+pub(crate) use details::{Body, Details, Edge};
+pub(crate) use edges::{Demand, SetId};
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use pkgres_manifest::{
-    ClassName, IndexRecord, ObjectId, ObjectModel, Package, PackageName, ReleaseSource,
+    ArtifactDigest, ClassName, IndexRecord, ObjectId, ObjectModel, PackageName, ReleaseSource,
     Requirement, Spec, Version,
 };
 use rustc_hash::FxHashMap;
 
+use crate::index::{CompiledIndex, NONE, to_u32, width};
 use crate::request::{Locked, ModelRoot, PrereleasePolicy, Root};
 use crate::resolver::Supply;
 use crate::word_set::WordSet;
+use candidates::{Candidates, Standing};
 
-/// A package, by the order in which its name was first met.
+/// A package, by the order in which it was first met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct PackageId(u32);
+
+impl PackageId {
+    #[inline]
+    pub(crate) fn position(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// A class name, by the order in which it was first met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -37,52 +54,36 @@ pub(crate) struct ReleaseId {
     pub(crate) index: u32,
 }
 
-/// A package that a release requires.
-#[derive(Debug, Clone)]
-pub(crate) struct Edge {
-    pub(crate) package: PackageId,
-    pub(crate) requirement: Requirement,
-    /// The object of a model that it is for, and the class that the release must define.
-    pub(crate) object: Option<(ObjectId, ClassId)>,
-}
-
-/// The classes of a release with their properties, which only object models need.
-#[derive(Debug, Clone, Default)]
-pub(crate) enum Body {
-    #[default]
-    NotAskedFor,
-    /// Nobody has them.
-    Unavailable,
-    Known(Arc<Package>),
-}
-
-/// What a release requires and defines, in terms of the universe.
+/// An index of which some packages were delivered, or all.
 #[derive(Debug)]
-pub(crate) struct Details {
-    pub(crate) edges: Box<[Edge]>,
-    /// `None` if the classes are unknown.
-    pub(crate) classes: Option<ClassTable>,
+struct Shard {
+    index: Arc<CompiledIndex>,
+    source: Option<ReleaseSource>,
+    /// For each name of the index the package, counted from 1; 0 if it was not met.
+    packages: Vec<u32>,
+    /// For each class name of the index the class, counted from 1; 0 if it was not met.
+    classes: Vec<u32>,
+    specs: HashMap<u32, Spec, rustc_hash::FxBuildHasher>,
 }
 
+/// Where the releases of a package are.
 #[derive(Debug)]
-pub(crate) struct Release {
-    pub(crate) record: IndexRecord,
-    details: Option<Arc<Details>>,
-    pub(crate) body: Body,
+struct Delivered {
+    /// The shard, and the number of the name there; [`NONE`] if no registry has the package.
+    shard: u32,
+    name: u32,
+    /// The first release in the shard.
+    first: u32,
+    count: u32,
+    /// `None` if every release may be chosen and the newest is the best.
+    candidates: Option<Box<Candidates>>,
+    versions: OnceCell<Box<[Version]>>,
 }
 
-/// The releases of a package and what may be chosen of them.
-#[derive(Debug)]
-pub(crate) struct Delivered {
-    pub(crate) source: Option<ReleaseSource>,
-    /// Ascending by version; no version stands twice.
-    pub(crate) releases: Vec<Release>,
-    pub(crate) candidates: candidates::Candidates,
-}
-
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Entry {
-    name: PackageName,
+    /// Read from a shard when it is first asked for.
+    name: OnceCell<PackageName>,
     /// Whether a release that was looked at requires the package.
     is_required: bool,
     delivered: Option<Delivered>,
@@ -94,21 +95,31 @@ struct Preferences {
     prerelease: PrereleasePolicy,
     locked: Locked,
     locked_versions: FxHashMap<PackageName, Vec<Version>>,
+    kept_versions: FxHashMap<PackageName, Vec<Version>>,
 }
 
 /// Everything that is known.
 #[derive(Debug)]
 pub(crate) struct Universe {
+    shards: Vec<Shard>,
+    /// The shards whose packages need not be asked for, in order of preference.
+    attached: Vec<u32>,
     packages: Vec<Entry>,
-    package_ids: HashMap<PackageName, PackageId>,
+    /// The packages that do not come from attached shards.
+    package_ids: HashMap<PackageName, PackageId, rustc_hash::FxBuildHasher>,
     class_names: Vec<ClassName>,
-    class_ids: HashMap<ClassName, ClassId>,
+    class_ids: HashMap<ClassName, ClassId, rustc_hash::FxBuildHasher>,
     core: Option<PackageId>,
     root_class: Option<ClassId>,
     roots: Vec<ReleaseId>,
     model: Option<Arc<ObjectModel>>,
     preferences: Preferences,
     definers: FxHashMap<(PackageId, ClassId), WordSet>,
+    details: FxHashMap<ReleaseId, Arc<Details>>,
+    bodies: FxHashMap<ReleaseId, Body>,
+    /// Tables of classes by shard, number, and whether they are the core library's.
+    tables: FxHashMap<(u32, u32, bool), Arc<ClassTable>>,
+    sets: edges::Sets,
 }
 
 impl Universe {
@@ -124,22 +135,36 @@ impl Universe {
                 .or_default()
                 .push(version.clone());
         }
+        let mut kept_versions: FxHashMap<PackageName, Vec<Version>> = FxHashMap::default();
+        for (name, version) in &locked.kept {
+            kept_versions
+                .entry(name.clone())
+                .or_default()
+                .push(version.clone());
+        }
         let preferences = Preferences {
             prerelease,
             locked,
             locked_versions,
+            kept_versions,
         };
         let mut universe = Self {
+            shards: Vec::new(),
+            attached: Vec::new(),
             packages: Vec::new(),
-            package_ids: HashMap::new(),
+            package_ids: HashMap::default(),
             class_names: Vec::new(),
-            class_ids: HashMap::new(),
+            class_ids: HashMap::default(),
             core: None,
             root_class: None,
             roots: Vec::new(),
             model: None,
             preferences,
             definers: FxHashMap::default(),
+            details: FxHashMap::default(),
+            bodies: FxHashMap::default(),
+            tables: FxHashMap::default(),
+            sets: edges::Sets::default(),
         };
         if let Some(core) = core {
             universe.core = Some(universe.package_id(core));
@@ -160,7 +185,6 @@ impl Universe {
         }
     }
 
-    /// Adds a model as a release that requires something for each of its objects.
     fn add_model(&mut self, root: ModelRoot) {
         let name = PackageName::object_model();
         let package = self.package_id(&name);
@@ -182,39 +206,19 @@ impl Universe {
             })
             .collect();
         self.deliver(package, None, vec![IndexRecord::new(name, Version::ZERO)]);
-        let delivered = self.packages[package.0 as usize].delivered.as_mut();
-        delivered.expect("it was delivered above").releases[0].details = Some(Arc::new(Details {
+        let root_release = ReleaseId { package, index: 0 };
+        let details = Details {
             edges: edges.into_boxed_slice(),
             classes: None,
-        }));
-        self.roots.push(ReleaseId { package, index: 0 });
+        };
+        self.details.insert(root_release, Arc::new(details));
+        self.roots.push(root_release);
         self.model = Some(root.model);
     }
 
     /// The model that is solved for, if it is one.
     pub(crate) fn model(&self) -> Option<&Arc<ObjectModel>> {
         self.model.as_ref()
-    }
-
-    /// Takes the classes of a release, with their properties.
-    pub(crate) fn provide_classes(
-        &mut self,
-        name: &PackageName,
-        version: &Version,
-        classes: Option<Arc<Package>>,
-    ) {
-        let package = self.package_id(name);
-        if !self.is_delivered(package) {
-            return;
-        }
-        if let Some(index) = self.index_of(package, version)
-            && let Some(delivered) = &mut self.packages[package.0 as usize].delivered
-        {
-            delivered.releases[index as usize].body = match classes {
-                Some(classes) => Body::Known(classes),
-                None => Body::Unavailable,
-            };
-        }
     }
 
     pub(crate) fn roots(&self) -> &[ReleaseId] {
@@ -225,24 +229,173 @@ impl Universe {
         self.roots.iter().any(|root| root.package == package)
     }
 
+    /// How many packages were met.
+    pub(crate) fn package_count(&self) -> usize {
+        self.packages.len()
+    }
+
+    fn new_package(&mut self, entry: Entry) -> PackageId {
+        let id = PackageId(to_u32(self.packages.len()));
+        self.packages.push(entry);
+        id
+    }
+
     pub(crate) fn package_id(&mut self, name: &PackageName) -> PackageId {
         if let Some(known) = self.package_ids.get(name) {
             return *known;
         }
-        let id = PackageId(u32::try_from(self.packages.len()).expect("fewer than 2^32 packages"));
-        self.packages.push(Entry {
-            name: name.clone(),
-            is_required: false,
-            delivered: None,
+        if let Some((shard, number)) = self.find_attached(name) {
+            return self.package_in(shard, number);
+        }
+        let id = self.new_package(Entry {
+            name: OnceCell::from(name.clone()),
+            ..Entry::default()
         });
         self.package_ids.insert(name.clone(), id);
         id
     }
 
+    /// The attached shard that a name comes from.
+    fn find_attached(&self, name: &PackageName) -> Option<(u32, u32)> {
+        self.attached.iter().find_map(|shard| {
+            let index = &self.shards[*shard as usize].index;
+            let number = index.find(name.as_str())?;
+            (!index.releases(number).is_empty()).then_some((*shard, number))
+        })
+    }
+
+    /// The package of a name of a shard.
+    #[inline]
+    fn package_in(&mut self, shard: u32, number: u32) -> PackageId {
+        match self.shards[shard as usize].packages[number as usize].checked_sub(1) {
+            Some(known) => PackageId(known),
+            None => self.meet(shard, number),
+        }
+    }
+
+    /// Meets a package through a name of a shard.
+    fn meet(&mut self, shard: u32, number: u32) -> PackageId {
+        let index = Arc::clone(&self.shards[shard as usize].index);
+        let is_first = self.attached.first() == Some(&shard);
+        let id = if is_first && !index.releases(number).is_empty() {
+            // No other has the name before this one, or it would stand in the table.
+            self.new_delivered(shard, number)
+        } else {
+            let name = index.name(number);
+            match (self.package_ids.get(&name), self.find_attached(&name)) {
+                (Some(known), _) => *known,
+                (None, Some((other, there))) if other != shard => self.package_in(other, there),
+                (None, Some(_)) => self.new_delivered(shard, number),
+                (None, None) => self.package_id(&name),
+            }
+        };
+        self.shards[shard as usize].packages[number as usize] = id.0 + 1;
+        id
+    }
+
+    /// A package that is met and comes from an attached shard.
+    fn new_delivered(&mut self, shard: u32, number: u32) -> PackageId {
+        let id = self.new_package(Entry::default());
+        self.deliver_from(id, shard, number);
+        id
+    }
+
+    /// Says that a package comes from a shard.
+    fn deliver_from(&mut self, package: PackageId, shard: u32, number: u32) {
+        let index = Arc::clone(&self.shards[shard as usize].index);
+        let releases = index.releases(number);
+        let has_preferences = !self.preferences.locked_versions.is_empty()
+            || !self.preferences.kept_versions.is_empty();
+        let candidates = if index.is_plain(number) && !has_preferences {
+            None
+        } else {
+            let name = match self.packages[package.position()].name.get() {
+                Some(name) => name.clone(),
+                None => index.name(number),
+            };
+            self.candidates(&index, number, &name)
+        };
+        self.packages[package.position()].delivered = Some(Delivered {
+            shard,
+            name: number,
+            first: releases.start,
+            count: releases.end - releases.start,
+            candidates,
+            versions: OnceCell::new(),
+        });
+    }
+
+    fn candidates(
+        &self,
+        index: &CompiledIndex,
+        number: u32,
+        name: &PackageName,
+    ) -> Option<Box<Candidates>> {
+        let versions_for = |versions: &FxHashMap<PackageName, Vec<Version>>| {
+            versions.get(name).cloned().unwrap_or_default()
+        };
+        let locked = versions_for(&self.preferences.locked_versions);
+        let kept = versions_for(&self.preferences.kept_versions);
+        if index.is_plain(number) && locked.is_empty() {
+            return None;
+        }
+        let releases = index.releases(number);
+        let versions: Vec<Version> = releases
+            .clone()
+            .map(|release| index.version(release))
+            .collect();
+        let standings: Vec<Standing<'_>> = releases
+            .zip(&versions)
+            .map(|(release, version)| Standing {
+                version,
+                yanked: index.is_yanked(release),
+            })
+            .collect();
+        let policy = self.preferences.prerelease;
+        Some(Box::new(Candidates::new(
+            &standings, &locked, &kept, policy,
+        )))
+    }
+
+    /// Takes a whole index whose packages then need not be asked for. What was provided before
+    /// goes first, and so do indexes that were attached before.
+    pub(crate) fn attach(&mut self, source: ReleaseSource, index: Arc<CompiledIndex>) {
+        let shard = self.add_shard(Some(source), index);
+        let mut known: Vec<(PackageName, PackageId)> = self
+            .package_ids
+            .iter()
+            .map(|(name, id)| (name.clone(), *id))
+            .collect();
+        known.sort_unstable_by_key(|(_, id)| *id);
+        for (name, id) in known {
+            let index = &self.shards[shard as usize].index;
+            let Some(number) = index.find(name.as_str()) else {
+                continue;
+            };
+            let has_releases = !index.releases(number).is_empty();
+            self.shards[shard as usize].packages[number as usize] = id.0 + 1;
+            if has_releases && !self.is_delivered(id) {
+                self.deliver_from(id, shard, number);
+            }
+        }
+        self.attached.push(shard);
+    }
+
+    fn add_shard(&mut self, source: Option<ReleaseSource>, index: Arc<CompiledIndex>) -> u32 {
+        self.shards.push(Shard {
+            packages: vec![0; index.name_count() as usize],
+            classes: vec![0; index.class_name_count() as usize],
+            index,
+            source,
+            specs: HashMap::default(),
+        });
+        to_u32(self.shards.len() - 1)
+    }
+
     /// The package, which something that is looked at requires.
     fn required(&mut self, name: &PackageName) -> PackageId {
         let package = self.package_id(name);
-        self.packages[package.0 as usize].is_required = true;
+        self.packages[package.position()].is_required = true;
         package
     }
 
@@ -250,7 +403,7 @@ impl Universe {
         if let Some(known) = self.class_ids.get(name) {
             return *known;
         }
-        let id = ClassId(u32::try_from(self.class_names.len()).expect("fewer than 2^32 classes"));
+        let id = ClassId(to_u32(self.class_names.len()));
         self.class_names.push(name.clone());
         self.class_ids.insert(name.clone(), id);
         id
@@ -270,7 +423,13 @@ impl Universe {
     }
 
     pub(crate) fn name(&self, package: PackageId) -> &PackageName {
-        &self.packages[package.0 as usize].name
+        let entry = &self.packages[package.position()];
+        entry.name.get_or_init(|| {
+            let delivered = entry.delivered.as_ref();
+            let delivered = delivered.expect("packages that are not delivered were met by name");
+            let index = &self.shards[delivered.shard as usize].index;
+            index.name(delivered.name)
+        })
     }
 
     /// The packages that the solver came across, in no particular order. What was delivered
@@ -283,16 +442,26 @@ impl Universe {
             .map(|(package, _)| package)
     }
 
+    #[inline]
     pub(crate) fn is_delivered(&self, package: PackageId) -> bool {
-        self.packages[package.0 as usize].delivered.is_some()
+        self.packages[package.position()].delivered.is_some()
     }
 
     /// The package, which must have been delivered.
-    pub(crate) fn delivered(&self, package: PackageId) -> &Delivered {
-        self.packages[package.0 as usize]
+    #[inline]
+    fn delivered(&self, package: PackageId) -> &Delivered {
+        self.packages[package.position()]
             .delivered
             .as_ref()
             .expect("nothing looks at a package before it is delivered")
+    }
+
+    /// The index and the number in it of a release.
+    #[inline]
+    fn locate(&self, release: ReleaseId) -> (&CompiledIndex, u32) {
+        let delivered = self.delivered(release.package);
+        let shard = &self.shards[delivered.shard as usize];
+        (&shard.index, delivered.first + release.index)
     }
 
     /// Takes what a registry has of a package. Records of other packages are dropped.
@@ -310,133 +479,129 @@ impl Universe {
         }
     }
 
-    /// Takes all releases of a package. Of several that differ in build metadata alone, the one is
-    /// kept whose metadata is the least as text. A second delivery is ignored.
+    /// Takes all releases of a package. A second delivery is ignored.
     fn deliver(
         &mut self,
         package: PackageId,
         source: Option<ReleaseSource>,
-        mut records: Vec<IndexRecord>,
+        records: Vec<IndexRecord>,
     ) {
         if self.is_delivered(package) {
             return;
         }
-        let ascending = records
-            .windows(2)
-            .all(|pair| pair[0].version < pair[1].version);
-        if !ascending {
-            records.sort_by(|one, two| {
-                (&one.version, one.version.build())
-                    .cmp(&(&two.version, two.version.build()))
-                    .then_with(|| one.to_line().cmp(&two.to_line()))
+        if records.is_empty() {
+            self.packages[package.position()].delivered = Some(Delivered {
+                shard: NONE,
+                name: NONE,
+                first: 0,
+                count: 0,
+                candidates: None,
+                versions: OnceCell::new(),
             });
-            records.dedup_by(|next, kept| next.version == kept.version);
+            return;
         }
-        let locked = self
-            .preferences
-            .locked_versions
-            .get(self.name(package))
-            .map_or(&[][..], Vec::as_slice);
-        let kept: Vec<Version> = self
-            .preferences
-            .locked
-            .kept
-            .iter()
-            .filter(|(name, _)| name == self.name(package))
-            .map(|(_, version)| version.clone())
-            .collect();
-        let policy = self.preferences.prerelease;
-        let candidates = candidates::Candidates::new(&records, locked, &kept, policy);
-        self.packages[package.0 as usize].delivered = Some(Delivered {
-            source,
-            releases: records
-                .into_iter()
-                .map(|record| Release {
-                    record,
-                    details: None,
-                    body: Body::NotAskedFor,
-                })
-                .collect(),
-            candidates,
-        });
+        let name = self.name(package).clone();
+        let shard = self.add_shard(source, Arc::new(CompiledIndex::compile(records)));
+        let index = &self.shards[shard as usize].index;
+        let number = index.find(name.as_str()).expect("the records are of it");
+        self.shards[shard as usize].packages[number as usize] = package.0 + 1;
+        self.deliver_from(package, shard, number);
     }
 
-    pub(crate) fn release(&self, release: ReleaseId) -> &Release {
-        &self.delivered(release.package).releases[release.index as usize]
+    /// Where a package comes from; `None` for roots and what no registry has.
+    pub(crate) fn source(&self, package: PackageId) -> Option<&ReleaseSource> {
+        let delivered = self.delivered(package);
+        self.shards.get(delivered.shard as usize)?.source.as_ref()
+    }
+
+    /// How many releases a package has.
+    #[inline]
+    pub(crate) fn release_count(&self, package: PackageId) -> u32 {
+        self.delivered(package).count
+    }
+
+    /// How many words a set of releases of a package takes.
+    #[inline]
+    pub(crate) fn width(&self, package: PackageId) -> usize {
+        width(self.delivered(package).count)
+    }
+
+    /// The releases of a package, candidates or not.
+    pub(crate) fn releases(&self, package: PackageId) -> impl Iterator<Item = ReleaseId> + use<> {
+        (0..self.release_count(package)).map(move |index| ReleaseId { package, index })
+    }
+
+    /// The releases of a package that may be chosen.
+    pub(crate) fn candidates_of(&self, package: PackageId) -> WordSet {
+        let delivered = self.delivered(package);
+        match &delivered.candidates {
+            Some(candidates) => candidates.allowed().clone(),
+            None => WordSet::range(0, delivered.count),
+        }
+    }
+
+    /// Whether every release of a package may be chosen and the newest is the best.
+    #[inline]
+    pub(crate) fn is_plain(&self, package: PackageId) -> bool {
+        self.delivered(package).candidates.is_none()
+    }
+
+    /// The best release of a package among some.
+    pub(crate) fn best(
+        &self,
+        package: PackageId,
+        among: &WordSet,
+        prerelease_named: bool,
+    ) -> Option<u32> {
+        match &self.delivered(package).candidates {
+            Some(candidates) => candidates.best(among, prerelease_named),
+            None => among.last(),
+        }
+    }
+
+    pub(crate) fn is_locked(&self, release: ReleaseId) -> bool {
+        let candidates = &self.delivered(release.package).candidates;
+        candidates
+            .as_ref()
+            .is_some_and(|candidates| candidates.is_locked(release.index))
+    }
+
+    /// The versions of a package, ascending.
+    pub(crate) fn versions(&self, package: PackageId) -> &[Version] {
+        let delivered = self.delivered(package);
+        delivered.versions.get_or_init(|| {
+            if delivered.count == 0 {
+                return Box::default();
+            }
+            let index = &self.shards[delivered.shard as usize].index;
+            let releases = delivered.first..delivered.first + delivered.count;
+            releases.map(|release| index.version(release)).collect()
+        })
     }
 
     pub(crate) fn version(&self, release: ReleaseId) -> &Version {
-        &self.release(release).record.version
+        &self.versions(release.package)[release.index as usize]
+    }
+
+    pub(crate) fn is_yanked(&self, release: ReleaseId) -> bool {
+        let (index, number) = self.locate(release);
+        index.is_yanked(number)
+    }
+
+    pub(crate) fn is_prerelease(&self, release: ReleaseId) -> bool {
+        let (index, number) = self.locate(release);
+        index.is_prerelease(number)
+    }
+
+    pub(crate) fn digest(&self, release: ReleaseId) -> Option<ArtifactDigest> {
+        let (index, number) = self.locate(release);
+        index.digest(number)
     }
 
     /// The position of a version, if the package has it.
     pub(crate) fn index_of(&self, package: PackageId, version: &Version) -> Option<u32> {
-        let releases = &self.delivered(package).releases;
-        let at = releases
-            .binary_search_by(|release| release.record.version.cmp(version))
-            .ok()?;
-        Some(u32::try_from(at).expect("fewer than 2^32 releases"))
-    }
-
-    /// Works out what a release requires and defines, the first time it is asked.
-    pub(crate) fn details(&mut self, release: ReleaseId) -> Arc<Details> {
-        if let Some(details) = &self.release(release).details {
-            return Arc::clone(details);
-        }
-        let details = Arc::new(self.work_out(release));
-        let package = &mut self.packages[release.package.0 as usize];
-        let delivered = package
-            .delivered
-            .as_mut()
-            .expect("the release was found above");
-        delivered.releases[release.index as usize].details = Some(Arc::clone(&details));
-        details
-    }
-
-    /// The details of a release that [`details`](Self::details) was called for.
-    pub(crate) fn known_details(&self, release: ReleaseId) -> &Arc<Details> {
-        self.release(release)
-            .details
-            .as_ref()
-            .expect("the details of chosen releases have been worked out")
-    }
-
-    fn work_out(&mut self, release: ReleaseId) -> Details {
-        let record = &self.release(release).record;
-        let requirements = record.requirements.clone();
-        let mut edges = Vec::with_capacity(requirements.len() + 1);
-        let core = self.core.filter(|core| *core != release.package);
-        if let Some(core) = core {
-            let name = self.name(core).clone();
-            self.required(&name);
-            let written = requirements
-                .iter()
-                .find(|requirement| requirement.package == name);
-            edges.push(Edge {
-                package: core,
-                object: None,
-                requirement: written.cloned().unwrap_or_else(|| Requirement {
-                    package: name,
-                    spec: Spec::unspecified(),
-                    location: None,
-                }),
-            });
-        }
-        for requirement in requirements {
-            let package = self.required(&requirement.package);
-            if Some(package) != core && package != release.package {
-                edges.push(Edge {
-                    package,
-                    requirement,
-                    object: None,
-                });
-            }
-        }
-        let classes = self.class_table(release);
-        Details {
-            edges: edges.into_boxed_slice(),
-            classes,
-        }
+        let at = self.versions(package).binary_search(version).ok()?;
+        Some(to_u32(at))
     }
 
     pub(crate) fn prerelease_policy(&self) -> PrereleasePolicy {
@@ -448,8 +613,7 @@ impl Universe {
     }
 
     /// The version to which the lock binds a requirement.
-    fn locked_version(&self, release: ReleaseId, edge: usize) -> Option<&Version> {
-        let package = self.known_details(release).edges[edge].package;
+    fn locked_version(&self, release: ReleaseId, package: PackageId) -> Option<&Version> {
         let locked = &self.preferences.locked;
         let bindings = if self.is_root(release.package) {
             locked.roots.get(self.name(release.package))
@@ -465,11 +629,10 @@ impl Universe {
         bindings?.get(self.name(package))
     }
 
-    /// The release to which the lock binds a requirement. Roots are what they are now, whatever
-    /// their version was when the lock was written.
-    pub(crate) fn locked_binding(&self, release: ReleaseId, edge: usize) -> Option<u32> {
-        let version = self.locked_version(release, edge)?;
-        let package = self.known_details(release).edges[edge].package;
+    /// The release of a package to which the lock binds a requirement. Roots are what they are
+    /// now, whatever their version was when the lock was written.
+    pub(crate) fn locked_binding(&self, release: ReleaseId, package: PackageId) -> Option<u32> {
+        let version = self.locked_version(release, package)?;
         if self.is_root(package) {
             Some(0)
         } else {
@@ -481,39 +644,21 @@ impl Universe {
     pub(crate) fn best_binding(
         &self,
         release: ReleaseId,
-        edge: usize,
+        package: PackageId,
         among: &WordSet,
         prerelease_named: bool,
     ) -> Option<u32> {
-        let package = self.known_details(release).edges[edge].package;
-        self.locked_binding(release, edge)
+        self.locked_binding(release, package)
             .filter(|locked| among.contains(*locked))
-            .or_else(|| {
-                self.delivered(package)
-                    .candidates
-                    .best(among, prerelease_named)
-            })
-    }
-
-    /// The candidates that a requirement allows.
-    pub(crate) fn allowed(&mut self, edge: &Edge) -> WordSet {
-        let candidates = self.delivered(edge.package).candidates.allowed();
-        let matching = self.versions_in(edge.package, &edge.requirement.spec);
-        let matching = matching.intersection(candidates);
-        match edge.object {
-            Some((_, class)) => matching.intersection(&self.definers(edge.package, class)),
-            None => matching,
-        }
+            .or_else(|| self.best(package, among, prerelease_named))
     }
 
     /// The releases of a package that match a spec, candidates or not.
     pub(crate) fn versions_in(&self, package: PackageId, spec: &Spec) -> WordSet {
-        let releases = &self.delivered(package).releases;
-        let position = |bound: &Version| {
-            let at = releases.partition_point(|release| release.record.version < *bound);
-            u32::try_from(at).expect("fewer than 2^32 releases")
-        };
-        let end = u32::try_from(releases.len()).expect("fewer than 2^32 releases");
+        let versions = self.versions(package);
+        let position =
+            |bound: &Version| to_u32(versions.partition_point(|version| version < bound));
+        let end = to_u32(versions.len());
         let mut matching = WordSet::EMPTY;
         for interval in spec.set().intervals() {
             let until = interval.until.as_ref().map_or(end, position);

@@ -1,0 +1,144 @@
+//! Columns of plain numbers and texts.
+
+use std::fmt;
+use std::ops::{Deref, Range};
+use std::sync::Arc;
+
+/// A number that a file can hold as its bytes.
+pub(crate) trait Plain: bytemuck::Pod {}
+
+impl Plain for u8 {}
+impl Plain for u32 {}
+impl Plain for u64 {}
+
+/// Bytes that several columns are parts of, such as a file that is mapped into memory.
+pub(crate) type Bytes = Arc<dyn Deref<Target = [u8]> + Send + Sync>;
+
+/// A column: built in memory, or a part of a file.
+pub(crate) enum Column<T> {
+    Built(Vec<T>),
+    Part { bytes: Bytes, range: Range<usize> },
+}
+
+impl<T> Default for Column<T> {
+    fn default() -> Self {
+        Self::Built(Vec::new())
+    }
+}
+
+impl<T: Plain> Deref for Column<T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        match self {
+            Self::Built(numbers) => numbers,
+            Self::Part { bytes, range } => bytemuck::cast_slice(&bytes[range.clone()]),
+        }
+    }
+}
+
+impl<T> fmt::Debug for Column<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Column")
+    }
+}
+
+impl<T> From<Vec<T>> for Column<T> {
+    fn from(mut numbers: Vec<T>) -> Self {
+        numbers.shrink_to_fit();
+        Self::Built(numbers)
+    }
+}
+
+/// For each number a run of items.
+#[derive(Debug, Default)]
+pub(crate) struct Lists<T> {
+    /// Where each run begins; one more than there are runs.
+    pub(crate) starts: Column<u32>,
+    pub(crate) items: Column<T>,
+}
+
+impl<T: Plain> Lists<T> {
+    /// The items of a run.
+    #[inline]
+    pub(crate) fn of(&self, number: u32) -> &[T] {
+        &self.items[self.range(number)]
+    }
+
+    /// Where the items of a run stand.
+    #[inline]
+    pub(crate) fn range(&self, number: u32) -> Range<usize> {
+        let starts = &self.starts[number as usize..number as usize + 2];
+        starts[0] as usize..starts[1] as usize
+    }
+
+    /// How many runs there are.
+    pub(crate) fn len(&self) -> u32 {
+        to_u32(self.starts.len().saturating_sub(1))
+    }
+}
+
+/// Texts by number.
+#[derive(Debug, Default)]
+pub(crate) struct Texts(pub(crate) Lists<u8>);
+
+impl Texts {
+    pub(crate) fn get(&self, number: u32) -> &str {
+        std::str::from_utf8(self.0.of(number)).expect("texts were checked when they came in")
+    }
+
+    /// The number of a text, if the texts are sorted.
+    pub(crate) fn find(&self, text: &str) -> Option<u32> {
+        let (mut low, mut high) = (0, self.0.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            match self.0.of(middle).cmp(text.as_bytes()) {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Equal => return Some(middle),
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        None
+    }
+}
+
+/// Runs that are being collected.
+#[derive(Debug)]
+pub(crate) struct ListsBuilder<T> {
+    starts: Vec<u32>,
+    pub(crate) items: Vec<T>,
+}
+
+impl<T: Plain> ListsBuilder<T> {
+    pub(crate) fn new() -> Self {
+        Self {
+            starts: vec![0],
+            items: Vec::new(),
+        }
+    }
+
+    /// Ends a run.
+    pub(crate) fn end(&mut self) {
+        self.starts.push(to_u32(self.items.len()));
+    }
+
+    pub(crate) fn finish(self) -> Lists<T> {
+        Lists {
+            starts: self.starts.into(),
+            items: self.items.into(),
+        }
+    }
+}
+
+impl ListsBuilder<u8> {
+    pub(crate) fn text(&mut self, text: &str) {
+        self.items.extend_from_slice(text.as_bytes());
+        self.end();
+    }
+}
+
+/// Indexes with more than 2^32 of anything do not exist.
+pub(crate) fn to_u32(number: usize) -> u32 {
+    u32::try_from(number).expect("fewer than 2^32")
+}

@@ -1,0 +1,375 @@
+//! Preparing releases for solving.
+
+use std::hash::Hash;
+use std::ops::Range;
+
+use pkgres_manifest::{
+    ArtifactDigest, ClassName, IndexRecord, IndexedClass, PackageName, Spec, Version,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::column::{ListsBuilder, to_u32};
+use super::{
+    CompiledIndex, HAS_DIGEST, INTERNAL, NAMES_PRERELEASE, NONE, PLAIN, PRERELEASE, Texts, YANKED,
+    width,
+};
+
+pub(super) const DIGEST_BYTES: usize = 33;
+
+const ARCHIVE: u8 = 0;
+const TREE: u8 = 1;
+
+pub(super) fn compile(mut records: Vec<IndexRecord>) -> CompiledIndex {
+    sort(&mut records);
+    let names = Numbered::sorted(records.iter().flat_map(|record| {
+        let required = record.requirements.iter();
+        std::iter::once(&record.name).chain(required.map(|requirement| &requirement.package))
+    }));
+    let class_names = Numbered::sorted(records.iter().flat_map(|record| {
+        let classes = record.classes.iter().flatten();
+        classes.flat_map(|class| std::iter::once(&class.name).chain(&class.extends))
+    }));
+    let packages = package_ranges(&records, &names);
+    let mut compiler = Compiler {
+        packages: &packages,
+        records: &records,
+        specs: FxHashMap::default(),
+        spec_texts: ListsBuilder::new(),
+        spec_flags: Vec::new(),
+        words: Vec::new(),
+        allowed: FxHashMap::default(),
+    };
+    let mut index = CompiledIndex::default();
+    compiler.edges(&mut index, &names);
+    index.words = compiler.words.into();
+    index.specs = Texts(compiler.spec_texts.finish());
+    index.spec_flags = compiler.spec_flags.into();
+    releases(&mut index, &records, &packages);
+    classes(&mut index, &records, &class_names);
+    index.names = names.texts(PackageName::as_str);
+    index.class_names = class_names.texts(ClassName::as_str);
+    index
+}
+
+/// Sorts records by name and version and drops those whose version stands twice.
+fn sort(records: &mut Vec<IndexRecord>) {
+    let key = |record: &IndexRecord, other: &IndexRecord| {
+        (&record.name, &record.version).cmp(&(&other.name, &other.version))
+    };
+    let is_ascending = records
+        .windows(2)
+        .all(|pair| key(&pair[0], &pair[1]).is_lt());
+    if is_ascending {
+        return;
+    }
+    records.sort_by(|one, two| {
+        key(one, two)
+            .then_with(|| one.version.build().cmp(two.version.build()))
+            .then_with(|| one.to_line().cmp(&two.to_line()))
+    });
+    records.dedup_by(|next, kept| next.name == kept.name && next.version == kept.version);
+}
+
+/// Things that are numbered in their order.
+struct Numbered<'records, T> {
+    items: Vec<&'records T>,
+    numbers: FxHashMap<&'records T, u32>,
+}
+
+impl<'records, T: Ord + Hash> Numbered<'records, T> {
+    fn sorted(items: impl Iterator<Item = &'records T>) -> Self {
+        let items: FxHashSet<&T> = items.collect();
+        let mut items: Vec<&T> = items.into_iter().collect();
+        items.sort_unstable();
+        let numbers = items.iter().copied().zip(0..).collect();
+        Self { items, numbers }
+    }
+
+    fn number(&self, item: &T) -> u32 {
+        self.numbers[item]
+    }
+
+    fn texts(&self, text: impl Fn(&T) -> &str) -> Texts {
+        let mut texts = ListsBuilder::new();
+        for item in &self.items {
+            texts.text(text(item));
+        }
+        Texts(texts.finish())
+    }
+}
+
+/// For each name the positions of its records.
+fn package_ranges(records: &[IndexRecord], names: &Numbered<'_, PackageName>) -> Vec<Range<usize>> {
+    let mut ranges = Vec::with_capacity(names.items.len());
+    let mut at = 0;
+    for name in &names.items {
+        let length = records[at..]
+            .iter()
+            .take_while(|record| record.name == **name)
+            .count();
+        ranges.push(at..at + length);
+        at += length;
+    }
+    ranges
+}
+
+struct Compiler<'records> {
+    packages: &'records [Range<usize>],
+    records: &'records [IndexRecord],
+    specs: FxHashMap<&'records str, u32>,
+    spec_texts: ListsBuilder<u8>,
+    spec_flags: Vec<u8>,
+    words: Vec<u64>,
+    /// The sets that specs allow of packages.
+    allowed: FxHashMap<(u32, u32), u32>,
+}
+
+/// A set of versions that releases of a package require of another one.
+struct Group {
+    target: u32,
+    allowed: u32,
+    /// Where the index does not have the target, only equal specs are known to allow the same.
+    spec: u32,
+    owners: Vec<u64>,
+}
+
+impl<'records> Compiler<'records> {
+    fn edges(&mut self, index: &mut CompiledIndex, names: &Numbered<'_, PackageName>) {
+        let (mut edges, mut groups) = (ListsBuilder::new(), ListsBuilder::new());
+        let (mut edge_specs, mut edge_groups) = (Vec::new(), Vec::new());
+        let (mut group_owners, mut group_allowed) = (Vec::new(), Vec::new());
+        let mut locations = Vec::new();
+        for package in self.packages {
+            let mut own: Vec<Group> = Vec::new();
+            let count = to_u32(package.len());
+            for (position, record) in (0_u32..).zip(&self.records[package.clone()]) {
+                for requirement in &record.requirements {
+                    let target = names.number(&requirement.package);
+                    let spec = self.spec(&requirement.spec);
+                    let allowed = self.allowed(target, spec, &requirement.spec);
+                    let group = self.group(&mut own, target, spec, allowed, count);
+                    let owner = &mut own[group as usize].owners[position as usize / 64];
+                    *owner |= 1 << (position % 64);
+                    edges.items.push(target);
+                    edge_specs.push(spec);
+                    edge_groups.push(group);
+                    locations.push(requirement.location.clone());
+                }
+                edges.end();
+            }
+            for group in own {
+                groups.items.push(group.target);
+                group_owners.push(to_u32(self.words.len()));
+                self.words.extend(group.owners);
+                group_allowed.push(group.allowed);
+            }
+            groups.end();
+        }
+        if locations.iter().any(Option::is_some) {
+            index.locations = locations;
+        }
+        index.edges = edges.finish();
+        index.edge_specs = edge_specs.into();
+        index.edge_groups = edge_groups.into();
+        index.groups = groups.finish();
+        index.group_owners = group_owners.into();
+        index.group_allowed = group_allowed.into();
+    }
+
+    fn spec(&mut self, spec: &'records Spec) -> u32 {
+        let next = to_u32(self.spec_flags.len());
+        let known = *self.specs.entry(spec.written()).or_insert(next);
+        if known == next {
+            self.spec_texts.text(spec.written());
+            let names_prerelease = u8::from(spec.names_prerelease()) * NAMES_PRERELEASE;
+            self.spec_flags.push(names_prerelease);
+        }
+        known
+    }
+
+    /// Where the set of releases stands that a spec allows.
+    fn allowed(&mut self, target: u32, number: u32, spec: &Spec) -> u32 {
+        let releases = &self.records[self.packages[target as usize].clone()];
+        if releases.is_empty() {
+            return NONE;
+        }
+        if let Some(known) = self.allowed.get(&(target, number)) {
+            return *known;
+        }
+        let at = to_u32(self.words.len());
+        let mut words = vec![0; width(to_u32(releases.len()))];
+        let position =
+            |bound: &Version| releases.partition_point(|release| release.version < *bound);
+        for interval in spec.set().intervals() {
+            let until = interval.until.as_ref().map_or(releases.len(), position);
+            fill(&mut words, position(&interval.from)..until);
+        }
+        self.words.extend(words);
+        self.allowed.insert((target, number), at);
+        at
+    }
+
+    /// The position of the group of a requirement among those of its package.
+    fn group(
+        &mut self,
+        own: &mut Vec<Group>,
+        target: u32,
+        spec: u32,
+        allowed: u32,
+        count: u32,
+    ) -> u32 {
+        let width_of_target = width(to_u32(self.packages[target as usize].len()));
+        let words = |set: u32| &self.words[set as usize..set as usize + width_of_target];
+        let known = own.iter().position(|group| {
+            group.target == target
+                && if allowed == NONE {
+                    group.spec == spec
+                } else {
+                    group.allowed == allowed || words(group.allowed) == words(allowed)
+                }
+        });
+        if let Some(known) = known {
+            return to_u32(known);
+        }
+        own.push(Group {
+            target,
+            allowed,
+            spec,
+            owners: vec![0; width(count)],
+        });
+        to_u32(own.len() - 1)
+    }
+}
+
+/// Puts the numbers of a range into a set.
+pub(crate) fn fill(words: &mut [u64], range: Range<usize>) {
+    for number in range {
+        words[number / 64] |= 1 << (number % 64);
+    }
+}
+
+fn releases(index: &mut CompiledIndex, records: &[IndexRecord], packages: &[Range<usize>]) {
+    let mut first_release: Vec<u32> = packages.iter().map(|range| to_u32(range.start)).collect();
+    first_release.push(to_u32(records.len()));
+    index.first_release = first_release.into();
+    let mut versions = ListsBuilder::new();
+    let mut flags = Vec::with_capacity(records.len());
+    for record in records {
+        versions.text(&record.version.to_string());
+        let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
+        flags.push(
+            flag(record.yanked, YANKED)
+                | flag(record.version.is_prerelease(), PRERELEASE)
+                | flag(record.digest.is_some(), HAS_DIGEST),
+        );
+    }
+    let package_flags: Vec<u8> = packages
+        .iter()
+        .map(|range| {
+            let is_plain = |flags: &u8| flags & (YANKED | PRERELEASE) == 0;
+            u8::from(flags[range.clone()].iter().all(is_plain)) * PLAIN
+        })
+        .collect();
+    index.package_flags = package_flags.into();
+    index.versions = Texts(versions.finish());
+    index.release_flags = flags.into();
+    if records.iter().any(|record| record.digest.is_some()) {
+        let digests: Vec<u8> = records
+            .iter()
+            .flat_map(|record| digest_bytes(record.digest.as_ref()))
+            .collect();
+        index.digests = digests.into();
+    }
+}
+
+fn digest_bytes(digest: Option<&ArtifactDigest>) -> [u8; DIGEST_BYTES] {
+    let mut bytes = [0; DIGEST_BYTES];
+    let (kind, digest) = match digest {
+        None => return bytes,
+        Some(ArtifactDigest::Archive(digest)) => (ARCHIVE, digest),
+        Some(ArtifactDigest::Tree(digest)) => (TREE, digest),
+    };
+    bytes[0] = kind;
+    bytes[1..].copy_from_slice(digest);
+    bytes
+}
+
+pub(super) fn digest_from(bytes: &[u8]) -> ArtifactDigest {
+    let digest = bytes[1..].try_into().expect("a digest has 32 bytes");
+    if bytes[0] == TREE {
+        ArtifactDigest::Tree(digest)
+    } else {
+        ArtifactDigest::Archive(digest)
+    }
+}
+
+fn classes(index: &mut CompiledIndex, records: &[IndexRecord], names: &Numbered<'_, ClassName>) {
+    /// The columns of the tables, and of their classes.
+    struct Tables {
+        classes: ListsBuilder<u32>,
+        flags: Vec<u8>,
+        parents: ListsBuilder<u32>,
+        externals: ListsBuilder<u32>,
+    }
+    let mut tables = Tables {
+        classes: ListsBuilder::new(),
+        flags: Vec::new(),
+        parents: ListsBuilder::new(),
+        externals: ListsBuilder::new(),
+    };
+    // Most releases have the classes of the release before.
+    let mut known: FxHashMap<Vec<u32>, u32> = FxHashMap::default();
+    let mut numbers: Vec<u32> = Vec::with_capacity(records.len());
+    for record in records {
+        let Some(classes) = &record.classes else {
+            numbers.push(0);
+            continue;
+        };
+        let next = to_u32(known.len()) + 1;
+        let number = *known.entry(table_key(classes, names)).or_insert(next);
+        numbers.push(number);
+        if number != next {
+            continue;
+        }
+        let mut external: Vec<u32> = Vec::new();
+        for class in classes {
+            tables.classes.items.push(names.number(&class.name));
+            tables.flags.push(u8::from(class.internal) * INTERNAL);
+            for parent in &class.extends {
+                let own = classes.binary_search_by(|class| class.name.cmp(parent));
+                tables.parents.items.push(if let Ok(own) = own {
+                    to_u32(own) << 1
+                } else {
+                    let name = names.number(parent);
+                    let at = external.iter().position(|known| *known == name);
+                    let at = at.unwrap_or_else(|| {
+                        external.push(name);
+                        external.len() - 1
+                    });
+                    to_u32(at) << 1 | 1
+                });
+            }
+            tables.parents.end();
+        }
+        tables.classes.end();
+        tables.externals.items.extend(external);
+        tables.externals.end();
+    }
+    index.tables = numbers.into();
+    index.table_classes = tables.classes.finish();
+    index.class_flags = tables.flags.into();
+    index.parents = tables.parents.finish();
+    index.externals = tables.externals.finish();
+}
+
+/// What makes two tables of classes equal.
+fn table_key(classes: &[IndexedClass], names: &Numbered<'_, ClassName>) -> Vec<u32> {
+    let mut key = Vec::new();
+    for class in classes {
+        key.push(names.number(&class.name));
+        key.push(u32::from(class.internal));
+        key.push(to_u32(class.extends.len()));
+        key.extend(class.extends.iter().map(|parent| names.number(parent)));
+    }
+    key
+}

@@ -1,0 +1,297 @@
+//! An index prepared for solving: names, versions, specs and classes are numbers, and what a
+//! requirement allows is a set of positions.
+//!
+//! Preparing an index costs about as much as reading it, and is done once: many problems are then
+//! solved without looking at a text. Everything is kept in columns of plain numbers, which a file
+//! can hold as they are.
+
+mod column;
+mod compile;
+
+pub(crate) use column::to_u32;
+use column::{Column, Lists, Texts};
+
+use pkgres_manifest::diagnostic::Location;
+use pkgres_manifest::{ArtifactDigest, ClassName, IndexRecord, PackageName, Spec, Version};
+
+/// Stands for "there is none" where a number is expected.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// Flags of a release.
+const YANKED: u8 = 1;
+const PRERELEASE: u8 = 2;
+const HAS_DIGEST: u8 = 4;
+
+/// Flag of a package: every release may be chosen whatever the options, and the newest is best.
+const PLAIN: u8 = 1;
+
+/// Flag of a spec: it names a prerelease.
+const NAMES_PRERELEASE: u8 = 1;
+
+/// Flag of a class: only its own package sees it.
+const INTERNAL: u8 = 1;
+
+/// The releases of packages, prepared for solving.
+///
+/// ```
+/// use pkgres_manifest::IndexRecord;
+/// use pkgres_resolver::CompiledIndex;
+///
+/// let line = r#"{"name":"org.acme.Db","version":"1.2.0"}"#;
+/// let record = IndexRecord::parse_line(line, &Default::default())?;
+/// let index = CompiledIndex::compile(vec![record]);
+/// assert_eq!(index.release_count(), 1);
+/// # Ok::<(), pkgres_manifest::diagnostic::Diagnostic>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct CompiledIndex {
+    /// The names of packages that have releases or are required, sorted.
+    names: Texts,
+    /// The first release of each name; one more than there are names. Releases of a package are
+    /// ascending by version.
+    first_release: Column<u32>,
+    package_flags: Column<u8>,
+    versions: Texts,
+    release_flags: Column<u8>,
+    /// 32 bytes a release, or nothing if no release has a digest.
+    digests: Column<u8>,
+    /// The names that a release requires, in the order of its manifest.
+    edges: Lists<u32>,
+    edge_specs: Column<u32>,
+    /// The group that a requirement belongs to, counted from the first one of the package.
+    edge_groups: Column<u32>,
+    /// For each package the names that its releases require; one entry for each set of versions
+    /// that any of them allows.
+    groups: Lists<u32>,
+    /// Where the set of releases stands whose requirement it is.
+    group_owners: Column<u32>,
+    /// Where the set of allowed releases stands; [`NONE`] if the index has no such package.
+    group_allowed: Column<u32>,
+    /// Sets, see [`words_at`](Self::words_at).
+    words: Column<u64>,
+    specs: Texts,
+    spec_flags: Column<u8>,
+    class_names: Texts,
+    /// For each release its table of classes, counted from 1; 0 if its classes are unknown.
+    tables: Column<u32>,
+    /// For each table the names of its classes, ascending.
+    table_classes: Lists<u32>,
+    class_flags: Column<u8>,
+    /// For each class of a table the classes that it extends: a position in the table times two,
+    /// or a position among the external classes times two plus one.
+    parents: Lists<u32>,
+    /// For each table the names that others must define, in the order in which they are extended.
+    externals: Lists<u32>,
+    /// Where requirements are written, for those that come from files of packages.
+    locations: Vec<Option<Location>>,
+}
+
+/// A class that is extended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ParentNumber {
+    /// The class of this position in the same table.
+    Own(u32),
+    /// The external class of this position.
+    External(u32),
+}
+
+/// How many words a set of releases takes if there are `count`: one bit a release, and one that
+/// stands for "not there".
+#[inline]
+pub(crate) fn width(count: u32) -> usize {
+    count as usize / 64 + 1
+}
+
+impl CompiledIndex {
+    /// Prepares the releases of packages. Of several releases that differ in build metadata
+    /// alone, the one is kept whose metadata is the least as text.
+    pub fn compile(records: Vec<IndexRecord>) -> Self {
+        compile::compile(records)
+    }
+
+    /// How many releases there are.
+    pub fn release_count(&self) -> usize {
+        self.release_flags.len()
+    }
+
+    /// How many packages have releases.
+    pub fn package_count(&self) -> usize {
+        let counted = self.first_release.windows(2);
+        counted.filter(|pair| pair[0] < pair[1]).count()
+    }
+
+    /// Whether the index has releases of a package.
+    pub fn has(&self, name: &PackageName) -> bool {
+        self.find(name.as_str())
+            .is_some_and(|name| !self.releases(name).is_empty())
+    }
+
+    /// The packages that have releases, sorted.
+    pub fn packages(&self) -> impl Iterator<Item = PackageName> + '_ {
+        let has_releases = |name: &u32| !self.releases(*name).is_empty();
+        (0..self.name_count())
+            .filter(has_releases)
+            .map(|name| self.name(name))
+    }
+
+    /// How many names there are, of packages with releases and without.
+    #[inline]
+    pub(crate) fn name_count(&self) -> u32 {
+        self.names.0.len()
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Option<u32> {
+        self.names.find(name)
+    }
+
+    pub(crate) fn name(&self, name: u32) -> PackageName {
+        PackageName::parse(self.names.get(name)).expect("the name was one when it came in")
+    }
+
+    /// The numbers of the releases of a name.
+    #[inline]
+    pub(crate) fn releases(&self, name: u32) -> std::ops::Range<u32> {
+        let bounds = &self.first_release[name as usize..name as usize + 2];
+        bounds[0]..bounds[1]
+    }
+
+    /// Whether every release of a package may be chosen and the newest is the best.
+    #[inline]
+    pub(crate) fn is_plain(&self, name: u32) -> bool {
+        self.package_flags[name as usize] & PLAIN != 0
+    }
+
+    pub(crate) fn version(&self, release: u32) -> Version {
+        Version::parse(self.versions.get(release)).expect("the version was one when it came in")
+    }
+
+    pub(crate) fn is_yanked(&self, release: u32) -> bool {
+        self.release_flags[release as usize] & YANKED != 0
+    }
+
+    pub(crate) fn is_prerelease(&self, release: u32) -> bool {
+        self.release_flags[release as usize] & PRERELEASE != 0
+    }
+
+    pub(crate) fn digest(&self, release: u32) -> Option<ArtifactDigest> {
+        let flags = self.release_flags[release as usize];
+        if flags & HAS_DIGEST == 0 {
+            return None;
+        }
+        let at = release as usize * compile::DIGEST_BYTES;
+        Some(compile::digest_from(
+            &self.digests[at..at + compile::DIGEST_BYTES],
+        ))
+    }
+
+    /// The numbers of the requirements of a release.
+    #[inline]
+    pub(crate) fn edges(&self, release: u32) -> std::ops::Range<usize> {
+        self.edges.range(release)
+    }
+
+    /// The name that a requirement is on.
+    #[inline]
+    pub(crate) fn edge_target(&self, edge: usize) -> u32 {
+        self.edges.items[edge]
+    }
+
+    #[inline]
+    pub(crate) fn edge_spec(&self, edge: usize) -> u32 {
+        self.edge_specs[edge]
+    }
+
+    /// The group of a requirement of a release of `name`.
+    #[inline]
+    pub(crate) fn edge_group(&self, name: u32, edge: usize) -> u32 {
+        self.groups.starts[name as usize] + self.edge_groups[edge]
+    }
+
+    pub(crate) fn location(&self, edge: usize) -> Option<&Location> {
+        self.locations.get(edge)?.as_ref()
+    }
+
+    pub(crate) fn spec(&self, spec: u32) -> Spec {
+        Spec::parse(self.specs.get(spec)).expect("the spec was one when it came in")
+    }
+
+    #[inline]
+    pub(crate) fn names_prerelease(&self, spec: u32) -> bool {
+        self.spec_flags[spec as usize] & NAMES_PRERELEASE != 0
+    }
+
+    /// Where the set of releases stands that have the requirement of a group.
+    #[inline]
+    pub(crate) fn group_owners(&self, group: u32) -> u32 {
+        self.group_owners[group as usize]
+    }
+
+    /// Where the set of releases stands that a group allows.
+    #[inline]
+    pub(crate) fn group_allowed(&self, group: u32) -> u32 {
+        self.group_allowed[group as usize]
+    }
+
+    /// The words of a set: one bit a release, see [`width`].
+    #[inline]
+    pub(crate) fn words_at(&self, at: usize, width: usize) -> &[u64] {
+        &self.words[at..at + width]
+    }
+
+    pub(crate) fn class_name(&self, class: u32) -> ClassName {
+        ClassName::parse(self.class_names.get(class)).expect("the name was one when it came in")
+    }
+
+    pub(crate) fn class_name_count(&self) -> u32 {
+        self.class_names.0.len()
+    }
+
+    pub(crate) fn find_class(&self, name: &str) -> Option<u32> {
+        self.class_names.find(name)
+    }
+
+    /// The table of classes of a release, if its classes are known.
+    #[inline]
+    pub(crate) fn table(&self, release: u32) -> Option<u32> {
+        self.tables[release as usize].checked_sub(1)
+    }
+
+    /// The names of the classes of a table, ascending.
+    pub(crate) fn table_classes(&self, table: u32) -> &[u32] {
+        self.table_classes.of(table)
+    }
+
+    /// The classes that others must define, in the order in which they are extended.
+    pub(crate) fn externals(&self, table: u32) -> &[u32] {
+        self.externals.of(table)
+    }
+
+    /// What the class at a position of a table extends.
+    pub(crate) fn parents(
+        &self,
+        table: u32,
+        position: usize,
+    ) -> impl ExactSizeIterator<Item = ParentNumber> + '_ {
+        let class = self.table_classes.range(table).start + position;
+        self.parents.of(to_u32(class)).iter().map(|parent| {
+            if parent & 1 == 0 {
+                ParentNumber::Own(parent >> 1)
+            } else {
+                ParentNumber::External(parent >> 1)
+            }
+        })
+    }
+
+    /// Whether no class of a table names one that it extends.
+    pub(crate) fn extends_nothing(&self, table: u32) -> bool {
+        let classes = self.table_classes.range(table);
+        self.parents.starts[classes.start] == self.parents.starts[classes.end]
+    }
+
+    /// Whether a table has a class, and whether others can see it.
+    pub(crate) fn has_class(&self, table: u32, class: u32) -> Option<bool> {
+        let at = self.table_classes(table).binary_search(&class).ok()?;
+        let class = self.table_classes.range(table).start + at;
+        Some(self.class_flags[class] & INTERNAL == 0)
+    }
+}

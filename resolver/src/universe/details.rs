@@ -1,0 +1,147 @@
+//! Releases as texts: what the reader of a manifest would see.
+
+use std::sync::Arc;
+
+use pkgres_manifest::{ObjectId, Package, PackageName, Requirement, Spec, Version};
+
+use super::{ClassId, ClassTable, PackageId, ReleaseId, Universe};
+use crate::word_set::WordSet;
+
+/// A package that a release requires.
+#[derive(Debug, Clone)]
+pub(crate) struct Edge {
+    pub(crate) package: PackageId,
+    pub(crate) requirement: Requirement,
+    /// The object of a model that it is for, and the class that the release must define.
+    pub(crate) object: Option<(ObjectId, ClassId)>,
+}
+
+/// The classes of a release with their properties, which only object models need.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum Body {
+    #[default]
+    NotAskedFor,
+    /// Nobody has them.
+    Unavailable,
+    Known(Arc<Package>),
+}
+
+/// What a release requires and defines, in terms of the universe.
+#[derive(Debug)]
+pub(crate) struct Details {
+    pub(crate) edges: Box<[Edge]>,
+    /// `None` if the classes are unknown.
+    pub(crate) classes: Option<Arc<ClassTable>>,
+}
+
+impl Universe {
+    /// Takes the classes of a release, with their properties.
+    pub(crate) fn provide_classes(
+        &mut self,
+        name: &PackageName,
+        version: &Version,
+        classes: Option<Arc<Package>>,
+    ) {
+        let package = self.package_id(name);
+        if !self.is_delivered(package) {
+            return;
+        }
+        if let Some(index) = self.index_of(package, version) {
+            let body = match classes {
+                Some(classes) => Body::Known(classes),
+                None => Body::Unavailable,
+            };
+            self.bodies.insert(ReleaseId { package, index }, body);
+        }
+    }
+
+    /// The classes of a release with their properties.
+    pub(crate) fn body(&self, release: ReleaseId) -> &Body {
+        self.bodies.get(&release).unwrap_or(&Body::NotAskedFor)
+    }
+
+    /// Works out what a release requires and defines, the first time it is asked.
+    pub(crate) fn details(&mut self, release: ReleaseId) -> Arc<Details> {
+        if let Some(details) = self.details.get(&release) {
+            return Arc::clone(details);
+        }
+        let details = Arc::new(self.work_out(release));
+        self.details.insert(release, Arc::clone(&details));
+        details
+    }
+
+    /// The details of a release that [`details`](Self::details) was called for.
+    pub(crate) fn known_details(&self, release: ReleaseId) -> &Arc<Details> {
+        self.details
+            .get(&release)
+            .expect("the details of chosen releases have been worked out")
+    }
+
+    fn work_out(&mut self, release: ReleaseId) -> Details {
+        let delivered = self.delivered(release.package);
+        let (shard, number) = (delivered.shard, delivered.first + release.index);
+        let index = Arc::clone(&self.shards[shard as usize].index);
+        let core = self.core.filter(|core| *core != release.package);
+        let mut edges = Vec::new();
+        if let Some(core) = core {
+            let name = self.name(core).clone();
+            self.required(&name);
+            edges.push(Edge {
+                package: core,
+                object: None,
+                requirement: Requirement {
+                    package: name,
+                    spec: Spec::unspecified(),
+                    location: None,
+                },
+            });
+        }
+        for edge in index.edges(number) {
+            let package = self.package_in(shard, index.edge_target(edge));
+            self.packages[package.position()].is_required = true;
+            if package == release.package {
+                continue;
+            }
+            let written = Edge {
+                package,
+                requirement: Requirement {
+                    package: self.name(package).clone(),
+                    spec: self.spec(shard, index.edge_spec(edge)),
+                    location: index.location(edge).cloned(),
+                },
+                object: None,
+            };
+            if Some(package) == core {
+                edges[0] = written;
+            } else {
+                edges.push(written);
+            }
+        }
+        Details {
+            edges: edges.into_boxed_slice(),
+            classes: self.class_table(release),
+        }
+    }
+
+    /// A spec of a shard.
+    pub(super) fn spec(&mut self, shard: u32, number: u32) -> Spec {
+        let shard = &mut self.shards[shard as usize];
+        let index = &shard.index;
+        let spec = shard
+            .specs
+            .entry(number)
+            .or_insert_with(|| index.spec(number));
+        spec.clone()
+    }
+
+    /// The candidates that a requirement allows.
+    pub(crate) fn allowed(&mut self, edge: &Edge) -> WordSet {
+        let candidates = self.candidates_of(edge.package);
+        let matching = self.versions_in(edge.package, &edge.requirement.spec);
+        let matching = matching.intersection(&candidates);
+        match edge.object {
+            Some((_, class)) => matching.intersection(&self.definers(edge.package, class)),
+            None => matching,
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Releases as numbers: what the search sees.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::{PackageId, ReleaseId, Universe};
+use crate::index::{NONE, to_u32};
+use crate::word_set::WordSet;
+
+/// Where a set of releases stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct SetId {
+    /// The shard, or [`NONE`] for sets that were worked out here.
+    shard: u32,
+    at: u32,
+}
+
+impl SetId {
+    const UNKNOWN: Self = Self {
+        shard: NONE,
+        at: NONE,
+    };
+}
+
+/// A requirement of a release in numbers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Demand {
+    pub(crate) target: PackageId,
+    /// The candidates that it allows. Unknown as long as the target was not delivered.
+    pub(crate) allowed: SetId,
+    /// The releases of the same package that have the same requirement, if they are known.
+    pub(crate) owners: Option<SetId>,
+    /// Whether it names a prerelease.
+    pub(crate) names_prerelease: bool,
+}
+
+/// Sets of releases that no shard has.
+#[derive(Debug, Default)]
+pub(super) struct Sets {
+    words: Vec<u64>,
+    /// What a spec of a shard allows of a package.
+    of_specs: FxHashMap<(u32, u32, PackageId), u32>,
+    of_core: FxHashMap<PackageId, u32>,
+    of_objects: FxHashMap<(ReleaseId, usize), u32>,
+}
+
+impl Universe {
+    /// The words of a set of releases of a package.
+    #[inline]
+    pub(crate) fn set(&self, set: SetId, width: usize) -> &[u64] {
+        let from = set.at as usize;
+        if set.shard == NONE {
+            &self.sets.words[from..from + width]
+        } else {
+            self.shards[set.shard as usize].index.words_at(from, width)
+        }
+    }
+
+    /// Puts the requirements of a release into `demands`, in the order of its manifest, the core
+    /// library first.
+    pub(crate) fn demands(&mut self, release: ReleaseId, demands: &mut Vec<Demand>) {
+        demands.clear();
+        if self.model.is_some() && self.is_root(release.package) {
+            self.demands_of_objects(release, demands);
+            return;
+        }
+        let delivered = self.delivered(release.package);
+        let (shard, name) = (delivered.shard, delivered.name);
+        let number = delivered.first + release.index;
+        let index = Arc::clone(&self.shards[shard as usize].index);
+        let core = self.core.filter(|core| *core != release.package);
+        if let Some(core) = core {
+            self.packages[core.position()].is_required = true;
+            let allowed = self.default_core_set(core);
+            demands.push(Demand {
+                target: core,
+                allowed,
+                owners: None,
+                names_prerelease: false,
+            });
+        }
+        for edge in index.edges(number) {
+            let target = self.package_in(shard, index.edge_target(edge));
+            if target == release.package {
+                continue;
+            }
+            let entry = &mut self.packages[target.position()];
+            entry.is_required = true;
+            let group = index.edge_group(name, edge);
+            let spec = index.edge_spec(edge);
+            let in_shard = |at: u32| SetId { shard, at };
+            let (allowed, is_own) = match &entry.delivered {
+                None => (SetId::UNKNOWN, false),
+                Some(delivered) => {
+                    let is_own = delivered.shard == shard;
+                    if is_own && delivered.candidates.is_none() {
+                        (in_shard(index.group_allowed(group)), true)
+                    } else {
+                        (self.set_of_spec(shard, spec, target), is_own)
+                    }
+                }
+            };
+            // Elsewhere the target has other releases than those by which groups were made, unless
+            // the index has none and groups were made by specs.
+            let is_grouped = is_own || index.group_allowed(group) == NONE;
+            let demand = Demand {
+                target,
+                allowed,
+                owners: is_grouped.then(|| in_shard(index.group_owners(group))),
+                names_prerelease: index.names_prerelease(spec),
+            };
+            if Some(target) == core {
+                demands[0] = Demand {
+                    owners: None,
+                    ..demand
+                };
+            } else {
+                demands.push(demand);
+            }
+        }
+    }
+
+    fn demands_of_objects(&mut self, release: ReleaseId, demands: &mut Vec<Demand>) {
+        let details = self.details(release);
+        for (number, edge) in details.edges.iter().enumerate() {
+            let allowed = if !self.is_delivered(edge.package) {
+                SetId::UNKNOWN
+            } else if let Some(at) = self.sets.of_objects.get(&(release, number)) {
+                SetId {
+                    shard: NONE,
+                    at: *at,
+                }
+            } else {
+                let allowed = self.allowed(edge);
+                let at = self.keep(edge.package, &allowed);
+                self.sets.of_objects.insert((release, number), at);
+                SetId { shard: NONE, at }
+            };
+            demands.push(Demand {
+                target: edge.package,
+                allowed,
+                owners: None,
+                names_prerelease: edge.requirement.spec.names_prerelease(),
+            });
+        }
+    }
+
+    /// What a release that says nothing of the core library allows of it.
+    fn default_core_set(&mut self, core: PackageId) -> SetId {
+        if !self.is_delivered(core) {
+            return SetId::UNKNOWN;
+        }
+        let at = match self.sets.of_core.get(&core) {
+            Some(at) => *at,
+            None => {
+                let spec = pkgres_manifest::Spec::unspecified();
+                let candidates = self.candidates_of(core);
+                let allowed = self.versions_in(core, &spec).intersection(&candidates);
+                let at = self.keep(core, &allowed);
+                self.sets.of_core.insert(core, at);
+                at
+            }
+        };
+        SetId { shard: NONE, at }
+    }
+
+    fn set_of_spec(&mut self, shard: u32, spec: u32, target: PackageId) -> SetId {
+        let key = (shard, spec, target);
+        let at = match self.sets.of_specs.get(&key) {
+            Some(at) => *at,
+            None => {
+                let spec = self.spec(shard, spec);
+                let candidates = self.candidates_of(target);
+                let allowed = self.versions_in(target, &spec).intersection(&candidates);
+                let at = self.keep(target, &allowed);
+                self.sets.of_specs.insert(key, at);
+                at
+            }
+        };
+        SetId { shard: NONE, at }
+    }
+
+    /// Keeps a set of releases of a package.
+    fn keep(&mut self, package: PackageId, set: &WordSet) -> u32 {
+        let at = to_u32(self.sets.words.len());
+        let width = self.width(package);
+        self.sets.words.resize(self.sets.words.len() + width, 0);
+        set.copy_to(&mut self.sets.words[at as usize..]);
+        at
+    }
+}

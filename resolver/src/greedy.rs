@@ -5,12 +5,11 @@
 //! result is the best resolution there is, because nothing better could have been decided
 //! anywhere. Otherwise the walk only finds out which packages the search will probably need.
 
-use rustc_hash::FxHashMap;
-
 use crate::engine::{Budget, Exhausted};
 use crate::hierarchy;
+use crate::index::{NONE, to_u32};
 use crate::selection::Selection;
-use crate::universe::{PackageId, ReleaseId, Universe};
+use crate::universe::{Demand, PackageId, ReleaseId, Universe};
 use crate::word_set::WordSet;
 
 /// A walk that can be interrupted while releases are fetched.
@@ -19,17 +18,32 @@ pub(crate) struct Greedy {
     order: Vec<ReleaseId>,
     /// How many releases of `order` have had their requirements taken in.
     taken_in: usize,
-    /// The release and edge that come next.
-    next: (usize, usize),
-    packages: FxHashMap<PackageId, Constraint>,
+    /// The packages that the releases require, and where those of each release end.
+    targets: Vec<PackageId>,
+    ends: Vec<u32>,
+    /// The requirement that comes next.
+    next: usize,
+    /// By package.
+    constraints: Vec<Constraint>,
+    words: Vec<u64>,
+    demands: Vec<Demand>,
     failed: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 struct Constraint {
-    allowed: WordSet,
+    /// Where the set of releases stands that are left; [`NONE`] if the package is not required.
+    words: u32,
+    chosen: u32,
     prerelease_named: bool,
-    chosen: Option<u32>,
+}
+
+impl Constraint {
+    const NONE: Self = Self {
+        words: NONE,
+        chosen: NONE,
+        prerelease_named: false,
+    };
 }
 
 pub(crate) enum Progress {
@@ -43,22 +57,17 @@ impl Greedy {
     pub(crate) fn advance(&mut self, universe: &mut Universe, budget: &mut Budget) -> Progress {
         if self.order.is_empty() {
             for root in universe.roots().to_vec() {
-                let constraint = Constraint {
-                    allowed: WordSet::single(root.index),
-                    prerelease_named: false,
-                    chosen: Some(root.index),
-                };
-                self.packages.insert(root.package, constraint);
+                let constraint = self.constraint(universe, root.package);
+                constraint.chosen = root.index;
                 self.order.push(root);
             }
         }
         loop {
             while let Some(release) = self.order.get(self.taken_in).copied() {
-                let missing = missing(universe, release);
+                let missing = self.take_in(universe, release);
                 if !missing.is_empty() {
                     return Progress::Missing(missing);
                 }
-                self.take_in(universe, release);
                 self.taken_in += 1;
             }
             match self.decide_next(universe, budget) {
@@ -69,50 +78,92 @@ impl Greedy {
         }
     }
 
-    /// Takes in what a decided release requires.
-    fn take_in(&mut self, universe: &mut Universe, release: ReleaseId) {
-        let details = universe.details(release);
-        for edge in &details.edges {
-            let allowed = universe.allowed(edge);
-            self.restrict(
-                universe,
-                edge.package,
-                &allowed,
-                edge.requirement.spec.names_prerelease(),
-            );
+    /// Takes in what a decided release requires, or says what has to be delivered first.
+    fn take_in(&mut self, universe: &mut Universe, release: ReleaseId) -> Vec<PackageId> {
+        let mut demands = std::mem::take(&mut self.demands);
+        universe.demands(release, &mut demands);
+        let mut missing = Vec::new();
+        for demand in &demands {
+            if !universe.is_delivered(demand.target) {
+                missing.push(demand.target);
+            }
         }
-        let Some(classes) = &details.classes else {
+        if missing.is_empty() {
+            for demand in &demands {
+                self.targets.push(demand.target);
+                let width = universe.width(demand.target);
+                let allowed = universe.set(demand.allowed, width);
+                self.restrict(universe, demand.target, allowed);
+                if demand.names_prerelease {
+                    self.constraint(universe, demand.target).prerelease_named = true;
+                }
+            }
+            self.ends.push(to_u32(self.targets.len()));
+            if !self.failed && !universe.extends_nothing(release) {
+                self.take_in_classes(universe, release, &demands);
+            }
+        }
+        self.demands = demands;
+        missing
+    }
+
+    fn take_in_classes(&mut self, universe: &mut Universe, release: ReleaseId, demands: &[Demand]) {
+        let Some(classes) = universe.class_table(release) else {
             return;
         };
         self.failed |= classes.own_cycle.is_some();
         for class in &classes.external {
             // Where several packages can define a class the check at the end decides.
-            let mut defining = details
-                .edges
-                .iter()
-                .map(|edge| (edge.package, universe.definers(edge.package, *class)))
-                .filter(|(_, defining)| !defining.is_empty());
-            match (defining.next(), defining.next()) {
-                (None, _) => self.failed = true,
-                (Some((package, defining)), None) => {
-                    self.restrict(universe, package, &defining, false);
+            let mut defining: Option<(PackageId, WordSet)> = None;
+            let mut several = false;
+            for demand in demands {
+                let by_target = universe.definers(demand.target, *class);
+                if !by_target.is_empty() {
+                    several |= defining.is_some();
+                    defining = Some((demand.target, by_target));
                 }
-                (Some(_), Some(_)) => {}
+            }
+            match defining {
+                None => self.failed = true,
+                Some(_) if several => {}
+                Some((package, defining)) => {
+                    let mut allowed = vec![0; universe.width(package)];
+                    defining.copy_to(&mut allowed);
+                    self.restrict(universe, package, &allowed);
+                }
             }
         }
     }
 
-    fn restrict(&mut self, universe: &Universe, package: PackageId, to: &WordSet, named: bool) {
-        let constraint = self.packages.entry(package).or_insert_with(|| Constraint {
-            allowed: universe.candidates_of(package),
-            prerelease_named: false,
-            chosen: None,
-        });
-        constraint.allowed = constraint.allowed.intersection(to);
-        constraint.prerelease_named |= named;
-        let fits = match constraint.chosen {
-            Some(chosen) => constraint.allowed.contains(chosen),
-            None => !constraint.allowed.is_empty(),
+    fn constraint(&mut self, universe: &Universe, package: PackageId) -> &mut Constraint {
+        let at = package.position();
+        if self.constraints.len() <= at {
+            let met = universe.package_count().max(at + 1);
+            self.constraints.resize(met, Constraint::NONE);
+        }
+        let constraint = &mut self.constraints[at];
+        if constraint.words == NONE {
+            constraint.words = to_u32(self.words.len());
+            let width = universe.width(package);
+            self.words.resize(self.words.len() + width, u64::MAX);
+        }
+        constraint
+    }
+
+    fn restrict(&mut self, universe: &Universe, package: PackageId, to: &[u64]) {
+        let constraint = *self.constraint(universe, package);
+        let from = constraint.words as usize;
+        let words = &mut self.words[from..from + to.len()];
+        let mut rest = 0;
+        for (word, to) in words.iter_mut().zip(to) {
+            *word &= to;
+            rest |= *word;
+        }
+        let chosen = constraint.chosen;
+        let fits = if chosen == NONE {
+            rest != 0
+        } else {
+            words[(chosen / 64) as usize] >> (chosen % 64) & 1 == 1
         };
         self.failed |= !fits;
     }
@@ -123,30 +174,21 @@ impl Greedy {
         universe: &mut Universe,
         budget: &mut Budget,
     ) -> Result<bool, Exhausted> {
-        while let Some(release) = self.order.get(self.next.0).copied() {
-            let details = universe.details(release);
-            let Some(edge) = details.edges.get(self.next.1) else {
-                self.next = (self.next.0 + 1, 0);
-                continue;
-            };
-            self.next.1 += 1;
-            let constraint = self
-                .packages
-                .get_mut(&edge.package)
-                .expect("it was taken in");
-            if constraint.chosen.is_some() {
+        while let Some(package) = self.targets.get(self.next).copied() {
+            self.next += 1;
+            let constraint = self.constraints[package.position()];
+            if constraint.chosen != NONE {
                 continue;
             }
-            let named = constraint.prerelease_named;
-            let Some(index) = universe.best(edge.package, &constraint.allowed, named) else {
+            let from = constraint.words as usize;
+            let words = &self.words[from..from + universe.width(package)];
+            let best = universe.best_of_words(package, words, constraint.prerelease_named);
+            let Some(index) = best else {
                 continue;
             };
             budget.take()?;
-            constraint.chosen = Some(index);
-            self.order.push(ReleaseId {
-                package: edge.package,
-                index,
-            });
+            self.constraints[package.position()].chosen = index;
+            self.order.push(ReleaseId { package, index });
             return Ok(true);
         }
         Ok(false)
@@ -156,28 +198,13 @@ impl Greedy {
         if self.failed {
             return None;
         }
-        let selection = Selection::collect(universe, |universe, release, edge| {
-            let package = universe.known_details(release).edges[edge].package;
-            Some(ReleaseId {
-                package,
-                index: self.packages.get(&package)?.chosen?,
-            })
-        })?;
+        let bound = self.targets.iter().map(|package| ReleaseId {
+            package: *package,
+            index: self.constraints[package.position()].chosen,
+        });
+        let selection = Selection::new(&self.order, bound.collect(), &self.ends);
         hierarchy::violation(universe, &selection)
             .is_none()
             .then_some(selection)
     }
-}
-
-/// The packages that a release requires and that were not delivered.
-pub(crate) fn missing(universe: &mut Universe, release: ReleaseId) -> Vec<PackageId> {
-    let details = universe.details(release);
-    let mut missing: Vec<PackageId> = details
-        .edges
-        .iter()
-        .map(|edge| edge.package)
-        .filter(|package| !universe.is_delivered(*package))
-        .collect();
-    missing.dedup();
-    missing
 }

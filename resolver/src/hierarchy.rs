@@ -1,11 +1,12 @@
 //! Rules 2 and 3 of a valid resolution: what the chosen classes inherit.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::selection::Selection;
-use crate::universe::{ClassId, Parent, ReleaseId, Universe};
+use crate::universe::{ClassId, ClassTable, Parent, ReleaseId, Universe};
 
 /// A class of a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -27,7 +28,7 @@ pub(crate) enum Violation {
 
 /// The first violation of a selection: missing classes before circles before diamonds, and the
 /// classes of releases that were decided earlier before others.
-pub(crate) fn violation(universe: &Universe, selection: &Selection) -> Option<Violation> {
+pub(crate) fn violation(universe: &mut Universe, selection: &Selection) -> Option<Violation> {
     let graph = match Graph::build(universe, selection) {
         Ok(graph) => graph,
         Err(missing) => return Some(missing),
@@ -61,17 +62,24 @@ struct Graph {
 }
 
 impl Graph {
-    fn build(universe: &Universe, selection: &Selection) -> Result<Self, Violation> {
+    fn build(universe: &mut Universe, selection: &Selection) -> Result<Self, Violation> {
         let mut graph = Self {
             nodes: Vec::new(),
             parents: Vec::new(),
         };
-        let mut first: FxHashMap<ReleaseId, u32> = FxHashMap::default();
-        for release in selection.releases() {
-            let Some(table) = &universe.known_details(*release).classes else {
-                continue;
-            };
-            first.insert(*release, number(graph.nodes.len()));
+        // Classes that extend nothing are of interest only where others extend them.
+        let extending: Vec<(usize, ReleaseId, Arc<ClassTable>)> = (selection.releases().iter())
+            .enumerate()
+            .filter_map(|(at, release)| {
+                if universe.extends_nothing(*release) {
+                    return None;
+                }
+                Some((at, *release, universe.class_table(*release)?))
+            })
+            .collect();
+        let mut first: FxHashMap<ReleaseId, (u32, usize)> = FxHashMap::default();
+        for (number_of, (_, release, table)) in extending.iter().enumerate() {
+            first.insert(*release, (number(graph.nodes.len()), number_of));
             graph
                 .nodes
                 .extend(table.classes.iter().map(|class| ClassAt {
@@ -79,15 +87,17 @@ impl Graph {
                     class: class.name,
                 }));
         }
-        // Classes that were asked of a release whose classes are unknown come after the others.
-        let mut unknown: FxHashMap<ClassAt, u32> = FxHashMap::default();
-        for release in selection.releases() {
-            let Some(table) = &universe.known_details(*release).classes else {
-                continue;
-            };
+        let mut others: FxHashMap<ClassAt, u32> = FxHashMap::default();
+        for (at, release, table) in &extending {
             let mut found = Vec::with_capacity(table.external.len());
             for class in &table.external {
-                let Some((_, target)) = provider(universe, selection, *release, *class) else {
+                let bound = selection.bound_at(*at);
+                let target = bound.iter().copied().find(|target| {
+                    universe
+                        .definers(target.package, *class)
+                        .contains(target.index)
+                });
+                let Some(target) = target else {
                     return Err(Violation::Missing {
                         release: *release,
                         class: *class,
@@ -97,24 +107,25 @@ impl Graph {
                     release: target,
                     class: *class,
                 };
-                found.push(match &universe.known_details(target).classes {
-                    Some(target_table) => {
-                        let position = target_table.position(*class);
-                        first[&target] + position.expect("the release defines the class")
+                found.push(match first.get(&target) {
+                    Some((from, number_of)) => {
+                        let position = extending[*number_of].2.position(*class);
+                        from + position.expect("the release defines the class")
                     }
-                    None => *unknown.entry(at).or_insert_with(|| {
+                    None => *others.entry(at).or_insert_with(|| {
                         graph.nodes.push(at);
                         number(graph.nodes.len() - 1)
                     }),
                 });
             }
+            let (from, _) = first[release];
             for class in &table.classes {
                 graph.parents.push(
                     class
                         .parents
                         .iter()
                         .map(|parent| match parent {
-                            Parent::Own(position) => first[release] + position,
+                            Parent::Own(position) => from + position,
                             Parent::External(position) => found[*position as usize],
                         })
                         .collect(),

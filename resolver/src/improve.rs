@@ -13,7 +13,7 @@ use crate::engine::{Budget, Exhausted};
 use crate::hierarchy;
 use crate::model::unmet_contract;
 use crate::selection::Selection;
-use crate::universe::{PackageId, ReleaseId, Universe};
+use crate::universe::{Demand, PackageId, ReleaseId, Universe};
 use crate::word_set::WordSet;
 
 /// Why improving was broken off.
@@ -168,15 +168,16 @@ impl Improvement<'_> {
         if !fits {
             return Ok(None);
         }
-        let bind = |universe: &mut Universe, owner: ReleaseId, edge: usize| {
+        let bind = |universe: &mut Universe, owner: ReleaseId, edge: usize, _: &Demand| {
             let is_exchanged = |bound: ReleaseId| {
                 let is_decision = owner == exchange.owner && edge == exchange.edge;
                 bound == exchange.current && (is_decision || !split.contains(&bound.package))
             };
             match selection.bound(owner).get(edge).copied() {
-                Some(bound) if is_exchanged(bound) => Some(better),
-                Some(bound) => Some(bound),
-                None => kept_release(universe, selection, split, exchange, owner, edge),
+                Some(bound) if is_exchanged(bound) => Some(better.index),
+                Some(bound) => Some(bound.index),
+                None => kept_release(universe, selection, split, exchange, owner, edge)
+                    .map(|kept| kept.index),
             }
         };
         let Some(found) = Selection::collect(self.universe, bind) else {

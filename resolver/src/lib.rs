@@ -17,6 +17,7 @@ mod universe;
 mod word_set;
 
 pub use conflict::{Conflict, Reason, ReasonKind};
+pub use engine::Engine;
 pub use index::CompiledIndex;
 pub use lock_check::{LockCheck, LockReport, Staleness};
 pub use model::{Fallback, ModelPlan, PlannedModel, Substitution};

@@ -417,15 +417,13 @@ impl LockCheck {
     /// What can be said only of a lock whose parts are all right: the class rules, and whether
     /// everything is reached.
     fn check_whole(&mut self, lock: &Lockfile, report: &mut LockReport) {
-        let selection = Selection::collect(&mut self.universe, |universe, release, edge| {
-            let package = universe.known_details(release).edges[edge].package;
-            let index = universe.locked_binding(release, package)?;
-            Some(ReleaseId { package, index })
+        let selection = Selection::collect(&mut self.universe, |universe, release, _, demand| {
+            universe.locked_binding(release, demand.target)
         });
         let Some(selection) = selection else {
             return;
         };
-        match hierarchy::violation(&self.universe, &selection) {
+        match hierarchy::violation(&mut self.universe, &selection) {
             None => {}
             Some(Violation::Missing { release, class }) => {
                 report.stale.push(Staleness::ClassNotFound {

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use pkgres_manifest::{IndexRecord, Lockfile, ObjectModel, PackageName, Spec, Version};
 
+use crate::engine::Engine;
+
 /// The requirements that something is bound to: the version for each required package.
 pub type Bindings = BTreeMap<PackageName, Version>;
 
@@ -34,6 +36,8 @@ pub struct SolveOptions {
     /// release can be exchanged for a better one with all others kept. The best resolution in the
     /// order of decisions can be out of reach where some resolution is not.
     pub patience: u64,
+    /// Which engine searches.
+    pub engine: Engine,
 }
 
 impl Default for SolveOptions {
@@ -43,6 +47,7 @@ impl Default for SolveOptions {
             single_version: false,
             max_steps: 10_000_000,
             patience: 200,
+            engine: Engine::default(),
         }
     }
 }

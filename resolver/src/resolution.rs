@@ -141,7 +141,11 @@ pub struct Stats {
 }
 
 impl Resolution {
-    pub(crate) fn new(universe: &Universe, selection: &Selection, steps: u64) -> Self {
+    pub(crate) fn new(universe: &mut Universe, selection: &Selection, steps: u64) -> Self {
+        for release in selection.releases() {
+            universe.details(*release);
+        }
+        let universe = &*universe;
         let bound = |release: ReleaseId| -> Vec<BoundRequirement> {
             edges(universe, selection, release)
                 .map(|(edge, target)| BoundRequirement {

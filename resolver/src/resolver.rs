@@ -16,7 +16,7 @@ use crate::request::{Request, SolveOptions};
 use crate::resolution::Resolution;
 use crate::second_tier::{Tier, search_second_tier};
 use crate::selection::Selection;
-use crate::universe::{PackageId, ReleaseId, Universe};
+use crate::universe::{PackageId, Universe};
 
 /// What a registry has of a package.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -128,7 +128,7 @@ impl Resolver {
         }
         let mut resolver = Self {
             universe,
-            budget: Budget::new(options.max_steps, options.patience),
+            budget: Budget::new(options.max_steps, options.patience, options.engine),
             options,
             phase: if has_lock {
                 Phase::Lock
@@ -221,8 +221,11 @@ impl Resolver {
         let Phase::Candidate(selection) = &self.phase else {
             unreachable!("this is the phase");
         };
-        match unmet_contract(&self.universe, selection) {
-            Ok(None) => Some(self.solved(selection)),
+        match unmet_contract(&mut self.universe, selection) {
+            Ok(None) => {
+                let selection = selection.clone();
+                Some(self.solved(&selection))
+            }
             Ok(Some(_)) => {
                 self.phase = Phase::FirstTier;
                 None
@@ -277,8 +280,8 @@ impl Resolver {
         self.need(missing)
     }
 
-    fn solved(&self, selection: &Selection) -> Step {
-        let resolution = Resolution::new(&self.universe, selection, self.budget.taken());
+    fn solved(&mut self, selection: &Selection) -> Step {
+        let resolution = Resolution::new(&mut self.universe, selection, self.budget.taken());
         Step::Solved(Box::new(resolution))
     }
 
@@ -332,22 +335,14 @@ impl Resolver {
 
     /// The lock as a selection, if it is whole and valid.
     fn locked_selection(&mut self) -> Option<Selection> {
-        let selection = Selection::collect(&mut self.universe, |universe, release, edge| {
-            let required = &universe.known_details(release).edges[edge];
-            if !universe.is_delivered(required.package) {
+        let selection = Selection::collect(&mut self.universe, |universe, release, _, demand| {
+            if !universe.is_delivered(demand.target) {
                 return None;
             }
-            let required = required.clone();
-            let index = universe.locked_binding(release, required.package)?;
-            universe
-                .allowed(&required)
-                .contains(index)
-                .then_some(ReleaseId {
-                    package: required.package,
-                    index,
-                })
+            let index = universe.locked_binding(release, demand.target)?;
+            universe.allows(demand, index).then_some(index)
         })?;
-        if hierarchy::violation(&self.universe, &selection).is_some() {
+        if hierarchy::violation(&mut self.universe, &selection).is_some() {
             return None;
         }
         let mut packages: Vec<PackageId> = selection

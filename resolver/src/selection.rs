@@ -2,7 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::universe::{ReleaseId, Universe};
+use crate::index::{NONE, to_u32};
+use crate::universe::{Demand, ReleaseId, Universe};
 
 /// A set of releases in the order in which they were decided, each with the releases that its
 /// requirements are bound to, in the order of its edges. Everything is reached from the roots,
@@ -10,37 +11,87 @@ use crate::universe::{ReleaseId, Universe};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Selection {
     order: Vec<ReleaseId>,
-    bound: FxHashMap<ReleaseId, Box<[ReleaseId]>>,
+    /// Where the bound releases of each release begin; one more than there are releases.
+    starts: Vec<u32>,
+    bound: Vec<ReleaseId>,
+    /// For each package the position of its first release; [`NONE`] if it has none.
+    first: Vec<u32>,
+    /// The positions of releases that are not the first of their package.
+    others: FxHashMap<ReleaseId, u32>,
 }
 
 impl Selection {
+    /// The releases that were decided, in this order, and what their requirements are bound to,
+    /// one release after the other; `ends` says where those of each release end.
+    pub(crate) fn new(order: &[ReleaseId], bound: Vec<ReleaseId>, ends: &[u32]) -> Self {
+        let mut selection = Self {
+            order: Vec::with_capacity(order.len()),
+            starts: std::iter::once(0).chain(ends.iter().copied()).collect(),
+            bound,
+            ..Self::default()
+        };
+        for release in order {
+            selection.add(*release);
+        }
+        selection
+    }
+
     /// Walks from the roots along `bind`, which says what a requirement of a release is bound to.
     /// Returns nothing if `bind` does.
     pub(crate) fn collect(
         universe: &mut Universe,
-        mut bind: impl FnMut(&mut Universe, ReleaseId, usize) -> Option<ReleaseId>,
+        mut bind: impl FnMut(&mut Universe, ReleaseId, usize, &Demand) -> Option<u32>,
     ) -> Option<Self> {
-        let mut order: Vec<ReleaseId> = universe.roots().to_vec();
-        let mut bound: FxHashMap<ReleaseId, Box<[ReleaseId]>> = FxHashMap::default();
-        for root in &order {
-            bound.insert(*root, Box::default());
+        let mut selection = Self::default();
+        for root in universe.roots().to_vec() {
+            selection.add(root);
         }
+        selection.starts.push(0);
+        let mut demands = Vec::new();
         let mut at = 0;
-        while let Some(release) = order.get(at).copied() {
+        while let Some(release) = selection.order.get(at).copied() {
             at += 1;
-            let edges = universe.details(release).edges.len();
-            let mut targets = Vec::with_capacity(edges);
-            for edge in 0..edges {
-                let target = bind(universe, release, edge)?;
-                targets.push(target);
-                if let std::collections::hash_map::Entry::Vacant(entry) = bound.entry(target) {
-                    entry.insert(Box::default());
-                    order.push(target);
-                }
+            universe.demands(release, &mut demands);
+            for (edge, demand) in demands.iter().enumerate() {
+                let index = bind(universe, release, edge, demand)?;
+                let target = ReleaseId {
+                    package: demand.target,
+                    index,
+                };
+                selection.bound.push(target);
+                selection.add(target);
             }
-            bound.insert(release, targets.into_boxed_slice());
+            selection.starts.push(to_u32(selection.bound.len()));
         }
-        Some(Self { order, bound })
+        Some(selection)
+    }
+
+    /// Gives a release its place, unless it has one.
+    fn add(&mut self, release: ReleaseId) {
+        let package = release.package.position();
+        if self.first.len() <= package {
+            self.first.resize(package + 1, NONE);
+        }
+        let next = to_u32(self.order.len());
+        let first = &mut self.first[package];
+        if *first == NONE {
+            *first = next;
+            self.order.push(release);
+        } else if self.order[*first as usize] != release && !self.others.contains_key(&release) {
+            self.others.insert(release, next);
+            self.order.push(release);
+        }
+    }
+
+    fn position(&self, release: ReleaseId) -> Option<usize> {
+        let first = *self.first.get(release.package.position())?;
+        if first == NONE {
+            None
+        } else if self.order[first as usize] == release {
+            Some(first as usize)
+        } else {
+            self.others.get(&release).map(|at| *at as usize)
+        }
     }
 
     /// The releases in the order in which they were decided, roots first.
@@ -50,6 +101,11 @@ impl Selection {
 
     /// What the requirements of a release are bound to.
     pub(crate) fn bound(&self, release: ReleaseId) -> &[ReleaseId] {
-        self.bound.get(&release).map_or(&[], AsRef::as_ref)
+        self.position(release).map_or(&[], |at| self.bound_at(at))
+    }
+
+    /// What the requirements of the release at a position are bound to.
+    pub(crate) fn bound_at(&self, at: usize) -> &[ReleaseId] {
+        &self.bound[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
 }

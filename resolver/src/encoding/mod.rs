@@ -137,6 +137,16 @@ impl<'universe> Encoding<'universe> {
         self.only = only;
     }
 
+    /// Whether some facts may be dropped.
+    pub(crate) fn is_restricted(&self) -> bool {
+        self.only.is_some()
+    }
+
+    /// Whether a fact was not dropped.
+    pub(crate) fn is_in_force(&self, fact: &Fact) -> bool {
+        self.only.as_ref().is_none_or(|only| only.contains(fact))
+    }
+
     pub(crate) fn split(&self) -> &BTreeSet<PackageId> {
         &self.split
     }
@@ -222,7 +232,7 @@ impl<'universe> Encoding<'universe> {
     }
 
     fn depend(&self, target: Variable, allowed: WordSet, fact: Fact, found: &mut Vec<Dependency>) {
-        if self.only.as_ref().is_some_and(|only| !only.contains(&fact)) {
+        if !self.is_in_force(&fact) {
             return;
         }
         found.push(Dependency {
@@ -306,6 +316,9 @@ impl<'universe> Encoding<'universe> {
 
     /// Forbids a violation of rule 3 that a selection was found to have.
     pub(crate) fn forbid(&mut self, selection: &Selection, violation: Violation) {
+        for release in selection.releases() {
+            self.universe.details(*release);
+        }
         let clause = Clause::against(self, selection, violation);
         self.add(clause);
     }

@@ -1,18 +1,19 @@
 //! Search engines: they find values for the variables of an encoding, or prove that there are
 //! none.
 
+mod native;
 mod pubgrub;
 
 use std::collections::BTreeSet;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::encoding::{Clause, Encoding, Fact, Missing, Variable};
 use crate::hierarchy;
 use crate::improve::{Stopped, improve};
 use crate::model;
 use crate::selection::Selection;
-use crate::universe::{PackageId, ReleaseId};
+use crate::universe::PackageId;
 
 /// What is left of the steps that the solver may take.
 #[derive(Debug)]
@@ -21,6 +22,7 @@ pub(crate) struct Budget {
     taken: u64,
     /// After how many conflicts a search no longer insists on the best selection.
     patience: u64,
+    engine: Engine,
 }
 
 /// The budget is used up.
@@ -28,11 +30,12 @@ pub(crate) struct Budget {
 pub(crate) struct Exhausted;
 
 impl Budget {
-    pub(crate) fn new(limit: u64, patience: u64) -> Self {
+    pub(crate) fn new(limit: u64, patience: u64, engine: Engine) -> Self {
         Self {
             limit,
             taken: 0,
             patience,
+            engine,
         }
     }
 
@@ -53,14 +56,6 @@ impl Budget {
     pub(crate) fn rewind(&mut self, taken: u64) {
         self.taken = taken;
     }
-}
-
-/// Values of variables that fulfil an encoding.
-#[derive(Debug, Default)]
-pub(crate) struct Values {
-    values: FxHashMap<Variable, u32>,
-    /// Whether there are none better in the order of decisions.
-    are_best: bool,
 }
 
 /// How a search ended.
@@ -85,20 +80,87 @@ pub(crate) struct Proof {
     pub(crate) single: BTreeSet<PackageId>,
 }
 
+/// What is said of values that fulfil an encoding.
+#[derive(Debug, Clone, Copy)]
+struct Found {
+    /// Whether there are none better in the order of decisions.
+    is_best: bool,
+}
+
+/// Which engine searches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Engine {
+    /// The engine of our own.
+    #[default]
+    Native,
+    /// The `pubgrub` crate.
+    Pubgrub,
+}
+
+/// A search in progress.
+enum Search {
+    Native(Box<native::Core>),
+    Pubgrub(pubgrub::Values),
+}
+
+impl Search {
+    fn new(encoding: &mut Encoding<'_>, engine: Engine) -> Self {
+        match engine {
+            Engine::Native => Self::Native(Box::new(native::Core::new(encoding))),
+            Engine::Pubgrub => Self::Pubgrub(pubgrub::Values::default()),
+        }
+    }
+
+    fn solve(&mut self, encoding: &mut Encoding<'_>, budget: &mut Budget) -> Outcome<Found> {
+        match self {
+            Self::Native(core) => core.solve(encoding, budget),
+            Self::Pubgrub(values) => pubgrub::solve(encoding, budget, values),
+        }
+    }
+
+    /// What the requirements are bound to by the values that were found. Variables that no release
+    /// asks for are left out.
+    fn selection(&self, encoding: &mut Encoding<'_>) -> Selection {
+        let split = encoding.split().clone();
+        Selection::collect(encoding.universe, |_, release, edge, demand| {
+            let variable = if split.contains(&demand.target) {
+                Variable::Binding(release, u32::try_from(edge).ok()?)
+            } else {
+                Variable::Package(demand.target)
+            };
+            match self {
+                Self::Native(core) => core.value(variable),
+                Self::Pubgrub(values) => values.get(&variable).copied(),
+            }
+        })
+        .expect("a solution binds every requirement")
+    }
+
+    /// Takes in the clause that was last added to the encoding.
+    fn add_last_clause(&mut self, encoding: &mut Encoding<'_>) {
+        if let Self::Native(core) = self {
+            core.add_last_clause(encoding);
+        }
+    }
+}
+
 /// Searches for a valid selection: first one that fulfils the encoding, then, as long as that
 /// breaks rule 3 or a contract of the model, another one. What it finds is the best selection in
 /// the order of decisions or, if that takes more conflicts than there is patience for, a locally
 /// best one.
 pub(crate) fn search(encoding: &mut Encoding<'_>, budget: &mut Budget) -> Outcome<Selection> {
+    let mut search = Search::new(encoding, budget.engine);
     loop {
-        let (selection, is_best) = match pubgrub::solve(encoding, budget) {
-            Outcome::Solved(values) => (selection(encoding, &values.values), values.are_best),
+        let Found { is_best } = match search.solve(encoding, budget) {
+            Outcome::Solved(found) => found,
             Outcome::Impossible(proof) => return Outcome::Impossible(proof),
             Outcome::Missing(missing) => return Outcome::Missing(missing),
             Outcome::GaveUp => return Outcome::GaveUp,
         };
+        let selection = search.selection(encoding);
         if let Some(violation) = hierarchy::violation(encoding.universe, &selection) {
             encoding.forbid(&selection, violation);
+            search.add_last_clause(encoding);
             continue;
         }
         match model::unmet_contract(encoding.universe, &selection) {
@@ -114,29 +176,11 @@ pub(crate) fn search(encoding: &mut Encoding<'_>, budget: &mut Budget) -> Outcom
             Ok(Some(unmet)) => {
                 let clause = unmet.clause(encoding, &selection);
                 encoding.add(clause);
+                search.add_last_clause(encoding);
             }
             Err(missing) => return Outcome::Missing(missing),
         }
     }
-}
-
-/// What the requirements are bound to by the values of a solution. Packages that only a virtual
-/// variable asked for are not reached from the roots and so are left out.
-fn selection(encoding: &mut Encoding<'_>, values: &FxHashMap<Variable, u32>) -> Selection {
-    let split = encoding.split().clone();
-    Selection::collect(encoding.universe, |universe, release, edge| {
-        let package = universe.known_details(release).edges[edge].package;
-        let variable = if split.contains(&package) {
-            Variable::Binding(release, u32::try_from(edge).ok()?)
-        } else {
-            Variable::Package(package)
-        };
-        Some(ReleaseId {
-            package,
-            index: *values.get(&variable)?,
-        })
-    })
-    .expect("a solution binds every requirement")
 }
 
 /// Why a search was in vain, and what it was about.
@@ -157,7 +201,7 @@ pub(crate) fn refute(
 ) -> Result<Option<Proof>, Missing> {
     let taken = budget.taken();
     encoding.restrict(Some(facts));
-    let outcome = pubgrub::solve(encoding, budget);
+    let outcome = Search::new(encoding, budget.engine).solve(encoding, budget);
     encoding.restrict(None);
     match outcome {
         Outcome::Impossible(proof) => Ok(Some(proof)),

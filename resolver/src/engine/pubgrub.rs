@@ -20,9 +20,17 @@ use crate::encoding::{Encoding, Missing, Variable};
 use crate::universe::PackageId;
 use crate::word_set::WordSet;
 
-use super::{Budget, Exhausted, Outcome, Proof, Values};
+use super::{Budget, Exhausted, Found, Outcome, Proof};
 
-pub(super) fn solve(encoding: &mut Encoding<'_>, budget: &mut Budget) -> Outcome<Values> {
+/// The values of the variables of a solution.
+pub(super) type Values = FxHashMap<Variable, u32>;
+
+/// Finds values that fulfil an encoding.
+pub(super) fn solve(
+    encoding: &mut Encoding<'_>,
+    budget: &mut Budget,
+    values: &mut Values,
+) -> Outcome<Found> {
     let provider = Provider {
         state: RefCell::new(State {
             encoding,
@@ -33,13 +41,13 @@ pub(super) fn solve(encoding: &mut Encoding<'_>, budget: &mut Budget) -> Outcome
     };
     let result = pubgrub::resolve(&provider, Variable::Start, 0_u32);
     let state = provider.state.into_inner();
-    let are_best = !state.is_impatient();
+    let is_best = !state.is_impatient();
     let encoding = state.encoding;
     match result {
-        Ok(values) => Outcome::Solved(Values {
-            values: values.into_iter().collect(),
-            are_best,
-        }),
+        Ok(found) => {
+            *values = found.into_iter().collect();
+            Outcome::Solved(Found { is_best })
+        }
         Err(PubGrubError::NoSolution(tree)) => Outcome::Impossible(proof(encoding, tree)),
         Err(
             PubGrubError::ErrorInShouldCancel(stop)

@@ -110,12 +110,15 @@ pub(crate) struct Unmet {
 
 /// The first contract of the model that a selection does not meet.
 pub(crate) fn unmet_contract(
-    universe: &Universe,
+    universe: &mut Universe,
     selection: &Selection,
 ) -> Result<Option<Unmet>, Missing> {
     let Some(model) = universe.model().cloned() else {
         return Ok(None);
     };
+    for release in selection.releases() {
+        universe.details(*release);
+    }
     let check = Check {
         universe,
         selection,

@@ -121,6 +121,12 @@ impl Universe {
         }
     }
 
+    /// Whether a requirement allows a release of its target.
+    pub(crate) fn allows(&self, demand: &Demand, index: u32) -> bool {
+        let words = self.set(demand.allowed, self.width(demand.target));
+        words[(index / 64) as usize] >> (index % 64) & 1 == 1
+    }
+
     fn demands_of_objects(&mut self, release: ReleaseId, demands: &mut Vec<Demand>) {
         let details = self.details(release);
         for (number, edge) in details.edges.iter().enumerate() {

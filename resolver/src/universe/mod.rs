@@ -14,7 +14,7 @@ mod edges;
 
 pub(crate) use classes::{ClassTable, Parent};
 pub(crate) use details::{Body, Details, Edge};
-pub(crate) use edges::{Demand, SetId};
+pub(crate) use edges::Demand;
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -31,6 +31,14 @@ use crate::request::{Locked, ModelRoot, PrereleasePolicy, Root};
 use crate::resolver::Supply;
 use crate::word_set::WordSet;
 use candidates::{Candidates, Standing};
+
+/// The greatest number of a set of words.
+fn last(words: &[u64]) -> Option<u32> {
+    let mut numbered = words.iter().enumerate().rev();
+    numbered
+        .find(|(_, word)| **word != 0)
+        .map(|(at, word)| to_u32(at) * u64::BITS + word.ilog2())
+}
 
 /// A package, by the order in which it was first met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -556,6 +564,20 @@ impl Universe {
         match &self.delivered(package).candidates {
             Some(candidates) => candidates.best(among, prerelease_named),
             None => among.last(),
+        }
+    }
+
+    /// The best release of a package among those of a set of words.
+    #[inline]
+    pub(crate) fn best_of_words(
+        &self,
+        package: PackageId,
+        words: &[u64],
+        prerelease_named: bool,
+    ) -> Option<u32> {
+        match &self.delivered(package).candidates {
+            Some(candidates) => candidates.best(&WordSet::of_words(words), prerelease_named),
+            None => last(words),
         }
     }
 

@@ -1,0 +1,264 @@
+//! Constraints: terms that cannot all hold.
+//!
+//! Nearly all constraints have two terms, "these releases require one of those", and stand in the
+//! lists of their variables. Longer ones are watched: as long as two of its terms do not hold, a
+//! clause cannot say anything, so only two terms have to be looked at.
+
+use crate::encoding::Fact;
+use crate::index::{NONE, to_u32};
+
+use super::state::{Reason, Set, State, Term, Var};
+
+/// What a constraint rests on.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Cause {
+    /// It is part of the encoding.
+    Encoding,
+    /// The first term is about a package that requires the second.
+    Requirement,
+    /// The fact of this number.
+    Fact(u32),
+    /// It was learned from a conflict: which of the antecedents it follows from.
+    Learned { from: u32, until: u32 },
+}
+
+/// What a learned constraint follows from.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Antecedent {
+    Constraint(Reason),
+    /// That a term holds without any decision, by so many certainties.
+    Certain(Term, u32),
+}
+
+/// One side of a constraint of two terms.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Side {
+    pub(super) own: Set,
+    pub(super) other: Var,
+    pub(super) other_set: Set,
+    /// The next in the list of the variable.
+    pub(super) next: u32,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Clause {
+    /// Where its terms stand. The first two are watched.
+    from: u32,
+    until: u32,
+    cause: Cause,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Constraints {
+    /// Two sides a constraint; the number of the constraint is half that of the side.
+    sides: Vec<Side>,
+    causes: Vec<Cause>,
+    clauses: Vec<Clause>,
+    terms: Vec<Term>,
+    watches: Vec<Vec<u32>>,
+    pub(super) antecedents: Vec<Antecedent>,
+    pub(super) facts: Vec<Fact>,
+}
+
+impl Constraints {
+    #[inline]
+    pub(super) fn side(&self, at: u32) -> Side {
+        self.sides[at as usize]
+    }
+
+    /// Adds a constraint of two terms. The first one is the owner's.
+    pub(super) fn add_binary(&mut self, state: &mut State, terms: [Term; 2], cause: Cause) -> u32 {
+        let [owner, target] = terms;
+        let at = to_u32(self.sides.len());
+        self.sides.push(Side {
+            own: owner.set,
+            other: target.var,
+            other_set: target.set,
+            next: state.var(owner.var).owned,
+        });
+        state.var_mut(owner.var).owned = at;
+        self.sides.push(Side {
+            own: target.set,
+            other: owner.var,
+            other_set: owner.set,
+            next: state.var(target.var).targeted,
+        });
+        state.var_mut(target.var).targeted = at + 1;
+        self.causes.push(cause);
+        at / 2
+    }
+
+    /// Adds a constraint of any other number of terms, which nothing watches yet.
+    pub(super) fn add_clause(&mut self, terms: &[Term], cause: Cause) -> u32 {
+        let number = to_u32(self.clauses.len());
+        let from = to_u32(self.terms.len());
+        self.terms.extend_from_slice(terms);
+        self.clauses.push(Clause {
+            from,
+            until: to_u32(self.terms.len()),
+            cause,
+        });
+        number
+    }
+
+    /// Watches the two terms of a clause that do not hold or began to do so last, and says which
+    /// they are.
+    pub(super) fn watch_first(&mut self, state: &State, clause: u32) -> (Term, Option<Term>) {
+        let Clause { from, until, .. } = self.clauses[clause as usize];
+        let terms = &mut self.terms[from as usize..until as usize];
+        let since = |term: &Term| {
+            if state.holds(*term) {
+                state.satisfier(*term).map_or(0, |at| at + 1)
+            } else {
+                NONE
+            }
+        };
+        terms.sort_by_key(|term| std::cmp::Reverse(since(term)));
+        let (first, second) = (terms[0], terms.get(1).copied());
+        self.watch(first.var, clause);
+        if let Some(second) = second {
+            self.watch(second.var, clause);
+        }
+        (first, second)
+    }
+
+    fn watch(&mut self, var: Var, clause: u32) {
+        if self.watches.len() <= var as usize {
+            self.watches.resize_with(var as usize + 1, Vec::new);
+        }
+        self.watches[var as usize].push(clause);
+    }
+
+    /// The clauses that watch a variable, to be given back with [`put_watchers`].
+    pub(super) fn take_watchers(&mut self, var: Var) -> Vec<u32> {
+        match self.watches.get_mut(var as usize) {
+            Some(watchers) => std::mem::take(watchers),
+            None => Vec::new(),
+        }
+    }
+
+    pub(super) fn put_watchers(&mut self, var: Var, watchers: Vec<u32>) {
+        if let Some(place) = self.watches.get_mut(var as usize) {
+            place.extend(watchers);
+        }
+    }
+
+    /// Looks at a clause after the domain of `var` was reduced. Says which other term cannot hold
+    /// any more, or that the clause now watches another variable.
+    pub(super) fn visit(&mut self, state: &State, clause: u32, var: Var) -> Visit {
+        let Clause { from, until, .. } = self.clauses[clause as usize];
+        let terms = &mut self.terms[from as usize..until as usize];
+        if terms.len() == 1 {
+            return Visit::Unit(terms[0]);
+        }
+        if terms[0].var == var {
+            terms.swap(0, 1);
+        }
+        if !state.holds(terms[1]) || state.is_excluded(terms[0]) {
+            return Visit::Nothing;
+        }
+        let free = (2..terms.len()).find(|at| !state.holds(terms[*at]));
+        let Some(free) = free else {
+            return Visit::Unit(terms[0]);
+        };
+        terms.swap(1, free);
+        let watched = terms[1].var;
+        self.watch(watched, clause);
+        Visit::Moved
+    }
+
+    /// The terms of a constraint.
+    pub(super) fn terms(&self, reason: Reason, terms: &mut Vec<Term>) {
+        terms.clear();
+        match reason {
+            Reason::Given | Reason::Decision => {}
+            Reason::Binary(number) => {
+                let (one, two) = (self.side(2 * number), self.side(2 * number + 1));
+                terms.push(Term {
+                    var: two.other,
+                    set: one.own,
+                });
+                terms.push(Term {
+                    var: one.other,
+                    set: two.own,
+                });
+            }
+            Reason::Clause(number) => {
+                let Clause { from, until, .. } = self.clauses[number as usize];
+                terms.extend_from_slice(&self.terms[from as usize..until as usize]);
+            }
+        }
+    }
+
+    pub(super) fn cause(&self, reason: Reason) -> Cause {
+        match reason {
+            Reason::Given | Reason::Decision => Cause::Encoding,
+            Reason::Binary(number) => self.causes[number as usize],
+            Reason::Clause(number) => self.clauses[number as usize].cause,
+        }
+    }
+
+    /// The highest level of the terms of a constraint other than those about `except`.
+    #[inline]
+    pub(super) fn level(&self, state: &State, reason: Reason, except: Var) -> u32 {
+        match reason {
+            Reason::Given | Reason::Decision => 0,
+            Reason::Binary(number) => {
+                let (one, two) = (self.side(2 * number), self.side(2 * number + 1));
+                let term = if one.other == except {
+                    Term {
+                        var: two.other,
+                        set: one.own,
+                    }
+                } else {
+                    Term {
+                        var: one.other,
+                        set: two.own,
+                    }
+                };
+                state.level_of(term)
+            }
+            Reason::Clause(number) => {
+                let Clause { from, until, .. } = self.clauses[number as usize];
+                self.terms[from as usize..until as usize]
+                    .iter()
+                    .filter(|term| term.var != except)
+                    .map(|term| state.level_of(*term))
+                    .max()
+                    .unwrap_or(0)
+            }
+        }
+    }
+
+    pub(super) fn add_fact(&mut self, fact: Fact) -> Cause {
+        self.facts.push(fact);
+        Cause::Fact(to_u32(self.facts.len() - 1))
+    }
+
+    /// Goes through the constraints of two terms of an owner.
+    pub(super) fn each_owned(&self, state: &State, owner: Var, mut see: impl FnMut(Term, Term)) {
+        let mut at = state.var(owner).owned;
+        while at != NONE {
+            let side = self.side(at);
+            let own = Term {
+                var: owner,
+                set: side.own,
+            };
+            let other = Term {
+                var: side.other,
+                set: side.other_set,
+            };
+            see(own, other);
+            at = side.next;
+        }
+    }
+}
+
+/// What a look at a clause says.
+pub(super) enum Visit {
+    Nothing,
+    /// All other terms hold.
+    Unit(Term),
+    /// The clause watches another variable.
+    Moved,
+}

@@ -1,0 +1,265 @@
+//! What a value of a variable depends on, as constraints.
+
+use crate::encoding::{Clause, Encoding, Fact, Missing, Variable};
+use crate::universe::{Demand, PackageId, ReleaseId};
+use crate::word_set::WordSet;
+
+use super::Core;
+use super::constraints::Cause;
+use super::state::{Term, Var};
+use super::words;
+
+impl Core {
+    /// The variable of a package that has one release.
+    pub(super) fn package_var(&mut self, encoding: &Encoding<'_>, package: PackageId) -> Var {
+        let position = package.position();
+        if self.package_vars.len() <= position {
+            self.package_vars
+                .resize(encoding.universe.package_count().max(position + 1), 0);
+        }
+        if let Some(known) = self.package_vars[position].checked_sub(1) {
+            return known;
+        }
+        let values = encoding.universe.release_count(package);
+        let var = self.state.add_var(Variable::Package(package), values);
+        self.package_vars[position] = var + 1;
+        var
+    }
+
+    pub(super) fn var(&mut self, encoding: &mut Encoding<'_>, variable: Variable) -> Var {
+        if let Variable::Package(package) = variable {
+            return self.package_var(encoding, package);
+        }
+        if let Some(known) = self.other_vars.get(&variable) {
+            return *known;
+        }
+        let values = match variable {
+            Variable::Binding(release, edge) => {
+                let details = encoding.universe.details(release);
+                let package = details.edges[edge as usize].package;
+                encoding.universe.release_count(package)
+            }
+            _ => 1,
+        };
+        let var = self.state.add_var(variable, values);
+        self.other_vars.insert(variable, var);
+        var
+    }
+
+    /// The variable of what a requirement is bound to.
+    pub(super) fn bound_var(
+        &mut self,
+        encoding: &mut Encoding<'_>,
+        release: ReleaseId,
+        edge: usize,
+        target: PackageId,
+    ) -> Var {
+        if encoding.is_split(target) {
+            let edge = u32::try_from(edge).expect("fewer than 2^32 edges");
+            self.var(encoding, Variable::Binding(release, edge))
+        } else {
+            self.package_var(encoding, target)
+        }
+    }
+
+    /// Adds the constraints that a value brings with it, the first time that it is the only one.
+    pub(super) fn expand(
+        &mut self,
+        encoding: &mut Encoding<'_>,
+        var: Var,
+        value: u32,
+    ) -> Result<(), Missing> {
+        let variable = self.state.var(var).variable;
+        if let Variable::Binding(release, edge) = variable {
+            let details = encoding.universe.details(release);
+            let package = details.edges[edge as usize].package;
+            let bound = ReleaseId {
+                package,
+                index: value,
+            };
+            let target = self.var(encoding, Variable::Release(bound));
+            let terms = [
+                self.single(var, value),
+                // The release is not there.
+                self.single(target, 1),
+            ];
+            self.constraints
+                .add_binary(&mut self.state, terms, Cause::Encoding);
+        } else if let Some(release) = variable.release(value) {
+            let mut demands = std::mem::take(&mut self.demands);
+            encoding.universe.demands(release, &mut demands);
+            let result = self.expand_release(encoding, var, value, release, &demands);
+            self.demands = demands;
+            result?;
+        }
+        self.state.expand(var, value);
+        Ok(())
+    }
+
+    fn expand_release(
+        &mut self,
+        encoding: &mut Encoding<'_>,
+        var: Var,
+        value: u32,
+        release: ReleaseId,
+        demands: &[Demand],
+    ) -> Result<(), Missing> {
+        let missing: Vec<PackageId> = demands
+            .iter()
+            .map(|demand| demand.target)
+            .filter(|package| !encoding.universe.is_delivered(*package))
+            .collect();
+        if !missing.is_empty() {
+            return Err(Missing::Packages(missing));
+        }
+        let is_package = matches!(self.state.var(var).variable, Variable::Package(_));
+        let mut is_impossible = false;
+        for (edge, demand) in demands.iter().enumerate() {
+            let target = self.bound_var(encoding, release, edge, demand.target);
+            let width = encoding.universe.width(demand.target);
+            let allowed = encoding.universe.set(demand.allowed, width);
+            is_impossible |= allowed.iter().all(|word| *word == 0);
+            if self.has_requirement(var, value, target, allowed) {
+                continue;
+            }
+            let is_plain = is_package && !encoding.is_split(demand.target);
+            let cause = if is_plain && !encoding.is_restricted() {
+                Cause::Requirement
+            } else {
+                let fact = Fact::Requires {
+                    owner: release.package,
+                    target: demand.target,
+                    allowed: WordSet::of_words(allowed),
+                };
+                if !encoding.is_in_force(&fact) {
+                    continue;
+                }
+                self.constraints.add_fact(fact)
+            };
+            let refused = self.state.keep_complement(target, allowed);
+            let owner = match demand.owners.filter(|_| is_package) {
+                Some(owners) => {
+                    let width = self.state.width(var);
+                    let owners = encoding.universe.set(owners, width);
+                    Term {
+                        var,
+                        set: self.state.keep(owners.iter().copied()),
+                    }
+                }
+                None => self.single(var, value),
+            };
+            let refused = Term {
+                var: target,
+                set: refused,
+            };
+            self.constraints
+                .add_binary(&mut self.state, [owner, refused], cause);
+        }
+        // That a class is missing because its package is would be the lesser half of the reason.
+        if !is_impossible && !encoding.universe.extends_nothing(release) {
+            self.expand_classes(encoding, var, value, release, demands);
+        }
+        Ok(())
+    }
+
+    /// Whether the same requirement came in with another value.
+    fn has_requirement(&self, owner: Var, value: u32, target: Var, allowed: &[u64]) -> bool {
+        let all = self.state.var(target).values + 1;
+        let mut found = false;
+        self.constraints
+            .each_owned(&self.state, owner, |own, other| {
+                found |= other.var == target
+                    && words::contains(self.state.set(own), value)
+                    && words::is_disjoint(self.state.set(other), allowed)
+                    && words::count(self.state.set(other)) + words::count(allowed) == all;
+            });
+        found
+    }
+
+    fn expand_classes(
+        &mut self,
+        encoding: &mut Encoding<'_>,
+        var: Var,
+        value: u32,
+        release: ReleaseId,
+        demands: &[Demand],
+    ) {
+        let Some(table) = encoding.universe.class_table(release) else {
+            return;
+        };
+        let owner = release.package;
+        if table.own_cycle.is_some() {
+            let fact = Fact::OwnCycle { owner };
+            if encoding.is_in_force(&fact) {
+                let terms = [self.single(var, value)];
+                self.add_clause_of(&terms, fact);
+            }
+        }
+        for class in &table.external {
+            let fact = Fact::Extends {
+                owner,
+                class: *class,
+            };
+            if !encoding.is_in_force(&fact) {
+                continue;
+            }
+            let mut terms = vec![self.single(var, value)];
+            for (edge, demand) in demands.iter().enumerate() {
+                let defining = encoding.universe.definers(demand.target, *class);
+                let defining =
+                    defining.intersection(&encoding.universe.candidates_of(demand.target));
+                if defining.is_empty() {
+                    continue;
+                }
+                let target = self.bound_var(encoding, release, edge, demand.target);
+                let mut allowed = vec![0; self.state.width(target)];
+                defining.copy_to(&mut allowed);
+                let set = self.state.keep_complement(target, &allowed);
+                terms.push(Term { var: target, set });
+            }
+            if let [owner, target] = terms.as_slice() {
+                let terms = [*owner, *target];
+                let cause = self.constraints.add_fact(fact);
+                self.constraints.add_binary(&mut self.state, terms, cause);
+            } else {
+                self.add_clause_of(&terms, fact);
+            }
+        }
+    }
+
+    fn add_clause_of(&mut self, terms: &[Term], fact: Fact) {
+        let cause = self.constraints.add_fact(fact);
+        let clause = self.constraints.add_clause(terms, cause);
+        self.fresh.push(clause);
+    }
+
+    /// Takes in a clause of the encoding.
+    pub(super) fn add_encoded(
+        &mut self,
+        encoding: &mut Encoding<'_>,
+        number: u32,
+        clause: &Clause,
+    ) {
+        let fact = Fact::Clause(number);
+        if !encoding.is_in_force(&fact) {
+            return;
+        }
+        let terms: Vec<Term> = clause
+            .terms
+            .iter()
+            .map(|(variable, values)| {
+                let var = self.var(encoding, *variable);
+                let mut words = vec![0; self.state.width(var)];
+                values.copy_to(&mut words);
+                let set = self.state.keep(words);
+                Term { var, set }
+            })
+            .collect();
+        self.add_clause_of(&terms, fact);
+    }
+
+    fn single(&mut self, var: Var, value: u32) -> Term {
+        let set = self.state.keep_single(var, value);
+        Term { var, set }
+    }
+}

@@ -1,0 +1,433 @@
+//! The engine of our own: learning from conflicts over sets of versions.
+//!
+//! The idea is that of PubGrub: every conflict is resolved into a new constraint that rules out its
+//! cause, and every constraint remembers what it follows from. What is different is the form:
+//! variables, sets and constraints are numbers in flat memory, a requirement that many versions
+//! share is one constraint, and going back keeps what does not depend on what is taken back.
+
+mod analysis;
+mod constraints;
+mod expand;
+mod order;
+mod proof;
+mod state;
+mod words;
+
+use rustc_hash::FxHashMap;
+
+use crate::encoding::{Clause, Encoding, Missing, Variable};
+use crate::index::{NONE, to_u32};
+use crate::universe::{Demand, ReleaseId};
+use crate::word_set::WordSet;
+
+use super::{Budget, Exhausted, Found, Outcome};
+use analysis::{Analysis, Lesson};
+use constraints::{Constraints, Visit};
+use order::{Agenda, Order, Target};
+use state::{Reason, State, Term, Var};
+
+/// A search goes back no further than necessary to where what was learned applies if that is so
+/// many levels away: taking thousands of decisions again costs more than it brings.
+const FAR: u32 = 8;
+
+/// A search in progress.
+#[derive(Debug, Default)]
+pub(super) struct Core {
+    state: State,
+    constraints: Constraints,
+    analysis: Analysis,
+    order: Order,
+    agenda: Agenda,
+    /// The variable of each package, counted from 1.
+    package_vars: Vec<Var>,
+    other_vars: FxHashMap<Variable, Var>,
+    demands: Vec<Demand>,
+    targets: Vec<Target>,
+    /// Clauses that nothing looked at yet.
+    fresh: Vec<u32>,
+    conflicts: u64,
+    is_impatient: bool,
+}
+
+/// Why a search stops without a selection.
+enum Stop {
+    Missing(Missing),
+    Exhausted,
+    Impossible(constraints::Cause),
+}
+
+impl From<Exhausted> for Stop {
+    fn from(_: Exhausted) -> Self {
+        Self::Exhausted
+    }
+}
+
+impl From<Missing> for Stop {
+    fn from(missing: Missing) -> Self {
+        Self::Missing(missing)
+    }
+}
+
+impl Core {
+    /// A search for a selection that fulfils an encoding.
+    pub(super) fn new(encoding: &mut Encoding<'_>) -> Self {
+        let mut core = Self::default();
+        for root in encoding.universe.roots().to_vec() {
+            let var = core.package_var(encoding, root.package);
+            let mut chosen = vec![0; core.state.width(var)];
+            words::insert(&mut chosen, root.index);
+            let set = core.state.keep_complement(var, &chosen);
+            core.state.remove(Term { var, set }, Reason::Given, 0);
+        }
+        let clauses: Vec<Clause> = encoding.clauses().to_vec();
+        for (number, clause) in (0..).zip(&clauses) {
+            core.add_encoded(encoding, number, clause);
+        }
+        core
+    }
+
+    /// Takes in the clause that was last added to the encoding.
+    pub(super) fn add_last_clause(&mut self, encoding: &mut Encoding<'_>) {
+        if let Some(clause) = encoding.clauses().last().cloned() {
+            let number = to_u32(encoding.clauses().len() - 1);
+            self.add_encoded(encoding, number, &clause);
+        }
+    }
+
+    /// Searches on until there is a selection.
+    pub(super) fn solve(
+        &mut self,
+        encoding: &mut Encoding<'_>,
+        budget: &mut Budget,
+    ) -> Outcome<Found> {
+        match self.run(encoding, budget) {
+            Ok(()) => Outcome::Solved(Found {
+                is_best: !self.is_impatient,
+            }),
+            Err(Stop::Missing(missing)) => Outcome::Missing(missing),
+            Err(Stop::Exhausted) => Outcome::GaveUp,
+            Err(Stop::Impossible(cause)) => {
+                Outcome::Impossible(proof::proof(&self.state, &self.constraints, cause))
+            }
+        }
+    }
+
+    fn run(&mut self, encoding: &mut Encoding<'_>, budget: &mut Budget) -> Result<(), Stop> {
+        loop {
+            if let Err(conflict) = self.propagate(encoding)? {
+                self.learn(conflict, budget)?;
+                if self.conflicts >= budget.patience && !self.is_impatient {
+                    self.lose_patience();
+                }
+                continue;
+            }
+            let is_decided = if self.is_impatient {
+                self.decide_by_conflicts(encoding, budget)?
+            } else {
+                self.decide_in_order(encoding, budget)?
+            };
+            if is_decided {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Draws all conclusions from what was reduced, or finds a constraint whose terms all hold.
+    fn propagate(&mut self, encoding: &mut Encoding<'_>) -> Result<Result<(), Reason>, Missing> {
+        loop {
+            while let Some(clause) = self.fresh.pop() {
+                if let Err(conflict) = self.apply(clause) {
+                    return Ok(Err(conflict));
+                }
+            }
+            let Some(var) = self.state.next_in_queue() else {
+                return Ok(Ok(()));
+            };
+            if let Some(value) = self.state.value(var)
+                && !self.state.is_expanded(var, value)
+            {
+                self.expand(encoding, var, value)?;
+            }
+            self.state.dequeue();
+            if self.is_impatient {
+                self.agenda.add(&self.state, var);
+            }
+            for list in [self.state.var(var).owned, self.state.var(var).targeted] {
+                if let Err(conflict) = self.follow(var, list) {
+                    return Ok(Err(conflict));
+                }
+            }
+            if let Err(conflict) = self.visit_watchers(var) {
+                return Ok(Err(conflict));
+            }
+        }
+    }
+
+    /// Looks at the constraints of two terms in a list of a variable.
+    #[inline]
+    fn follow(&mut self, var: Var, mut at: u32) -> Result<(), Reason> {
+        while at != NONE {
+            let side = self.constraints.side(at);
+            let own = Term { var, set: side.own };
+            let other = Term {
+                var: side.other,
+                set: side.other_set,
+            };
+            if self.state.holds(own) {
+                self.exclude(other, Reason::Binary(at / 2))?;
+            }
+            at = side.next;
+        }
+        Ok(())
+    }
+
+    fn visit_watchers(&mut self, var: Var) -> Result<(), Reason> {
+        let mut watchers = self.constraints.take_watchers(var);
+        let mut result = Ok(());
+        let mut at = 0;
+        while at < watchers.len() {
+            let clause = watchers[at];
+            match self.constraints.visit(&self.state, clause, var) {
+                Visit::Nothing => at += 1,
+                Visit::Moved => {
+                    watchers.swap_remove(at);
+                }
+                Visit::Unit(term) => {
+                    result = self.exclude(term, Reason::Clause(clause));
+                    if result.is_err() {
+                        break;
+                    }
+                    at += 1;
+                }
+            }
+        }
+        self.constraints.put_watchers(var, watchers);
+        result
+    }
+
+    /// Looks at a clause for the first time.
+    fn apply(&mut self, clause: u32) -> Result<(), Reason> {
+        let (first, second) = self.constraints.watch_first(&self.state, clause);
+        let reason = Reason::Clause(clause);
+        if self.state.holds(first) {
+            return Err(reason);
+        }
+        match second {
+            Some(second) if !self.state.holds(second) => Ok(()),
+            _ => self.exclude(first, reason),
+        }
+    }
+
+    /// Takes the values of a term away because all other terms of a constraint hold.
+    #[inline]
+    fn exclude(&mut self, term: Term, reason: Reason) -> Result<(), Reason> {
+        match self.state.would_empty(term) {
+            None => Ok(()),
+            Some(true) => Err(reason),
+            Some(false) => {
+                let level = self.constraints.level(&self.state, reason, term.var);
+                self.state.remove(term, reason, level);
+                Ok(())
+            }
+        }
+    }
+
+    /// Learns from a conflict and goes back to where that applies.
+    fn learn(&mut self, conflict: Reason, budget: &mut Budget) -> Result<(), Stop> {
+        budget.take()?;
+        self.conflicts += 1;
+        let mut undone = Vec::new();
+        let mut conflict = conflict;
+        loop {
+            let lesson =
+                self.analysis
+                    .learn(&mut self.state, &mut self.constraints, conflict, |var| {
+                        undone.push(var)
+                    });
+            let (terms, cause, level, others) = match lesson {
+                Lesson::Impossible(cause) => return Err(Stop::Impossible(cause)),
+                Lesson::Learned {
+                    terms,
+                    cause,
+                    level,
+                    others,
+                } => (terms, cause, level, others),
+            };
+            let back = if level - others > FAR {
+                level - 1
+            } else {
+                others
+            };
+            self.state.back_to(back, |var| undone.push(var));
+            let reason = if let [one, two] = terms.as_slice() {
+                let terms = [*one, *two];
+                Reason::Binary(self.constraints.add_binary(&mut self.state, terms, cause))
+            } else {
+                let clause = self.constraints.add_clause(&terms, cause);
+                self.constraints.watch_first(&self.state, clause);
+                Reason::Clause(clause)
+            };
+            match self.state.would_empty(terms[0]) {
+                Some(true) => conflict = reason,
+                Some(false) => {
+                    self.state.remove(terms[0], reason, others);
+                    break;
+                }
+                None => break,
+            }
+        }
+        let level = self.state.level();
+        self.order.back_to(&mut self.state, level);
+        if self.is_impatient {
+            for var in undone {
+                self.agenda.add(&self.state, var);
+            }
+        }
+        Ok(())
+    }
+
+    /// From now on decides first what takes part in conflicts. That some selection is found at all
+    /// matters more than that it is the best.
+    fn lose_patience(&mut self) {
+        self.is_impatient = true;
+        self.state.back_to(0, |_| ());
+        self.order.back_to(&mut self.state, 0);
+        self.agenda.clear();
+        for var in 0..self.state.vars.len() {
+            let var = u32::try_from(var).expect("fewer than 2^32 variables");
+            self.agenda.add(&self.state, var);
+        }
+    }
+
+    /// Decides the next requirement; says whether all are decided.
+    fn decide_in_order(
+        &mut self,
+        encoding: &mut Encoding<'_>,
+        budget: &mut Budget,
+    ) -> Result<bool, Stop> {
+        if self.order.is_empty() {
+            for root in encoding.universe.roots().to_vec() {
+                let var = self.package_var(encoding, root.package);
+                self.place(encoding, var, root);
+            }
+        }
+        while let Some((owner, var)) = self.order.next() {
+            if self.state.var(var).ordered {
+                self.order.advance();
+                continue;
+            }
+            let Some(value) = self.state.value(var) else {
+                if !self.state.is_present(var) {
+                    // The requirement is one of those that were dropped.
+                    self.order.advance();
+                    continue;
+                }
+                budget.take()?;
+                let value = self.best(encoding, owner, var);
+                self.order.mark();
+                self.state.decide(var, value);
+                return Ok(false);
+            };
+            self.order.advance();
+            match self.state.var(var).variable {
+                Variable::Package(package) => {
+                    let release = ReleaseId {
+                        package,
+                        index: value,
+                    };
+                    self.place(encoding, var, release);
+                }
+                Variable::Binding(release, edge) => {
+                    let details = encoding.universe.details(release);
+                    let bound = ReleaseId {
+                        package: details.edges[edge as usize].package,
+                        index: value,
+                    };
+                    let var = self.var(encoding, Variable::Release(bound));
+                    if !self.state.var(var).ordered {
+                        self.place(encoding, var, bound);
+                    }
+                }
+                _ => unreachable!("requirements are bound to packages"),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Gives a release its place in the order of decisions.
+    fn place(&mut self, encoding: &mut Encoding<'_>, var: Var, release: ReleaseId) {
+        let mut demands = std::mem::take(&mut self.demands);
+        let mut targets = std::mem::take(&mut self.targets);
+        encoding.universe.demands(release, &mut demands);
+        targets.clear();
+        for (edge, demand) in demands.iter().enumerate() {
+            let target = self.bound_var(encoding, release, edge, demand.target);
+            targets.push(Target {
+                var: target,
+                package: demand.target,
+                names_prerelease: demand.names_prerelease,
+            });
+        }
+        self.order.add(&mut self.state, var, release, &targets);
+        self.demands = demands;
+        self.targets = targets;
+    }
+
+    /// Decides the variable that takes part in most conflicts; says whether all are decided.
+    fn decide_by_conflicts(
+        &mut self,
+        encoding: &mut Encoding<'_>,
+        budget: &mut Budget,
+    ) -> Result<bool, Stop> {
+        let Some(var) = self.agenda.next(&self.state) else {
+            return Ok(true);
+        };
+        budget.take()?;
+        let owner = match self.state.var(var).variable {
+            Variable::Binding(release, _) => release,
+            _ => encoding.universe.roots()[0],
+        };
+        let value = self.best(encoding, owner, var);
+        self.order.mark();
+        self.state.decide(var, value);
+        Ok(false)
+    }
+
+    /// The best value that is left.
+    fn best(&self, encoding: &Encoding<'_>, owner: ReleaseId, var: Var) -> u32 {
+        let state = self.state.var(var);
+        let (domain, universe) = (self.state.domain(var), &*encoding.universe);
+        let package = match state.variable {
+            Variable::Package(package) => package,
+            Variable::Binding(release, edge) => {
+                universe.known_details(release).edges[edge as usize].package
+            }
+            _ => return 0,
+        };
+        let is_bound = encoding.is_split(package);
+        if universe.is_plain(package) && !is_bound {
+            return words::last_below(domain, state.values).expect("a value is left");
+        }
+        let mut among = domain.to_vec();
+        among[(state.values / 64) as usize] &= !(1 << (state.values % 64));
+        let among = WordSet::of_words(&among);
+        let named = self.order.is_prerelease_named(package);
+        let best = if is_bound {
+            universe.best_binding(owner, package, &among, named)
+        } else {
+            universe.best(package, &among, named)
+        };
+        best.expect("a value is left")
+    }
+
+    /// The value of a variable, if it has one.
+    pub(super) fn value(&self, variable: Variable) -> Option<u32> {
+        let var = match variable {
+            Variable::Package(package) => {
+                self.package_vars.get(package.position())?.checked_sub(1)?
+            }
+            _ => *self.other_vars.get(&variable)?,
+        };
+        self.state.value(var)
+    }
+}

@@ -1,0 +1,416 @@
+//! What is known of each variable, and how it came to be known.
+//!
+//! The domain of a variable is a set of words: one bit a value, and one, the last, that stands for
+//! "absent". Every reduction of a domain is an entry of the trail. An entry has the level of the
+//! last decision that it follows from, which can be lower than that of the decisions before it:
+//! going back to a level keeps what does not depend on the decisions that are taken back.
+
+use crate::encoding::Variable;
+use crate::index::{NONE, to_u32, width};
+
+use super::words;
+
+/// The number of a variable, in the order in which the search came across them.
+pub(super) type Var = u32;
+
+/// Where a set stands among the sets of the search.
+pub(super) type Set = u32;
+
+/// A statement about a variable: its value is in the set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Term {
+    pub(super) var: Var,
+    pub(super) set: Set,
+}
+
+/// Why a domain was reduced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Reason {
+    /// It is what the search began with.
+    Given,
+    Decision,
+    /// All but one term of a constraint of two terms hold.
+    Binary(u32),
+    /// All but one term of a clause hold.
+    Clause(u32),
+}
+
+/// What is known of a variable.
+#[derive(Debug)]
+pub(super) struct VarState {
+    pub(super) variable: Variable,
+    /// How many values there are; the number itself stands for "absent".
+    pub(super) values: u32,
+    pub(super) width: u32,
+    /// Where the domain stands, and after it the values whose dependencies are known.
+    words: u32,
+    /// The latest entry of the trail.
+    head: u32,
+    /// The first constraint of two terms in which a value depends on another variable's.
+    pub(super) owned: u32,
+    /// The first one in which others depend on it.
+    pub(super) targeted: u32,
+    pub(super) queued: bool,
+    /// Whether the variable has its place in the order of decisions.
+    pub(super) ordered: bool,
+    /// How often the variable took part in conflicts.
+    pub(super) conflicts: u32,
+    /// The latest reduction that holds without any decision.
+    pub(super) certain: u32,
+}
+
+/// A reduction of a domain.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Entry {
+    pub(super) var: Var,
+    pub(super) reason: Reason,
+    pub(super) level: u32,
+    /// The highest level of this entry and those before it of the same variable.
+    pub(super) level_so_far: u32,
+    /// What was taken away; [`NONE`] for decisions.
+    removed: Set,
+    /// The entry before it of the same variable.
+    previous: u32,
+    /// Where the domain before it stands.
+    before: u32,
+}
+
+/// A reduction that holds without any decision. Unlike entries of the trail these stay.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Certainty {
+    pub(super) var: Var,
+    pub(super) reason: Reason,
+    pub(super) removed: Set,
+    /// The one before it of the same variable.
+    pub(super) previous: u32,
+}
+
+/// What a level of decisions goes back to.
+#[derive(Debug, Clone, Copy)]
+struct Level {
+    trail: u32,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) vars: Vec<VarState>,
+    words: Vec<u64>,
+    /// Sets that terms refer to. They stay as they are.
+    sets: Vec<u64>,
+    trail: Vec<Entry>,
+    history: Vec<u64>,
+    levels: Vec<Level>,
+    pub(super) certain: Vec<Certainty>,
+    queue: Vec<Var>,
+    queue_head: usize,
+    scratch: Vec<Entry>,
+}
+
+impl State {
+    pub(super) fn add_var(&mut self, variable: Variable, values: u32) -> Var {
+        let var = to_u32(self.vars.len());
+        let width = width(values);
+        let words = self.words.len();
+        self.words.resize(words + 2 * width, 0);
+        words::fill(&mut self.words[words..words + width], values);
+        self.vars.push(VarState {
+            variable,
+            values,
+            width: to_u32(width),
+            words: to_u32(words),
+            head: NONE,
+            owned: NONE,
+            targeted: NONE,
+            queued: false,
+            ordered: false,
+            conflicts: 0,
+            certain: NONE,
+        });
+        var
+    }
+
+    #[inline]
+    pub(super) fn var(&self, var: Var) -> &VarState {
+        &self.vars[var as usize]
+    }
+
+    #[inline]
+    pub(super) fn var_mut(&mut self, var: Var) -> &mut VarState {
+        &mut self.vars[var as usize]
+    }
+
+    #[inline]
+    pub(super) fn width(&self, var: Var) -> usize {
+        self.vars[var as usize].width as usize
+    }
+
+    #[inline]
+    pub(super) fn domain(&self, var: Var) -> &[u64] {
+        let state = &self.vars[var as usize];
+        &self.words[state.words as usize..(state.words + state.width) as usize]
+    }
+
+    /// The value of a variable, if it is known to be there and only one is left.
+    #[inline]
+    pub(super) fn value(&self, var: Var) -> Option<u32> {
+        let value = words::single(self.domain(var))?;
+        (value != self.var(var).values).then_some(value)
+    }
+
+    /// Whether a variable cannot be absent.
+    #[inline]
+    pub(super) fn is_present(&self, var: Var) -> bool {
+        !words::contains(self.domain(var), self.var(var).values)
+    }
+
+    /// Marks the dependencies of a value as known; says whether they were not.
+    pub(super) fn expand(&mut self, var: Var, value: u32) -> bool {
+        let expanded = self.expanded(var);
+        let is_new = !words::contains(expanded, value);
+        words::insert(expanded, value);
+        is_new
+    }
+
+    pub(super) fn is_expanded(&self, var: Var, value: u32) -> bool {
+        let state = self.var(var);
+        let from = (state.words + state.width) as usize;
+        words::contains(&self.words[from..from + state.width as usize], value)
+    }
+
+    fn expanded(&mut self, var: Var) -> &mut [u64] {
+        let state = &self.vars[var as usize];
+        let from = (state.words + state.width) as usize;
+        &mut self.words[from..from + state.width as usize]
+    }
+
+    /// The words of the set of a term.
+    #[inline]
+    pub(super) fn set(&self, term: Term) -> &[u64] {
+        &self.sets[term.set as usize..term.set as usize + self.width(term.var)]
+    }
+
+    /// Keeps a set.
+    pub(super) fn keep(&mut self, words: impl IntoIterator<Item = u64>) -> Set {
+        let set = to_u32(self.sets.len());
+        self.sets.extend(words);
+        set
+    }
+
+    /// Keeps the set of one value.
+    pub(super) fn keep_single(&mut self, var: Var, value: u32) -> Set {
+        let set = self.keep(std::iter::repeat_n(0, self.width(var)));
+        words::insert(&mut self.sets[set as usize..], value);
+        set
+    }
+
+    /// Keeps the set of everything that is not in another one.
+    pub(super) fn keep_complement(&mut self, var: Var, of: &[u64]) -> Set {
+        let set = self.keep(std::iter::repeat_n(0, self.width(var)));
+        let last = self.var(var).values;
+        let complement = &mut self.sets[set as usize..];
+        words::fill(complement, last);
+        for (word, of) in complement.iter_mut().zip(of) {
+            *word &= !of;
+        }
+        set
+    }
+
+    #[inline]
+    pub(super) fn level(&self) -> u32 {
+        to_u32(self.levels.len())
+    }
+
+    /// Whether a term holds.
+    #[inline]
+    pub(super) fn holds(&self, term: Term) -> bool {
+        words::is_subset(self.domain(term.var), self.set(term))
+    }
+
+    /// Whether a term cannot hold any more.
+    #[inline]
+    pub(super) fn is_excluded(&self, term: Term) -> bool {
+        words::is_disjoint(self.domain(term.var), self.set(term))
+    }
+
+    /// The entry of the trail with which a term began to hold; nothing if it always did.
+    pub(super) fn satisfier(&self, term: Term) -> Option<u32> {
+        self.satisfier_of(term.var, self.set(term))
+    }
+
+    pub(super) fn satisfier_of(&self, var: Var, set: &[u64]) -> Option<u32> {
+        let mut at = self.var(var).head;
+        let width = self.width(var);
+        while at != NONE {
+            let entry = &self.trail[at as usize];
+            let before = &self.history[entry.before as usize..entry.before as usize + width];
+            if !words::is_subset(before, set) {
+                return Some(at);
+            }
+            at = entry.previous;
+        }
+        None
+    }
+
+    #[inline]
+    pub(super) fn entry(&self, at: u32) -> &Entry {
+        &self.trail[at as usize]
+    }
+
+    /// What an entry took away.
+    pub(super) fn removed(&self, entry: &Entry) -> Term {
+        Term {
+            var: entry.var,
+            set: entry.removed,
+        }
+    }
+
+    /// The level on which a term began to hold.
+    #[inline]
+    pub(super) fn level_of(&self, term: Term) -> u32 {
+        self.satisfier(term)
+            .map_or(0, |at| self.trail[at as usize].level_so_far)
+    }
+
+    /// Decides on a value, on a level of its own.
+    pub(super) fn decide(&mut self, var: Var, value: u32) {
+        self.levels.push(Level {
+            trail: to_u32(self.trail.len()),
+        });
+        let level = self.level();
+        self.push(var, Reason::Decision, level, NONE, |words| {
+            words.fill(0);
+            words::insert(words, value);
+        });
+    }
+
+    /// Whether a domain would be left without values if a term's were taken away; `None` if
+    /// nothing would change.
+    #[inline]
+    pub(super) fn would_empty(&self, term: Term) -> Option<bool> {
+        if self.is_excluded(term) {
+            None
+        } else {
+            Some(self.holds(term))
+        }
+    }
+
+    /// Takes the values of a term away.
+    pub(super) fn remove(&mut self, term: Term, reason: Reason, level: u32) {
+        if level == 0 {
+            let at = to_u32(self.certain.len());
+            let state = &mut self.vars[term.var as usize];
+            let previous = std::mem::replace(&mut state.certain, at);
+            self.certain.push(Certainty {
+                var: term.var,
+                reason,
+                removed: term.set,
+                previous,
+            });
+        }
+        self.remove_again(term, reason, level);
+    }
+
+    fn remove_again(&mut self, term: Term, reason: Reason, level: u32) {
+        let (from, width) = (term.set as usize, self.width(term.var));
+        let sets = std::mem::take(&mut self.sets);
+        self.push(term.var, reason, level, term.set, |words| {
+            for (word, removed) in words.iter_mut().zip(&sets[from..from + width]) {
+                *word &= !removed;
+            }
+        });
+        self.sets = sets;
+    }
+
+    fn push(
+        &mut self,
+        var: Var,
+        reason: Reason,
+        level: u32,
+        removed: Set,
+        change: impl FnOnce(&mut [u64]),
+    ) {
+        let state = &mut self.vars[var as usize];
+        let domain = state.words as usize..(state.words + state.width) as usize;
+        let before = to_u32(self.history.len());
+        self.history.extend_from_slice(&self.words[domain.clone()]);
+        change(&mut self.words[domain]);
+        let previous = state.head;
+        state.head = to_u32(self.trail.len());
+        let level_so_far = match self.trail.get(previous as usize) {
+            Some(entry) => entry.level_so_far.max(level),
+            None => level,
+        };
+        self.trail.push(Entry {
+            var,
+            reason,
+            level,
+            level_so_far,
+            removed,
+            previous,
+            before,
+        });
+        self.enqueue(var);
+    }
+
+    pub(super) fn enqueue(&mut self, var: Var) {
+        let state = &mut self.vars[var as usize];
+        if !state.queued {
+            state.queued = true;
+            self.queue.push(var);
+        }
+    }
+
+    /// The next variable whose domain was reduced. It stays in the queue until it is
+    /// [done](Self::dequeue).
+    #[inline]
+    pub(super) fn next_in_queue(&self) -> Option<Var> {
+        self.queue.get(self.queue_head).copied()
+    }
+
+    pub(super) fn dequeue(&mut self) {
+        let var = self.queue[self.queue_head];
+        self.vars[var as usize].queued = false;
+        self.queue_head += 1;
+        if self.queue_head == self.queue.len() {
+            self.queue.clear();
+            self.queue_head = 0;
+        }
+    }
+
+    fn clear_queue(&mut self) {
+        for var in self.queue.drain(..) {
+            self.vars[var as usize].queued = false;
+        }
+        self.queue_head = 0;
+    }
+
+    /// Takes back the decisions above a level and what follows from them. What does not stays.
+    pub(super) fn back_to(&mut self, level: u32, mut undone: impl FnMut(Var)) {
+        let Some(first) = self.levels.get(level as usize).copied() else {
+            return;
+        };
+        self.clear_queue();
+        self.levels.truncate(level as usize);
+        let mut kept = std::mem::take(&mut self.scratch);
+        while self.trail.len() > first.trail as usize {
+            let entry = self.trail.pop().expect("the length was checked");
+            let state = &mut self.vars[entry.var as usize];
+            let width = state.width as usize;
+            let (before, domain) = (entry.before as usize, state.words as usize);
+            self.words[domain..domain + width]
+                .copy_from_slice(&self.history[before..before + width]);
+            self.history.truncate(before);
+            state.head = entry.previous;
+            if entry.level <= level {
+                kept.push(entry);
+            } else {
+                undone(entry.var);
+            }
+        }
+        for entry in kept.drain(..).rev() {
+            let term = self.removed(&entry);
+            self.remove_again(term, entry.reason, entry.level);
+        }
+        self.scratch = kept;
+    }
+}

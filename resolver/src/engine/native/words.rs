@@ -1,0 +1,64 @@
+//! Sets of small numbers as slices of words of one length.
+
+#[inline]
+pub(super) fn is_subset(one: &[u64], of: &[u64]) -> bool {
+    one.iter().zip(of).all(|(one, of)| one & !of == 0)
+}
+
+#[inline]
+pub(super) fn is_disjoint(one: &[u64], two: &[u64]) -> bool {
+    one.iter().zip(two).all(|(one, two)| one & two == 0)
+}
+
+#[inline]
+pub(super) fn contains(set: &[u64], number: u32) -> bool {
+    set[(number / 64) as usize] >> (number % 64) & 1 == 1
+}
+
+#[inline]
+pub(super) fn insert(set: &mut [u64], number: u32) {
+    set[(number / 64) as usize] |= 1 << (number % 64);
+}
+
+#[inline]
+pub(super) fn count(set: &[u64]) -> u32 {
+    set.iter().map(|word| word.count_ones()).sum()
+}
+
+/// The only number of a set that has one.
+#[inline]
+pub(super) fn single(set: &[u64]) -> Option<u32> {
+    let mut found = None;
+    for (base, word) in (0_u32..).step_by(64).zip(set) {
+        if *word != 0 {
+            if found.is_some() || !word.is_power_of_two() {
+                return None;
+            }
+            found = Some(base + word.trailing_zeros());
+        }
+    }
+    found
+}
+
+/// The greatest number below `end`.
+#[inline]
+pub(super) fn last_below(set: &[u64], end: u32) -> Option<u32> {
+    let last = (end / 64) as usize;
+    let mask = (1_u64 << (end % 64)) - 1;
+    (0..=last).rev().find_map(|at| {
+        let word = if at == last { set[at] & mask } else { set[at] };
+        let base = u32::try_from(at).expect("few words") * 64;
+        (word != 0).then(|| base + word.ilog2())
+    })
+}
+
+/// Fills a set with the numbers up to and with `last`.
+pub(super) fn fill(set: &mut [u64], last: u32) {
+    for (base, word) in (0_u32..).step_by(64).zip(set) {
+        *word = match last.checked_sub(base) {
+            None => 0,
+            Some(bits @ 0..63) => (1 << (bits + 1)) - 1,
+            Some(_) => u64::MAX,
+        };
+    }
+}

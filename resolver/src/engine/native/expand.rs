@@ -214,6 +214,8 @@ impl Core {
                 let target = self.bound_var(encoding, release, edge, demand.target);
                 let mut allowed = vec![0; self.state.width(target)];
                 defining.copy_to(&mut allowed);
+                // That the package is there at all is what the requirement says.
+                words::insert(&mut allowed, self.state.var(target).values);
                 let set = self.state.keep_complement(target, &allowed);
                 terms.push(Term { var: target, set });
             }

@@ -28,6 +28,7 @@ pub fn drive(
     registries: &RegistrySet,
     options: &ReadOptions,
 ) -> Result<Answer, RegistryError> {
+    registries.attach_to(resolver)?;
     loop {
         match resolver.step() {
             Step::Need(names) => {

@@ -1,5 +1,6 @@
 //! Packages that are in memory, for programs that embed the solver.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -8,6 +9,8 @@ use pkgres_manifest::{
     ArtifactDigest, ClassName, IndexRecord, Package, PackageName, ReadOptions, RegistryName,
 };
 
+use pkgres_resolver::CompiledIndex;
+
 use crate::registry::{Artifact, Registry, RegistryError};
 
 /// A registry of packages that are in memory.
@@ -15,6 +18,7 @@ use crate::registry::{Artifact, Registry, RegistryError};
 pub struct MemoryRegistry {
     name: RegistryName,
     packages: BTreeMap<PackageName, Vec<Release>>,
+    compiled: OnceCell<Arc<CompiledIndex>>,
 }
 
 #[derive(Debug)]
@@ -29,11 +33,13 @@ impl MemoryRegistry {
         Self {
             name,
             packages: BTreeMap::new(),
+            compiled: OnceCell::new(),
         }
     }
 
     /// Adds a release of which no more is known than its record.
     pub fn add_record(&mut self, record: IndexRecord) {
+        self.compiled.take();
         let releases = self.packages.entry(record.name.clone()).or_default();
         releases.push(Release {
             record,
@@ -44,6 +50,7 @@ impl MemoryRegistry {
     /// Adds a release with its classes.
     pub fn add_package(&mut self, package: Arc<Package>) {
         let record = package.index_record();
+        self.compiled.take();
         let releases = self.packages.entry(record.name.clone()).or_default();
         releases.push(Release {
             record,
@@ -71,6 +78,15 @@ impl Registry for MemoryRegistry {
             .iter()
             .map(|name| self.packages.get(name).map(records))
             .collect())
+    }
+
+    fn compiled(&self) -> Result<Option<Arc<CompiledIndex>>, RegistryError> {
+        let compile = || {
+            let releases = self.packages.values().flatten();
+            let records = releases.map(|release| release.record.clone()).collect();
+            Arc::new(CompiledIndex::compile(records))
+        };
+        Ok(Some(Arc::clone(self.compiled.get_or_init(compile))))
     }
 
     fn defining(&self, class: &ClassName) -> Result<Vec<PackageName>, RegistryError> {

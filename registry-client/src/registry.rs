@@ -8,6 +8,8 @@ use pkgres_manifest::{
     ReadOptions, RegistryName,
 };
 
+use pkgres_resolver::CompiledIndex;
+
 use crate::directory::PackageFolder;
 
 /// A registry could not answer. This is never the same as "there is no such package".
@@ -86,6 +88,12 @@ pub trait Registry {
         &self,
         names: &[PackageName],
     ) -> Result<Vec<Option<Vec<IndexRecord>>>, RegistryError>;
+
+    /// All releases of the registry, prepared for solving, if they are at hand. They are the same
+    /// that [`records`](Self::records) gives.
+    fn compiled(&self) -> Result<Option<Arc<CompiledIndex>>, RegistryError> {
+        Ok(None)
+    }
 
     /// The packages that have a release which defines the class for others, sorted.
     fn defining(&self, class: &ClassName) -> Result<Vec<PackageName>, RegistryError>;

@@ -7,7 +7,7 @@ use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
     ArtifactDigest, ClassName, Package, PackageName, ReadOptions, ReleaseSource, Version,
 };
-use pkgres_resolver::Supply;
+use pkgres_resolver::{Resolver, Supply};
 
 use crate::registry::{Artifact, Registry, RegistryError};
 
@@ -51,6 +51,19 @@ impl RegistrySet {
             });
         }
         Ok(supplies)
+    }
+
+    /// Gives a solver the indexes that need not be asked name by name: those of the registries
+    /// that have theirs at hand, up to the first that does not.
+    pub fn attach_to(&self, resolver: &mut Resolver) -> Result<(), RegistryError> {
+        for registry in &self.registries {
+            let Some(index) = registry.compiled()? else {
+                break;
+            };
+            let source = ReleaseSource::Registry(registry.name().clone());
+            resolver.attach(source, index);
+        }
+        Ok(())
     }
 
     /// The packages that define a class, sorted. Each is asked of the registry that it comes from.

@@ -11,6 +11,7 @@ use crate::encoding::{Encoding, Missing};
 use crate::engine::{Budget, Impossible, Outcome, Proof, search};
 use crate::greedy::{Greedy, Progress};
 use crate::hierarchy;
+use crate::index::CompiledIndex;
 use crate::model::unmet_contract;
 use crate::request::{Request, SolveOptions};
 use crate::resolution::Resolution;
@@ -148,6 +149,12 @@ impl Resolver {
             resolver.provide(&name, Supply::Releases { source, records });
         }
         resolver
+    }
+
+    /// Takes a whole index: for the packages that it has there will be no need. What was provided
+    /// or attached before goes first. Indexes are attached before the first step.
+    pub fn attach(&mut self, source: ReleaseSource, index: Arc<CompiledIndex>) {
+        self.universe.attach(source, index);
     }
 
     /// Answers a need. What was provided first for a name stays.

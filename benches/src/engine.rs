@@ -4,7 +4,7 @@ use pkgres_manifest::{
     ClassName, IndexRecord, IndexedClass, PackageName, ReadOptions, RegistryName, Requirement,
     Spec, Version,
 };
-use pkgres_registry_client::{Answer, MemoryRegistry, RegistrySet, drive};
+use pkgres_registry_client::{Answer, MemoryRegistry, Registry as _, RegistrySet, drive};
 use pkgres_resolver::{Request, Resolver};
 
 use crate::universe::{Dependency, Range, Universe};
@@ -62,13 +62,14 @@ fn spec(range: Range) -> Spec {
     Spec::parse(&text).expect("a spec")
 }
 
-/// A registry that holds a universe.
+/// A registry that holds a universe, opened: what is prepared once is prepared.
 pub fn registries(records: Vec<IndexRecord>) -> RegistrySet {
     let name = RegistryName::parse("bench").expect("a name");
     let mut registry = MemoryRegistry::new(name);
     for record in records {
         registry.add_record(record);
     }
+    registry.compiled().expect("memory can be reached");
     RegistrySet::new(vec![Box::new(registry)])
 }
 

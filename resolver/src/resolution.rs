@@ -3,29 +3,44 @@
 mod paths;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::{Arc, OnceLock};
 
 use pkgres_manifest::{
     ArtifactDigest, LockedPackage, LockedRequirement, Lockfile, PackageName, ReleaseSource, Spec,
     Version,
 };
 
+use rustc_hash::FxHashMap;
+
 use crate::PrereleasePolicy;
 use crate::selection::Selection;
-use crate::universe::{Edge, ReleaseId, Universe};
+use crate::universe::{ReleaseId, Universe};
 
 /// A valid set of releases and what each requirement is bound to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+///
+/// Names, versions and specs are put together when they are first asked for; until then a
+/// resolution is the numbers that the solver found.
+#[derive(Clone)]
 pub struct Resolution {
-    /// The roots, in the order of the request.
-    pub roots: Vec<ResolvedRoot>,
-    /// The releases, without the roots, sorted by name and version.
-    pub packages: Vec<ResolvedPackage>,
-    /// The packages that have several releases, and why.
-    pub side_by_side: Vec<SideBySide>,
-    /// The prereleases among the releases, and why they were chosen.
-    pub prereleases: Vec<ChosenPrerelease>,
-    /// What it took.
-    pub stats: Stats,
+    solved: Arc<Solved>,
+}
+
+/// What the solver found.
+struct Solved {
+    universe: Universe,
+    selection: Selection,
+    stats: Stats,
+    parts: OnceLock<Parts>,
+}
+
+/// A resolution in words.
+#[derive(Debug, PartialEq, Eq)]
+struct Parts {
+    roots: Vec<ResolvedRoot>,
+    packages: Vec<ResolvedPackage>,
+    side_by_side: Vec<SideBySide>,
+    prereleases: Vec<ChosenPrerelease>,
 }
 
 /// A root and what its requirements are bound to.
@@ -141,57 +156,62 @@ pub struct Stats {
 }
 
 impl Resolution {
-    pub(crate) fn new(universe: &mut Universe, selection: &Selection, steps: u64) -> Self {
-        for release in selection.releases() {
-            universe.details(*release);
-        }
-        let universe = &*universe;
-        let bound = |release: ReleaseId| -> Vec<BoundRequirement> {
-            edges(universe, selection, release)
-                .map(|(edge, target)| BoundRequirement {
-                    package: edge.requirement.package.clone(),
-                    spec: edge.requirement.spec.clone(),
-                    version: universe.version(target).clone(),
-                })
-                .collect()
-        };
-        let roots = universe
-            .roots()
-            .iter()
-            .map(|root| ResolvedRoot {
-                name: universe.name(root.package).clone(),
-                version: universe.version(*root).clone(),
-                requires: bound(*root),
-            })
-            .collect();
-        let mut packages: Vec<ResolvedPackage> = selection
-            .releases()
-            .iter()
-            .filter_map(|release| {
-                let source = universe.source(release.package).cloned()?;
-                Some(ResolvedPackage {
-                    name: universe.name(release.package).clone(),
-                    version: universe.version(*release).clone(),
-                    source,
-                    digest: universe.digest(*release),
-                    yanked: universe.is_yanked(*release),
-                    requires: bound(*release),
-                })
-            })
-            .collect();
-        packages.sort_by(|one, two| (&one.name, &one.version).cmp(&(&two.name, &two.version)));
+    pub(crate) fn new(universe: Universe, selection: Selection, steps: u64) -> Self {
         Self {
-            roots,
-            side_by_side: side_by_side(universe, selection, &packages),
-            prereleases: prereleases(universe, selection),
-            packages,
-            stats: Stats { steps },
+            solved: Arc::new(Solved {
+                universe,
+                selection,
+                stats: Stats { steps },
+                parts: OnceLock::new(),
+            }),
         }
+    }
+
+    fn parts(&self) -> &Parts {
+        let solved = &*self.solved;
+        let parts = || Parts::new(&solved.universe, &solved.selection);
+        solved.parts.get_or_init(parts)
+    }
+
+    /// How many releases there are, without the roots.
+    pub fn len(&self) -> usize {
+        let roots = self.solved.universe.roots().len();
+        self.solved.selection.releases().len() - roots
+    }
+
+    /// Whether the roots require nothing.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The roots, in the order of the request.
+    pub fn roots(&self) -> &[ResolvedRoot] {
+        &self.parts().roots
+    }
+
+    /// The releases, without the roots, sorted by name and version.
+    pub fn packages(&self) -> &[ResolvedPackage] {
+        &self.parts().packages
+    }
+
+    /// The packages that have several releases, and why.
+    pub fn side_by_side(&self) -> &[SideBySide] {
+        &self.parts().side_by_side
+    }
+
+    /// The prereleases among the releases, and why they were chosen.
+    pub fn prereleases(&self) -> &[ChosenPrerelease] {
+        &self.parts().prereleases
+    }
+
+    /// What it took.
+    pub fn stats(&self) -> Stats {
+        self.solved.stats
     }
 
     /// The release of a package; the newest if there are several.
     pub fn package(&self, name: &PackageName) -> Option<&ResolvedPackage> {
-        self.packages
+        self.packages()
             .iter()
             .rev()
             .find(|package| package.name == *name)
@@ -207,7 +227,7 @@ impl Resolution {
     pub fn to_lockfile(&self) -> Lockfile {
         Lockfile {
             roots: self
-                .roots
+                .roots()
                 .iter()
                 .map(|root| {
                     let requirements = root.requires.iter().map(|bound| {
@@ -221,12 +241,12 @@ impl Resolution {
                 })
                 .collect(),
             side_by_side: self
-                .side_by_side
+                .side_by_side()
                 .iter()
                 .map(|entry| entry.name.clone())
                 .collect(),
             packages: self
-                .packages
+                .packages()
                 .iter()
                 .map(|package| {
                     let requires: BTreeMap<PackageName, Version> = package
@@ -246,76 +266,138 @@ impl Resolution {
     }
 }
 
-fn edges<'a>(
-    universe: &'a Universe,
-    selection: &'a Selection,
-    release: ReleaseId,
-) -> impl Iterator<Item = (&'a Edge, ReleaseId)> {
-    let details = universe.known_details(release);
-    details
-        .edges
-        .iter()
-        .zip(selection.bound(release).iter().copied())
+impl fmt::Debug for Resolution {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Resolution")
+            .field("roots", &self.roots())
+            .field("packages", &self.packages())
+            .field("side_by_side", &self.side_by_side())
+            .field("prereleases", &self.prereleases())
+            .field("stats", &self.stats())
+            .finish()
+    }
+}
+
+impl PartialEq for Resolution {
+    fn eq(&self, other: &Self) -> bool {
+        self.parts() == other.parts() && self.stats() == other.stats()
+    }
+}
+
+impl Eq for Resolution {}
+
+impl Parts {
+    fn new(universe: &Universe, selection: &Selection) -> Self {
+        let mut specs = FxHashMap::default();
+        let mut bound: Vec<Vec<BoundRequirement>> = Vec::new();
+        for (at, release) in selection.releases().iter().enumerate() {
+            let targets = selection.bound_at(at);
+            let mut requires = Vec::with_capacity(targets.len());
+            universe.each_requirement(*release, &mut specs, |package, spec| {
+                requires.push(BoundRequirement {
+                    package: universe.name(package).clone(),
+                    spec,
+                    version: universe.version(targets[requires.len()]).clone(),
+                });
+            });
+            bound.push(requires);
+        }
+        let side_by_side = side_by_side(universe, selection, &bound);
+        let prereleases = prereleases(universe, selection, &bound);
+        let (mut roots, mut packages) = (Vec::new(), Vec::new());
+        let count = universe.roots().len();
+        for (at, (release, requires)) in selection.releases().iter().zip(bound).enumerate() {
+            let name = universe.name(release.package).clone();
+            let version = universe.version(*release).clone();
+            if at < count {
+                roots.push(ResolvedRoot {
+                    name,
+                    version,
+                    requires,
+                });
+            } else if let Some(source) = universe.source(release.package) {
+                packages.push(ResolvedPackage {
+                    name,
+                    version,
+                    source: source.clone(),
+                    digest: universe.digest(*release),
+                    yanked: universe.is_yanked(*release),
+                    requires,
+                });
+            }
+        }
+        packages.sort_by(|one, two| (&one.name, &one.version).cmp(&(&two.name, &two.version)));
+        Self {
+            roots,
+            packages,
+            side_by_side,
+            prereleases,
+        }
+    }
 }
 
 fn side_by_side(
     universe: &Universe,
     selection: &Selection,
-    packages: &[ResolvedPackage],
+    bound: &[Vec<BoundRequirement>],
 ) -> Vec<SideBySide> {
-    let several: BTreeSet<&PackageName> = packages
-        .windows(2)
-        .filter(|pair| pair[0].name == pair[1].name)
-        .map(|pair| &pair[0].name)
-        .collect();
-    several
-        .into_iter()
-        .map(|name| {
-            let mut because: Vec<Demand> = selection
-                .releases()
-                .iter()
-                .flat_map(|release| {
-                    edges(universe, selection, *release)
-                        .map(move |(edge, target)| (release, edge, target))
-                })
-                .filter(|(_, edge, _)| edge.requirement.package == *name)
-                .map(|(release, edge, target)| Demand {
-                    owner: universe.name(release.package).clone(),
+    let mut versions: BTreeMap<&PackageName, BTreeSet<&Version>> = BTreeMap::new();
+    for package in selection.packages_side_by_side() {
+        versions.insert(universe.name(package), BTreeSet::new());
+    }
+    if versions.is_empty() {
+        return Vec::new();
+    }
+    let mut because: BTreeMap<&PackageName, Vec<Demand>> = BTreeMap::new();
+    for (release, requires) in selection.releases().iter().zip(bound) {
+        let name = universe.name(release.package);
+        if let Some(versions) = versions.get_mut(name) {
+            versions.insert(universe.version(*release));
+        }
+        for required in requires {
+            if versions.contains_key(&required.package) {
+                because.entry(&required.package).or_default().push(Demand {
+                    owner: name.clone(),
                     owner_version: universe.version(*release).clone(),
-                    spec: edge.requirement.spec.clone(),
-                    version: universe.version(target).clone(),
-                })
-                .collect();
-            because.sort_by(|one, two| {
-                (&one.version, &one.owner, &one.owner_version).cmp(&(
-                    &two.version,
-                    &two.owner,
-                    &two.owner_version,
-                ))
-            });
-            SideBySide {
-                name: name.clone(),
-                versions: packages
-                    .iter()
-                    .filter(|package| package.name == *name)
-                    .map(|package| package.version.clone())
-                    .collect(),
-                because,
+                    spec: required.spec.clone(),
+                    version: required.version.clone(),
+                });
             }
-        })
-        .collect()
+        }
+    }
+    let entry = |(name, versions): (&PackageName, BTreeSet<&Version>)| {
+        let mut because = because.remove(name).unwrap_or_default();
+        because.sort_by(|one, two| {
+            (&one.version, &one.owner, &one.owner_version).cmp(&(
+                &two.version,
+                &two.owner,
+                &two.owner_version,
+            ))
+        });
+        SideBySide {
+            name: name.clone(),
+            versions: versions.into_iter().cloned().collect(),
+            because,
+        }
+    };
+    versions.into_iter().map(entry).collect()
 }
 
-fn prereleases(universe: &Universe, selection: &Selection) -> Vec<ChosenPrerelease> {
+fn prereleases(
+    universe: &Universe,
+    selection: &Selection,
+    bound: &[Vec<BoundRequirement>],
+) -> Vec<ChosenPrerelease> {
     let mut chosen: Vec<ChosenPrerelease> = selection
         .releases()
         .iter()
+        .filter(|release| universe.is_prerelease(**release))
         .filter(|release| !universe.is_root(release.package))
-        .filter(|release| universe.version(**release).is_prerelease())
         .map(|release| ChosenPrerelease {
             name: universe.name(release.package).clone(),
             version: universe.version(*release).clone(),
-            because: prerelease_reason(universe, selection, *release),
+            because: prerelease_reason(universe, selection, bound, *release),
         })
         .collect();
     chosen.sort_by(|one, two| (&one.name, &one.version).cmp(&(&two.name, &two.version)));
@@ -325,6 +407,7 @@ fn prereleases(universe: &Universe, selection: &Selection) -> Vec<ChosenPrerelea
 fn prerelease_reason(
     universe: &Universe,
     selection: &Selection,
+    bound: &[Vec<BoundRequirement>],
     prerelease: ReleaseId,
 ) -> PrereleaseReason {
     if universe.is_locked(prerelease) {
@@ -333,13 +416,13 @@ fn prerelease_reason(
     if universe.prerelease_policy() == PrereleasePolicy::Allow {
         return PrereleaseReason::Policy;
     }
-    for release in selection.releases() {
-        for (edge, target) in edges(universe, selection, *release) {
-            if target == prerelease && edge.requirement.spec.names_prerelease() {
+    for (at, release) in selection.releases().iter().enumerate() {
+        for (target, required) in selection.bound_at(at).iter().zip(&bound[at]) {
+            if *target == prerelease && required.spec.names_prerelease() {
                 return PrereleaseReason::Named {
                     owner: universe.name(release.package).clone(),
                     owner_version: universe.version(*release).clone(),
-                    spec: edge.requirement.spec.clone(),
+                    spec: required.spec.clone(),
                 };
             }
         }

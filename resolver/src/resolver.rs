@@ -13,7 +13,7 @@ use crate::greedy::{Greedy, Progress};
 use crate::hierarchy;
 use crate::index::CompiledIndex;
 use crate::model::unmet_contract;
-use crate::request::{Request, SolveOptions};
+use crate::request::{Locked, PrereleasePolicy, Request, SolveOptions};
 use crate::resolution::Resolution;
 use crate::second_tier::{Tier, search_second_tier};
 use crate::selection::Selection;
@@ -86,7 +86,7 @@ pub enum Step {
 ///         other => panic!("{other:?}"),
 ///     }
 /// };
-/// assert_eq!(resolution.packages[0].version.to_string(), "1.2.0");
+/// assert_eq!(resolution.packages()[0].version.to_string(), "1.2.0");
 /// ```
 #[derive(Debug)]
 pub struct Resolver {
@@ -108,6 +108,8 @@ enum Phase {
     FirstTier,
     /// Several releases of some.
     SecondTier(Proof),
+    /// There is a resolution.
+    Solved(Box<Resolution>),
     /// There is no resolution; what of the proof is needed to see why?
     Explaining(Explanation),
 }
@@ -177,6 +179,7 @@ impl Resolver {
     pub fn step(&mut self) -> Step {
         loop {
             let result = match &mut self.phase {
+                Phase::Solved(resolution) => Some(Step::Solved(resolution.clone())),
                 Phase::Lock => self.try_lock(),
                 Phase::Greedy(greedy) => {
                     let progress = greedy.advance(&mut self.universe, &mut self.budget);
@@ -217,7 +220,7 @@ impl Resolver {
             return Some(self.need(Missing::Packages(missing)));
         }
         if let Some(selection) = self.locked_selection() {
-            return Some(self.solved(&selection));
+            return Some(self.solved(selection));
         }
         self.phase = Phase::Greedy(Greedy::default());
         None
@@ -231,7 +234,7 @@ impl Resolver {
         match unmet_contract(&mut self.universe, selection) {
             Ok(None) => {
                 let selection = selection.clone();
-                Some(self.solved(&selection))
+                Some(self.solved(selection))
             }
             Ok(Some(_)) => {
                 self.phase = Phase::FirstTier;
@@ -245,7 +248,7 @@ impl Resolver {
         let taken = self.budget.taken();
         let mut encoding = Encoding::new(&mut self.universe, BTreeSet::new());
         match search(&mut encoding, &mut self.budget) {
-            Outcome::Solved(selection) => Some(self.solved(&selection)),
+            Outcome::Solved(selection) => Some(self.solved(selection)),
             Outcome::Impossible(proof) if self.options.single_version => {
                 let impossible = Impossible {
                     proof,
@@ -269,7 +272,7 @@ impl Resolver {
         };
         let taken = self.budget.taken();
         match search_second_tier(&mut self.universe, first, &mut self.budget) {
-            Tier::Solved(selection) => Some(self.solved(&selection)),
+            Tier::Solved(selection) => Some(self.solved(selection)),
             Tier::Impossible(impossible) => self.explain(impossible),
             Tier::Missing(missing) => Some(self.begin_again_with(missing, taken)),
             Tier::GaveUp => Some(self.gave_up()),
@@ -287,8 +290,12 @@ impl Resolver {
         self.need(missing)
     }
 
-    fn solved(&mut self, selection: &Selection) -> Step {
-        let resolution = Resolution::new(&mut self.universe, selection, self.budget.taken());
+    fn solved(&mut self, selection: Selection) -> Step {
+        // The resolution takes what is known along, and makes words of it when it is asked to.
+        let empty = Universe::new(None, PrereleasePolicy::default(), Locked::default());
+        let universe = std::mem::replace(&mut self.universe, empty);
+        let resolution = Resolution::new(universe, selection, self.budget.taken());
+        self.phase = Phase::Solved(Box::new(resolution.clone()));
         Step::Solved(Box::new(resolution))
     }
 

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::index::{NONE, to_u32};
-use crate::universe::{Demand, ReleaseId, Universe};
+use crate::universe::{Demand, PackageId, ReleaseId, Universe};
 
 /// A set of releases in the order in which they were decided, each with the releases that its
 /// requirements are bound to, in the order of its edges. Everything is reached from the roots,
@@ -81,6 +81,11 @@ impl Selection {
             self.others.insert(release, next);
             self.order.push(release);
         }
+    }
+
+    /// The packages that have several releases.
+    pub(crate) fn packages_side_by_side(&self) -> impl Iterator<Item = PackageId> + '_ {
+        self.others.keys().map(|release| release.package)
     }
 
     fn position(&self, release: ReleaseId) -> Option<usize> {

@@ -145,11 +145,11 @@ fn locked(lock: &Solution, root: &IndexRecord) -> Locked {
 /// A resolution in the terms of the reference.
 pub fn solution(resolution: &Resolution) -> Solution {
     let roots = resolution
-        .roots
+        .roots()
         .iter()
         .map(|root| (&root.name, &root.version, &root.requires));
     let packages = resolution
-        .packages
+        .packages()
         .iter()
         .map(|package| (&package.name, &package.version, &package.requires));
     let mut solution = Solution::new(
@@ -164,7 +164,7 @@ pub fn solution(resolution: &Resolution) -> Solution {
             .collect(),
     );
     solution.side_by_side = resolution
-        .side_by_side
+        .side_by_side()
         .iter()
         .map(|entry| entry.name.clone())
         .collect();

@@ -164,7 +164,7 @@ fn scenarios_of_other_resolvers() {
                 })
                 .collect();
             let found: BTreeMap<PackageName, Version> = resolution
-                .packages
+                .packages()
                 .iter()
                 .map(|package| (package.name.clone(), package.version.clone()))
                 .collect();
@@ -290,7 +290,7 @@ fn withdrawn_releases() {
         let locked = Locked::preferring(locked.collect());
         let found = solve(&root, &records, locked, PrereleasePolicy::IfNecessary);
         let found: Option<Vec<(String, String)>> = found.map(|resolution| {
-            let packages = resolution.packages.into_iter();
+            let packages = resolution.packages().iter();
             packages
                 .map(|package| (package.name.to_string(), package.version.to_string()))
                 .collect()

@@ -73,7 +73,7 @@ fn write(
     for line in show::notes(&resolution) {
         output.note(&line);
     }
-    let packages = counted(resolution.packages.len(), "package");
+    let packages = counted(resolution.len(), "package");
     let what = if is_new {
         "Locked"
     } else {

@@ -195,7 +195,7 @@ pub(crate) fn pin(
         (Solved::No(_), _) => return Ok(None),
     };
     let mut pins = Pins::default();
-    for (number, bound) in resolution.roots[0].requires.iter().enumerate() {
+    for (number, bound) in resolution.roots()[0].requires.iter().enumerate() {
         let pin = (bound.package.clone(), bound.version.clone());
         pins.objects.insert(ObjectId(number), pin);
     }
@@ -211,7 +211,7 @@ pub(crate) fn pin(
 
 fn used_packages(resolution: &Resolution) -> BTreeMap<PackageName, BTreeSet<Version>> {
     let mut used: BTreeMap<PackageName, BTreeSet<Version>> = BTreeMap::new();
-    for package in &resolution.packages {
+    for package in resolution.packages() {
         used.entry(package.name.clone())
             .or_default()
             .insert(package.version.clone());
@@ -289,7 +289,7 @@ fn bound_packages(
         root_class: core.map(PackageName::root_class),
         ..BoundPackages::default()
     };
-    for package in &pinned.resolution.packages {
+    for package in pinned.resolution.packages() {
         let classes = pinned
             .registries
             .package(&package.name, &package.version, options)?;

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &ResolveArgs, output: &mut Output) -> Result<Exit> {
     for line in show::notes(&resolution) {
         output.note(&line);
     }
-    let packages = counted(resolution.packages.len(), "package");
+    let packages = counted(resolution.len(), "package");
     output.note(&format!(
         "Resolved {packages} in {} ms",
         start.elapsed().as_millis()
@@ -64,13 +64,13 @@ fn print_model(
     root.add_package(Arc::clone(&project.package));
     registries.prefer(Box::new(root));
     let mut preferred: BTreeSet<(PackageName, Version)> = resolution
-        .packages
+        .packages()
         .iter()
         .map(|package| (package.name.clone(), package.version.clone()))
         .collect();
     preferred.extend(
         resolution
-            .roots
+            .roots()
             .iter()
             .map(|root| (root.name.clone(), root.version.clone())),
     );

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 /// withdrawn releases, and why they are there. A line each.
 pub(crate) fn notes(resolution: &Resolution) -> Vec<String> {
     let mut lines = Vec::new();
-    for SideBySide { name, because, .. } in &resolution.side_by_side {
+    for SideBySide { name, because, .. } in resolution.side_by_side() {
         lines.push(format!("{name} has several releases side by side:"));
         for demand in because {
             lines.push(format!(
@@ -22,7 +22,7 @@ pub(crate) fn notes(resolution: &Resolution) -> Vec<String> {
         name,
         version,
         because,
-    } in &resolution.prereleases
+    } in resolution.prereleases()
     {
         let reason = match because {
             PrereleaseReason::Locked => "the lock holds it".to_owned(),
@@ -38,7 +38,11 @@ pub(crate) fn notes(resolution: &Resolution) -> Vec<String> {
         };
         lines.push(format!("{name} {version} is a prerelease: {reason}"));
     }
-    for package in resolution.packages.iter().filter(|package| package.yanked) {
+    for package in resolution
+        .packages()
+        .iter()
+        .filter(|package| package.yanked)
+    {
         lines.push(format!(
             "{} {} was withdrawn and is kept because the lock holds it",
             package.name, package.version
@@ -58,7 +62,7 @@ fn requires(requirements: &[BoundRequirement]) -> Value {
 /// A resolution as a JSON document.
 pub(crate) fn resolution_json(resolution: &Resolution) -> Value {
     let roots: Vec<Value> = resolution
-        .roots
+        .roots()
         .iter()
         .map(|root| {
             json!({
@@ -69,7 +73,7 @@ pub(crate) fn resolution_json(resolution: &Resolution) -> Value {
         })
         .collect();
     let packages: Vec<Value> = resolution
-        .packages
+        .packages()
         .iter()
         .map(|package| {
             json!({
@@ -82,7 +86,7 @@ pub(crate) fn resolution_json(resolution: &Resolution) -> Value {
         })
         .collect();
     let side_by_side: Vec<Value> = resolution
-        .side_by_side
+        .side_by_side()
         .iter()
         .map(|entry| {
             let because: Vec<Value> = entry
@@ -107,6 +111,6 @@ pub(crate) fn resolution_json(resolution: &Resolution) -> Value {
         "packages": packages,
         "side_by_side": side_by_side,
         "notes": notes(resolution),
-        "stats": {"steps": resolution.stats.steps},
+        "stats": {"steps": resolution.stats().steps},
     })
 }

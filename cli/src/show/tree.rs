@@ -11,12 +11,12 @@ use pkgres_resolver::{BoundRequirement, Resolution, ResolvedPackage};
 /// releases of it.
 pub(crate) fn tree(resolution: &Resolution, core: Option<&PackageName>) -> String {
     let packages: BTreeMap<(&PackageName, &Version), &ResolvedPackage> = resolution
-        .packages
+        .packages()
         .iter()
         .map(|package| ((&package.name, &package.version), package))
         .collect();
     let several_cores = resolution
-        .side_by_side
+        .side_by_side()
         .iter()
         .any(|entry| Some(&entry.name) == core);
     let mut printer = Printer {
@@ -25,7 +25,7 @@ pub(crate) fn tree(resolution: &Resolution, core: Option<&PackageName>) -> Strin
         shown: BTreeSet::new(),
         text: String::new(),
     };
-    for root in &resolution.roots {
+    for root in resolution.roots() {
         printer.line(&format!("{} {}", root.name, root.version));
         printer.below(&root.requires);
     }

@@ -10,10 +10,10 @@ type Release<'a> = (&'a PackageName, &'a Version);
 
 pub(super) fn paths_to(resolution: &Resolution, name: &PackageName) -> Vec<Vec<PathStep>> {
     let roots = resolution
-        .roots
+        .roots()
         .iter()
         .map(|root| ((&root.name, &root.version), root.requires.as_slice()));
-    let packages = resolution.packages.iter().map(|package| {
+    let packages = resolution.packages().iter().map(|package| {
         (
             (&package.name, &package.version),
             package.requires.as_slice(),

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use pkgres_manifest::{ObjectId, Package, PackageName, Requirement, Spec, Version};
 
 use super::{ClassId, ClassTable, PackageId, ReleaseId, Universe};
@@ -120,6 +122,46 @@ impl Universe {
         Details {
             edges: edges.into_boxed_slice(),
             classes: self.class_table(release),
+        }
+    }
+
+    /// Goes through the requirements of a release of a selection, in the order of
+    /// [`demands`](Self::demands). Specs that were read are kept in `specs`.
+    pub(crate) fn each_requirement(
+        &self,
+        release: ReleaseId,
+        specs: &mut FxHashMap<(u32, u32), Spec>,
+        mut see: impl FnMut(PackageId, Spec),
+    ) {
+        if self.model.is_some() && self.is_root(release.package) {
+            for edge in &self.known_details(release).edges {
+                see(edge.package, edge.requirement.spec.clone());
+            }
+            return;
+        }
+        let delivered = self.delivered(release.package);
+        let shard = &self.shards[delivered.shard as usize];
+        let index = &shard.index;
+        let edges = index.edges(delivered.first + release.index);
+        let mut written = |edge: usize| {
+            let number = index.edge_spec(edge);
+            let spec = specs.entry((delivered.shard, number));
+            spec.or_insert_with(|| index.spec(number)).clone()
+        };
+        let target = |edge: usize| {
+            let number = shard.packages[index.edge_target(edge) as usize];
+            PackageId(number.checked_sub(1).expect("what was chosen was met"))
+        };
+        let core = self.core.filter(|core| *core != release.package);
+        if let Some(core) = core {
+            let on_core = edges.clone().rfind(|edge| target(*edge) == core);
+            see(core, on_core.map_or_else(Spec::unspecified, &mut written));
+        }
+        for edge in edges {
+            let package = target(edge);
+            if package != release.package && Some(package) != core {
+                see(package, written(edge));
+            }
         }
     }
 

@@ -16,9 +16,8 @@ pub(crate) use classes::{ClassTable, Parent};
 pub(crate) use details::{Body, Details, Edge};
 pub(crate) use edges::Demand;
 
-use std::cell::OnceCell;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use pkgres_manifest::{
     ArtifactDigest, ClassName, IndexRecord, ObjectId, ObjectModel, PackageName, ReleaseSource,
@@ -85,13 +84,13 @@ struct Delivered {
     count: u32,
     /// `None` if every release may be chosen and the newest is the best.
     candidates: Option<Box<Candidates>>,
-    versions: OnceCell<Box<[Version]>>,
+    versions: OnceLock<Box<[Version]>>,
 }
 
 #[derive(Debug, Default)]
 struct Entry {
     /// Read from a shard when it is first asked for.
-    name: OnceCell<PackageName>,
+    name: OnceLock<PackageName>,
     /// Whether a release that was looked at requires the package.
     is_required: bool,
     delivered: Option<Delivered>,
@@ -256,7 +255,7 @@ impl Universe {
             return self.package_in(shard, number);
         }
         let id = self.new_package(Entry {
-            name: OnceCell::from(name.clone()),
+            name: OnceLock::from(name.clone()),
             ..Entry::default()
         });
         self.package_ids.insert(name.clone(), id);
@@ -329,7 +328,7 @@ impl Universe {
             first: releases.start,
             count: releases.end - releases.start,
             candidates,
-            versions: OnceCell::new(),
+            versions: OnceLock::new(),
         });
     }
 
@@ -504,7 +503,7 @@ impl Universe {
                 first: 0,
                 count: 0,
                 candidates: None,
-                versions: OnceCell::new(),
+                versions: OnceLock::new(),
             });
             return;
         }

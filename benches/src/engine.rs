@@ -4,8 +4,8 @@ use pkgres_manifest::{
     ClassName, IndexRecord, IndexedClass, PackageName, ReadOptions, RegistryName, Requirement,
     Spec, Version,
 };
-use pkgres_registry_client::{Answer, MemoryRegistry, Registry as _, RegistrySet, drive};
-use pkgres_resolver::{Request, Resolver};
+use pkgres_registry_client::{MemoryRegistry, Registry as _, RegistrySet, advance};
+use pkgres_resolver::{Request, Resolver, Step};
 
 use crate::universe::{Dependency, Range, Universe};
 
@@ -82,11 +82,14 @@ pub fn solve(registries: &RegistrySet, roots: &[IndexRecord]) -> usize {
         // What the peers do not have would only take time where there is no resolution.
         request.options.single_version = true;
         let mut resolver = Resolver::new(request);
-        let answer = drive(&mut resolver, registries, &ReadOptions::default());
-        match answer.expect("memory can be reached") {
-            Answer::Solved(_) => solved += 1,
-            Answer::Conflict(_) => {}
-            Answer::GaveUp { steps } => panic!("gave up after {steps} steps"),
+        let attached = registries.attach_to(&mut resolver);
+        attached.expect("memory can be reached");
+        // Why there is no resolution is found out by going on.
+        let step = advance(&mut resolver, registries, &ReadOptions::default());
+        match step.expect("memory can be reached") {
+            Step::Solved(_) => solved += 1,
+            Step::Impossible => {}
+            step => panic!("{step:?}"),
         }
     }
     solved

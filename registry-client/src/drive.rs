@@ -20,7 +20,7 @@ pub enum Answer {
     },
 }
 
-/// Lets a solver run, giving it what it asks for.
+/// Lets a solver run to the end, giving it what it asks for.
 ///
 /// `options` say how the classes of packages are read, which only object models need.
 pub fn drive(
@@ -29,6 +29,26 @@ pub fn drive(
     options: &ReadOptions,
 ) -> Result<Answer, RegistryError> {
     registries.attach_to(resolver)?;
+    loop {
+        match advance(resolver, registries, options)? {
+            Step::Solved(resolution) => return Ok(Answer::Solved(resolution)),
+            Step::Conflict(conflict) => return Ok(Answer::Conflict(conflict)),
+            Step::GaveUp { steps } => return Ok(Answer::GaveUp { steps }),
+            Step::Impossible => {}
+            Step::Need(_) | Step::NeedClasses(_) => unreachable!("needs were answered"),
+        }
+    }
+}
+
+/// Lets a solver run until it says something other than what it needs.
+///
+/// Unlike [`drive`] this stops when it is known that there is no resolution, before it is known
+/// why.
+pub fn advance(
+    resolver: &mut Resolver,
+    registries: &RegistrySet,
+    options: &ReadOptions,
+) -> Result<Step, RegistryError> {
     loop {
         match resolver.step() {
             Step::Need(names) => {
@@ -43,9 +63,7 @@ pub fn drive(
                     resolver.provide_classes(&name, &version, package);
                 }
             }
-            Step::Solved(resolution) => return Ok(Answer::Solved(resolution)),
-            Step::Conflict(conflict) => return Ok(Answer::Conflict(conflict)),
-            Step::GaveUp { steps } => return Ok(Answer::GaveUp { steps }),
+            step => return Ok(step),
         }
     }
 }

@@ -18,7 +18,7 @@ mod set;
 
 pub use check_lock::check_lock;
 pub use directory::{DirectoryRegistry, FolderFile, PackageFolder};
-pub use drive::{Answer, drive};
+pub use drive::{Answer, advance, drive};
 pub use index_file::IndexFileRegistry;
 pub use location::{LocationError, RegistryLocation};
 pub use memory::MemoryRegistry;

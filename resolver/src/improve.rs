@@ -6,11 +6,12 @@
 
 use std::collections::BTreeSet;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::encoding::Missing;
 use crate::engine::{Budget, Exhausted};
 use crate::hierarchy;
+use crate::index::{NONE, to_u32};
 use crate::model::unmet_contract;
 use crate::selection::Selection;
 use crate::universe::{Demand, PackageId, ReleaseId, Universe};
@@ -38,7 +39,8 @@ pub(crate) fn improve(
     budget: &mut Budget,
 ) -> Result<Selection, Stopped> {
     let mut improvement = Improvement {
-        demanded: demanded(universe, &selection),
+        demanded: Demanded::by(universe, &selection),
+        demands: Vec::new(),
         universe,
         selection,
         split,
@@ -53,8 +55,8 @@ struct Improvement<'search> {
     selection: Selection,
     split: &'search BTreeSet<PackageId>,
     budget: &'search mut Budget,
-    /// What all requirements on a package together allow.
-    demanded: FxHashMap<PackageId, WordSet>,
+    demanded: Demanded,
+    demands: Vec<Demand>,
 }
 
 /// What was decided up to a point of a walk through a selection.
@@ -65,17 +67,12 @@ struct Decided {
     prerelease_named: FxHashSet<PackageId>,
 }
 
-impl Decided {
-    fn add(&mut self, universe: &mut Universe, release: ReleaseId) {
-        if self.releases.insert(release) {
-            let details = universe.details(release);
-            let named = details
-                .edges
-                .iter()
-                .filter(|edge| edge.requirement.spec.names_prerelease());
-            self.prerelease_named.extend(named.map(|edge| edge.package));
-        }
-    }
+/// What all requirements on a package together allow, by package.
+#[derive(Default)]
+struct Demanded {
+    /// Where the set of a package stands; [`NONE`] if nothing requires the package.
+    sets: Vec<u32>,
+    words: Vec<u64>,
 }
 
 /// A decision to be taken differently.
@@ -94,30 +91,41 @@ impl Improvement<'_> {
         let mut improved = false;
         let mut decided = Decided::default();
         for root in self.universe.roots().to_vec() {
-            decided.add(self.universe, root);
+            self.decide(&mut decided, root);
         }
         let mut at = 0;
         while let Some(owner) = self.selection.releases().get(at).copied() {
-            at += 1;
-            for edge in 0..self.selection.bound(owner).len() {
-                while self.improve_decision(owner, edge, &decided)? {
+            for edge in 0..self.selection.bound_at(at).len() {
+                while self.improve_decision(owner, at, edge, &decided)? {
                     improved = true;
                 }
-                let bound = self.selection.bound(owner)[edge];
-                decided.add(self.universe, bound);
+                let bound = self.selection.bound_at(at)[edge];
+                self.decide(&mut decided, bound);
             }
+            at += 1;
         }
         Ok(improved)
+    }
+
+    fn decide(&mut self, decided: &mut Decided, release: ReleaseId) {
+        if decided.releases.insert(release) {
+            self.universe.demands(release, &mut self.demands);
+            let named = self.demands.iter().filter(|demand| demand.names_prerelease);
+            decided
+                .prerelease_named
+                .extend(named.map(|demand| demand.target));
+        }
     }
 
     /// Binds a requirement to a better release, if that is valid.
     fn improve_decision(
         &mut self,
         owner: ReleaseId,
+        at: usize,
         edge: usize,
         decided: &Decided,
     ) -> Result<bool, Stopped> {
-        let current = self.selection.bound(owner)[edge];
+        let current = self.selection.bound_at(at)[edge];
         let package = current.package;
         let is_split = self.split.contains(&package);
         if self.universe.is_root(package) || !is_split && decided.releases.contains(&current) {
@@ -125,10 +133,11 @@ impl Improvement<'_> {
         }
         let named = decided.prerelease_named.contains(&package);
         let mut among = if is_split {
-            let details = self.universe.details(owner);
-            self.universe.allowed(&details.edges[edge])
+            self.universe.demands(owner, &mut self.demands);
+            let width = self.universe.width(package);
+            WordSet::of_words(self.universe.set(self.demands[edge].allowed, width))
         } else {
-            self.demanded[&package].clone()
+            WordSet::of_words(self.demanded.of(self.universe, package))
         };
         loop {
             let best = if is_split {
@@ -148,7 +157,7 @@ impl Improvement<'_> {
                 better,
             };
             if let Some(selection) = self.exchanged(exchange)? {
-                self.demanded = demanded(self.universe, &selection);
+                self.demanded = Demanded::by(self.universe, &selection);
                 self.selection = selection;
                 return Ok(true);
             }
@@ -159,16 +168,16 @@ impl Improvement<'_> {
     /// The selection after an exchange, if it is valid.
     fn exchanged(&mut self, exchange: Exchange) -> Result<Option<Selection>, Stopped> {
         let Exchange { better, .. } = exchange;
-        let details = self.universe.details(better);
+        self.universe.demands(better, &mut self.demands);
         let (selection, split) = (&self.selection, self.split);
         // Few exchanges fit; that one does not usually shows in what it requires itself.
-        let fits = (0..details.edges.len()).all(|edge| {
-            kept_release(self.universe, selection, split, exchange, better, edge).is_some()
+        let fits = (self.demands.iter()).all(|demand| {
+            kept_release(self.universe, selection, split, exchange, better, demand).is_some()
         });
         if !fits {
             return Ok(None);
         }
-        let bind = |universe: &mut Universe, owner: ReleaseId, edge: usize, _: &Demand| {
+        let bind = |universe: &mut Universe, owner: ReleaseId, edge: usize, demand: &Demand| {
             let is_exchanged = |bound: ReleaseId| {
                 let is_decision = owner == exchange.owner && edge == exchange.edge;
                 bound == exchange.current && (is_decision || !split.contains(&bound.package))
@@ -176,8 +185,7 @@ impl Improvement<'_> {
             match selection.bound(owner).get(edge).copied() {
                 Some(bound) if is_exchanged(bound) => Some(better.index),
                 Some(bound) => Some(bound.index),
-                None => kept_release(universe, selection, split, exchange, owner, edge)
-                    .map(|kept| kept.index),
+                None => kept_release(universe, selection, split, exchange, owner, demand),
             }
         };
         let Some(found) = Selection::collect(self.universe, bind) else {
@@ -196,54 +204,62 @@ impl Improvement<'_> {
 
 /// What a requirement of a release that comes in is bound to among the releases that are there.
 fn kept_release(
-    universe: &mut Universe,
+    universe: &Universe,
     selection: &Selection,
     split: &BTreeSet<PackageId>,
     exchange: Exchange,
     owner: ReleaseId,
-    edge: usize,
-) -> Option<ReleaseId> {
-    let details = universe.details(owner);
-    let edge_data = &details.edges[edge];
-    let package = edge_data.package;
+    demand: &Demand,
+) -> Option<u32> {
+    let package = demand.target;
     if !universe.is_delivered(package) {
         // What the search never came across is not among the releases that are there.
         return None;
     }
-    let allowed = universe.allowed(edge_data);
-    if package == exchange.better.package && !split.contains(&package) {
-        return allowed
-            .contains(exchange.better.index)
-            .then_some(exchange.better);
+    if !split.contains(&package) {
+        let there = if package == exchange.better.package {
+            exchange.better.index
+        } else {
+            selection.only(package)?.index
+        };
+        return universe.allows(demand, there).then_some(there);
     }
-    let there: WordSet = selection
+    let among: WordSet = selection
         .releases()
         .iter()
         .filter(|release| release.package == package)
         .map(|release| release.index)
+        .filter(|index| universe.allows(demand, *index))
         .collect();
-    let among = there.intersection(&allowed);
-    let index = universe.best_binding(
-        owner,
-        package,
-        &among,
-        edge_data.requirement.spec.names_prerelease(),
-    )?;
-    Some(ReleaseId { package, index })
+    universe.best_binding(owner, package, &among, demand.names_prerelease)
 }
 
-/// What all requirements on each package together allow.
-fn demanded(universe: &mut Universe, selection: &Selection) -> FxHashMap<PackageId, WordSet> {
-    let mut demanded: FxHashMap<PackageId, WordSet> = FxHashMap::default();
-    for release in selection.releases() {
-        let details = universe.details(*release);
-        for edge in &details.edges {
-            let allowed = universe.allowed(edge);
-            demanded
-                .entry(edge.package)
-                .and_modify(|all| *all = all.intersection(&allowed))
-                .or_insert(allowed);
+impl Demanded {
+    fn by(universe: &mut Universe, selection: &Selection) -> Self {
+        let mut demanded = Self::default();
+        let mut demands = Vec::new();
+        for release in selection.releases() {
+            universe.demands(*release, &mut demands);
+            demanded.sets.resize(universe.package_count(), NONE);
+            for demand in &demands {
+                let allowed = universe.set(demand.allowed, universe.width(demand.target));
+                let set = &mut demanded.sets[demand.target.position()];
+                if *set == NONE {
+                    *set = to_u32(demanded.words.len());
+                    demanded.words.extend_from_slice(allowed);
+                } else {
+                    let words = &mut demanded.words[*set as usize..];
+                    for (word, allowed) in words.iter_mut().zip(allowed) {
+                        *word &= allowed;
+                    }
+                }
+            }
         }
+        demanded
     }
-    demanded
+
+    fn of(&self, universe: &Universe, package: PackageId) -> &[u64] {
+        let set = self.sets[package.position()] as usize;
+        &self.words[set..set + universe.width(package)]
+    }
 }

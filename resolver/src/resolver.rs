@@ -43,6 +43,8 @@ pub enum Step {
     NeedClasses(Vec<(PackageName, Version)>),
     /// There is a valid resolution; this is the best one.
     Solved(Box<Resolution>),
+    /// There is no valid resolution. Going on finds out why, and ends in a conflict.
+    Impossible,
     /// There is no valid resolution; this is why.
     Conflict(Box<Conflict>),
     /// The step budget was used up. This says nothing about whether there is a resolution.
@@ -281,7 +283,7 @@ impl Resolver {
 
     fn explain(&mut self, impossible: Impossible) -> Option<Step> {
         self.phase = Phase::Explaining(Explanation::new(&self.universe, impossible));
-        None
+        Some(Step::Impossible)
     }
 
     /// Asks for what a search needs, which then begins again.

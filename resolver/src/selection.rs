@@ -83,6 +83,12 @@ impl Selection {
         }
     }
 
+    /// The first release of a package, which is the only one unless the package is split.
+    pub(crate) fn only(&self, package: PackageId) -> Option<ReleaseId> {
+        let first = *self.first.get(package.position())?;
+        (first != NONE).then(|| self.order[first as usize])
+    }
+
     /// The packages that have several releases.
     pub(crate) fn packages_side_by_side(&self) -> impl Iterator<Item = PackageId> + '_ {
         self.others.keys().map(|release| release.package)

@@ -93,6 +93,7 @@ pub fn solve_with(universe: &Universe, supplies: Supplies, patience: u64) -> Ver
             }
             Step::NeedClasses(releases) => panic!("{releases:?} are needed for no model"),
             Step::Solved(resolution) => return Verdict::Solved(resolution),
+            Step::Impossible => {}
             Step::Conflict(conflict) => return Verdict::Conflict(conflict),
             Step::GaveUp { steps } => panic!("gave up after {steps} steps"),
         }

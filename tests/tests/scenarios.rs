@@ -72,7 +72,8 @@ fn solve(
                 }
             }
             Step::Solved(resolution) => return Some(resolution),
-            Step::Conflict(_) => return None,
+            Step::Impossible => return None,
+            Step::Conflict(_) => unreachable!("that there is no resolution is said first"),
             other => panic!("{other:?}"),
         }
     }

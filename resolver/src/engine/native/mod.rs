@@ -45,7 +45,7 @@ pub(super) struct Core {
     targets: Vec<Target>,
     /// Clauses that nothing looked at yet.
     fresh: Vec<u32>,
-    conflicts: u64,
+    pub(super) conflicts: u64,
     is_impatient: bool,
 }
 

@@ -21,6 +21,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 
 fn main() {
     let filter = std::env::args().skip(1).find(|word| !word.starts_with('-'));
+    let is_wanted = |name: &str| filter.as_ref().is_none_or(|filter| name.contains(filter));
     let seed: u64 = std::env::var("SEED")
         .ok()
         .map_or(1, |seed| seed.parse().expect("SEED is a number"));
@@ -29,8 +30,11 @@ fn main() {
         rows: Vec::new(),
     };
     for name in ["large_case", "large_case_1", "large_case_2"] {
+        if !is_wanted(name) {
+            continue;
+        }
         match files::random_registry(name) {
-            Some(universe) => measure(&universe, filter.as_deref(), &mut table),
+            Some(universe) => measure(&universe, &mut table),
             None => eprintln!("skipped: the file of {name} is not there"),
         }
     }
@@ -50,15 +54,14 @@ fn main() {
         Shape::without_conflicts(100_000, 10).with_conflicts(20, 50),
     ];
     for shape in shapes {
-        measure(&shape.universe(seed), filter.as_deref(), &mut table);
+        if is_wanted(&shape.name()) {
+            measure(&shape.universe(seed), &mut table);
+        }
     }
     println!("{table}");
 }
 
-fn measure(universe: &Universe, filter: Option<&str>, table: &mut Table) {
-    if filter.is_some_and(|filter| !universe.name.contains(filter)) {
-        return;
-    }
+fn measure(universe: &Universe, table: &mut Table) {
     eprintln!("{} ...", universe.name);
     let registries = engine::registries(engine::records(universe));
     let roots = engine::roots(universe);

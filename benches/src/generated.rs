@@ -57,6 +57,20 @@ impl Shape {
         self
     }
 
+    /// What the table calls a universe of this shape.
+    pub fn name(&self) -> String {
+        let per_thousand = |share: u32| f64::from(share) / 1000.0;
+        let (q, cap) = (per_thousand(self.excluding), per_thousand(self.capped));
+        format!(
+            "gen:{}:{}:{}:{}:{q}/{cap}{}",
+            self.packages,
+            self.versions,
+            self.dependencies,
+            self.width,
+            if self.unsolvable { ":unsat" } else { "" }
+        )
+    }
+
     /// The universe of this shape and seed.
     pub fn universe(&self, seed: u64) -> Universe {
         let mut random = Random(seed);
@@ -103,17 +117,8 @@ impl Shape {
             let at = random.index(root.len());
             root.insert(at, (first, Range::FULL));
         }
-        let per_thousand = |share: u32| f64::from(share) / 1000.0;
-        let (q, cap) = (per_thousand(self.excluding), per_thousand(self.capped));
         Universe {
-            name: format!(
-                "gen:{}:{}:{}:{}:{q}/{cap}{}",
-                self.packages,
-                self.versions,
-                self.dependencies,
-                self.width,
-                if self.unsolvable { ":unsat" } else { "" }
-            ),
+            name: self.name(),
             packages,
             roots: vec![root],
         }

@@ -121,6 +121,11 @@ impl Search {
     /// What the requirements are bound to by the values that were found. Variables that no release
     /// asks for are left out.
     fn selection(&self, encoding: &mut Encoding<'_>) -> Selection {
+        if let Self::Native(core) = self
+            && let Some(selection) = core.selection()
+        {
+            return selection;
+        }
         let split = encoding.split().clone();
         Selection::collect(encoding.universe, |_, release, edge, demand| {
             let variable = if split.contains(&demand.target) {
@@ -151,9 +156,18 @@ impl Search {
 pub(crate) fn search(encoding: &mut Encoding<'_>, budget: &mut Budget) -> Outcome<Selection> {
     let mut search = Search::new(encoding, budget.engine);
     loop {
-        let t0=std::time::Instant::now();
+        let t0 = std::time::Instant::now();
         let r = search.solve(encoding, budget);
-        if std::env::var_os("DBG").is_some() { if let Search::Native(c)=&search { eprintln!("DBG solve {:?} conflicts {} steps {}", t0.elapsed(), c.conflicts, budget.taken()); } }
+        if std::env::var_os("DBG").is_some() {
+            if let Search::Native(c) = &search {
+                eprintln!(
+                    "DBG solve {:?} conflicts {} steps {}",
+                    t0.elapsed(),
+                    c.conflicts,
+                    budget.taken()
+                );
+            }
+        }
         let Found { is_best } = match r {
             Outcome::Solved(found) => found,
             Outcome::Impossible(proof) => return Outcome::Impossible(proof),
@@ -170,9 +184,11 @@ pub(crate) fn search(encoding: &mut Encoding<'_>, budget: &mut Budget) -> Outcom
             Ok(None) if is_best => return Outcome::Solved(selection),
             Ok(None) => {
                 let split = encoding.split().clone();
-                let t0=std::time::Instant::now();
+                let t0 = std::time::Instant::now();
                 let r = improve(encoding.universe, selection, &split, budget);
-                if std::env::var_os("DBG").is_some() { eprintln!("DBG improve {:?}", t0.elapsed()); }
+                if std::env::var_os("DBG").is_some() {
+                    eprintln!("DBG improve {:?}", t0.elapsed());
+                }
                 return match r {
                     Ok(selection) => Outcome::Solved(selection),
                     Err(Stopped::Missing(missing)) => Outcome::Missing(missing),

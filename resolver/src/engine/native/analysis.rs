@@ -4,8 +4,6 @@
 //! hold, until only one is left that began to hold on its level: what is left is a new constraint,
 //! which would have ruled that one out before the decision of that level.
 
-use rustc_hash::FxHashMap;
-
 use crate::index::to_u32;
 
 use super::constraints::{Antecedent, Cause, Constraints};
@@ -28,7 +26,8 @@ struct Part {
 pub(super) struct Analysis {
     parts: Vec<Part>,
     words: Vec<u64>,
-    positions: FxHashMap<Var, usize>,
+    /// For each variable its part, counted from 1.
+    positions: Vec<u32>,
     terms: Vec<Term>,
 }
 
@@ -58,9 +57,11 @@ impl Analysis {
         mut undone: impl FnMut(Var),
     ) -> Lesson {
         let from = to_u32(constraints.antecedents.len());
-        self.parts.clear();
+        for part in self.parts.drain(..) {
+            self.positions[part.var as usize] = 0;
+        }
+        self.positions.resize(state.vars.len(), 0);
         self.words.clear();
-        self.positions.clear();
         self.add(state, constraints, conflict, None);
         let level = self.parts.iter().map(|part| part.level).max().unwrap_or(0);
         if level == 0 {
@@ -139,7 +140,8 @@ impl Analysis {
                 continue;
             }
             let width = state.width(term.var);
-            if let Some(at) = self.positions.get(&term.var).copied() {
+            if let Some(at) = self.positions[term.var as usize].checked_sub(1) {
+                let at = at as usize;
                 let words = self.parts[at].words;
                 for (word, other) in self.words[words..words + width]
                     .iter_mut()
@@ -151,7 +153,7 @@ impl Analysis {
             } else {
                 let words = self.words.len();
                 self.words.extend_from_slice(state.set(*term));
-                self.positions.insert(term.var, self.parts.len());
+                self.positions[term.var as usize] = to_u32(self.parts.len()) + 1;
                 state.var_mut(term.var).conflicts += 1;
                 self.parts.push(Part {
                     var: term.var,

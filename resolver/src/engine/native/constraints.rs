@@ -33,11 +33,25 @@ pub(super) enum Antecedent {
 /// One side of a constraint of two terms.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Side {
+    /// The first words of both sets. Nearly all sets have no more.
+    pub(super) own_word: u64,
+    pub(super) other_word: u64,
     pub(super) own: Set,
     pub(super) other: Var,
     pub(super) other_set: Set,
     /// The next in the list of the variable.
     pub(super) next: u32,
+}
+
+impl Side {
+    /// The term of the other variable.
+    #[inline]
+    pub(super) fn other_term(&self) -> Term {
+        Term {
+            var: self.other,
+            set: self.other_set,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -61,6 +75,16 @@ pub(super) struct Constraints {
 }
 
 impl Constraints {
+    /// No constraints, with room for those of a small problem.
+    pub(super) fn new() -> Self {
+        Self {
+            sides: Vec::with_capacity(256),
+            causes: Vec::with_capacity(128),
+            antecedents: Vec::with_capacity(64),
+            ..Self::default()
+        }
+    }
+
     #[inline]
     pub(super) fn side(&self, at: u32) -> Side {
         self.sides[at as usize]
@@ -70,7 +94,10 @@ impl Constraints {
     pub(super) fn add_binary(&mut self, state: &mut State, terms: [Term; 2], cause: Cause) -> u32 {
         let [owner, target] = terms;
         let at = to_u32(self.sides.len());
+        let (owner_word, target_word) = (state.set(owner)[0], state.set(target)[0]);
         self.sides.push(Side {
+            own_word: owner_word,
+            other_word: target_word,
             own: owner.set,
             other: target.var,
             other_set: target.set,
@@ -78,6 +105,8 @@ impl Constraints {
         });
         state.var_mut(owner.var).owned = at;
         self.sides.push(Side {
+            own_word: target_word,
+            other_word: owner_word,
             own: target.set,
             other: owner.var,
             other_set: owner.set,

@@ -6,6 +6,7 @@ use crate::word_set::WordSet;
 
 use super::Core;
 use super::constraints::Cause;
+use super::order::Target;
 use super::state::{Term, Var};
 use super::words;
 
@@ -114,8 +115,14 @@ impl Core {
         }
         let is_package = matches!(self.state.var(var).variable, Variable::Package(_));
         let mut is_impossible = false;
+        self.targets.begin(var, value);
         for (edge, demand) in demands.iter().enumerate() {
             let target = self.bound_var(encoding, release, edge, demand.target);
+            self.targets.add(Target {
+                var: target,
+                package: demand.target,
+                names_prerelease: demand.names_prerelease,
+            });
             let width = encoding.universe.width(demand.target);
             let allowed = encoding.universe.set(demand.allowed, width);
             is_impossible |= allowed.iter().all(|word| *word == 0);

@@ -17,13 +17,14 @@ use rustc_hash::FxHashMap;
 
 use crate::encoding::{Clause, Encoding, Missing, Variable};
 use crate::index::{NONE, to_u32};
+use crate::selection::Selection;
 use crate::universe::{Demand, ReleaseId};
 use crate::word_set::WordSet;
 
 use super::{Budget, Exhausted, Found, Outcome};
 use analysis::{Analysis, Lesson};
 use constraints::{Constraints, Visit};
-use order::{Agenda, Order, Target};
+use order::{Agenda, Order, Targets};
 use state::{Reason, State, Term, Var};
 
 /// A search goes back no further than necessary to where what was learned applies if that is so
@@ -42,7 +43,7 @@ pub(super) struct Core {
     package_vars: Vec<Var>,
     other_vars: FxHashMap<Variable, Var>,
     demands: Vec<Demand>,
-    targets: Vec<Target>,
+    targets: Targets,
     /// Clauses that nothing looked at yet.
     fresh: Vec<u32>,
     pub(super) conflicts: u64,
@@ -71,7 +72,11 @@ impl From<Missing> for Stop {
 impl Core {
     /// A search for a selection that fulfils an encoding.
     pub(super) fn new(encoding: &mut Encoding<'_>) -> Self {
-        let mut core = Self::default();
+        let mut core = Self {
+            state: State::new(),
+            constraints: Constraints::new(),
+            ..Self::default()
+        };
         for root in encoding.universe.roots().to_vec() {
             let var = core.package_var(encoding, root.package);
             let mut chosen = vec![0; core.state.width(var)];
@@ -166,15 +171,25 @@ impl Core {
     /// Looks at the constraints of two terms in a list of a variable.
     #[inline]
     fn follow(&mut self, var: Var, mut at: u32) -> Result<(), Reason> {
+        if self.state.width(var) == 1 {
+            let domain = self.state.domain(var)[0];
+            while at != NONE {
+                let side = self.constraints.side(at);
+                if domain & !side.own_word == 0 {
+                    let other = self.state.domain(side.other);
+                    if other[0] & side.other_word != 0 || other.len() > 1 {
+                        self.exclude(side.other_term(), Reason::Binary(at / 2))?;
+                    }
+                }
+                at = side.next;
+            }
+            return Ok(());
+        }
         while at != NONE {
             let side = self.constraints.side(at);
             let own = Term { var, set: side.own };
-            let other = Term {
-                var: side.other,
-                set: side.other_set,
-            };
             if self.state.holds(own) {
-                self.exclude(other, Reason::Binary(at / 2))?;
+                self.exclude(side.other_term(), Reason::Binary(at / 2))?;
             }
             at = side.next;
         }
@@ -308,7 +323,7 @@ impl Core {
         if self.order.is_empty() {
             for root in encoding.universe.roots().to_vec() {
                 let var = self.package_var(encoding, root.package);
-                self.place(encoding, var, root);
+                self.place(var, root.index, root);
             }
         }
         while let Some((owner, var)) = self.order.next() {
@@ -335,7 +350,7 @@ impl Core {
                         package,
                         index: value,
                     };
-                    self.place(encoding, var, release);
+                    self.place(var, value, release);
                 }
                 Variable::Binding(release, edge) => {
                     let details = encoding.universe.details(release);
@@ -345,7 +360,7 @@ impl Core {
                     };
                     let var = self.var(encoding, Variable::Release(bound));
                     if !self.state.var(var).ordered {
-                        self.place(encoding, var, bound);
+                        self.place(var, 0, bound);
                     }
                 }
                 _ => unreachable!("requirements are bound to packages"),
@@ -355,22 +370,9 @@ impl Core {
     }
 
     /// Gives a release its place in the order of decisions.
-    fn place(&mut self, encoding: &mut Encoding<'_>, var: Var, release: ReleaseId) {
-        let mut demands = std::mem::take(&mut self.demands);
-        let mut targets = std::mem::take(&mut self.targets);
-        encoding.universe.demands(release, &mut demands);
-        targets.clear();
-        for (edge, demand) in demands.iter().enumerate() {
-            let target = self.bound_var(encoding, release, edge, demand.target);
-            targets.push(Target {
-                var: target,
-                package: demand.target,
-                names_prerelease: demand.names_prerelease,
-            });
-        }
-        self.order.add(&mut self.state, var, release, &targets);
-        self.demands = demands;
-        self.targets = targets;
+    fn place(&mut self, var: Var, value: u32, release: ReleaseId) {
+        let targets = self.targets.of(var, value);
+        self.order.add(&mut self.state, var, release, targets);
     }
 
     /// Decides the variable that takes part in most conflicts; says whether all are decided.
@@ -418,6 +420,22 @@ impl Core {
             universe.best(package, &among, named)
         };
         best.expect("a value is left")
+    }
+
+    /// The selection that was found, if that was done in the order of decisions.
+    pub(super) fn selection(&self) -> Option<Selection> {
+        if self.is_impatient {
+            return None;
+        }
+        let (order, ends) = self.order.releases();
+        let targets = self.order.targets();
+        let bound = targets.map(|target| {
+            Some(ReleaseId {
+                package: target.package,
+                index: self.state.value(target.var)?,
+            })
+        });
+        Some(Selection::new(&order, bound.collect::<Option<_>>()?, &ends))
     }
 
     /// The value of a variable, if it has one.

@@ -9,6 +9,7 @@ use std::collections::BinaryHeap;
 
 use rustc_hash::FxHashMap;
 
+use crate::index::to_u32;
 use crate::universe::{PackageId, ReleaseId};
 
 use super::state::{State, Var};
@@ -29,6 +30,61 @@ pub(super) struct Target {
     pub(super) var: Var,
     pub(super) package: PackageId,
     pub(super) names_prerelease: bool,
+}
+
+/// The requirements of releases, as they were met.
+#[derive(Debug, Default)]
+pub(super) struct Targets {
+    targets: Vec<Target>,
+    /// For each value of a variable that is a release, where its requirements begin.
+    starts: Vec<Start>,
+    /// For each variable the latest of its starts, counted from 1.
+    latest: Vec<u32>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Start {
+    value: u32,
+    target: u32,
+    /// The one before it of the same variable, counted from 1.
+    previous: u32,
+}
+
+impl Targets {
+    /// Begins the requirements of a release.
+    pub(super) fn begin(&mut self, var: Var, value: u32) {
+        if self.latest.len() <= var as usize {
+            self.latest.resize(var as usize + 1, 0);
+        }
+        self.starts.push(Start {
+            value,
+            target: to_u32(self.targets.len()),
+            previous: self.latest[var as usize],
+        });
+        self.latest[var as usize] = to_u32(self.starts.len());
+    }
+
+    /// Adds a requirement of the release that was begun last.
+    pub(super) fn add(&mut self, target: Target) {
+        self.targets.push(target);
+    }
+
+    /// The requirements of a release.
+    pub(super) fn of(&self, var: Var, value: u32) -> &[Target] {
+        let mut at = self.latest.get(var as usize).copied().unwrap_or(0);
+        while let Some(position) = at.checked_sub(1) {
+            let start = self.starts[position as usize];
+            if start.value == value {
+                let end = match self.starts.get(position as usize + 1) {
+                    Some(next) => next.target as usize,
+                    None => self.targets.len(),
+                };
+                return &self.targets[start.target as usize..end];
+            }
+            at = start.previous;
+        }
+        &[]
+    }
 }
 
 /// What was reached when a decision was taken.
@@ -75,7 +131,7 @@ impl Order {
         self.items.push(Item {
             release,
             var,
-            targets: u32::try_from(self.targets.len()).expect("fewer than 2^32 requirements"),
+            targets: to_u32(self.targets.len()),
         });
         for target in targets.iter().filter(|target| target.names_prerelease) {
             *self.prerelease_named.entry(target.package).or_default() += 1;
@@ -97,6 +153,19 @@ impl Order {
             }
             self.next = (self.next.0 + 1, 0);
         }
+    }
+
+    /// The releases that have their places, and where the requirements of each end.
+    pub(super) fn releases(&self) -> (Vec<ReleaseId>, Vec<u32>) {
+        let releases = self.items.iter().map(|item| item.release).collect();
+        let starts = self.items.iter().skip(1).map(|item| item.targets);
+        let end = to_u32(self.targets.len());
+        (releases, starts.chain([end]).collect())
+    }
+
+    /// The requirements of all releases.
+    pub(super) fn targets(&self) -> impl Iterator<Item = &Target> {
+        self.targets.iter()
     }
 
     /// The requirement that came next is decided.

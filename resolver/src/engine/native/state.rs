@@ -107,6 +107,19 @@ pub(super) struct State {
 }
 
 impl State {
+    /// A state without variables, with room for those of a small problem.
+    pub(super) fn new() -> Self {
+        Self {
+            vars: Vec::with_capacity(64),
+            words: Vec::with_capacity(256),
+            sets: Vec::with_capacity(512),
+            trail: Vec::with_capacity(256),
+            history: Vec::with_capacity(256),
+            queue: Vec::with_capacity(64),
+            ..Self::default()
+        }
+    }
+
     pub(super) fn add_var(&mut self, variable: Variable, values: u32) -> Var {
         let var = to_u32(self.vars.len());
         let width = width(values);

@@ -1,5 +1,8 @@
 //! Index files: what is found in them, and which faults are told when.
 
+// These files are thrown away.
+#![allow(clippy::disallowed_methods)]
+
 use std::fs;
 use std::io::Write as _;
 

@@ -3,6 +3,9 @@
 //! [`universe`] says what is solved, [`generated`] and [`files`] make universes; [`engine`] and
 //! [`peer`] solve them, [`measure`] takes the time and [`table`] shows it. Whole runs of the binary
 //! are measured by [`process`], on an [`index`] among others.
+//!
+//! The programs are `solve.rs` and `process.rs`; see there for how to run them. Nothing depends on
+//! this crate, and it is not built unless it is asked for.
 
 pub mod engine;
 pub mod files;

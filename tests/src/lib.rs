@@ -4,6 +4,9 @@
 //! nothing with the solver. [`universe`] makes small random universes on which the rules bite,
 //! [`tally`] measures that they do, and [`examples`] are universes with known answers. [`solver`]
 //! puts the same universes to the solver; [`shared`] finds data that lie beside the project.
+//!
+//! Nothing but tests depends on this crate. The tests themselves are in its folder `tests`, those
+//! of the binary in `cli` beside it.
 
 pub mod build;
 pub mod examples;

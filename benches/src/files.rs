@@ -1,4 +1,4 @@
-//! Universes from files that lie beside the project.
+//! Universes and packages from files that lie beside the project.
 //!
 //! They are looked for in the folder that `PKGRES_SHARED` names, or else in `../shared`.
 
@@ -9,14 +9,30 @@ use serde_json::Value;
 
 use crate::universe::{Range, Release, Universe};
 
-/// A random registry of the `pubgrub` crate, if the file is there. Every release in turn is the
-/// only one that the root requires.
-pub fn random_registry(name: &str) -> Option<Universe> {
+fn shared(path: &str) -> PathBuf {
     let folder = std::env::var_os("PKGRES_SHARED").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared"),
         PathBuf::from,
     );
-    let text = std::fs::read_to_string(folder.join(format!("scenarios/{name}.jsonl"))).ok()?;
+    folder.join(path)
+}
+
+/// The folder of a package that requires several others, and the folder that they are in. The
+/// package is a published one if those are there, else an example of the project.
+pub fn real_package() -> (PathBuf, PathBuf) {
+    let corpus = shared("corpus");
+    let package = corpus.join("murano-apps/WordPress/package");
+    if package.is_dir() {
+        return (package, corpus);
+    }
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/shop");
+    (fixtures.join("app"), fixtures)
+}
+
+/// A random registry of the `pubgrub` crate, if the file is there. Every release in turn is the
+/// only one that the root requires.
+pub fn random_registry(name: &str) -> Option<Universe> {
+    let text = std::fs::read_to_string(shared(&format!("scenarios/{name}.jsonl"))).ok()?;
     let number = |value: &Value| {
         let number = value.as_u64().expect("a number");
         u32::try_from(number).expect("a small number")

@@ -73,7 +73,7 @@ impl Shape {
 
     /// The universe of this shape and seed.
     pub fn universe(&self, seed: u64) -> Universe {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let plan: Vec<u32> = (0..self.packages)
             .map(|_| 1 + random.below(self.versions))
             .collect();
@@ -171,9 +171,13 @@ impl Shape {
 }
 
 /// The generator `SplitMix64`, so that a universe is known by its seed on every machine.
-struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut word = self.0;
@@ -182,11 +186,11 @@ impl Random {
         word ^ (word >> 31)
     }
 
-    fn below(&mut self, bound: u32) -> u32 {
+    pub(crate) fn below(&mut self, bound: u32) -> u32 {
         u32::try_from(self.next() % u64::from(bound)).expect("below a u32")
     }
 
-    fn index(&mut self, bound: usize) -> usize {
+    pub(crate) fn index(&mut self, bound: usize) -> usize {
         let bound = u32::try_from(bound).expect("fewer than 2^32 packages");
         self.below(bound) as usize
     }

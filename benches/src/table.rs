@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::process::Usage;
+
 /// What was measured of one case.
 #[derive(Debug, Clone)]
 pub struct Row {
@@ -68,4 +70,56 @@ impl fmt::Display for Table {
         let mean = self.mean_ratio();
         writeln!(formatter, "| geometric mean | | | | {mean:.1}x |")
     }
+}
+
+/// What was measured of a program.
+#[derive(Debug, Clone)]
+pub struct ProcessRow {
+    /// The case.
+    pub case: String,
+    /// What came out.
+    pub result: String,
+    /// What it took.
+    pub usage: Usage,
+    /// How many times as long as the peer it took, if it did work that the peer does as well.
+    pub ratio: Option<f64>,
+}
+
+/// A table of measurements of programs.
+#[derive(Debug, Clone)]
+pub struct ProcessTable {
+    /// What the peer is called.
+    pub peer: &'static str,
+    /// The measurements.
+    pub rows: Vec<ProcessRow>,
+}
+
+impl fmt::Display for ProcessTable {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let peer = self.peer;
+        writeln!(
+            formatter,
+            "| case | result | computing | memory | to {peer} |"
+        )?;
+        writeln!(formatter, "|---|---|---:|---:|---:|")?;
+        for row in &self.rows {
+            writeln!(
+                formatter,
+                "| {} | {} | {} | {:.1} MiB | {} |",
+                row.case,
+                row.result,
+                shown(row.usage.computing),
+                mebibytes(row.usage.memory),
+                row.ratio
+                    .map_or_else(String::new, |ratio| format!("{ratio:.2}x")),
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// Rounding does not matter for what is shown.
+#[allow(clippy::cast_precision_loss)]
+fn mebibytes(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(1 << 20)
 }

@@ -2,6 +2,23 @@
 //!
 //! Everything here is a pure function from what was read to [findings](Diagnostic). A finding is
 //! an error if the package cannot work, a warning if it probably does not do what was meant.
+//!
+//! This crate stands on `pkgres-manifest` alone. It knows nothing of registries: whoever calls
+//! says, through [`RequiredPackages`], what the required packages define.
+//!
+//! ```
+//! use pkgres_checks::check_manifest;
+//! use pkgres_manifest::{PackageManifest, PackageName, ReadOptions};
+//!
+//! let text = b"Format: 1.4\nType: Application\nFullName: org.acme.Web\nVersion: 1.0.0\n";
+//! let (manifest, _) = PackageManifest::read("manifest.yaml", text, &ReadOptions::default())
+//!     .into_result()
+//!     .expect("the manifest is right");
+//! let core = PackageName::default_core_library();
+//! let findings = check_manifest(&manifest, Some(&core));
+//! // Nothing says which version of the core library the package was made for.
+//! assert_eq!(findings[0].code.to_string(), "PK0070");
+//! ```
 
 mod classes;
 mod manifest;

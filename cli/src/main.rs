@@ -1,4 +1,7 @@
 //! The `pkgres` command.
+//!
+//! `args` is the grammar of the command line, each module of `commands` a command, and `show` says
+//! how results look. Whatever else there is to compute is done by the libraries.
 
 mod args;
 mod commands;

@@ -6,6 +6,18 @@
 //!
 //! All writing goes through the trait [`FileSystem`], so that tests can let every single step fail
 //! or be the last one before a crash.
+//!
+//! ```
+//! use pkgres_files::{Follow, RealFileSystem, read_file, write_file};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let folder = folder.path();
+//! let path = folder.join("pkgres.lock");
+//! write_file(&RealFileSystem, &path, b"lock: 1\n")?;
+//! assert_eq!(read_file(&path, 1024, Follow::Nothing)?, b"lock: 1\n");
+//! assert!(read_file(&path, 4, Follow::Nothing).is_err(), "it is larger than that");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod atomic;
 mod error;

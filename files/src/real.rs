@@ -1,5 +1,8 @@
 //! The file system of the machine.
 
+// What is forbidden everywhere else is done here.
+#![allow(clippy::disallowed_methods)]
+
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::Path;

@@ -1,5 +1,8 @@
 //! Writing, with every step failing or being the last one.
 
+// These files are thrown away.
+#![allow(clippy::disallowed_methods)]
+
 use std::path::Path;
 
 use pkgres_files::simulated::{Fault, SimulatedFileSystem};

@@ -14,6 +14,9 @@
 //! release is taken to define whatever is asked for. `internal` holds classes like `classes`, but
 //! only the release itself sees them. Keys that are not known are skipped.
 
+mod glance;
+
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
@@ -109,6 +112,22 @@ impl IndexRecord {
         IndexReader::new(limits.clone()).read_line(line, &|span| {
             Location::new(&SourceText::new("index record", line), span)
         })
+    }
+
+    /// What a line of an index says its package is, or nothing if it cannot be told.
+    ///
+    /// This costs next to nothing where the name comes first, as in lines that were written by
+    /// [`to_line`](Self::to_line). The rest of the line is not read, and the name is not checked:
+    /// reading the line may find that both are wrong.
+    ///
+    /// ```
+    /// use pkgres_manifest::IndexRecord;
+    ///
+    /// let line = br#"{"name":"org.acme.Web","version":"wrong"}"#;
+    /// assert_eq!(IndexRecord::package_of_line(line).as_deref(), Some("org.acme.Web"));
+    /// ```
+    pub fn package_of_line(line: &[u8]) -> Option<Cow<'_, str>> {
+        glance::package_of_line(line)
     }
 
     /// Writes the record as one line, without a line feed.
@@ -633,7 +652,7 @@ impl<'de> Visitor<'de> for Edges<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
         let (mut extends, mut uses) = (None, None);
-        while let Some(key) = access.next_key::<std::borrow::Cow<'de, str>>()? {
+        while let Some(key) = access.next_key::<Cow<'de, str>>()? {
             let target = match key.as_ref() {
                 "extends" => &mut extends,
                 "uses" => &mut uses,

@@ -1,4 +1,37 @@
-//! The formats of class packages.
+//! The formats of class packages: bytes in and values out.
+//!
+//! This crate reads and writes [versions](Version), [specs](Spec), [manifests](PackageManifest),
+//! [class files](read_class_file), [archives](Archive), [index records](IndexRecord),
+//! [object models](ObjectModel) and [lockfiles](Lockfile). All other crates stand on it, and it
+//! stands on none of them. It opens no files: whoever has bytes can use it.
+//!
+//! What is read is foreign. Every reader has [`Limits`], none recurses on its input or panics, and
+//! what is wrong becomes a [`Diagnostic`](diagnostic::Diagnostic) with its place. Readers go on
+//! after a fault where they can: [`Parsed`](diagnostic::Parsed) holds a value and findings.
+//!
+//! ```
+//! use pkgres_manifest::{PackageManifest, ReadOptions, Version};
+//!
+//! let text = br#"
+//! Format: 1.4
+//! Type: Application
+//! FullName: org.acme.Web
+//! Version: 1.10
+//! Require:
+//!   org.acme.Db: ">=1.2,<3"
+//! "#;
+//! let options = ReadOptions::default();
+//! let (manifest, findings) = PackageManifest::read("manifest.yaml", text, &options)
+//!     .into_result()
+//!     .expect("the manifest is right");
+//! assert!(findings.is_empty());
+//!
+//! // A version is the text that was written, not the number 1.1.
+//! assert_eq!(manifest.version.to_string(), "1.10.0");
+//! assert!(manifest.requirements[0].spec.matches(&Version::parse("1.5.0")?));
+//! # Ok::<(), pkgres_manifest::VersionError>(())
+//! ```
+
 mod archive;
 mod class_file;
 pub mod diagnostic;

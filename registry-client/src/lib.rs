@@ -4,6 +4,34 @@
 //! and hands out artifacts. A [`RegistrySet`] asks several in order of preference: a package comes
 //! from the first that has its name. [`drive`] lets a [`Resolver`](pkgres_resolver::Resolver) run
 //! on one.
+//!
+//! This crate stands between the solver, which does no input or output, and the command line. It
+//! reads folders and files, but prints nothing, and reads no settings. Programs that embed the
+//! solver begin here; `examples/embed.rs` is a whole one.
+//!
+//! ```
+//! use pkgres_manifest::{IndexRecord, Limits, ReadOptions, RegistryName};
+//! use pkgres_registry_client::{Answer, MemoryRegistry, RegistrySet, drive};
+//! use pkgres_resolver::{Request, Resolver};
+//!
+//! let record = |line: &str| IndexRecord::parse_line(line, &Limits::default());
+//! let mut registry = MemoryRegistry::new(RegistryName::parse("memory")?);
+//! registry.add_record(record(r#"{"name":"org.acme.Db","version":"1.4.0"}"#)?);
+//! registry.add_record(record(r#"{"name":"org.acme.Db","version":"2.0.0"}"#)?);
+//! let registries = RegistrySet::new(vec![Box::new(registry)]);
+//!
+//! let root = r#"{"name":"org.acme.Web","version":"1.0.0","require":[["org.acme.Db","1"]]}"#;
+//! let mut request = Request::new(record(root)?);
+//! request.core = None;
+//! let mut resolver = Resolver::new(request);
+//! match drive(&mut resolver, &registries, &ReadOptions::default())? {
+//!     Answer::Solved(resolution) => {
+//!         assert_eq!(resolution.packages[0].version.to_string(), "1.4.0");
+//!     }
+//!     other => panic!("{other:?}"),
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod check_lock;
 mod directory;

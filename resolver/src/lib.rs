@@ -1,4 +1,36 @@
-//! The solver.
+//! Finds one consistent set of versions of class packages, or says why there is none.
+//!
+//! A [`Request`] says what is wanted: a root, the core library, what is locked. A [`Resolver`]
+//! answers it with a [`Resolution`] or a [`Conflict`]. In between it names the packages that it has
+//! to know of, and is told what there is: this crate does no input or output. The crate
+//! `pkgres-registry-client` has the loop that joins a resolver with registries, and the formats
+//! come from `pkgres-manifest`, the only crate of the project that this one stands on.
+//!
+//! A resolution has one release of each package. Only where that is proved to be impossible, there
+//! are several releases of as few packages as possible. The answer depends on what was provided
+//! alone, not on the order in which it was, and "no solution" is always proved.
+//!
+//! [`LockCheck`] says whether a lockfile still holds, without searching, and [`ModelPlan`] finds
+//! out what the objects of a model demand.
+//!
+//! ```
+//! use pkgres_manifest::{IndexRecord, Limits};
+//! use pkgres_resolver::{Request, Resolver, Step, Supply};
+//!
+//! let line = r#"{"name":"org.acme.Web","version":"1.0.0","require":[["org.acme.Db","1"]]}"#;
+//! let mut request = Request::new(IndexRecord::parse_line(line, &Limits::default())?);
+//! request.core = None;
+//! let mut resolver = Resolver::new(request);
+//!
+//! let Step::Need(names) = resolver.step() else { unreachable!("nothing is known yet") };
+//! assert_eq!(names[0].as_str(), "org.acme.Db");
+//! resolver.provide(&names[0], Supply::Unknown);
+//!
+//! let Step::Conflict(conflict) = resolver.step() else { unreachable!("there is no Db") };
+//! assert_eq!(conflict.summary, "no registry has a package `org.acme.Db`");
+//! # Ok::<(), pkgres_manifest::diagnostic::Diagnostic>(())
+//! ```
+
 mod conflict;
 mod encoding;
 mod engine;

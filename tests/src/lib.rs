@@ -1,9 +1,13 @@
 //! What the solver is tested against.
 //!
-//! [`reference`] finds resolutions by brute force, written from the rules alone and sharing
-//! nothing with the solver. [`universe`] makes small random universes on which the rules bite,
-//! [`tally`] measures that they do, and [`examples`] are universes with known answers. [`solver`]
-//! puts the same universes to the solver; [`shared`] finds data that lie beside the project.
+//! [`reference`](mod@reference) finds resolutions by brute force, written from the rules alone and
+//! sharing nothing with the solver. [`universe`] makes small random universes on which the rules
+//! bite, [`tally`] measures that they do, and [`examples`] are universes with known answers.
+//! [`solver`] puts the same universes to the solver; [`shared`] finds data that lie beside the
+//! project.
+//!
+//! Nothing but tests depends on this crate. The tests themselves are in its folder `tests`, those
+//! of the binary in `cli` beside it.
 
 pub mod build;
 pub mod examples;

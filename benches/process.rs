@@ -1,0 +1,231 @@
+//! `cargo bench -p pkgres-benches --bench process`: whole runs of `pkgres resolve`, from the start
+//! of the process to its end, next to a process that does nothing but go through the lines of the
+//! same index with `serde_json`, medians of computing time and of peak memory.
+//!
+//! `SEED` makes another index, `RUNS` says how many runs a median is taken of, and `PKGRES` names a
+//! binary to measure instead of the one of this workspace.
+
+// The table is what this program is run for, and what it writes is thrown away.
+#![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::print_stderr)]
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use pkgres_benches::files;
+use pkgres_benches::index::IndexShape;
+use pkgres_benches::process::medians;
+use pkgres_benches::table::{ProcessRow, ProcessTable};
+
+/// The argument with which this program is the peer: it goes through the lines of a file.
+const SKIM: &str = "--skim";
+
+/// How many packages the root of the large index requires directly.
+const FEW: usize = 5;
+
+/// A program that is measured.
+struct Case {
+    name: &'static str,
+    command: Command,
+    /// Whether it reads the large index, as the peer does.
+    reads_index: bool,
+}
+
+impl Case {
+    fn new(name: &'static str, command: Command, reads_index: bool) -> Self {
+        Self {
+            name,
+            command,
+            reads_index,
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().skip(1);
+    let result = if arguments.next().is_some_and(|word| word == SKIM) {
+        arguments
+            .next()
+            .ok_or_else(|| io::Error::other("a file is missing"))
+            .and_then(|path| skim(Path::new(&path)))
+    } else {
+        measure()
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// What is left of reading an index if nothing is wanted of it but that every line is JSON.
+fn skim(path: &Path) -> io::Result<()> {
+    let mut input = BufReader::with_capacity(1 << 18, File::open(path)?);
+    let mut line = String::new();
+    let mut lines = 0_usize;
+    while input.read_line(&mut line)? > 0 {
+        serde_json::from_str::<serde::de::IgnoredAny>(&line)?;
+        lines += 1;
+        line.clear();
+    }
+    println!("{lines}");
+    Ok(())
+}
+
+/// Writes an index again with the version of each record before its name, as others may write it.
+fn reorder(from: &Path, to: &Path) -> io::Result<()> {
+    let mut output = BufWriter::new(File::create(to)?);
+    for line in BufReader::new(File::open(from)?).lines() {
+        let line = line?;
+        let mut parts = line.trim_start_matches('{').splitn(3, ',');
+        let mut part = || parts.next().expect("records have more than two keys");
+        let (name, version, rest) = (part(), part(), part());
+        writeln!(output, "{{{version},{name},{rest}")?;
+    }
+    output.flush()
+}
+
+fn measure() -> io::Result<()> {
+    let number = |name: &str, default: u64| {
+        std::env::var(name).map_or(default, |text| text.parse().expect("a number"))
+    };
+    let (seed, runs) = (number("SEED", 1), number("RUNS", 21));
+    let runs = usize::try_from(runs).expect("a small number");
+    let pkgres = binary()?;
+    let this = std::env::current_exe()?;
+    let folder = tempfile::tempdir()?;
+
+    let shape = IndexShape {
+        packages: 10_000,
+        versions: 10,
+    };
+    let index = folder.path().join("index.ndjson");
+    let mut output = BufWriter::new(File::create(&index)?);
+    shape.write(seed, &mut output)?;
+    output.flush()?;
+    drop(output);
+    let bytes = std::fs::metadata(&index)?.len();
+    let reordered = folder.path().join("reordered.ndjson");
+    reorder(&index, &reordered)?;
+    let root = |families: usize| {
+        let root = folder.path().join(format!("root-{families}"));
+        std::fs::create_dir(&root)?;
+        std::fs::write(root.join("manifest.yaml"), shape.root_manifest(families))?;
+        io::Result::Ok(root)
+    };
+    let resolve = |root: &Path, registry: &str, location: &Path| {
+        let mut command = Command::new(&pkgres);
+        let mut registry = OsString::from(registry);
+        registry.push(location);
+        command.arg("resolve").arg(root);
+        command.arg("--registry").arg(registry);
+        command
+    };
+    let with_index = |root: &Path, index: &Path| {
+        let mut command = resolve(root, "index:", index);
+        command.arg("--no-core-library");
+        command
+    };
+    let (real, real_registry) = files::real_package();
+    let mut peer = Command::new(&this);
+    peer.arg(SKIM).arg(&index);
+    let mut start = Command::new(&pkgres);
+    start.arg("--version");
+    let few = root(FEW)?;
+    let mut cases = [
+        Case::new("`--version`", start, false),
+        Case::new(
+            "a real package",
+            resolve(&real, "dir:", &real_registry),
+            false,
+        ),
+        Case::new(
+            "index, nothing is required",
+            with_index(&root(0)?, &index),
+            true,
+        ),
+        Case::new("index, 5 are required", with_index(&few, &index), true),
+        Case::new(
+            "the same, names not first",
+            with_index(&few, &reordered),
+            true,
+        ),
+        Case::new(
+            "index, 500 are required",
+            with_index(&root(shape.families())?, &index),
+            true,
+        ),
+        Case::new("index, `serde_json` alone", peer, true),
+    ];
+    eprintln!(
+        "{} packages of {} versions, {:.1} MB; {runs} runs each",
+        shape.packages,
+        shape.versions,
+        as_megabytes(bytes)
+    );
+    let results = cases
+        .iter_mut()
+        .map(|case| last_words(&mut case.command))
+        .collect::<io::Result<Vec<String>>>()?;
+    let usages = medians(cases.iter_mut().map(|case| &mut case.command), runs)?;
+    let peer = usages.last().expect("the peer is a case").computing;
+    let rows = cases.iter().zip(results).zip(usages);
+    let rows = rows.map(|((case, result), usage)| ProcessRow {
+        case: case.name.to_owned(),
+        result,
+        usage,
+        ratio: case
+            .reads_index
+            .then(|| usage.computing.as_secs_f64() / peer.as_secs_f64()),
+    });
+    let table = ProcessTable {
+        peer: "`serde_json`",
+        rows: rows.collect(),
+    };
+    println!("{table}");
+    Ok(())
+}
+
+/// The binary to measure, built from this workspace unless one is named.
+fn binary() -> io::Result<PathBuf> {
+    if let Some(path) = std::env::var_os("PKGRES") {
+        return Ok(path.into());
+    }
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let build = Command::new(cargo)
+        .args(["build", "--release", "--package", "pkgres"])
+        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+        .status()?;
+    if !build.success() {
+        return Err(io::Error::other("the binary cannot be built"));
+    }
+    // Benchmarks are built into the folder `deps` beside it.
+    let this = std::env::current_exe()?;
+    let folder = this.parent().and_then(Path::parent);
+    let folder = folder.ok_or_else(|| io::Error::other("no folder of builds"))?;
+    Ok(folder.join(format!("pkgres{}", std::env::consts::EXE_SUFFIX)))
+}
+
+/// Runs a program once; the last of what it said that it did.
+fn last_words(command: &mut Command) -> io::Result<String> {
+    let output = command.output()?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        return Err(io::Error::other(stderr.into_owned()));
+    }
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let mut lines = stdout.lines().chain(stderr.lines());
+    let words = lines.next_back().unwrap_or_default();
+    // The time in it is not the one of the median.
+    let (words, _) = words.split_once(" in ").unwrap_or((words, ""));
+    Ok(words.to_owned())
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn as_megabytes(bytes: u64) -> f64 {
+    bytes as f64 / 1e6
+}

@@ -1,0 +1,63 @@
+//! Whole processes: from the start to the end, with the memory that they reached.
+
+use std::io;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use wait4::Wait4 as _;
+
+/// What a run of a program took.
+#[derive(Debug, Clone, Copy)]
+pub struct Usage {
+    /// Computing time, in the program and in the kernel on its behalf.
+    pub computing: Duration,
+    /// The most memory that was resident, in bytes.
+    ///
+    /// The kernel counts in what this process had resident when it started the program: whoever
+    /// measures has to be small.
+    pub memory: u64,
+}
+
+/// Runs a program to its end, its output thrown away.
+pub fn run(command: &mut Command) -> io::Result<Usage> {
+    let child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let end = child.wait4()?;
+    if !end.status.success() {
+        let program = command.get_program().to_string_lossy().into_owned();
+        return Err(io::Error::other(format!("{program}: {}", end.status)));
+    }
+    Ok(Usage {
+        computing: end.rusage.utime + end.rusage.stime,
+        memory: end.rusage.maxrss,
+    })
+}
+
+/// Runs programs in turn, so that whatever else the machine does disturbs all of them alike, and
+/// says the median of each.
+pub fn medians<'command>(
+    commands: impl IntoIterator<Item = &'command mut Command>,
+    runs: usize,
+) -> io::Result<Vec<Usage>> {
+    let mut commands: Vec<&mut Command> = commands.into_iter().collect();
+    let mut usages: Vec<Vec<Usage>> = vec![Vec::new(); commands.len()];
+    for _ in 0..runs {
+        for (command, usages) in commands.iter_mut().zip(&mut usages) {
+            usages.push(run(command)?);
+        }
+    }
+    let middle = |usages: &Vec<Usage>| {
+        let mut times: Vec<Duration> = usages.iter().map(|usage| usage.computing).collect();
+        let mut memory: Vec<u64> = usages.iter().map(|usage| usage.memory).collect();
+        times.sort_unstable();
+        memory.sort_unstable();
+        Usage {
+            computing: times[times.len() / 2],
+            memory: memory[memory.len() / 2],
+        }
+    };
+    Ok(usages.iter().map(middle).collect())
+}

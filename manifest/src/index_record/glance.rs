@@ -1,0 +1,112 @@
+//! Which package a line of an index is about, without reading the line.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use memchr::memchr;
+use serde::de::{Deserializer as _, Error as _, IgnoredAny, MapAccess, Visitor};
+
+/// How a line begins that we wrote.
+const NAME_FIRST: &[u8] = br#"{"name":""#;
+
+/// What the line says its package is. This is not checked to be a name.
+pub(super) fn package_of_line(line: &[u8]) -> Option<Cow<'_, str>> {
+    if let Some(name) = written_first(line) {
+        return Some(Cow::Borrowed(name));
+    }
+    let mut found = None;
+    let glance = Glance { found: &mut found };
+    // What is wrong with the line after the name is told when the line is read.
+    let _ = serde_json::Deserializer::from_slice(line).deserialize_map(glance);
+    found
+}
+
+/// The name in a line that begins with it, without white space and escapes.
+fn written_first(line: &[u8]) -> Option<&str> {
+    let rest = line.strip_prefix(NAME_FIRST)?;
+    let name = &rest[..memchr(b'"', rest)?];
+    if name.contains(&b'\\') {
+        return None;
+    }
+    std::str::from_utf8(name).ok()
+}
+
+/// Looks for the first key `name` of an object, and stops there.
+struct Glance<'found, 'line> {
+    found: &'found mut Option<Cow<'line, str>>,
+}
+
+impl<'line> Visitor<'line> for Glance<'_, 'line> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object with `name`")
+    }
+
+    fn visit_map<A: MapAccess<'line>>(self, mut access: A) -> Result<(), A::Error> {
+        while let Some(Text(key)) = access.next_key()? {
+            if key == "name" {
+                let Text(name) = access.next_value()?;
+                *self.found = Some(name);
+                return Ok(());
+            }
+            access.next_value::<IgnoredAny>()?;
+        }
+        Err(A::Error::missing_field("name"))
+    }
+}
+
+/// A text that is borrowed from the line if it has no escapes.
+struct Text<'line>(Cow<'line, str>);
+
+impl<'line> serde::Deserialize<'line> for Text<'line> {
+    fn deserialize<D: serde::Deserializer<'line>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextVisitor;
+
+        impl<'line> Visitor<'line> for TextVisitor {
+            type Value = Text<'line>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a text")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'line str) -> Result<Text<'line>, E> {
+                Ok(Text(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Text<'line>, E> {
+                Ok(Text(Cow::Owned(text.to_owned())))
+            }
+        }
+
+        deserializer.deserialize_str(TextVisitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::package_of_line;
+
+    #[test]
+    fn the_first_name_counts_wherever_it_stands() {
+        for (line, name) in [
+            (r#"{"name":"a.B","version":"1"}"#, Some("a.B")),
+            (r#"{"version":"1","name":"a.B"}"#, Some("a.B")),
+            (r#" { "x" : {"name":"no"}, "name" : "a.B" "#, Some("a.B")),
+            (r#"{"name":"a.B" and nothing more"#, Some("a.B")),
+            (r#"{"name":"a\u002eB"}"#, Some("a.B")),
+            (r#"{"n\u0061me":"a.B"}"#, Some("a.B")),
+            (r#"{"name":"a.B","name":"c"}"#, Some("a.B")),
+            (r#"{"name":" "}"#, Some(" ")),
+            (r#"{"name":1,"name":"a"}"#, None),
+            (r#"{"name":"a"#, None),
+            (r#"{"version":"1"}"#, None),
+            (r#"{"x":[,"name":"a.B"}"#, None),
+            (r#"["name","a"]"#, None),
+            ("", None),
+        ] {
+            assert_eq!(package_of_line(line.as_bytes()).as_deref(), name, "{line}");
+        }
+        assert_eq!(package_of_line(b"{\"name\":\"\xff\"}"), None);
+    }
+}

@@ -1,0 +1,180 @@
+//! The lines of a file, one after the other, where they are in a buffer.
+
+use std::io::{self, Read};
+
+use memchr::memchr;
+
+/// How much of the file is read at a time.
+const BUFFER_BYTES: usize = 1 << 17;
+
+/// Goes through lines. They are not copied but for those that do not fit into what is left of the
+/// buffer, and no more than one of them is kept.
+pub(super) struct Lines<R> {
+    input: R,
+    buffer: Vec<u8>,
+    /// Where in the buffer the next line begins.
+    start: usize,
+    /// Where what was read ends.
+    end: usize,
+    /// Where in the file the next line begins.
+    position: u64,
+    limit: usize,
+}
+
+/// A line of a file.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Line<'buffer> {
+    /// It begins at `start`, and the next one at `end`. White space at its end is left out.
+    Whole {
+        start: u64,
+        end: u64,
+        content: &'buffer [u8],
+    },
+    /// It is longer than a line may be.
+    TooLong,
+}
+
+impl<R: Read> Lines<R> {
+    /// The lines of an input, none of which may have more than `limit` bytes.
+    pub(super) fn new(input: R, limit: u64) -> Self {
+        Self {
+            input,
+            buffer: vec![0; BUFFER_BYTES],
+            start: 0,
+            end: 0,
+            position: 0,
+            limit: usize::try_from(limit).unwrap_or(usize::MAX),
+        }
+    }
+
+    /// The next line. After one that is too long there is nothing more to be had.
+    pub(super) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+        // What was searched in vain is not searched again when more of the line is there.
+        let mut searched = self.start;
+        let end = loop {
+            if let Some(found) = memchr(b'\n', &self.buffer[searched..self.end]) {
+                break searched + found + 1;
+            }
+            searched = self.end;
+            // One byte more may be the return of a carriage.
+            if self.end - self.start > self.limit.saturating_add(1) {
+                return Ok(Some(Line::TooLong));
+            }
+            let moved = self.make_room();
+            searched -= moved;
+            let read = self.read()?;
+            if read == 0 {
+                break self.end;
+            }
+            self.end += read;
+        };
+        let line = &self.buffer[self.start..end];
+        if line.is_empty() {
+            return Ok(None);
+        }
+        let start = self.position;
+        self.position += line.len() as u64;
+        self.start = end;
+        let content = line.trim_ascii_end();
+        Ok(Some(if content.len() > self.limit {
+            Line::TooLong
+        } else {
+            Line::Whole {
+                start,
+                end: self.position,
+                content,
+            }
+        }))
+    }
+
+    /// Sees to it that more can be read; says by how much the line was moved to the front.
+    fn make_room(&mut self) -> usize {
+        let moved = self.start;
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.end -= moved;
+        self.start = 0;
+        if self.end == self.buffer.len() {
+            self.buffer.resize(self.buffer.len() * 2, 0);
+        }
+        moved
+    }
+
+    fn read(&mut self) -> io::Result<usize> {
+        loop {
+            match self.input.read(&mut self.buffer[self.end..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => return result,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Hands out a few bytes at a time.
+    struct Drip<'text>(&'text [u8], usize);
+
+    impl Read for Drip<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let length = self.1.min(self.0.len()).min(buffer.len());
+            buffer[..length].copy_from_slice(&self.0[..length]);
+            self.0 = &self.0[length..];
+            Ok(length)
+        }
+    }
+
+    fn collect(text: &[u8], portion: usize, limit: u64) -> Vec<Option<(u64, u64, Vec<u8>)>> {
+        let mut lines = Lines::new(Drip(text, portion), limit);
+        let mut found = Vec::new();
+        while let Some(line) = lines.next().expect("memory can be read") {
+            match line {
+                Line::Whole {
+                    start,
+                    end,
+                    content,
+                } => found.push(Some((start, end, content.to_vec()))),
+                Line::TooLong => {
+                    found.push(None);
+                    break;
+                }
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn lines_are_found_however_they_arrive() {
+        let text = b"one\n\ntwo \r\nlast";
+        let line = |start, end, content: &[u8]| Some((start, end, content.to_vec()));
+        for portion in [1, 2, 3, 100] {
+            assert_eq!(
+                collect(text, portion, 5),
+                [
+                    line(0, 4, b"one"),
+                    line(4, 5, b""),
+                    line(5, 11, b"two"),
+                    line(11, 15, b"last"),
+                ],
+                "{portion}"
+            );
+        }
+        assert_eq!(collect(b"", 1, 5), []);
+    }
+
+    #[test]
+    fn lines_may_be_longer_than_the_buffer_but_not_than_the_limit() {
+        let long = vec![b'x'; BUFFER_BYTES * 3];
+        let text = [b"a\n", long.as_slice(), b"\nb\n"].concat();
+        let length = long.len() as u64;
+        for portion in [1000, BUFFER_BYTES, text.len()] {
+            let found = collect(&text, portion, length);
+            assert_eq!(found.len(), 3);
+            assert_eq!(found[1], Some((2, length + 3, long.clone())));
+            assert_eq!(found[2], Some((length + 3, length + 5, b"b".to_vec())));
+            let found = collect(&text, portion, length - 1);
+            assert_eq!(found[1..], [None]);
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! `index:FILE`: index records, one JSON object a line.
+//!
+//! Opening an index only finds out where the lines of each package stand. To that end the file is
+//! gone through once, and of a line no more is looked at than its length and the name of its
+//! package. A line is read when its package is asked for, from the file again: memory holds the
+//! names of the packages and what is asked for, however large the file is.
+//!
+//! Therefore a fault in a line comes to light only when its package is asked for. Such an error
+//! names the file, the line and the column. Only lines whose package cannot be told, or that are
+//! too long, are errors of the index as a whole.
+//!
+//! The file is not mapped into memory: it may be replaced or cut short while it is in use, which
+//! has to be an error and not the end of the process. Reading it in portions costs no more.
+
+mod lines;
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use memchr::{memchr, memmem};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, SourceText, Span};
+use pkgres_manifest::{
+    ArtifactDigest, ClassName, IndexReader, IndexRecord, Limits, PackageName, RegistryName,
+};
+
+use crate::registry::{Artifact, Registry, RegistryError};
+use lines::{Line, Lines};
+
+/// The index records of a file.
+#[derive(Debug)]
+pub struct IndexFileRegistry {
+    name: RegistryName,
+    path: PathBuf,
+    limits: Limits,
+    file: File,
+    reader: RefCell<IndexReader>,
+    /// What was read of the file last. It is kept for its room alone.
+    buffer: RefCell<Vec<u8>>,
+    runs: Runs,
+}
+
+/// Where the lines of each package stand.
+#[derive(Debug, Default)]
+struct Runs {
+    /// In the order of the file.
+    runs: Vec<Run>,
+    /// The position of each package's last run.
+    last: HashMap<PackageName, usize>,
+}
+
+/// Consecutive lines about one package.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    start: u64,
+    end: u64,
+    first_line: usize,
+    /// The position of the run before this one that is about the same package.
+    previous: Option<usize>,
+}
+
+impl Runs {
+    /// Begins a run.
+    fn begin(&mut self, package: PackageName, start: u64, first_line: usize) {
+        let at = self.runs.len();
+        let previous = match self.last.entry(package) {
+            Entry::Occupied(mut last) => Some(last.insert(at)),
+            Entry::Vacant(last) => {
+                last.insert(at);
+                None
+            }
+        };
+        self.runs.push(Run {
+            start,
+            end: start,
+            first_line,
+            previous,
+        });
+    }
+
+    /// Lets the run that was begun last go on up to a place in the file.
+    fn extend(&mut self, end: u64) {
+        if let Some(run) = self.runs.last_mut() {
+            run.end = end;
+        }
+    }
+
+    /// The runs about a package in the order of the file; `None` if it is not there.
+    fn of(&self, package: &str) -> Option<Vec<Run>> {
+        let last = *self.last.get(package)?;
+        let mut runs: Vec<Run> = std::iter::successors(Some(self.runs[last]), |run| {
+            run.previous.map(|at| self.runs[at])
+        })
+        .collect();
+        runs.reverse();
+        Some(runs)
+    }
+}
+
+impl IndexFileRegistry {
+    /// Opens an index. A line whose package cannot be told is an error; other faults of a line are
+    /// found when its package is asked for.
+    pub fn open(name: RegistryName, path: &Path, limits: &Limits) -> Result<Self, RegistryError> {
+        let open = || {
+            let file = File::open(path)?;
+            if file.metadata()?.is_file() {
+                Ok(file)
+            } else {
+                Err(io::Error::other("this is not a plain file"))
+            }
+        };
+        let file = open().map_err(|error| unreachable(&name, path, &error))?;
+        let mut registry = Self {
+            name,
+            path: path.to_owned(),
+            limits: limits.clone(),
+            file,
+            reader: RefCell::new(IndexReader::new(limits.clone())),
+            buffer: RefCell::default(),
+            runs: Runs::default(),
+        };
+        registry.runs = registry.find_runs()?;
+        Ok(registry)
+    }
+
+    /// Finds out where the lines of each package stand.
+    fn find_runs(&self) -> Result<Runs, RegistryError> {
+        let mut found = Runs::default();
+        let mut current: Option<PackageName> = None;
+        let mut lines = Lines::new(&self.file, self.limits.index_line_bytes);
+        let mut number = 0;
+        loop {
+            let line = lines.next().map_err(|error| self.unreadable(&error))?;
+            let Some(line) = line else {
+                return Ok(found);
+            };
+            number += 1;
+            let Line::Whole {
+                start,
+                end,
+                content,
+            } = line
+            else {
+                let limit = self.limits.index_line_bytes;
+                let error = Limits::exceeded("bytes in a line of an index", limit);
+                return Err(error.at(self.location(number, "", Span::default())).into());
+            };
+            if content.is_empty() {
+                continue;
+            }
+            let name = IndexRecord::package_of_line(content);
+            let name = name.as_deref();
+            if name.is_none() || name != current.as_ref().map(PackageName::as_str) {
+                let known = name.and_then(|name| found.last.get_key_value(name));
+                let package = match known {
+                    Some((known, _)) => known.clone(),
+                    None => match name.map(PackageName::parse) {
+                        Some(Ok(package)) => package,
+                        // Reading the line says what is wrong with it.
+                        _ => self.read_line(content, number)?.name,
+                    },
+                };
+                found.begin(package.clone(), start, number);
+                current = Some(package);
+            }
+            found.extend(end);
+        }
+    }
+
+    /// Reads a line of the file; `number` counts from one.
+    fn read_line(&self, line: &[u8], number: usize) -> Result<IndexRecord, RegistryError> {
+        let text = std::str::from_utf8(line).map_err(|error| {
+            let start = error.valid_up_to();
+            let shown = String::from_utf8_lossy(line);
+            Diagnostic::error(Code::Encoding, "the text is not UTF-8").at(self.location(
+                number,
+                &shown,
+                Span {
+                    start,
+                    end: start + 1,
+                },
+            ))
+        })?;
+        let locate = |span| self.location(number, text, span);
+        Ok(self.reader.borrow_mut().read_line(text, &locate)?)
+    }
+
+    /// A place in a line. The lines before it are not kept, so empty ones stand for them.
+    fn location(&self, number: usize, line: &str, span: Span) -> Location {
+        let before = number - 1;
+        let text = format!("{}{line}", "\n".repeat(before));
+        let source: Arc<SourceText> = SourceText::new(self.path.to_string_lossy(), text);
+        Location::new(
+            &source,
+            Span {
+                start: before + span.start,
+                end: before + span.end,
+            },
+        )
+    }
+
+    /// Reads the lines of a run into a buffer.
+    fn read_run(&self, run: Run, buffer: &mut Vec<u8>) -> Result<(), RegistryError> {
+        let length = run.end - run.start;
+        buffer.clear();
+        let mut file = &self.file;
+        let read = file
+            .seek(SeekFrom::Start(run.start))
+            .and_then(|_| file.take(length).read_to_end(buffer))
+            .map_err(|error| self.unreadable(&error))?;
+        if read as u64 == length {
+            Ok(())
+        } else {
+            Err(self.unreadable(&"the file became shorter while it was in use"))
+        }
+    }
+
+    /// The records of a package, by version.
+    fn records_of(&self, package: &str) -> Result<Option<Vec<IndexRecord>>, RegistryError> {
+        let Some(runs) = self.runs.of(package) else {
+            return Ok(None);
+        };
+        let mut buffer = self.buffer.borrow_mut();
+        let mut records: Vec<(IndexRecord, usize)> = Vec::new();
+        for run in runs {
+            self.read_run(run, &mut buffer)?;
+            let mut rest = buffer.as_slice();
+            let mut number = run.first_line;
+            while !rest.is_empty() {
+                let length = memchr(b'\n', rest).unwrap_or(rest.len() - 1) + 1;
+                let (line, after) = rest.split_at(length);
+                let line = line.trim_ascii_end();
+                if !line.is_empty() {
+                    let record = self.read_line(line, number)?;
+                    if record.name.as_str() != package {
+                        return Err(self.unreadable(&"the file changed while it was in use"));
+                    }
+                    records.push((record, number));
+                }
+                rest = after;
+                number += 1;
+            }
+        }
+        if !records.is_sorted_by(|one, two| one.0.version < two.0.version) {
+            records.sort_by(|one, two| (&one.0.version, one.1).cmp(&(&two.0.version, two.1)));
+            if let Some(pair) = records
+                .windows(2)
+                .find(|pair| pair[0].0.version == pair[1].0.version && pair[0].0 != pair[1].0)
+            {
+                let (record, again) = &pair[1];
+                let message = format!(
+                    "{} {} stands twice with different content",
+                    record.name, record.version
+                );
+                return Err(Diagnostic::error(Code::DuplicateRelease, message)
+                    .label(self.location(pair[0].1, "", Span::default()), "first here")
+                    .label(self.location(*again, "", Span::default()), "again here")
+                    .into());
+            }
+            records.dedup_by(|next, kept| next.0.version == kept.0.version);
+        }
+        Ok(Some(
+            records.into_iter().map(|(record, _)| record).collect(),
+        ))
+    }
+
+    /// Whether a record among some lines may speak of a class; if not, none does.
+    fn may_name(&self, run: Run, class: &memmem::Finder<'_>) -> Result<bool, RegistryError> {
+        let mut buffer = self.buffer.borrow_mut();
+        self.read_run(run, &mut buffer)?;
+        // A name may be written with escapes.
+        Ok(class.find(&buffer).is_some() || memchr(b'\\', &buffer).is_some())
+    }
+
+    fn unreadable(&self, error: &dyn std::fmt::Display) -> RegistryError {
+        unreachable(&self.name, &self.path, error)
+    }
+}
+
+fn unreachable(
+    registry: &RegistryName,
+    path: &Path,
+    error: &dyn std::fmt::Display,
+) -> RegistryError {
+    RegistryError::Unreachable {
+        registry: registry.clone(),
+        reason: format!("{}: {error}", Escaped::new(&path.to_string_lossy())),
+    }
+}
+
+impl Registry for IndexFileRegistry {
+    fn name(&self) -> &RegistryName {
+        &self.name
+    }
+
+    fn records(
+        &self,
+        names: &[PackageName],
+    ) -> Result<Vec<Option<Vec<IndexRecord>>>, RegistryError> {
+        names
+            .iter()
+            .map(|name| self.records_of(name.as_str()))
+            .collect()
+    }
+
+    fn defining(&self, class: &ClassName) -> Result<Vec<PackageName>, RegistryError> {
+        let finder = memmem::Finder::new(class.as_str());
+        // In the order of the file, so that of several faults always the same one is told.
+        let mut packages: Vec<(usize, &PackageName)> = self
+            .runs
+            .last
+            .iter()
+            .map(|(package, last)| (*last, package))
+            .collect();
+        packages.sort_unstable();
+        let mut found = Vec::new();
+        for (_, package) in packages {
+            let runs = self.runs.of(package.as_str()).unwrap_or_default();
+            let mut may_define = false;
+            for run in runs {
+                may_define = may_define || self.may_name(run, &finder)?;
+            }
+            if !may_define {
+                continue;
+            }
+            let records = self.records_of(package.as_str())?.unwrap_or_default();
+            if records.iter().any(|record| record.exports(class)) {
+                found.push(package.clone());
+            }
+        }
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    fn artifact(&self, _: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {
+        // An index says which artifacts there are; it does not hold them.
+        Ok(None)
+    }
+
+    fn take_findings(&self) -> Vec<Diagnostic> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,176 @@
+//! Index files: what is found in them, and which faults are told when.
+
+// These files are thrown away.
+#![allow(clippy::disallowed_methods)]
+
+use std::fs;
+use std::io::Write as _;
+
+use pkgres_manifest::{ClassName, IndexRecord, Limits, PackageName, RegistryName};
+use pkgres_registry_client::{IndexFileRegistry, Registry as _, RegistryError};
+use tempfile::NamedTempFile;
+
+fn file(lines: &[&str]) -> NamedTempFile {
+    let mut file = NamedTempFile::new().expect("a temporary file");
+    for line in lines {
+        writeln!(file, "{line}").expect("there is room");
+    }
+    file
+}
+
+fn open(file: &NamedTempFile, limits: &Limits) -> Result<IndexFileRegistry, RegistryError> {
+    let name = RegistryName::parse("test").expect("a name");
+    IndexFileRegistry::open(name, file.path(), limits)
+}
+
+/// The versions of a package, or `None` if there is no such package.
+fn versions(registry: &IndexFileRegistry, name: &str) -> Result<Option<Vec<String>>, String> {
+    let name = PackageName::parse(name).expect("a name");
+    let mut answers = registry
+        .records(std::slice::from_ref(&name))
+        .map_err(|error| told(&error))?;
+    let records = answers.pop().expect("an answer for the name");
+    let version = |record: &IndexRecord| {
+        assert_eq!(record.name, name);
+        record.version.to_string()
+    };
+    Ok(records.map(|records| records.iter().map(version).collect()))
+}
+
+/// An error with the lines and columns that it names.
+fn told(error: &RegistryError) -> String {
+    let finding = error.to_diagnostic();
+    let mut text = finding.message;
+    for label in &finding.labels {
+        let place = label.location.position();
+        text.push_str(&format!(" @{}:{}", place.line, place.column));
+    }
+    text
+}
+
+fn listed(versions: &[&str]) -> Vec<String> {
+    versions.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn lines_of_a_package_are_found_wherever_and_however_they_stand() {
+    let file = file(&[
+        r#"{"name":"b.B","version":"2.0.0"}"#,
+        r#"{"name":"a.A","version":"1.0.0"}"#,
+        r#"{"name":"a.A","version":"1.1.0"}"#,
+        "",
+        r#" { "x": [{"name":"c.C"}], "version": "1.0.0", "name" : "b.B" }  "#,
+        r#"{"name":"a\u002eA","version":"0.9.0"}"#,
+        r#"{"name":"b.B","version":"1.0.0","x":[{"name":"c.C"}]}"#,
+    ]);
+    let registry = open(&file, &Limits::default()).expect("the index can be opened");
+    assert_eq!(
+        versions(&registry, "a.A"),
+        Ok(Some(listed(&["0.9.0", "1.0.0", "1.1.0"])))
+    );
+    // The same release twice is one.
+    assert_eq!(
+        versions(&registry, "b.B"),
+        Ok(Some(listed(&["1.0.0", "2.0.0"])))
+    );
+    assert_eq!(versions(&registry, "c.C"), Ok(None));
+}
+
+#[test]
+fn a_fault_is_told_when_its_package_is_asked_for() {
+    let file = file(&[
+        r#"{"name":"good.One","version":"1.0.0"}"#,
+        r#"{"name":"bad.Json","version":"1.0.0",}"#,
+        r#"{"name":"bad.Version","version":"one"}"#,
+        r#"{"name":"bad.Twice","version":"1.0.0"}"#,
+        r#"{"name":"good.Two","version":"1.0.0"}"#,
+        r#"{"name":"bad.Twice","version":"1.0.0","yanked":true}"#,
+        r#"{"name":"bad.Names","version":"1.0.0","name":"good.Two"}"#,
+    ]);
+    let registry = open(&file, &Limits::default()).expect("the index can be opened");
+    assert_eq!(
+        versions(&registry, "good.One"),
+        Ok(Some(listed(&["1.0.0"])))
+    );
+    assert_eq!(
+        versions(&registry, "good.Two"),
+        Ok(Some(listed(&["1.0.0"])))
+    );
+    for (name, message, places) in [
+        ("bad.Json", "trailing comma", " @2:38"),
+        ("bad.Version", "not an index record", " @3:37"),
+        (
+            "bad.Twice",
+            "stands twice with different content",
+            " @4:1 @6:1",
+        ),
+        ("bad.Names", "`name` stands twice", " @7:44"),
+    ] {
+        let told = versions(&registry, name).expect_err("the line is wrong");
+        assert!(told.contains(message) && told.ends_with(places), "{told}");
+    }
+}
+
+#[test]
+fn a_line_without_a_package_is_a_fault_of_the_index() {
+    for (line, message) in [
+        (r#"{"version":"1.0.0"}"#, "missing field `name`"),
+        (
+            r#"{"name":"a b","version":"1.0.0"}"#,
+            "`a b` is not a package name",
+        ),
+        (r#"{"name":1,"version":"1.0.0"}"#, "invalid type"),
+        ("nothing", "expected"),
+    ] {
+        let file = file(&[r#"{"name":"a.A","version":"1.0.0"}"#, line]);
+        let error = open(&file, &Limits::default()).expect_err("the line is wrong");
+        let told = told(&error);
+        assert!(told.contains(message) && told.contains(" @2:"), "{told}");
+    }
+    let limits = Limits {
+        index_line_bytes: 40,
+        ..Limits::default()
+    };
+    let file = file(&[
+        r#"{"name":"a.A","version":"1.0.0"}"#,
+        r#"{"name":"a.A","version":"1.0.0","x":"........"}"#,
+    ]);
+    let error = open(&file, &limits).expect_err("the line is too long");
+    assert_eq!(
+        told(&error),
+        "more than the limit of 40 bytes in a line of an index @2:1"
+    );
+}
+
+#[test]
+fn classes_are_looked_for_where_they_are_named() {
+    let file = file(&[
+        r#"{"name":"b.B","version":"1.0.0","classes":{"x.C":{}}}"#,
+        r#"{"name":"b.B","version":"2.0.0","classes":{}}"#,
+        r#"{"name":"uses.It","version":"1.0.0","classes":{"x.D":{"extends":["x.C"]}}}"#,
+        r#"{"name":"hides.It","version":"1.0.0","classes":{},"internal":{"x.C":{}}}"#,
+        r#"{"name":"wrong","version":1}"#,
+        r#"{"name":"unknown.Classes","version":"1.0.0"}"#,
+        r#"{"name":"a.Escaped","version":"1.0.0","classes":{"x\u002eC":{}}}"#,
+    ]);
+    let registry = open(&file, &Limits::default()).expect("the index can be opened");
+    let class = ClassName::parse("x.C").expect("a name");
+    let names = registry.defining(&class).map_err(|error| told(&error));
+    let names = names.expect("the faulty line does not speak of the class");
+    let names: Vec<&str> = names.iter().map(PackageName::as_str).collect();
+    assert_eq!(names, ["a.Escaped", "b.B"]);
+}
+
+#[test]
+fn a_file_that_changes_is_not_misread() {
+    let file = file(&[
+        r#"{"name":"a.A","version":"1.0.0"}"#,
+        r#"{"name":"b.B","version":"1.0.0"}"#,
+    ]);
+    let registry = open(&file, &Limits::default()).expect("the index can be opened");
+    let changed = format!("{}\n", r#"{"name":"c.C","version":"1.0.0"}"#);
+    fs::write(file.path(), changed).expect("the file can be written");
+    let error = |name| versions(&registry, name).expect_err("the file changed");
+    assert!(error("a.A").contains("the file changed"));
+    assert!(error("b.B").contains("the file became shorter"));
+}

@@ -42,7 +42,7 @@ pub fn resolve(root: &str, releases: &[&str]) -> Result<String, Box<dyn Error>> 
     let mut text = String::new();
     match drive(&mut resolver, &registries, &ReadOptions::default())? {
         Answer::Solved(resolution) => {
-            for package in &resolution.packages {
+            for package in resolution.packages() {
                 writeln!(text, "{} {}", package.name, package.version)?;
             }
         }

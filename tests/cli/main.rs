@@ -1,14 +1,59 @@
 //! The binary from the outside: exit code, stdout and stderr of whole runs.
 //!
-//! Each Markdown file beside this one is a case: its commands run one after the other on a copy of
-//! the folder `NAME.in`, and what they write is compared with `NAME.out` if that is there.
-//! `TRYCMD=overwrite` writes down what is printed now.
+//! Each Markdown file beside this one is a case: its commands run one after the other in the
+//! folder `NAME.in`, and if there is a folder `NAME.out`, on a copy of it, which is then compared
+//! with `NAME.out`. A case whose commands write needs that folder.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 #[test]
 fn cases() {
-    trycmd::TestCases::new()
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/cli");
+    let before = fixtures(&folder);
+    let cases = trycmd::TestCases::new();
+    cases
         .register_bin("pkgres", trycmd::cargo::cargo_bin!("pkgres"))
+        .register_bin("ls", Path::new("ls"))
         .env("NO_COLOR", "1")
+        .env("LC_ALL", "C")
         .env("PKGRES_REGISTRY", "")
         .case("../tests/cli/*.md");
+    cases.run();
+    // A case that writes where its inputs lie passes from its second run on, whatever it says.
+    let after = fixtures(&folder);
+    let changed: Vec<&PathBuf> = before
+        .keys()
+        .chain(after.keys())
+        .filter(|path| before.get(*path) != after.get(*path))
+        .collect();
+    assert!(
+        changed.is_empty(),
+        "cases changed their inputs, for want of a folder `NAME.out`: {changed:?}"
+    );
+}
+
+/// The files that cases begin with.
+fn fixtures(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let mut rest: Vec<PathBuf> = entries(folder)
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|extension| extension == "in"))
+        .collect();
+    while let Some(path) = rest.pop() {
+        if path.is_dir() {
+            rest.extend(entries(&path));
+        } else {
+            let bytes = std::fs::read(&path).expect("a fixture can be read");
+            files.insert(path, bytes);
+        }
+    }
+    files
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    std::fs::read_dir(folder)
+        .expect("a folder of fixtures")
+        .map(|entry| entry.expect("an entry of it").path())
+        .collect()
 }

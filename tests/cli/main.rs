@@ -14,7 +14,7 @@ fn cases() {
     let cases = trycmd::TestCases::new();
     cases
         .register_bin("pkgres", trycmd::cargo::cargo_bin!("pkgres"))
-        .register_bin("ls", Path::new("ls"))
+        .register_bin("ls", program("ls"))
         .env("NO_COLOR", "1")
         .env("LC_ALL", "C")
         .env("PKGRES_REGISTRY", "")
@@ -31,6 +31,15 @@ fn cases() {
         changed.is_empty(),
         "cases changed their inputs, for want of a folder `NAME.out`: {changed:?}"
     );
+}
+
+/// Where a program of the system is.
+fn program(name: &str) -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(name))
+        .find(|program| program.is_file())
+        .expect("every system that the documents are about has it")
 }
 
 /// The files that cases begin with.

@@ -161,6 +161,19 @@ impl IndexFileRegistry {
         )
     }
 
+    /// A line as a place, for messages.
+    fn whole_line(&self, runs: &[Run], number: usize) -> Location {
+        let run = runs.iter().rfind(|run| run.first_line <= number);
+        let bytes = run.and_then(|run| Some((self.read_run(*run).ok()?, run.first_line)));
+        let line = bytes.as_ref().and_then(|(bytes, first)| {
+            let line = bytes.split(|byte| *byte == b'\n').nth(number - first)?;
+            std::str::from_utf8(line.trim_ascii_end()).ok()
+        });
+        let line = line.unwrap_or_default();
+        let end = line.len();
+        self.location(number, line, Span { start: 0, end })
+    }
+
     fn read_run(&self, run: Run) -> io::Result<Vec<u8>> {
         let mut file = self.file.borrow_mut();
         file.seek(SeekFrom::Start(run.start))?;
@@ -211,8 +224,8 @@ impl IndexFileRegistry {
                     record.name, record.version
                 );
                 return Err(Diagnostic::error(Code::DuplicateRelease, message)
-                    .label(self.location(pair[0].1, "", Span::default()), "first here")
-                    .label(self.location(*again, "", Span::default()), "again here")
+                    .label(self.whole_line(runs, pair[0].1), "first here")
+                    .label(self.whole_line(runs, *again), "again here")
                     .into());
             }
             records.dedup_by(|next, kept| next.0.version == kept.0.version);

@@ -2,10 +2,14 @@
 //!
 //! Each Markdown file beside this one is a case: its commands run one after the other in the
 //! folder `NAME.in`, and if there is a folder `NAME.out`, on a copy of it, which is then compared
-//! with `NAME.out`. A case whose commands write needs that folder.
+//! with `NAME.out`. A case whose commands write needs that folder. What is read from stdin is a
+//! case of its own, in a TOML file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+/// The case whose commands set `PKGRES_REGISTRY` themselves, which the other cases must not have.
+const ENVIRONMENT: &str = "../tests/cli/environment.md";
 
 #[test]
 fn cases() {
@@ -18,8 +22,16 @@ fn cases() {
         .env("NO_COLOR", "1")
         .env("LC_ALL", "C")
         .env("PKGRES_REGISTRY", "")
-        .case("../tests/cli/*.md");
+        .case("../tests/cli/*.md")
+        .case("../tests/cli/*.toml")
+        .skip(ENVIRONMENT);
     cases.run();
+    let environment = trycmd::TestCases::new();
+    environment
+        .register_bin("pkgres", trycmd::cargo::cargo_bin!("pkgres"))
+        .env("NO_COLOR", "1")
+        .case(ENVIRONMENT);
+    environment.run();
     // A case that writes where its inputs lie passes from its second run on, whatever it says.
     let after = fixtures(&folder);
     let changed: Vec<&PathBuf> = before

@@ -116,9 +116,11 @@ fn a_deep_hierarchy_of_classes_is_walked_on_a_small_stack() {
             .map(|at| IndexedClass {
                 name: name(at),
                 internal: false,
-                extends: (at + 1 < depth)
-                    .then(|| vec![name(at + 1)])
-                    .unwrap_or_default(),
+                extends: if at + 1 < depth {
+                    vec![name(at + 1)]
+                } else {
+                    Vec::new()
+                },
                 uses: Vec::new(),
             })
             .collect(),

@@ -301,7 +301,7 @@ fn the_first_registry_that_has_a_name_has_all_of_it() {
                 .into_iter()
                 .map(|record| record.version.to_string())
                 .collect(),
-            _ => Vec::new(),
+            Supply::Unknown => Vec::new(),
         })
         .collect();
     assert_eq!(found, [vec!["0.1.0"], vec!["1.0.0"], vec![]]);

@@ -75,7 +75,7 @@ pub(crate) fn conflict(conflict: &Conflict, styled: bool) -> String {
 }
 
 /// The first and the last of very many, and how many there are in between.
-fn shortened<'list, T>(all: &'list [T]) -> (&'list [T], usize, &'list [T]) {
+fn shortened<T>(all: &[T]) -> (&[T], usize, &[T]) {
     if all.len() <= SHOWN_AT_MOST {
         return (all, 0, &[]);
     }

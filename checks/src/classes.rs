@@ -13,6 +13,9 @@ const CONTRACT_FUNCTIONS: [&str; 9] = [
     "bool", "check", "class", "int", "notNull", "notOwned", "owned", "string", "template",
 ];
 
+/// The usages of properties that the deployment engine knows.
+const PROPERTY_USAGES: [&str; 7] = ["Config", "Const", "In", "InOut", "Out", "Runtime", "Static"];
+
 pub(crate) fn check(package: &Package, core: Option<&PackageName>, findings: &mut Vec<Diagnostic>) {
     for class in &package.undefined_classes {
         let message = format!(
@@ -42,18 +45,24 @@ pub(crate) fn check(package: &Package, core: Option<&PackageName>, findings: &mu
     };
     for class in classes.values() {
         check_usage(classes, class, findings);
-        for key in &class.unknown_keys {
-            let message = format!(
-                "the key `{}` means nothing in a class",
-                Escaped::shortened(&key.value)
-            );
-            findings.push(Diagnostic::warning(Code::UnknownKey, message).at(key.location.clone()));
-        }
-        for property in &class.properties {
-            check_contract(property, findings);
-        }
+        check_class(class, findings);
     }
     check_circles(classes, findings);
+}
+
+/// What can be said about a class by itself.
+pub(crate) fn check_class(class: &ClassDefinition, findings: &mut Vec<Diagnostic>) {
+    for key in &class.unknown_keys {
+        let message = format!(
+            "the key `{}` means nothing in a class",
+            Escaped::shortened(&key.value)
+        );
+        findings.push(Diagnostic::warning(Code::UnknownKey, message).at(key.location.clone()));
+    }
+    for property in &class.properties {
+        check_property_usage(property, findings);
+        check_contract(property, findings);
+    }
 }
 
 /// What the file of a class that is listed but not defined defines instead.
@@ -101,6 +110,26 @@ fn check_usage(
             findings.push(Diagnostic::error(Code::Extends, message).at(parent.location.clone()));
         }
     }
+}
+
+/// Usages that there are not: the deployment engine refuses the whole class.
+fn check_property_usage(property: &Property, findings: &mut Vec<Diagnostic>) {
+    let usage = property.usage.value.as_str();
+    if PROPERTY_USAGES.contains(&usage) {
+        return;
+    }
+    let message = format!(
+        "`{}` is not a usage of a property",
+        Escaped::shortened(usage)
+    );
+    let hint = match most_similar(usage, PROPERTY_USAGES) {
+        Some(similar) => format!("did you mean `{similar}`?"),
+        None => format!("the usages are {}", PROPERTY_USAGES.join(", ")),
+    };
+    let finding = Diagnostic::error(Code::PropertyUsage, message)
+        .at(property.usage.location.clone())
+        .hint(hint);
+    findings.push(finding);
 }
 
 /// Contracts that call functions which nobody knows: probably misspelled.

@@ -31,7 +31,7 @@ pub use model::{
 pub use required::{Required, RequiredPackages};
 
 use pkgres_manifest::diagnostic::Diagnostic;
-use pkgres_manifest::{Package, PackageManifest, PackageName};
+use pkgres_manifest::{ClassDefinition, Package, PackageManifest, PackageName};
 
 /// Everything that is to be said about a manifest by itself.
 pub fn check_manifest(manifest: &PackageManifest, core: Option<&PackageName>) -> Vec<Diagnostic> {
@@ -50,6 +50,17 @@ pub fn check_package(
     let mut findings = check_manifest(&package.manifest, core);
     classes::check(package, core, &mut findings);
     required::check(package, core, required, &mut findings);
+    in_order(findings)
+}
+
+/// Everything that is to be said about classes without the package that they are in.
+pub fn check_classes<'class>(
+    classes: impl IntoIterator<Item = &'class ClassDefinition>,
+) -> Vec<Diagnostic> {
+    let mut findings = Vec::new();
+    for class in classes {
+        classes::check_class(class, &mut findings);
+    }
     in_order(findings)
 }
 

@@ -66,6 +66,9 @@ pub(crate) fn check(
         }
         let mut unknown = false;
         for (package, spec) in &requirements {
+            if spec.set().is_empty() {
+                continue;
+            }
             match required.defines(package, spec, class) {
                 Required::Defines => return Origin::Required((*package).clone()),
                 Required::Unknown => unknown = true,
@@ -104,7 +107,9 @@ pub(crate) fn check(
         }
     }
     for requirement in &package.manifest.requirements {
-        if any_unknown || used.contains(&requirement.package) {
+        // That no version matches is said already, and is why none of its classes is found.
+        let is_empty = requirement.spec.set().is_empty();
+        if any_unknown || is_empty || used.contains(&requirement.package) {
             continue;
         }
         let message = format!(

@@ -2,8 +2,9 @@
 
 use std::process::ExitCode;
 
-/// The exit codes. They are part of the interface: scripts and CI jobs tell them apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The exit codes. They are part of the interface: scripts and CI jobs tell them apart. Where
+/// several would do, the largest counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
     /// Done.
     Done = 0,

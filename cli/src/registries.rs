@@ -24,14 +24,26 @@ pub(crate) fn open(
     root_folder: Option<&Path>,
     options: &ReadOptions,
 ) -> Result<RegistrySet> {
-    let registries = locations(args, root_folder)?
+    open_all(&locations(args, root_folder)?, options)
+}
+
+/// Opens registries, the preferred one first.
+pub(crate) fn open_all(
+    locations: &[RegistryLocation],
+    options: &ReadOptions,
+) -> Result<RegistrySet> {
+    let registries = locations
         .iter()
         .map(|location| location.open(options))
         .collect::<std::result::Result<Vec<_>, _>>()?;
     Ok(RegistrySet::new(registries))
 }
 
-fn locations(args: &RegistryArgs, root_folder: Option<&Path>) -> Result<Vec<RegistryLocation>> {
+/// Where the registries are, in order of preference.
+pub(crate) fn locations(
+    args: &RegistryArgs,
+    root_folder: Option<&Path>,
+) -> Result<Vec<RegistryLocation>> {
     let parse = |texts: &[String], base: &Path, from: &str| {
         RegistryLocation::parse_all(texts.iter().map(String::as_str), base)
             .map_err(|error| Failure::usage(format!("{from}: {error}")))
@@ -49,7 +61,13 @@ fn locations(args: &RegistryArgs, root_folder: Option<&Path>) -> Result<Vec<Regi
             .collect();
         return parse(&texts, Path::new(""), REGISTRY_VARIABLE);
     }
-    let settings = Settings::nearest(root_folder.unwrap_or(Path::new(".")))?;
+    // An archive lies in the folder that a package folder would be.
+    let settings_folder = match root_folder {
+        Some(archive) if archive.is_file() => archive.parent().unwrap_or(Path::new("")),
+        Some(folder) => folder,
+        None => Path::new("."),
+    };
+    let settings = Settings::nearest(settings_folder)?;
     if let Some(texts) = &settings.registries {
         return parse(texts, &settings.folder, "pkgres.toml");
     }

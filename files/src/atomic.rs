@@ -50,16 +50,14 @@ fn write_and_rename(
     path: &Path,
     bytes: &[u8],
 ) -> Result<(), FileError> {
+    // Errors name the target: nobody knows the temporary file.
+    let failed = || FileError::system("cannot write", path);
     let mut file = system
         .create_file(temporary, Access::Data)
-        .map_err(FileError::system("cannot create", temporary))?;
-    file.write(bytes)
-        .map_err(FileError::system("cannot write", temporary))?;
-    file.sync()
-        .map_err(FileError::system("cannot write", temporary))?;
-    system
-        .rename(temporary, path)
-        .map_err(FileError::system("cannot write", path))
+        .map_err(failed())?;
+    file.write(bytes).map_err(failed())?;
+    file.sync().map_err(failed())?;
+    system.rename(temporary, path).map_err(failed())
 }
 
 /// A file of a folder that is written as a whole.
@@ -103,7 +101,7 @@ pub fn write_tree(
         Some(_) => return Err(occupied),
     }
     let temporary = parent.join(temporary_name(&name));
-    let filled = fill(system, &temporary, files).and_then(|()| {
+    let filled = fill(system, &temporary, folder, files).and_then(|()| {
         system
             .rename(&temporary, folder)
             .map_err(FileError::system("cannot write", folder))
@@ -117,39 +115,37 @@ pub fn write_tree(
         .map_err(FileError::system("cannot write", parent))
 }
 
+/// Fills the folder `temporary`; errors name the places in `target`, which it becomes.
 fn fill(
     system: &dyn FileSystem,
-    folder: &Path,
+    temporary: &Path,
+    target: &Path,
     files: impl IntoIterator<Item = Result<NewTreeFile, FileError>>,
 ) -> Result<(), FileError> {
     system
-        .create_folder(folder)
-        .map_err(FileError::system("cannot create", folder))?;
+        .create_folder(temporary)
+        .map_err(FileError::system("cannot create", target))?;
     let mut folders: BTreeSet<PathBuf> = BTreeSet::new();
-    folders.insert(folder.to_owned());
+    folders.insert(temporary.to_owned());
     for file in files {
         let file = file?;
-        let mut at = folder.to_owned();
+        let mut at = temporary.to_owned();
+        let failed = || FileError::system("cannot write", target.join(file.path.as_str()));
         let mut parts = file.path.as_str().split('/').peekable();
         while let Some(part) = parts.next() {
             at.push(part);
             if parts.peek().is_some() && folders.insert(at.clone()) {
-                system
-                    .create_folder(&at)
-                    .map_err(FileError::system("cannot create", &at))?;
+                system.create_folder(&at).map_err(failed())?;
             }
         }
-        let mut new = system
-            .create_file(&at, file.access)
-            .map_err(FileError::system("cannot create", &at))?;
-        new.write(&file.bytes)
-            .map_err(FileError::system("cannot write", &at))?;
-        new.sync().map_err(FileError::system("cannot write", &at))?;
+        let mut new = system.create_file(&at, file.access).map_err(failed())?;
+        new.write(&file.bytes).map_err(failed())?;
+        new.sync().map_err(failed())?;
     }
     for folder in folders.iter().rev() {
         system
             .sync_folder(folder)
-            .map_err(FileError::system("cannot write", folder))?;
+            .map_err(FileError::system("cannot write", target))?;
     }
     Ok(())
 }

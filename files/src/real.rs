@@ -13,13 +13,24 @@ use crate::file_system::{Access, EntryKind, FileSystem, NewFile};
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RealFileSystem;
 
-impl NewFile for File {
+/// A file that is locked as long as it is written.
+struct LockedFile(File);
+
+impl NewFile for LockedFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.write_all(bytes)
+        self.0.write_all(bytes)
     }
 
     fn sync(&mut self) -> io::Result<()> {
-        self.sync_all()
+        self.0.sync_all()
+    }
+}
+
+impl Drop for LockedFile {
+    fn drop(&mut self) {
+        // Closing is not enough: a process that is being started at this moment shares the file,
+        // and with it the lock. Where there are no locks there is nothing to undo.
+        let _ = self.0.unlock();
     }
 }
 
@@ -73,7 +84,7 @@ impl FileSystem for RealFileSystem {
         // locks, leftovers stay.
         match file.lock() {
             Err(error) if error.kind() != io::ErrorKind::Unsupported => Err(error),
-            _ => Ok(Box::new(file)),
+            _ => Ok(Box::new(LockedFile(file))),
         }
     }
 

@@ -168,3 +168,17 @@ fn an_occupied_folder_is_not_written_to() {
         "{error}"
     );
 }
+
+#[test]
+fn errors_name_the_target_and_not_what_is_written_first() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let target = folder.path().join("nowhere/pkgres.lock");
+    for error in [
+        write_file(&RealFileSystem, &target, NEW).expect_err("there is no folder"),
+        write_tree(&RealFileSystem, &target, tree()).expect_err("there is no folder"),
+    ] {
+        let text = error.to_string();
+        assert!(text.contains("nowhere/pkgres.lock: "), "{text}");
+        assert!(!text.contains(".pkgres-"), "{text}");
+    }
+}

@@ -26,7 +26,7 @@
 //! let mut resolver = Resolver::new(request);
 //! match drive(&mut resolver, &registries, &ReadOptions::default())? {
 //!     Answer::Solved(resolution) => {
-//!         assert_eq!(resolution.packages[0].version.to_string(), "1.4.0");
+//!         assert_eq!(resolution.packages()[0].version.to_string(), "1.4.0");
 //!     }
 //!     other => panic!("{other:?}"),
 //! }

@@ -29,6 +29,9 @@ pub enum LocationError {
     /// The name is not one that a registry can have.
     #[error(transparent)]
     Name(#[from] pkgres_manifest::RegistryNameError),
+    /// Two registries have one name, so that a lockfile could not tell them apart.
+    #[error("two registries are called `{0}`")]
+    NameTwice(RegistryName),
     /// The kind is missing or not known.
     #[error("`{}` is not a registry: `dir:FOLDER` or `index:FILE` is expected, with `NAME=` in front for another name", Escaped::shortened(.0))]
     Kind(String),
@@ -59,6 +62,9 @@ impl RegistryLocation {
                 Some(("index", path)) if !path.is_empty() => Kind::IndexFile(base.join(path)),
                 _ => return Err(LocationError::Kind(text.to_owned())),
             };
+            if locations.iter().any(|other| other.name == name) {
+                return Err(LocationError::NameTwice(name));
+            }
             locations.push(Self { name, kind });
         }
         Ok(locations)

@@ -26,6 +26,7 @@
 //! assert_eq!(names[0].as_str(), "org.acme.Db");
 //! resolver.provide(&names[0], Supply::Unknown);
 //!
+//! assert_eq!(resolver.step(), Step::Impossible);
 //! let Step::Conflict(conflict) = resolver.step() else { unreachable!("there is no Db") };
 //! assert_eq!(conflict.summary, "no registry has a package `org.acme.Db`");
 //! # Ok::<(), pkgres_manifest::diagnostic::Diagnostic>(())

@@ -200,7 +200,7 @@ impl Resolver {
                 }
                 Phase::Candidate(_) => self.try_candidate(),
                 Phase::FirstTier => self.first_tier(),
-                Phase::SecondTier(_) => self.second_tier(),
+                Phase::SecondTier(_) => Some(self.second_tier()),
                 Phase::Explaining(explanation) => {
                     let explained = explanation.finish(&mut self.universe, &mut self.budget);
                     Some(match explained {
@@ -257,7 +257,7 @@ impl Resolver {
                     split: BTreeSet::new(),
                     clauses: encoding.into_clauses(),
                 };
-                self.explain(impossible)
+                Some(self.explain(impossible))
             }
             Outcome::Impossible(proof) => {
                 self.phase = Phase::SecondTier(proof);
@@ -268,22 +268,22 @@ impl Resolver {
         }
     }
 
-    fn second_tier(&mut self) -> Option<Step> {
+    fn second_tier(&mut self) -> Step {
         let Phase::SecondTier(first) = &self.phase else {
             unreachable!("this is the phase");
         };
         let taken = self.budget.taken();
         match search_second_tier(&mut self.universe, first, &mut self.budget) {
-            Tier::Solved(selection) => Some(self.solved(selection)),
-            Tier::Impossible(impossible) => self.explain(impossible),
-            Tier::Missing(missing) => Some(self.begin_again_with(missing, taken)),
-            Tier::GaveUp => Some(self.gave_up()),
+            Tier::Solved(selection) => self.solved(*selection),
+            Tier::Impossible(impossible) => self.explain(*impossible),
+            Tier::Missing(missing) => self.begin_again_with(missing, taken),
+            Tier::GaveUp => self.gave_up(),
         }
     }
 
-    fn explain(&mut self, impossible: Impossible) -> Option<Step> {
+    fn explain(&mut self, impossible: Impossible) -> Step {
         self.phase = Phase::Explaining(Explanation::new(&self.universe, impossible));
-        Some(Step::Impossible)
+        Step::Impossible
     }
 
     /// Asks for what a search needs, which then begins again.

@@ -19,9 +19,9 @@ use crate::universe::{PackageId, Universe};
 /// How the second tier ended.
 pub(crate) enum Tier {
     /// With the best resolution among those with the least split packages.
-    Solved(Selection),
+    Solved(Box<Selection>),
     /// There is none, whatever is split.
-    Impossible(Impossible),
+    Impossible(Box<Impossible>),
     /// Something is needed before the search can go on.
     Missing(Missing),
     /// The budget is used up.
@@ -67,9 +67,9 @@ pub(crate) fn search_second_tier(
     });
     // The witness may come from a search in which more packages were split.
     match search(&mut Encoding::new(universe, split), budget) {
-        Outcome::Solved(selection) => Tier::Solved(selection),
+        Outcome::Solved(selection) => Tier::Solved(Box::new(selection)),
         // The witness fulfils all that is asked for here.
-        Outcome::Impossible(_) => Tier::Solved(witness),
+        Outcome::Impossible(_) => Tier::Solved(Box::new(witness)),
         Outcome::Missing(missing) => Tier::Missing(missing),
         Outcome::GaveUp => Tier::GaveUp,
     }
@@ -91,11 +91,11 @@ fn search_splitting(
             Outcome::Impossible(proof) => {
                 if !extend(universe, split, &proof, &may_split) {
                     let split = split.clone();
-                    return Err(Tier::Impossible(Impossible {
+                    return Err(Tier::Impossible(Box::new(Impossible {
                         proof,
                         split,
                         clauses,
-                    }));
+                    })));
                 }
             }
             Outcome::Missing(missing) => return Err(Tier::Missing(missing)),

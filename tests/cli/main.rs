@@ -1,14 +1,80 @@
 //! The binary from the outside: exit code, stdout and stderr of whole runs.
 //!
-//! Each Markdown file beside this one is a case: its commands run one after the other on a copy of
-//! the folder `NAME.in`, and what they write is compared with `NAME.out` if that is there.
-//! `TRYCMD=overwrite` writes down what is printed now.
+//! Each Markdown file beside this one is a case: its commands run one after the other in the
+//! folder `NAME.in`, and if there is a folder `NAME.out`, on a copy of it, which is then compared
+//! with `NAME.out`. A case whose commands write needs that folder. What is read from stdin is a
+//! case of its own, in a TOML file.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The case whose commands set `PKGRES_REGISTRY` themselves, which the other cases must not have.
+const ENVIRONMENT: &str = "../tests/cli/environment.md";
 
 #[test]
 fn cases() {
-    trycmd::TestCases::new()
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/cli");
+    let before = fixtures(&folder);
+    let cases = trycmd::TestCases::new();
+    cases
+        .register_bin("pkgres", trycmd::cargo::cargo_bin!("pkgres"))
+        .register_bin("ls", program("ls"))
+        .env("NO_COLOR", "1")
+        .env("LC_ALL", "C")
+        .env("PKGRES_REGISTRY", "")
+        .case("../tests/cli/*.md")
+        .case("../tests/cli/*.toml")
+        .skip(ENVIRONMENT);
+    cases.run();
+    let environment = trycmd::TestCases::new();
+    environment
         .register_bin("pkgres", trycmd::cargo::cargo_bin!("pkgres"))
         .env("NO_COLOR", "1")
-        .env("PKGRES_REGISTRY", "")
-        .case("../tests/cli/*.md");
+        .case(ENVIRONMENT);
+    environment.run();
+    // A case that writes where its inputs lie passes from its second run on, whatever it says.
+    let after = fixtures(&folder);
+    let changed: Vec<&PathBuf> = before
+        .keys()
+        .chain(after.keys())
+        .filter(|path| before.get(*path) != after.get(*path))
+        .collect();
+    assert!(
+        changed.is_empty(),
+        "cases changed their inputs, for want of a folder `NAME.out`: {changed:?}"
+    );
+}
+
+/// Where a program of the system is.
+fn program(name: &str) -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(name))
+        .find(|program| program.is_file())
+        .expect("every system that the documents are about has it")
+}
+
+/// The files that cases begin with.
+fn fixtures(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let mut rest: Vec<PathBuf> = entries(folder)
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|extension| extension == "in"))
+        .collect();
+    while let Some(path) = rest.pop() {
+        if path.is_dir() {
+            rest.extend(entries(&path));
+        } else {
+            let bytes = std::fs::read(&path).expect("a fixture can be read");
+            files.insert(path, bytes);
+        }
+    }
+    files
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    std::fs::read_dir(folder)
+        .expect("a folder of fixtures")
+        .map(|entry| entry.expect("an entry of it").path())
+        .collect()
 }

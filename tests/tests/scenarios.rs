@@ -7,13 +7,17 @@ use pkgres_manifest::{
     IndexRecord, PackageName, RegistryName, ReleaseSource, Requirement, Spec, Version,
 };
 use pkgres_resolver::{
-    Locked, PrereleasePolicy, Request, Resolution, Resolver, Root, SolveOptions, Step, Supply,
+    Conflict, Locked, PrereleasePolicy, Request, Resolution, Resolver, Root, SolveOptions, Step,
+    Supply,
 };
 use pkgres_tests::reference::{Rules, is_valid};
 use pkgres_tests::shared;
 use pkgres_tests::solver::solution;
 use pkgres_tests::universe::{self, Universe};
 use serde_json::{Map, Value};
+
+/// How long explanations of small conflicts may be.
+const LINES_OF_AN_EXPLANATION: usize = 10;
 
 /// Names of other worlds have characters that FQNs do not.
 fn name(text: &str) -> PackageName {
@@ -44,7 +48,7 @@ fn solve(
     records: &BTreeMap<PackageName, Vec<IndexRecord>>,
     locked: Locked,
     prerelease: PrereleasePolicy,
-) -> Option<Box<Resolution>> {
+) -> Result<Box<Resolution>, Box<Conflict>> {
     let source = ReleaseSource::Registry(RegistryName::parse("test").expect("a name"));
     let mut resolver = Resolver::new(Request {
         roots: vec![Root::Package(Box::new(root.clone()))],
@@ -71,9 +75,9 @@ fn solve(
                     resolver.provide(&name, supply);
                 }
             }
-            Step::Solved(resolution) => return Some(resolution),
-            Step::Impossible => return None,
-            Step::Conflict(_) => unreachable!("that there is no resolution is said first"),
+            Step::Solved(resolution) => return Ok(resolution),
+            Step::Impossible => {}
+            Step::Conflict(conflict) => return Err(conflict),
             other => panic!("{other:?}"),
         }
     }
@@ -91,6 +95,7 @@ fn scenarios_of_other_resolvers() {
         .expect("a list of scenarios");
     assert_eq!(scenarios.len(), 67);
     let mut skipped = 0;
+    let mut too_long: Vec<String> = Vec::new();
     for scenario in scenarios {
         let shown = scenario["name"].as_str().expect("a scenario has a name");
         let tags: Vec<&str> = scenario["tags"]
@@ -137,12 +142,20 @@ fn scenarios_of_other_resolvers() {
         let expected = &scenario["expected"];
         let found = solve(&root, &records, locked.unwrap_or_default(), prerelease);
         assert_eq!(
-            Some(found.is_some()),
+            Some(found.is_ok()),
             expected["satisfiable"].as_bool(),
             "{shown}"
         );
-        let Some(resolution) = found else {
-            continue;
+        let resolution = match found {
+            Ok(resolution) => resolution,
+            Err(conflict) => {
+                // The summary, a line for each reason and each hint: what fits a glance.
+                let lines = 1 + conflict.reasons.len() + conflict.hints.len();
+                if lines > LINES_OF_AN_EXPLANATION {
+                    too_long.push(format!("{shown}: {lines} lines"));
+                }
+                continue;
+            }
         };
         let universe = Universe {
             prerelease: universe::PrereleasePolicy::Allow,
@@ -173,6 +186,7 @@ fn scenarios_of_other_resolvers() {
         }
     }
     assert_eq!(skipped, 6);
+    assert_eq!(too_long, [""; 0]);
 }
 
 /// What is done about withdrawn releases: root's ranges, packages as `name version [yanked] requires`,
@@ -290,7 +304,7 @@ fn withdrawn_releases() {
             .map(|(package, number)| (name(package), version(number)));
         let locked = Locked::preferring(locked.collect());
         let found = solve(&root, &records, locked, PrereleasePolicy::IfNecessary);
-        let found: Option<Vec<(String, String)>> = found.map(|resolution| {
+        let found: Option<Vec<(String, String)>> = found.ok().map(|resolution| {
             let packages = resolution.packages().iter();
             packages
                 .map(|package| (package.name.to_string(), package.version.to_string()))
@@ -368,9 +382,9 @@ fn solve_every_root(path: &Path) -> usize {
             Locked::default(),
             PrereleasePolicy::IfNecessary,
         );
-        solvable += usize::from(found.is_some());
+        solvable += usize::from(found.is_ok());
         if let Some(known) = row.get("sat") {
-            assert_eq!(Some(found.is_some()), known.as_bool(), "{row}");
+            assert_eq!(Some(found.is_ok()), known.as_bool(), "{row}");
         }
     }
     solvable

@@ -138,7 +138,8 @@ fn check_object(
     }
     for (name, (class, property)) in properties {
         let is_given = object.properties.iter().any(|(given, _)| given == name);
-        let is_optional = property.has_default || NOT_GIVEN.contains(&property.usage.as_str());
+        let is_optional =
+            property.has_default || NOT_GIVEN.contains(&property.usage.value.as_str());
         if !is_given && !is_optional && values::wants_value(&property.contract.value) {
             let message = format!(
                 "the object {} has no `{}`, which `{class}` wants",

@@ -1,6 +1,7 @@
 //! `pkgres index`
 
 use pkgres_files::{RealFileSystem, write_file};
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{PackageName, ReadOptions, RegistryName};
 use pkgres_registry_client::{DirectoryRegistry, Registry as _};
 use serde_json::json;
@@ -14,6 +15,11 @@ use crate::show::counted;
 pub(crate) fn run(args: &IndexArgs, output: &mut Output) -> Result<Exit> {
     let options = ReadOptions::default();
     let name = RegistryName::parse("default").expect("the name is valid");
+    // The folder is an argument here: that there is none is not a registry that fails.
+    std::fs::read_dir(&args.folder).map_err(|error| {
+        let message = format!("cannot read {}: {error}", args.folder.to_string_lossy());
+        Diagnostic::error(Code::File, message)
+    })?;
     let registry = DirectoryRegistry::open(name, &args.folder, &options)?;
     let names: Vec<PackageName> = registry.names().cloned().collect();
     let records = registry.records(&names);

@@ -99,10 +99,15 @@ fn batch(output: &mut Output) -> Result<Exit> {
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let mut row: Map<String, Value> = serde_json::from_slice(&line).map_err(|error| {
-            let error = error.to_string();
-            Failure::usage(format!("stdin:{number}: {}", Escaped::shortened(&error)))
-        })?;
+        let mut row: Map<String, Value> =
+            serde_json::from_slice(line.trim_ascii()).map_err(|error| {
+                // The reader counts lines in what it was given, which is one.
+                let column = error.column();
+                let error = error.to_string();
+                let reason = error.split(" at line ").next().unwrap_or_default();
+                let reason = Escaped::shortened(reason);
+                Failure::usage(format!("stdin:{number}:{column}: {reason}"))
+            })?;
         let (key, value) = answer(&row);
         row.insert(key.to_owned(), value);
         output.data(&format!("{}\n", Value::Object(row)));

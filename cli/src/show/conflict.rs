@@ -7,6 +7,9 @@ use pkgres_manifest::ReleaseSource;
 use pkgres_resolver::{Conflict, Reason, ReasonKind};
 use serde_json::{Value, json};
 
+/// How many lines say how the packages that clash came in.
+const SHOWN_AT_MOST: usize = 12;
+
 /// A conflict as text: what clashes, how it came in, what can be done.
 pub(crate) fn conflict(conflict: &Conflict, styled: bool) -> String {
     let (error, hint) = if styled {
@@ -44,7 +47,22 @@ pub(crate) fn conflict(conflict: &Conflict, styled: bool) -> String {
             };
             write!(text, "\n  {mark} {origin:width$}  {what}")?;
         }
-        for reason in conflict.reasons.iter().filter(|reason| !reason.clashes) {
+        let others: Vec<&Reason> = conflict
+            .reasons
+            .iter()
+            .filter(|reason| !reason.clashes)
+            .collect();
+        let (first, left_out, last) = shortened(&others);
+        for reason in first {
+            write!(text, "\n  {}", brought_in(reason))?;
+        }
+        if left_out > 0 {
+            write!(
+                text,
+                "\n  \u{2026} {left_out} more, which `--format json` lists"
+            )?;
+        }
+        for reason in last {
             write!(text, "\n  {}", brought_in(reason))?;
         }
         for line in &conflict.hints {
@@ -54,6 +72,17 @@ pub(crate) fn conflict(conflict: &Conflict, styled: bool) -> String {
     };
     write().expect("writing to a string does not fail");
     text
+}
+
+/// The first and the last of very many, and how many there are in between.
+fn shortened<T>(all: &[T]) -> (&[T], usize, &[T]) {
+    if all.len() <= SHOWN_AT_MOST {
+        return (all, 0, &[]);
+    }
+    let first = SHOWN_AT_MOST / 2;
+    let last = SHOWN_AT_MOST - first - 1;
+    let middle = all.len() - first - last;
+    (&all[..first], middle, &all[all.len() - last..])
 }
 
 /// Where a reason comes from, and the reason itself; a line for each path of a class.

@@ -33,8 +33,9 @@ pub struct Property {
     pub name: Located<String>,
     /// What its values must be.
     pub contract: Located<Contract>,
-    /// `In`, `Out`, `InOut`, `Const`, `Runtime`, `Static` or `Config`; `In` if absent.
-    pub usage: String,
+    /// What it is for, as written: `In`, `Out`, `InOut`, `Const`, `Runtime`, `Static` or `Config`
+    /// if the package is right; `In` if absent.
+    pub usage: Located<String>,
     /// Whether there is a default value.
     pub has_default: bool,
 }

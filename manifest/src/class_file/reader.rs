@@ -300,14 +300,32 @@ impl Reader<'_> {
             if let Some(node) = declaration.get("Meta") {
                 self.named_classes(node, "Meta");
             }
+            let usage = self.property_usage(declaration, entry.key_span);
             properties.push(Property {
                 name: self.located(entry.key.text.clone(), entry.key_span),
                 contract: self.contract_of(declaration, entry.key_span),
-                usage: word(declaration, "Usage").unwrap_or("In").to_owned(),
+                usage,
                 has_default: declaration.get("Default").is_some(),
             });
         }
         properties
+    }
+
+    /// The usage as it is written; which usages there are is for checks to say.
+    fn property_usage(&mut self, declaration: &Mapping, span: Span) -> Located<String> {
+        let default = |reader: &Self| reader.located("In".to_owned(), span);
+        match declaration.get("Usage") {
+            None => default(self),
+            Some(node) if node.is_null() => default(self),
+            Some(node) => {
+                if let Some(scalar) = node.as_scalar() {
+                    return self.located(scalar.text.clone(), node.span);
+                }
+                let message = format!("`Usage` is a word, not {}", node.kind());
+                self.error(Code::ClassFile, message, node.span);
+                default(self)
+            }
+        }
     }
 
     fn methods(&mut self, mapping: &Mapping) -> Vec<Method> {

@@ -118,6 +118,8 @@ codes! {
     Extends = 53, "`Extends` is wrong";
     /// A contract is not an expression that can be read.
     Contract = 54, "a contract is wrong";
+    /// The `Usage` of a property is none of those that there are.
+    PropertyUsage = 55, "no such usage of a property";
     /// A document is not an object model.
     Model = 60, "not an object model";
     /// Several packages define the class of an object that names no package.

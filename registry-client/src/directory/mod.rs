@@ -17,7 +17,7 @@ use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, SourceText, Span};
 use pkgres_manifest::{
     Archive, ArtifactDigest, ClassName, IndexRecord, MANIFEST_FILE, Package, PackageManifest,
-    PackageName, ReadOptions, RegistryName, Version,
+    PackageName, ReadOptions, RegistryName, Version, sha256,
 };
 
 use crate::registry::{Artifact, Registry, RegistryError};
@@ -74,7 +74,12 @@ impl DirectoryRegistry {
             entries.sort_by_key(fs::DirEntry::file_name);
             let mut folders = Vec::new();
             for entry in entries {
-                let path = entry.path();
+                // Nobody writes `./` in front of a name.
+                let path = if folder == Path::new(".") {
+                    PathBuf::from(entry.file_name())
+                } else {
+                    entry.path()
+                };
                 let kind = entry
                     .file_type()
                     .map_err(|error| registry.unreachable(&path, &error))?;
@@ -156,6 +161,22 @@ impl DirectoryRegistry {
                 if first.digest == record.digest {
                     continue;
                 }
+                if first_entry.is_archive != entry.is_archive {
+                    // A folder and what `pack` made of it. The folder counts, so that packing
+                    // does not change what a lock says of the release.
+                    let (folder, archive, archive_entry) = if entry.is_archive {
+                        (first, &record, entry)
+                    } else {
+                        (&record, first, *first_entry)
+                    };
+                    if folder.digest == self.tree_digest(archive_entry, archive.digest) {
+                        if !entry.is_archive {
+                            self.remember(&record, entry);
+                            records.insert(record.version.clone(), (record, entry));
+                        }
+                        continue;
+                    }
+                }
                 let message = format!(
                     "{} {} stands twice with different content",
                     record.name, record.version
@@ -165,14 +186,37 @@ impl DirectoryRegistry {
                     .label(entry.manifest.name.location.clone(), "again here")
                     .into());
             }
-            if let Some(digest) = record.digest {
-                self.artifacts
-                    .borrow_mut()
-                    .insert(digest, entry.path.clone());
-            }
+            self.remember(&record, entry);
             records.insert(record.version.clone(), (record, entry));
         }
         Ok(records.into_values().map(|(record, _)| record).collect())
+    }
+
+    /// Notes where the artifact of a release lies.
+    fn remember(&self, record: &IndexRecord, entry: &Entry) {
+        if let Some(digest) = record.digest {
+            self.artifacts
+                .borrow_mut()
+                .insert(digest, entry.path.clone());
+        }
+    }
+
+    /// The digest that the files of an archive would have as a folder; none if the archive is not
+    /// what it was when its own digest was taken.
+    fn tree_digest(
+        &self,
+        entry: &Entry,
+        expected: Option<ArtifactDigest>,
+    ) -> Option<ArtifactDigest> {
+        let archive = open_archive(&entry.path, &self.options).ok()?;
+        if Some(archive.digest()) != expected {
+            return None;
+        }
+        let mut digests = Vec::new();
+        for file in archive.files() {
+            digests.push((&file.path, sha256(&archive.read(&file.path)?)));
+        }
+        Some(ArtifactDigest::of_tree(digests))
     }
 
     fn read(&self, entry: &Entry) -> Result<IndexRecord, Vec<Diagnostic>> {

@@ -203,6 +203,22 @@ impl IndexFileRegistry {
         )
     }
 
+    /// A line about a package as a place, for messages.
+    fn whole_line(&self, package: &str, number: usize) -> Location {
+        let mut runs = self.runs.of(package).into_iter().flatten();
+        let run = runs.rfind(|run| run.first_line <= number);
+        let mut bytes = Vec::new();
+        let line = run.and_then(|run| {
+            self.read_run(run, &mut bytes).ok()?;
+            let mut lines = bytes.split(|byte| *byte == b'\n');
+            let line = lines.nth(number - run.first_line)?;
+            std::str::from_utf8(line.trim_ascii_end()).ok()
+        });
+        let line = line.unwrap_or_default();
+        let end = line.len();
+        self.location(number, line, Span { start: 0, end })
+    }
+
     /// Reads the lines of a run into a buffer.
     fn read_run(&self, run: Run, buffer: &mut Vec<u8>) -> Result<(), RegistryError> {
         let length = run.end - run.start;
@@ -257,8 +273,8 @@ impl IndexFileRegistry {
                     record.name, record.version
                 );
                 return Err(Diagnostic::error(Code::DuplicateRelease, message)
-                    .label(self.location(pair[0].1, "", Span::default()), "first here")
-                    .label(self.location(*again, "", Span::default()), "again here")
+                    .label(self.whole_line(package, pair[0].1), "first here")
+                    .label(self.whole_line(package, *again), "again here")
                     .into());
             }
             records.dedup_by(|next, kept| next.0.version == kept.0.version);

@@ -6,6 +6,11 @@ use crate::encoding::{Encoding, Fact, Missing};
 use crate::engine::{Budget, refute};
 use crate::universe::Universe;
 
+/// How many facts all tries together look at. Each try takes as long as there are facts, so that
+/// the proof of a chain of a hundred thousand packages, which needs them all, would take hours to
+/// find that out.
+const MAX_FACTS_LOOKED_AT: usize = 250_000;
+
 /// Facts that leave no selection, on the way to a set of which none can be left out.
 ///
 /// Each fact is tried once: without it, either there is still no selection, or it is needed. What
@@ -16,6 +21,8 @@ pub(super) struct Reduction {
     kept: Vec<Fact>,
     /// How many at the end are known to be needed.
     needed: usize,
+    /// How many facts were looked at.
+    looked_at: usize,
 }
 
 impl Reduction {
@@ -23,16 +30,21 @@ impl Reduction {
         Self {
             kept: sorted(universe, facts),
             needed: 0,
+            looked_at: 0,
         }
     }
 
-    /// Goes on until no fact can be left out.
+    /// Goes on until no fact can be left out, or the facts are so many that a few too many among
+    /// them make no difference.
     pub(super) fn finish(
         &mut self,
         encoding: &mut Encoding<'_>,
         budget: &mut Budget,
     ) -> Result<&[Fact], Missing> {
-        while self.needed < self.kept.len() {
+        while self.needed < self.kept.len()
+            && self.looked_at + self.kept.len() <= MAX_FACTS_LOOKED_AT
+        {
+            self.looked_at += self.kept.len();
             // Facts that stand later are further from the root: they go first.
             let candidate = self.kept.len() - 1 - self.needed;
             let without: FxHashSet<Fact> = (self.kept.iter().enumerate())

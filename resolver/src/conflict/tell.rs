@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use pkgres_manifest::PackageName;
 use pkgres_manifest::diagnostic::{Code, Escaped};
+use rustc_hash::FxHashMap;
 
 use crate::encoding::{Breach, Encoding, Fact, Missing};
 use crate::hierarchy::Violation;
@@ -89,6 +90,12 @@ fn clashing_package(universe: &Universe, facts: &[Fact]) -> Option<PackageId> {
 
 /// How far packages are from the roots along the requirements among the facts.
 fn distances(universe: &Universe, facts: &[Fact]) -> BTreeMap<PackageName, usize> {
+    let mut required: FxHashMap<PackageId, Vec<PackageId>> = FxHashMap::default();
+    for fact in facts {
+        if let Fact::Requires { owner, target, .. } = fact {
+            required.entry(*owner).or_default().push(*target);
+        }
+    }
     let mut distances = BTreeMap::new();
     let mut queue: VecDeque<PackageId> = VecDeque::new();
     for root in universe.roots() {
@@ -97,13 +104,10 @@ fn distances(universe: &Universe, facts: &[Fact]) -> BTreeMap<PackageName, usize
     }
     while let Some(package) = queue.pop_front() {
         let next = distances[universe.name(package)] + 1;
-        for fact in facts {
-            if let Fact::Requires { owner, target, .. } = fact
-                && *owner == package
-                && !distances.contains_key(universe.name(*target))
-            {
-                distances.insert(universe.name(*target).clone(), next);
-                queue.push_back(*target);
+        for target in required.remove(&package).unwrap_or_default() {
+            if !distances.contains_key(universe.name(target)) {
+                distances.insert(universe.name(target).clone(), next);
+                queue.push_back(target);
             }
         }
     }

@@ -156,19 +156,7 @@ impl Search {
 pub(crate) fn search(encoding: &mut Encoding<'_>, budget: &mut Budget) -> Outcome<Selection> {
     let mut search = Search::new(encoding, budget.engine);
     loop {
-        let t0 = std::time::Instant::now();
-        let r = search.solve(encoding, budget);
-        if std::env::var_os("DBG").is_some() {
-            if let Search::Native(c) = &search {
-                eprintln!(
-                    "DBG solve {:?} conflicts {} steps {}",
-                    t0.elapsed(),
-                    c.conflicts,
-                    budget.taken()
-                );
-            }
-        }
-        let Found { is_best } = match r {
+        let Found { is_best } = match search.solve(encoding, budget) {
             Outcome::Solved(found) => found,
             Outcome::Impossible(proof) => return Outcome::Impossible(proof),
             Outcome::Missing(missing) => return Outcome::Missing(missing),
@@ -184,12 +172,7 @@ pub(crate) fn search(encoding: &mut Encoding<'_>, budget: &mut Budget) -> Outcom
             Ok(None) if is_best => return Outcome::Solved(selection),
             Ok(None) => {
                 let split = encoding.split().clone();
-                let t0 = std::time::Instant::now();
-                let r = improve(encoding.universe, selection, &split, budget);
-                if std::env::var_os("DBG").is_some() {
-                    eprintln!("DBG improve {:?}", t0.elapsed());
-                }
-                return match r {
+                return match improve(encoding.universe, selection, &split, budget) {
                     Ok(selection) => Outcome::Solved(selection),
                     Err(Stopped::Missing(missing)) => Outcome::Missing(missing),
                     Err(Stopped::Exhausted) => Outcome::GaveUp,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use pkgres_manifest::Spec;
 use rustc_hash::FxHashMap;
 
 use super::{PackageId, ReleaseId, Universe};
@@ -21,6 +22,11 @@ impl SetId {
         shard: NONE,
         at: NONE,
     };
+
+    /// A set that no shard has.
+    fn worked_out(at: u32) -> Self {
+        Self { shard: NONE, at }
+    }
 }
 
 /// A requirement of a release in numbers.
@@ -133,15 +139,12 @@ impl Universe {
             let allowed = if !self.is_delivered(edge.package) {
                 SetId::UNKNOWN
             } else if let Some(at) = self.sets.of_objects.get(&(release, number)) {
-                SetId {
-                    shard: NONE,
-                    at: *at,
-                }
+                SetId::worked_out(*at)
             } else {
                 let allowed = self.allowed(edge);
                 let at = self.keep(edge.package, &allowed);
                 self.sets.of_objects.insert((release, number), at);
-                SetId { shard: NONE, at }
+                SetId::worked_out(at)
             };
             demands.push(Demand {
                 target: edge.package,
@@ -157,34 +160,27 @@ impl Universe {
         if !self.is_delivered(core) {
             return SetId::UNKNOWN;
         }
-        let at = match self.sets.of_core.get(&core) {
-            Some(at) => *at,
-            None => {
-                let spec = pkgres_manifest::Spec::unspecified();
-                let candidates = self.candidates_of(core);
-                let allowed = self.versions_in(core, &spec).intersection(&candidates);
-                let at = self.keep(core, &allowed);
-                self.sets.of_core.insert(core, at);
-                at
-            }
-        };
-        SetId { shard: NONE, at }
+        if let Some(at) = self.sets.of_core.get(&core) {
+            return SetId::worked_out(*at);
+        }
+        let candidates = self.candidates_of(core);
+        let matching = self.versions_in(core, &Spec::unspecified());
+        let at = self.keep(core, &matching.intersection(&candidates));
+        self.sets.of_core.insert(core, at);
+        SetId::worked_out(at)
     }
 
     fn set_of_spec(&mut self, shard: u32, spec: u32, target: PackageId) -> SetId {
         let key = (shard, spec, target);
-        let at = match self.sets.of_specs.get(&key) {
-            Some(at) => *at,
-            None => {
-                let spec = self.spec(shard, spec);
-                let candidates = self.candidates_of(target);
-                let allowed = self.versions_in(target, &spec).intersection(&candidates);
-                let at = self.keep(target, &allowed);
-                self.sets.of_specs.insert(key, at);
-                at
-            }
-        };
-        SetId { shard: NONE, at }
+        if let Some(at) = self.sets.of_specs.get(&key) {
+            return SetId::worked_out(*at);
+        }
+        let spec = self.spec(shard, spec);
+        let candidates = self.candidates_of(target);
+        let matching = self.versions_in(target, &spec);
+        let at = self.keep(target, &matching.intersection(&candidates));
+        self.sets.of_specs.insert(key, at);
+        SetId::worked_out(at)
     }
 
     /// Keeps a set of releases of a package.

@@ -4,6 +4,8 @@
 //! hold, until only one is left that began to hold on its level: what is left is a new constraint,
 //! which would have ruled that one out before the decision of that level.
 
+use std::cmp::Reverse;
+
 use crate::index::to_u32;
 
 use super::constraints::{Antecedent, Cause, Constraints};
@@ -102,7 +104,7 @@ impl Analysis {
         let var = part.var;
         state.var_mut(var).conflicts += 1;
         let entry = *state.entry(part.satisfier);
-        let removed = state.removed(&entry);
+        let removed = State::removed(&entry);
         let width = state.width(var);
         let words = part.words;
         // The term held because of what the entry took away: without it, it may hold otherwise.
@@ -206,7 +208,7 @@ impl Analysis {
             return Lesson::Impossible(cause);
         }
         // The two that began to hold last are watched.
-        terms.sort_unstable_by(|one, two| (two.0, two.1).cmp(&(one.0, one.1)));
+        terms.sort_unstable_by_key(|(level, satisfier, _)| Reverse((*level, *satisfier)));
         let others = terms.get(1).map_or(0, |(level, _, _)| *level);
         Lesson::Learned {
             level: level.min(terms[0].0),

@@ -238,8 +238,8 @@ impl Core {
 
     fn add_clause_of(&mut self, terms: &[Term], fact: Fact) {
         let cause = self.constraints.add_fact(fact);
-        let clause = self.constraints.add_clause(terms, cause);
-        self.fresh.push(clause);
+        let number = self.constraints.add_clause(terms, cause);
+        self.fresh.push(number);
     }
 
     /// Takes in a clause of the encoding.

@@ -1,6 +1,6 @@
 //! The engine of our own: learning from conflicts over sets of versions.
 //!
-//! The idea is that of PubGrub: every conflict is resolved into a new constraint that rules out its
+//! The idea is that of `PubGrub`: every conflict is resolved into a new constraint that rules out its
 //! cause, and every constraint remembers what it follows from. What is different is the form:
 //! variables, sets and constraints are numbers in flat memory, a requirement that many versions
 //! share is one constraint, and going back keeps what does not depend on what is taken back.
@@ -46,7 +46,7 @@ pub(super) struct Core {
     targets: Targets,
     /// Clauses that nothing looked at yet.
     fresh: Vec<u32>,
-    pub(super) conflicts: u64,
+    conflicts: u64,
     is_impatient: bool,
 }
 
@@ -257,7 +257,7 @@ impl Core {
             let lesson =
                 self.analysis
                     .learn(&mut self.state, &mut self.constraints, conflict, |var| {
-                        undone.push(var)
+                        undone.push(var);
                     });
             let (terms, cause, level, others) = match lesson {
                 Lesson::Impossible(cause) => return Err(Stop::Impossible(cause)),
@@ -278,9 +278,9 @@ impl Core {
                 let terms = [*one, *two];
                 Reason::Binary(self.constraints.add_binary(&mut self.state, terms, cause))
             } else {
-                let clause = self.constraints.add_clause(&terms, cause);
-                self.constraints.watch_first(&self.state, clause);
-                Reason::Clause(clause)
+                let number = self.constraints.add_clause(&terms, cause);
+                self.constraints.watch_first(&self.state, number);
+                Reason::Clause(number)
             };
             match self.state.would_empty(terms[0]) {
                 Some(true) => conflict = reason,

@@ -35,7 +35,7 @@ pub(super) struct Target {
 /// The requirements of releases, as they were met.
 #[derive(Debug, Default)]
 pub(super) struct Targets {
-    targets: Vec<Target>,
+    all: Vec<Target>,
     /// For each value of a variable that is a release, where its requirements begin.
     starts: Vec<Start>,
     /// For each variable the latest of its starts, counted from 1.
@@ -58,7 +58,7 @@ impl Targets {
         }
         self.starts.push(Start {
             value,
-            target: to_u32(self.targets.len()),
+            target: to_u32(self.all.len()),
             previous: self.latest[var as usize],
         });
         self.latest[var as usize] = to_u32(self.starts.len());
@@ -66,7 +66,7 @@ impl Targets {
 
     /// Adds a requirement of the release that was begun last.
     pub(super) fn add(&mut self, target: Target) {
-        self.targets.push(target);
+        self.all.push(target);
     }
 
     /// The requirements of a release.
@@ -77,9 +77,9 @@ impl Targets {
             if start.value == value {
                 let end = match self.starts.get(position as usize + 1) {
                     Some(next) => next.target as usize,
-                    None => self.targets.len(),
+                    None => self.all.len(),
                 };
-                return &self.targets[start.target as usize..end];
+                return &self.all[start.target as usize..end];
             }
             at = start.previous;
         }

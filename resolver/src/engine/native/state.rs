@@ -270,7 +270,7 @@ impl State {
     }
 
     /// What an entry took away.
-    pub(super) fn removed(&self, entry: &Entry) -> Term {
+    pub(super) fn removed(entry: &Entry) -> Term {
         Term {
             var: entry.var,
             set: entry.removed,
@@ -421,7 +421,7 @@ impl State {
             }
         }
         for entry in kept.drain(..).rev() {
-            let term = self.removed(&entry);
+            let term = Self::removed(&entry);
             self.remove_again(term, entry.reason, entry.level);
         }
         self.scratch = kept;

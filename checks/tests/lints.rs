@@ -1,0 +1,245 @@
+//! Each lint on packages: a case in which it speaks, and one in which it has no reason to.
+
+use std::collections::BTreeMap;
+
+use pkgres_checks::{Required, RequiredPackages, check_package};
+use pkgres_manifest::diagnostic::{Code, Severity};
+use pkgres_manifest::{ClassName, Package, PackageManifest, PackageName, ReadOptions, Spec};
+
+/// Packages and the classes that all their versions define.
+struct Known(BTreeMap<&'static str, Vec<&'static str>>);
+
+impl RequiredPackages for Known {
+    fn defines(&self, package: &PackageName, _: &Spec, class: &ClassName) -> Required {
+        match self.0.get(package.as_str()) {
+            None => Required::Unknown,
+            Some(classes) if classes.contains(&class.as_str()) => Required::Defines,
+            Some(_) => Required::DoesNot,
+        }
+    }
+
+    fn classes(&self, package: &PackageName) -> Vec<ClassName> {
+        let classes = self.0.get(package.as_str()).into_iter().flatten();
+        classes
+            .map(|class| ClassName::parse(class).expect("a class name"))
+            .collect()
+    }
+}
+
+const HEAD: &str = "Format: MuranoPL/1.4\nType: Library\nFullName: acme.App\nVersion: 1.0.0\n";
+const CORE: &str = "Require:\n  io.murano: '0'\n";
+const NAMESPACES: &str = "Namespaces:\n  =: acme\n  db: acme.db\n  std: io.murano\n";
+
+/// The package of a manifest and the only class file.
+fn read(manifest: &str, class_file: &str) -> Package {
+    let options = ReadOptions::default();
+    let (manifest, _) = PackageManifest::read("manifest.yaml", manifest.as_bytes(), &options)
+        .into_result()
+        .expect("the manifest is right");
+    let package = Package::assemble(manifest, &options, |path| {
+        (path.as_str() == "Classes/App.yaml").then(|| class_file.as_bytes().to_vec())
+    });
+    let (package, _) = package.into_result().expect("the package is right");
+    package
+}
+
+/// The codes that are found, with the lines that they are found in.
+fn findings(manifest: &str, class_file: &str) -> Vec<(Code, Severity, usize)> {
+    let known = Known(BTreeMap::from([
+        ("io.murano", vec!["io.murano.Object"]),
+        ("acme.Db", vec!["acme.db.Table"]),
+    ]));
+    let core = PackageName::default_core_library();
+    let package = read(manifest, class_file);
+    check_package(&package, Some(&core), &known)
+        .into_iter()
+        .map(|finding| {
+            let label = finding.labels.first().expect("each has a place");
+            let line = label.location.position().line;
+            (finding.code, finding.severity, line)
+        })
+        .collect()
+}
+
+/// What is found in a class file of a package that is right otherwise.
+fn in_class(body: &str) -> Vec<(Code, Severity, usize)> {
+    let manifest = format!("{HEAD}{CORE}  acme.Db: '1'\nClasses:\n  acme.App: App.yaml\n");
+    let class_file = format!("{NAMESPACES}Name: App\n{body}");
+    let mut found = findings(&manifest, &class_file);
+    // Not every body names a class of it.
+    found.retain(|(code, ..)| *code != Code::UnusedRequirement);
+    found
+}
+
+/// What is found in a manifest without classes.
+fn in_manifest(rest: &str) -> Vec<(Code, Severity, usize)> {
+    let mut found = findings(&format!("{HEAD}{rest}"), "");
+    found.retain(|(code, ..)| *code != Code::UnusedRequirement);
+    found
+}
+
+const WARNING: Severity = Severity::Warning;
+const ERROR: Severity = Severity::Error;
+
+#[test]
+fn an_unpinned_core_library() {
+    assert_eq!(in_manifest(""), [(Code::CoreUnpinned, WARNING, 3)]);
+    assert_eq!(in_manifest(CORE), []);
+}
+
+#[test]
+fn a_spec_that_nothing_matches() {
+    let with = |spec: &str| in_manifest(&format!("{CORE}  acme.Db: '{spec}'\n"));
+    assert_eq!(with(">=2,<1"), [(Code::EmptySpec, WARNING, 7)]);
+    assert_eq!(with(">=1,<2"), []);
+}
+
+#[test]
+fn a_key_that_means_nothing() {
+    let manifest = |key: &str| in_manifest(&format!("{CORE}{key}: x\n"));
+    assert_eq!(manifest("Clases"), [(Code::UnknownKey, WARNING, 7)]);
+    assert_eq!(manifest("Description"), []);
+    assert_eq!(
+        in_class("Propreties: {}\n"),
+        [(Code::UnknownKey, WARNING, 6)]
+    );
+    assert_eq!(in_class("Properties: {}\n"), []);
+}
+
+#[test]
+fn a_format_whose_classes_are_not_read() {
+    let manifest = |format: &str| {
+        let head = HEAD.replace("MuranoPL/1.4", format);
+        findings(&format!("{head}{CORE}"), "")
+    };
+    assert_eq!(
+        manifest("Cloudify.TOSCA/1.0"),
+        [(Code::ClassesNotRead, WARNING, 3)]
+    );
+    assert_eq!(manifest("1.0"), []);
+}
+
+#[test]
+fn a_requirement_that_is_not_used() {
+    let manifest = format!("{HEAD}{CORE}  acme.Db: '1'\nClasses:\n  acme.App: App.yaml\n");
+    let class_file = |parent: &str| format!("{NAMESPACES}Name: App\nExtends: {parent}\n");
+    assert_eq!(
+        findings(&manifest, &class_file("std:Object")),
+        [(Code::UnusedRequirement, WARNING, 7)]
+    );
+    assert_eq!(findings(&manifest, &class_file("db:Table")), []);
+}
+
+#[test]
+fn a_class_that_is_listed_and_not_defined() {
+    let manifest = format!("{HEAD}{CORE}Classes:\n  acme.App: App.yaml\n");
+    let class_file = |name: &str| format!("{NAMESPACES}Name: {name}\n");
+    assert_eq!(
+        findings(&manifest, &class_file("Ap")),
+        [(Code::ClassNotDefined, ERROR, 8)]
+    );
+    assert_eq!(findings(&manifest, &class_file("App")), []);
+}
+
+#[test]
+fn a_parent_or_use_that_nobody_defines() {
+    assert_eq!(
+        in_class("Extends: db:Tabel\n"),
+        [(Code::ClassUnavailable, ERROR, 6)]
+    );
+    assert_eq!(in_class("Extends: db:Table\n"), []);
+    let used = |class: &str| {
+        in_class(&format!(
+            "Properties:\n  data:\n    Contract: $.class({class})\n"
+        ))
+    };
+    assert_eq!(used("db:Tabel"), [(Code::UndefinedUse, WARNING, 8)]);
+    assert_eq!(used("db:Table"), []);
+}
+
+#[test]
+fn what_an_unknown_package_may_define_is_not_missing() {
+    let manifest = |spec: &str| {
+        format!("{HEAD}{CORE}  acme.Other: '{spec}'\nClasses:\n  acme.App: App.yaml\n")
+    };
+    let class_file = format!("{NAMESPACES}Name: App\nExtends: db:Tabel\n");
+    assert_eq!(findings(&manifest("1"), &class_file), []);
+    // None of its versions is taken, whatever they define.
+    assert_eq!(
+        findings(&manifest(">=2,<1"), &class_file),
+        [
+            (Code::ClassUnavailable, ERROR, 6),
+            (Code::EmptySpec, WARNING, 7),
+        ]
+    );
+}
+
+#[test]
+fn a_usage_of_a_property_that_there_is_not() {
+    let with = |usage: &str| {
+        in_class(&format!(
+            "Properties:\n  size:\n    Usage: {usage}\n    Contract: $.int()\n"
+        ))
+    };
+    for usage in [
+        "In", "Out", "InOut", "Const", "Static", "Runtime", "Config", "", "~",
+    ] {
+        assert_eq!(with(usage), [], "{usage}");
+    }
+    for usage in ["Inn", "in", "Public"] {
+        assert_eq!(with(usage), [(Code::PropertyUsage, ERROR, 8)], "{usage}");
+    }
+}
+
+#[test]
+fn a_function_that_contracts_do_not_have() {
+    let with =
+        |contract: &str| in_class(&format!("Properties:\n  size:\n    Contract: {contract}\n"));
+    assert_eq!(with("$.integer()"), [(Code::Contract, WARNING, 8)]);
+    assert_eq!(with("[$.strng()]"), [(Code::Contract, WARNING, 8)]);
+    assert_eq!(with("$.int().check($ > 0)"), []);
+    assert_eq!(with("[$.string()]"), []);
+}
+
+#[test]
+fn classes_that_extend_each_other() {
+    let manifest = format!("{HEAD}{CORE}Classes:\n  acme.App: App.yaml\n  acme.Two: App.yaml\n");
+    let class_file = |parent: &str| {
+        format!("{NAMESPACES}Name: App\nExtends: Two\n---\nName: Two\nExtends: {parent}\n")
+    };
+    assert_eq!(
+        findings(&manifest, &class_file("App")),
+        [(Code::ClassCycle, ERROR, 9)]
+    );
+    assert_eq!(findings(&manifest, &class_file("std:Object")), []);
+}
+
+#[test]
+fn a_class_of_objects_that_extends_a_meta_class() {
+    let manifest = format!("{HEAD}{CORE}Classes:\n  acme.App: App.yaml\n  acme.Two: App.yaml\n");
+    let class_file = |usage: &str| {
+        format!("{NAMESPACES}Name: App\nExtends: Two\n---\nName: Two\nUsage: {usage}\n")
+    };
+    assert_eq!(
+        findings(&manifest, &class_file("Meta")),
+        [(Code::Extends, ERROR, 6)]
+    );
+    assert_eq!(findings(&manifest, &class_file("Class")), []);
+}
+
+#[test]
+fn the_root_class_of_another_package() {
+    let manifest = |class: &str| format!("{HEAD}{CORE}Classes:\n  {class}: App.yaml\n");
+    let class_file = |class: &str| format!("Name: {class}\n");
+    assert_eq!(
+        findings(
+            &manifest("io.murano.Object"),
+            &class_file("io.murano.Object")
+        ),
+        [(Code::ClassName, ERROR, 8)]
+    );
+    assert_eq!(
+        findings(&manifest("acme.Object"), &class_file("acme.Object")),
+        []
+    );
+}

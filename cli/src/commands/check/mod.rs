@@ -1,0 +1,226 @@
+//! `pkgres check`
+
+mod known;
+mod targets;
+
+use std::path::Path;
+use std::rc::Rc;
+
+use pkgres_checks::{check_classes, check_manifest, check_package};
+use pkgres_files::{Follow, read_file};
+use pkgres_manifest::diagnostic::Diagnostic;
+use pkgres_manifest::{
+    Archive, IndexRecord, Package, PackageManifest, PackageName, ReadOptions, read_class_file,
+};
+use pkgres_registry_client::PackageFolder;
+use serde_json::json;
+
+use self::known::Known;
+use self::targets::{Target, targets};
+use crate::args::{CheckArgs, RegistryArgs};
+use crate::exit::Exit;
+use crate::failure::{Failure, Result};
+use crate::output::Output;
+use crate::registries;
+use crate::show::{self, counted};
+
+pub(crate) fn run(args: &CheckArgs, output: &mut Output) -> Result<Exit> {
+    let mut checker = Checker {
+        args: &args.registry,
+        core: registries::core_library(&args.registry)?,
+        options: ReadOptions::default(),
+        provided: Rc::default(),
+        known: None,
+        findings: Vec::new(),
+        about_registries: Vec::new(),
+        exit: Exit::Done,
+    };
+    checker.provided = registries::provided(&args.registry, &checker.options)?.into();
+    let mut inputs = 0;
+    for path in &args.paths {
+        match targets(path) {
+            Ok(targets) => {
+                inputs += targets.len();
+                for target in targets {
+                    checker.check(&target)?;
+                }
+            }
+            // That one path makes no sense is no reason not to look at the others.
+            Err(error) => {
+                checker.findings.push(error);
+                checker.exit = checker.exit.max(Exit::Usage);
+            }
+        }
+    }
+    let (findings, exit) = checker.finish();
+    let errors = findings.iter().filter(|finding| finding.is_error()).count();
+    let warnings = findings.len() - errors;
+    if output.is_json() {
+        output.json(&json!({
+            "schema_version": 1,
+            "status": if exit == Exit::Done { "passed" } else { "failed" },
+            "checked": inputs,
+            "errors": errors,
+            "warnings": warnings,
+            "diagnostics": show::diagnostics_json(&findings),
+        }));
+    } else {
+        output.findings(&findings);
+        output.note(&format!(
+            "Checked {}: {}, {}",
+            counted(inputs, "input"),
+            counted(errors, "error"),
+            counted(warnings, "warning")
+        ));
+    }
+    Ok(exit)
+}
+
+/// The findings of a run, and what they are made with.
+struct Checker<'args> {
+    args: &'args RegistryArgs,
+    core: Option<PackageName>,
+    options: ReadOptions,
+    provided: Rc<[IndexRecord]>,
+    /// The registries of the last package. Most packages of a run have the same ones.
+    known: Option<Known>,
+    findings: Vec<Diagnostic>,
+    /// What is wrong with what packages require.
+    about_registries: Vec<Diagnostic>,
+    exit: Exit,
+}
+
+impl Checker<'_> {
+    fn check(&mut self, target: &Target) -> Result<()> {
+        let (path, read) = match target {
+            Target::Package(folder) => (folder, read_package(folder, &self.options)),
+            Target::Archive(file) => (file, read_archive(file, &self.options)),
+            Target::File(file) => {
+                let findings = check_file(file, self.core.as_ref(), &self.options);
+                self.findings.extend(findings);
+                return Ok(());
+            }
+        };
+        let package = match read {
+            Ok((package, warnings)) => {
+                self.findings.extend(warnings);
+                package
+            }
+            Err(errors) => {
+                self.findings.extend(errors);
+                return Ok(());
+            }
+        };
+        let known = match self.known.take() {
+            Some(known) if known.is_for(self.args, path) => known,
+            last => {
+                if let Some(last) = last {
+                    self.close(&last);
+                }
+                Known::open(self.args, path, &self.provided, &self.options)?
+            }
+        };
+        let findings = check_package(&package, self.core.as_ref(), &known);
+        self.findings.extend(findings);
+        self.known = Some(known);
+        Ok(())
+    }
+
+    /// Takes what registries have to say about themselves.
+    fn close(&mut self, known: &Known) {
+        self.about_registries
+            .extend(known.registries.take_findings());
+        for error in known.take_errors() {
+            let failure = Failure::from(error);
+            self.about_registries.extend(failure.findings);
+            self.exit = self.exit.max(failure.exit);
+        }
+    }
+
+    /// All findings, and how the run ends.
+    fn finish(mut self) -> (Vec<Diagnostic>, Exit) {
+        if let Some(known) = self.known.take() {
+            self.close(&known);
+        }
+        for finding in std::mem::take(&mut self.about_registries) {
+            // What is checked can lie in a registry as well: one finding about a place will do.
+            let is_known = self.findings.iter().any(|other| {
+                *other == finding
+                    || !finding.labels.is_empty()
+                        && other.labels.first().map(|label| &label.location)
+                            == finding.labels.first().map(|label| &label.location)
+            });
+            if !is_known {
+                self.findings.push(finding);
+            }
+        }
+        if self.findings.iter().any(Diagnostic::is_error) {
+            self.exit = self.exit.max(Exit::Failed);
+        }
+        (self.findings, self.exit)
+    }
+}
+
+fn read_package(
+    folder: &Path,
+    options: &ReadOptions,
+) -> std::result::Result<(Package, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let folder =
+        PackageFolder::open(folder, options).map_err(|error| vec![error.to_diagnostic()])?;
+    folder.package(options).into_result()
+}
+
+fn read_archive(
+    file: &Path,
+    options: &ReadOptions,
+) -> std::result::Result<(Package, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let shown = file.to_string_lossy();
+    let bytes = read_file(file, options.limits.archive_bytes, Follow::Links)
+        .map_err(|error| vec![error.to_diagnostic()])?;
+    let archive = Archive::open(&shown, bytes, &options.limits).map_err(|error| vec![error])?;
+    Package::from_archive(&shown, &archive, options).into_result()
+}
+
+/// Keys that only class files have.
+const CLASS_KEYS: [&str; 5] = [
+    "Namespaces:",
+    "Extends:",
+    "Properties:",
+    "Methods:",
+    "Workflow:",
+];
+
+/// A manifest or class file by itself: a class file if it has keys that only those have.
+fn check_file(file: &Path, core: Option<&PackageName>, options: &ReadOptions) -> Vec<Diagnostic> {
+    let limit = options
+        .limits
+        .manifest_bytes
+        .max(options.limits.class_file_bytes);
+    let bytes = match read_file(file, limit, Follow::Links) {
+        Ok(bytes) => bytes,
+        Err(error) => return vec![error.to_diagnostic()],
+    };
+    let shown = file.to_string_lossy();
+    // Nothing else tells them apart: these keys are for manifests or class files alone.
+    let has_line = |keys: &[&str]| {
+        bytes
+            .split(|byte| *byte == b'\n')
+            .any(|line| keys.iter().any(|key| line.starts_with(key.as_bytes())))
+    };
+    if has_line(&CLASS_KEYS) && !has_line(&["FullName:"]) {
+        return match read_class_file(&shown, &bytes, options).into_result() {
+            Ok((classes, mut findings)) => {
+                findings.extend(check_classes(&classes));
+                findings
+            }
+            Err(errors) => errors,
+        };
+    }
+    match PackageManifest::read(&shown, &bytes, options).into_result() {
+        Ok((manifest, mut findings)) => {
+            findings.extend(check_manifest(&manifest, core));
+            findings
+        }
+        Err(errors) => errors,
+    }
+}

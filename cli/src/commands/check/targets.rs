@@ -1,0 +1,89 @@
+//! What there is to check at a path.
+
+use std::path::{Path, PathBuf};
+
+use pkgres_manifest::MANIFEST_FILE;
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+
+/// Something to check.
+pub(super) enum Target {
+    /// A folder with a manifest.
+    Package(PathBuf),
+    /// A package archive.
+    Archive(PathBuf),
+    /// A manifest or class file by itself.
+    File(PathBuf),
+}
+
+/// What a path names: a package, a file, or everything below a folder that is no package.
+pub(super) fn targets(path: &Path) -> Result<Vec<Target>, Diagnostic> {
+    if path.is_dir() {
+        let found = packages_below(path)?;
+        if found.is_empty() {
+            let message = format!("{} holds no package", path.to_string_lossy());
+            return Err(Diagnostic::error(Code::PackageShape, message).hint(format!(
+                "a package has a `{MANIFEST_FILE}` in its top folder"
+            )));
+        }
+        return Ok(found);
+    }
+    // What can be opened is found out here; what is wrong with it is for the checks to say.
+    std::fs::metadata(path).map_err(|error| {
+        let message = format!("cannot read {}: {error}", path.to_string_lossy());
+        Diagnostic::error(Code::File, message)
+    })?;
+    Ok(vec![
+        match path.file_name().and_then(|name| name.to_str()) {
+            Some(MANIFEST_FILE) => {
+                let folder = path
+                    .parent()
+                    .filter(|folder| !folder.as_os_str().is_empty());
+                Target::Package(folder.unwrap_or(Path::new(".")).to_owned())
+            }
+            _ if is_archive(path) => Target::Archive(path.to_owned()),
+            _ => Target::File(path.to_owned()),
+        },
+    ])
+}
+
+fn packages_below(folder: &Path) -> Result<Vec<Target>, Diagnostic> {
+    let mut found = Vec::new();
+    let mut rest = vec![folder.to_owned()];
+    while let Some(folder) = rest.pop() {
+        if folder.join(MANIFEST_FILE).symlink_metadata().is_ok() {
+            found.push(Target::Package(folder));
+            continue;
+        }
+        let mut entries = std::fs::read_dir(&folder)
+            .and_then(Iterator::collect::<std::io::Result<Vec<_>>>)
+            .map_err(|error| {
+                let message = format!("cannot read {}: {error}", folder.to_string_lossy());
+                Diagnostic::error(Code::File, message)
+            })?;
+        entries.sort_by_key(std::fs::DirEntry::file_name);
+        let mut folders = Vec::new();
+        for entry in entries {
+            let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
+            let kind = entry.file_type().ok();
+            let path = if folder == Path::new(".") {
+                PathBuf::from(entry.file_name())
+            } else {
+                entry.path()
+            };
+            if is_hidden {
+                continue;
+            }
+            if kind.is_some_and(|kind| kind.is_dir()) {
+                folders.push(path);
+            } else if is_archive(&path) {
+                found.push(Target::Archive(path));
+            }
+        }
+        rest.extend(folders.into_iter().rev());
+    }
+    Ok(found)
+}
+
+fn is_archive(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "zip")
+}

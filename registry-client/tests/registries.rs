@@ -1,0 +1,311 @@
+//! Folders and index files as registries, with everything that can be wrong with them.
+
+// Fixtures are written without ceremony.
+#![allow(clippy::disallowed_methods)]
+
+use std::fs;
+use std::path::Path;
+
+use pkgres_files::RealFileSystem;
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::{
+    ArtifactDigest, IndexRecord, Limits, PackageName, ReadOptions, RegistryName, write_archive,
+};
+use pkgres_registry_client::{
+    Artifact, DirectoryRegistry, IndexFileRegistry, PackageFolder, Registry, RegistryError,
+    RegistrySet,
+};
+use pkgres_resolver::Supply;
+
+fn name(text: &str) -> PackageName {
+    PackageName::parse(text).expect("a package name")
+}
+
+fn registry_name() -> RegistryName {
+    RegistryName::parse("test").expect("a registry name")
+}
+
+/// Writes a package without classes; `extra` ends its manifest.
+fn add_package(folder: &Path, package: &str, version: &str, extra: &str) {
+    fs::create_dir_all(folder).expect("created");
+    let manifest =
+        format!("Format: 1.4\nType: Library\nFullName: {package}\nVersion: {version}\n{extra}");
+    fs::write(folder.join("manifest.yaml"), manifest).expect("written");
+}
+
+fn directory(folder: &Path) -> DirectoryRegistry {
+    DirectoryRegistry::open(registry_name(), folder, &ReadOptions::default())
+        .expect("the folder is there")
+}
+
+fn records(registry: &dyn Registry, package: &str) -> Result<Vec<IndexRecord>, RegistryError> {
+    let mut answers = registry.records(&[name(package)])?;
+    Ok(answers.pop().flatten().unwrap_or_default())
+}
+
+fn versions(registry: &dyn Registry, package: &str) -> Vec<String> {
+    records(registry, package)
+        .expect("the registry can be read")
+        .into_iter()
+        .map(|record| record.version.to_string())
+        .collect()
+}
+
+/// The finding that an error is, with the places that it names.
+fn finding(error: &RegistryError) -> (Code, Vec<(String, usize)>) {
+    let RegistryError::Invalid(finding) = error else {
+        panic!("{error}");
+    };
+    (finding.code, places(finding))
+}
+
+fn places(finding: &Diagnostic) -> Vec<(String, usize)> {
+    let labels = finding.labels.iter();
+    labels
+        .map(|label| {
+            let location = &label.location;
+            let path = Path::new(location.source().name());
+            let file = path.iter().rev().take(2).collect::<Vec<_>>();
+            let shown: Vec<_> = file
+                .into_iter()
+                .rev()
+                .map(|part| part.to_string_lossy())
+                .collect();
+            (shown.join("/"), location.position().line)
+        })
+        .collect()
+}
+
+/// Packs a folder, as the command does.
+fn pack(folder: &Path, archive: &Path) {
+    let options = ReadOptions::default();
+    let package = PackageFolder::open(folder, &options).expect("a package");
+    let files = package.files().iter().map(|file| {
+        let bytes = package.read(&file.path, 1 << 20).expect("readable");
+        (file.path.clone(), file.executable, bytes)
+    });
+    let bytes = write_archive(files, &options.limits).expect("within the limits");
+    pkgres_files::write_file(&RealFileSystem, archive, &bytes).expect("written");
+}
+
+#[test]
+fn a_folder_holds_packages_at_any_depth_but_none_inside_another() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let at = |path: &str| folder.path().join(path);
+    add_package(&at("db/1"), "acme.Db", "1.0.0", "");
+    add_package(&at("db/10"), "acme.Db", "1.10.0", "");
+    add_package(&at("deep/er/web"), "acme.Web", "2.0.0", "");
+    add_package(&at("deep/er/web/inside"), "acme.Inside", "1.0.0", "");
+    add_package(&at(".hidden"), "acme.Hidden", "1.0.0", "");
+    let registry = directory(folder.path());
+    let names: Vec<String> = registry.names().map(ToString::to_string).collect();
+    assert_eq!(names, ["acme.Db", "acme.Web"]);
+    assert_eq!(versions(&registry, "acme.Db"), ["1.0.0", "1.10.0"]);
+    let absent = registry.records(&[name("acme.Inside")]).expect("readable");
+    assert_eq!(absent, [None], "absent is not an error");
+    assert_eq!(registry.take_findings(), []);
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_unreachable() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("file");
+    fs::write(&file, "").expect("written");
+    for path in [&folder.path().join("nowhere"), &file] {
+        let opened = DirectoryRegistry::open(registry_name(), path, &ReadOptions::default());
+        assert!(
+            matches!(opened, Err(RegistryError::Unreachable { .. })),
+            "{}",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn broken_packages_are_reported_once_and_hide_nothing() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let at = |path: &str| folder.path().join(path);
+    add_package(&at("good"), "acme.Db", "1.0.0", "");
+    add_package(
+        &at("newer"),
+        "acme.Db",
+        "2.0.0",
+        "Classes:\n  acme.Db: Db.yaml\n",
+    );
+    add_package(&at("wrong"), "acme.Db", "v3", "");
+    fs::create_dir(at("zips")).expect("created");
+    fs::write(at("zips/text.zip"), "no archive").expect("written");
+    let registry = directory(folder.path());
+    assert_eq!(versions(&registry, "acme.Db"), ["1.0.0"]);
+    let mut found: Vec<_> = registry.take_findings().iter().map(places).collect();
+    found.sort();
+    assert_eq!(
+        found,
+        [
+            vec![("newer/manifest.yaml".to_owned(), 6)],
+            vec![("wrong/manifest.yaml".to_owned(), 4)],
+            vec![("zips/text.zip".to_owned(), 1)],
+        ]
+    );
+    assert_eq!(registry.take_findings(), [], "nothing is said twice");
+}
+
+#[test]
+fn a_release_that_stands_twice_in_a_folder() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let at = |path: &str| folder.path().join(path);
+    add_package(&at("one"), "acme.Db", "1.0.0", "");
+    add_package(&at("two"), "acme.Db", "1.0.0", "");
+    assert_eq!(versions(&directory(folder.path()), "acme.Db"), ["1.0.0"]);
+    add_package(&at("two"), "acme.Db", "1.0.0", "Name: another\n");
+    let error = records(&directory(folder.path()), "acme.Db").expect_err("they differ");
+    let expected = [("one/manifest.yaml", 3), ("two/manifest.yaml", 3)];
+    assert_eq!(
+        finding(&error),
+        (
+            Code::DuplicateRelease,
+            expected.map(|(file, line)| (file.to_owned(), line)).into()
+        )
+    );
+}
+
+#[test]
+fn a_folder_and_its_archive_are_one_release_whichever_is_found_first() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let at = |path: &str| folder.path().join(path);
+    add_package(&at("b/db"), "acme.Db", "1.0.0", "");
+    let digest = |registry: &DirectoryRegistry| {
+        let records = records(registry, "acme.Db").expect("one release");
+        records.first().and_then(|record| record.digest)
+    };
+    let alone = digest(&directory(folder.path()));
+    assert!(matches!(alone, Some(ArtifactDigest::Tree(_))));
+    for archive in ["a.zip", "b/z.zip"] {
+        pack(&at("b/db"), &at(archive));
+        let registry = directory(folder.path());
+        assert_eq!(digest(&registry), alone, "{archive}");
+        let artifact = registry.artifact(&alone.expect("a digest"));
+        assert!(
+            matches!(artifact, Ok(Some(Artifact::Folder(_)))),
+            "{archive}"
+        );
+    }
+    fs::create_dir(at("c")).expect("created");
+    pack(&at("b/db"), &at("c/db.zip"));
+    add_package(&at("b/db"), "acme.Db", "1.0.0", "Name: changed\n");
+    records(&directory(folder.path()), "acme.Db").expect_err("they differ");
+}
+
+#[test]
+fn an_artifact_that_changed_is_not_handed_out() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let package = folder.path().join("db");
+    add_package(&package, "acme.Db", "1.0.0", "");
+    let registry = directory(folder.path());
+    let records = records(&registry, "acme.Db").expect("readable");
+    let digest = records[0].digest.expect("folders have a digest");
+    assert!(
+        registry
+            .artifact(&digest)
+            .is_ok_and(|found| found.is_some())
+    );
+    add_package(&package, "acme.Db", "1.0.0", "Name: changed\n");
+    let error = registry.artifact(&digest).expect_err("it changed");
+    assert_eq!(finding(&error).0, Code::Digest);
+}
+
+/// An index of the lines.
+fn index(folder: &Path, lines: &str) -> Result<IndexFileRegistry, RegistryError> {
+    let path = folder.join("index.ndjson");
+    fs::write(&path, lines).expect("written");
+    IndexFileRegistry::open(registry_name(), &path, &Limits::default())
+}
+
+const DB: &str = r#"{"name":"acme.Db","version":"1.0.0"}"#;
+const WEB: &str = r#"{"name":"acme.Web","version":"1.0.0"}"#;
+
+fn index_place(folder: &Path, line: usize) -> (String, usize) {
+    let last = folder.file_name().expect("a name").to_string_lossy();
+    (format!("{last}/index.ndjson"), line)
+}
+
+#[test]
+fn lines_of_an_index_stand_in_any_order() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let lines = format!(
+        "{}\n{WEB}\r\n\n{DB}\n{}",
+        r#"{"name":"acme.Db","version":"1.10.0"}"#, r#"{ "version": "1.9", "name": "acme.Db" }"#
+    );
+    let registry = index(folder.path(), &lines).expect("an index");
+    assert_eq!(versions(&registry, "acme.Db"), ["1.0.0", "1.9.0", "1.10.0"]);
+    assert_eq!(versions(&registry, "acme.Web"), ["1.0.0"]);
+    let absent = registry.records(&[name("acme.Other")]).expect("readable");
+    assert_eq!(absent, [None]);
+}
+
+#[test]
+fn a_bad_line_is_found_with_its_place_when_its_package_is_asked_for() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let bad = r#"{"name":"acme.Db","version":"one"}"#;
+    let registry = index(folder.path(), &format!("{WEB}\n\n{bad}\n")).expect("an index");
+    assert_eq!(versions(&registry, "acme.Web"), ["1.0.0"], "not this one's");
+    let error = records(&registry, "acme.Db").expect_err("the line is bad");
+    let place = index_place(folder.path(), 3);
+    assert_eq!(finding(&error), (Code::IndexRecord, vec![place]));
+    // Nobody knows whose line this is.
+    let error = index(folder.path(), &format!("{WEB}\nnonsense\n")).expect_err("no record");
+    let place = index_place(folder.path(), 2);
+    assert_eq!(finding(&error), (Code::IndexRecord, vec![place]));
+}
+
+#[test]
+fn a_release_that_stands_twice_in_an_index() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let registry = index(folder.path(), &format!("{DB}\n{DB}\n")).expect("an index");
+    assert_eq!(versions(&registry, "acme.Db"), ["1.0.0"]);
+    let other = r#"{"name":"acme.Db","version":"1.0","yanked":true}"#;
+    let registry = index(folder.path(), &format!("{DB}\n{WEB}\n{other}\n")).expect("an index");
+    let error = records(&registry, "acme.Db").expect_err("they differ");
+    let places = [1, 3].map(|line| index_place(folder.path(), line));
+    assert_eq!(finding(&error), (Code::DuplicateRelease, places.into()));
+    let RegistryError::Invalid(finding) = error else {
+        panic!("{error}");
+    };
+    let shown = finding.labels[1].location.source().text();
+    assert_eq!(shown.trim(), other, "the line is shown");
+}
+
+#[test]
+fn the_digest_of_a_record_is_read_and_its_artifact_is_elsewhere() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let digits = "ab".repeat(32);
+    let line = format!(r#"{{"name":"acme.Db","version":"1.0.0","sha256":"{digits}"}}"#);
+    let registry = index(folder.path(), &line).expect("an index");
+    let records = records(&registry, "acme.Db").expect("readable");
+    let digest = records[0].digest.expect("it has one");
+    assert_eq!(digest.to_string(), digits);
+    assert!(matches!(registry.artifact(&digest), Ok(None)));
+}
+
+#[test]
+fn the_first_registry_that_has_a_name_has_all_of_it() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    add_package(&folder.path().join("db"), "acme.Db", "0.1.0", "");
+    let private = directory(folder.path());
+    let public = index(folder.path(), &format!("{DB}\n{WEB}\n")).expect("an index");
+    let set = RegistrySet::new(vec![Box::new(private), Box::new(public)]);
+    let names = ["acme.Db", "acme.Web", "acme.Other"].map(name);
+    let found: Vec<Vec<String>> = set
+        .supply(&names)
+        .expect("readable")
+        .into_iter()
+        .map(|supply| match supply {
+            Supply::Releases { records, .. } => records
+                .into_iter()
+                .map(|record| record.version.to_string())
+                .collect(),
+            Supply::Unknown => Vec::new(),
+        })
+        .collect();
+    assert_eq!(found, [vec!["0.1.0"], vec!["1.0.0"], vec![]]);
+}

@@ -1,0 +1,251 @@
+//! Universes that are long, deep or expensive. What is long is solved and explained on a small
+//! stack: whatever recursed on it would not survive.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::thread;
+
+use pkgres_manifest::{
+    IndexRecord, IndexedClass, PackageName, RegistryName, ReleaseSource, Requirement, Spec, Version,
+};
+use pkgres_resolver::{Request, Resolver, Root, SolveOptions, Step, Supply};
+use pkgres_tests::build::{Build as _, class, package, release, spec, version};
+
+/// The stack of a thread that solves.
+const STACK_BYTES: usize = 512 << 10;
+
+/// Lets the solver run on a small stack until it has an answer.
+fn solve(root: IndexRecord, records: Vec<IndexRecord>, options: SolveOptions) -> Step {
+    thread::Builder::new()
+        .stack_size(STACK_BYTES)
+        .spawn(move || run(root, records, options))
+        .expect("a thread can be started")
+        .join()
+        .expect("the solver does not panic")
+}
+
+fn run(root: IndexRecord, records: Vec<IndexRecord>, options: SolveOptions) -> Step {
+    let mut by_name: BTreeMap<PackageName, Vec<IndexRecord>> = BTreeMap::new();
+    for record in records {
+        by_name.entry(record.name.clone()).or_default().push(record);
+    }
+    let source = ReleaseSource::Registry(RegistryName::parse("test").expect("a valid name"));
+    let mut resolver = Resolver::new(Request {
+        roots: vec![Root::Package(Box::new(root))],
+        core: None,
+        provided: Vec::new(),
+        locked: pkgres_resolver::Locked::default(),
+        options,
+    });
+    loop {
+        match resolver.step() {
+            Step::Impossible => {}
+            Step::Need(names) => {
+                for name in names {
+                    let supply = match by_name.remove(&name) {
+                        None => Supply::Unknown,
+                        Some(records) => Supply::Releases {
+                            source: source.clone(),
+                            records,
+                        },
+                    };
+                    resolver.provide(&name, supply);
+                }
+            }
+            answer => return answer,
+        }
+    }
+}
+
+/// `P0` requires `P1`, which requires `P2`, and so on.
+fn chain(length: usize) -> Vec<IndexRecord> {
+    let one = version("1.0.0");
+    let any = spec("1");
+    let name = |at: usize| package(&format!("P{at}"));
+    (0..length)
+        .map(|at| {
+            let mut record = IndexRecord::new(name(at), one.clone());
+            record.classes = Some(Vec::new());
+            if at + 1 < length {
+                record.requirements.push(Requirement {
+                    package: name(at + 1),
+                    spec: any.clone(),
+                    location: None,
+                });
+            }
+            record
+        })
+        .collect()
+}
+
+const CHAIN: usize = 100_000;
+
+#[test]
+fn a_long_chain_is_resolved_on_a_small_stack() {
+    let root = release("Root", "1.0.0").requires("P0", "1");
+    match solve(root, chain(CHAIN), SolveOptions::default()) {
+        Step::Solved(resolution) => {
+            assert_eq!(resolution.len(), CHAIN);
+            assert!(resolution.side_by_side().is_empty());
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_long_chain_with_a_broken_end_is_explained_on_a_small_stack() {
+    let root = release("Root", "1.0.0").requires("P0", "1");
+    let mut records = chain(CHAIN);
+    let last = records.last_mut().expect("a chain has an end");
+    *last = last.clone().requires("Missing", "1");
+    match solve(root, records, SolveOptions::default()) {
+        Step::Conflict(conflict) => {
+            assert_eq!(conflict.summary, "no registry has a package `Missing`");
+            let first = conflict.reasons.first().expect("there is a reason");
+            assert_eq!(first.owner, package(&format!("P{}", CHAIN - 1)));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_deep_hierarchy_of_classes_is_walked_on_a_small_stack() {
+    let depth = 10_000;
+    let name = |at: usize| class(&format!("deep.C{at:05}"));
+    let mut library = IndexRecord::new(package("Deep"), version("1.0.0"));
+    library.classes = Some(
+        (0..depth)
+            .map(|at| IndexedClass {
+                name: name(at),
+                internal: false,
+                extends: if at + 1 < depth {
+                    vec![name(at + 1)]
+                } else {
+                    Vec::new()
+                },
+                uses: Vec::new(),
+            })
+            .collect(),
+    );
+    let root = release("Root", "1.0.0")
+        .requires("Deep", "1")
+        .defines("root.Main", &["deep.C00000"]);
+    match solve(root, vec![library], SolveOptions::default()) {
+        Step::Solved(resolution) => assert_eq!(resolution.len(), 1),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_deep_hierarchy_across_packages_is_walked_on_a_small_stack() {
+    let depth = 10_000;
+    let records: Vec<IndexRecord> = chain(depth)
+        .into_iter()
+        .enumerate()
+        .map(|(at, record)| {
+            let parent = format!("deep.C{}", at + 1);
+            let parents = if at + 1 < depth {
+                vec![parent.as_str()]
+            } else {
+                Vec::new()
+            };
+            record.defines(&format!("deep.C{at}"), &parents)
+        })
+        .collect();
+    let root = release("Root", "1.0.0")
+        .requires("P0", "1")
+        .defines("root.Main", &["deep.C0"]);
+    match solve(root, records, SolveOptions::default()) {
+        Step::Solved(resolution) => assert_eq!(resolution.len(), depth),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Pigeons that each want a hole of their own: every proof that there are too few is long.
+fn pigeons(holes: usize) -> (IndexRecord, Vec<IndexRecord>) {
+    let mut root = release("Root", "1.0.0");
+    let mut records = Vec::new();
+    for pigeon in 0..=holes {
+        let name = format!("Pigeon{pigeon}");
+        root = root.requires(&name, "*");
+        for hole in 0..holes {
+            // A hole has a version for each pigeon; two pigeons want two versions.
+            records.push(
+                release(&name, &format!("{hole}.0.0"))
+                    .requires(&format!("Hole{hole}"), &format!("=={pigeon}.0.0")),
+            );
+        }
+    }
+    for hole in 0..holes {
+        for pigeon in 0..=holes {
+            records.push(release(&format!("Hole{hole}"), &format!("{pigeon}.0.0")));
+        }
+    }
+    (root, records)
+}
+
+#[test]
+fn too_few_steps_are_no_proof() {
+    let (root, records) = pigeons(5);
+    let with_steps = |max_steps: u64| {
+        let options = SolveOptions {
+            max_steps,
+            single_version: true,
+            ..SolveOptions::default()
+        };
+        solve(root.clone(), records.clone(), options)
+    };
+    let Step::Conflict(conflict) = with_steps(10_000_000) else {
+        panic!("there is one hole too few");
+    };
+    assert!(!conflict.reasons.is_empty());
+    let mut gave_up = BTreeSet::new();
+    for max_steps in 0..200 {
+        match with_steps(max_steps) {
+            Step::GaveUp { steps } => {
+                gave_up.insert(max_steps);
+                assert!(steps >= max_steps, "{steps} of {max_steps}");
+            }
+            // Once the steps do, more of them do as well.
+            Step::Conflict(_) => assert!(gave_up.iter().all(|fewer| *fewer < max_steps)),
+            other => panic!("{max_steps} steps: {other:?}"),
+        }
+    }
+    assert!(gave_up.contains(&0), "no step is no answer");
+    assert!(gave_up.len() > 1, "the budget is what ends it");
+}
+
+#[test]
+fn more_than_enough_versions_are_no_reason_to_give_up() {
+    let versions = 2_000_u64;
+    let numbered = |name: &str, major: u64| {
+        let mut record = IndexRecord::new(package(name), Version::new(major, 0, 0));
+        record.classes = Some(Vec::new());
+        record
+    };
+    // Only the oldest pair fits.
+    let records: Vec<IndexRecord> = (0..versions)
+        .flat_map(|major| {
+            let mut one = numbered("One", major);
+            one.requirements.push(Requirement {
+                package: package("Two"),
+                spec: Spec::parse(&format!("=={}.0.0", versions - 1 - major)).expect("a spec"),
+                location: None,
+            });
+            [one, numbered("Two", major)]
+        })
+        .collect();
+    let root = release("Root", "1.0.0")
+        .requires("One", "*")
+        .requires("Two", ">=1999");
+    let options = SolveOptions {
+        single_version: true,
+        ..SolveOptions::default()
+    };
+    match solve(root, records, options) {
+        Step::Solved(resolution) => {
+            let one = resolution.package(&package("One")).expect("it is required");
+            assert_eq!(one.version, version("0.0.0"));
+        }
+        other => panic!("{other:?}"),
+    }
+}

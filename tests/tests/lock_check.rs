@@ -1,0 +1,403 @@
+//! Every way in which a lockfile can disagree with what there is, and what is no disagreement.
+
+use pkgres_manifest::{
+    ArtifactDigest, IndexRecord, LockedPackage, LockedRequirement, Lockfile, PackageName,
+    RegistryName, ReleaseSource, Version,
+};
+use pkgres_resolver::{LockCheck, LockReport, Request, Staleness, Supply};
+use pkgres_tests::build::{Build as _, class, package, release, spec, version};
+use pkgres_tests::solver::{Verdict, solve};
+use pkgres_tests::universe::Universe;
+
+/// A root and what registries have.
+#[derive(Clone)]
+struct World {
+    root: IndexRecord,
+    records: Vec<IndexRecord>,
+    provided: Vec<IndexRecord>,
+    source: &'static str,
+}
+
+fn digest(letter: char) -> ArtifactDigest {
+    ArtifactDigest::parse(&letter.to_string().repeat(64)).expect("64 hexadecimal digits")
+}
+
+fn with_digest(mut record: IndexRecord, letter: char) -> IndexRecord {
+    record.digest = Some(digest(letter));
+    record
+}
+
+fn world() -> World {
+    World {
+        root: release("App", "1.0.0")
+            .requires("Db", "1")
+            .requires("Web", "2")
+            .defines("app.Main", &["web.Site"]),
+        records: vec![
+            with_digest(release("Db", "1.1.0").defines("db.Table", &[]), 'a'),
+            with_digest(
+                release("Web", "2.0.0")
+                    .requires("Db", ">=1")
+                    .defines("web.Site", &["db.Table"]),
+                'b',
+            ),
+        ],
+        provided: Vec::new(),
+        source: "test",
+    }
+}
+
+impl World {
+    /// The lockfile that the solver would write.
+    fn lock(&self) -> Lockfile {
+        let mut universe = Universe::new(self.root.clone(), self.records.clone());
+        universe.core = None;
+        match solve(&universe) {
+            Verdict::Solved(resolution) => resolution.to_lockfile(),
+            Verdict::Conflict(conflict) => panic!("{}", conflict.summary),
+        }
+    }
+
+    fn record(&mut self, name: &str) -> &mut IndexRecord {
+        self.records
+            .iter_mut()
+            .find(|record| record.name == package(name))
+            .expect("the world has it")
+    }
+
+    fn report(&self, lock: Lockfile) -> LockReport {
+        let mut request = Request::new(self.root.clone());
+        request.core = None;
+        request.provided.clone_from(&self.provided);
+        let mut check = LockCheck::new(request, lock);
+        for name in check.needs() {
+            let records: Vec<IndexRecord> = self
+                .records
+                .iter()
+                .filter(|record| record.name == name)
+                .cloned()
+                .collect();
+            let supply = if records.is_empty() {
+                Supply::Unknown
+            } else {
+                let name = RegistryName::parse(self.source).expect("a valid name");
+                let source = ReleaseSource::Registry(name);
+                Supply::Releases { source, records }
+            };
+            check.provide(&name, supply);
+        }
+        check.report()
+    }
+
+    /// Why a lock that was written for the usual world is stale in this one.
+    fn stale(&self) -> Vec<Staleness> {
+        self.report(world().lock()).stale
+    }
+}
+
+/// Why a lock is stale in the usual world.
+fn stale(lock: Lockfile) -> Vec<Staleness> {
+    world().report(lock).stale
+}
+
+fn key(name: &str, number: &str) -> (PackageName, Version) {
+    (package(name), version(number))
+}
+
+#[test]
+fn what_was_just_written_fits() {
+    assert_eq!(world().report(world().lock()), LockReport::default());
+}
+
+#[test]
+fn newer_versions_and_withdrawn_releases_do_not_make_it_stale() {
+    let mut now = world();
+    now.records
+        .push(release("Db", "1.2.0").defines("db.Table", &[]));
+    now.record("Db").yanked = true;
+    let report = now.report(world().lock());
+    assert_eq!(report.stale, []);
+    assert_eq!(report.yanked, [key("Db", "1.1.0")]);
+}
+
+#[test]
+fn another_way_to_write_a_requirement_is_no_change() {
+    let mut now = world();
+    now.root = release("App", "1.0.0")
+        .requires("Web", "==2.*")
+        .requires("Db", ">=1.0.0, <2")
+        .defines("app.Main", &["web.Site"]);
+    assert_eq!(now.stale(), []);
+}
+
+#[test]
+fn roots() {
+    let mut lock = world().lock();
+    let requirements = lock.roots.remove(&package("App")).expect("it is the root");
+    lock.roots.insert(package("Other"), requirements);
+    assert_eq!(
+        stale(lock),
+        [
+            Staleness::NotARoot(package("Other")),
+            Staleness::RootNotLocked(package("App")),
+        ]
+    );
+}
+
+#[test]
+fn requirements_of_the_root() {
+    let mut now = world();
+    now.root = release("App", "1.0.0")
+        .requires("Db", ">=1.1")
+        .requires("Mail", "1")
+        .defines("app.Main", &[]);
+    assert_eq!(
+        now.stale(),
+        [
+            Staleness::RequirementChanged {
+                root: package("App"),
+                package: package("Db"),
+                locked: spec("1"),
+                spec: spec(">=1.1"),
+                location: None,
+            },
+            Staleness::RequirementAdded {
+                root: package("App"),
+                package: package("Mail"),
+                spec: spec("1"),
+                location: None,
+            },
+            Staleness::RequirementRemoved {
+                root: package("App"),
+                package: package("Web"),
+            },
+        ]
+    );
+}
+
+#[test]
+fn a_binding_of_the_root_that_its_own_spec_rules_out() {
+    let mut lock = world().lock();
+    let bound = lock
+        .roots
+        .get_mut(&package("App"))
+        .and_then(|requirements| requirements.get_mut(&package("Db")))
+        .expect("the root requires it");
+    *bound = LockedRequirement {
+        spec: bound.spec.clone(),
+        version: version("3.0.0"),
+    };
+    let mut now = world();
+    now.records.push(release("Db", "3.0.0"));
+    assert_eq!(
+        now.report(lock).stale,
+        [Staleness::NotAllowed {
+            owner: package("App"),
+            owner_version: version("1.0.0"),
+            package: package("Db"),
+            spec: spec("1"),
+            version: version("3.0.0"),
+            location: None,
+        }]
+    );
+}
+
+#[test]
+fn a_release_that_is_gone() {
+    let gone = |host_has: Option<&str>| Staleness::Gone {
+        package: package("Db"),
+        version: version("1.1.0"),
+        host_has: host_has.map(version),
+    };
+    let mut now = world();
+    now.records.retain(|record| record.name != package("Db"));
+    assert_eq!(now.stale(), [gone(None)], "the package is gone");
+    now.records.push(release("Db", "1.2.0"));
+    assert_eq!(now.stale(), [gone(None)], "the version is gone");
+    now.provided.push(release("Db", "1.3.0"));
+    assert_eq!(now.stale(), [gone(Some("1.3.0"))], "the host has another");
+}
+
+#[test]
+fn another_source() {
+    let mut now = world();
+    now.source = "elsewhere";
+    let differs = |name: &str, number: &str| {
+        let named =
+            |text: &str| ReleaseSource::Registry(RegistryName::parse(text).expect("a valid name"));
+        Staleness::SourceDiffers {
+            package: package(name),
+            version: version(number),
+            locked: named("test"),
+            found: named("elsewhere"),
+        }
+    };
+    assert_eq!(
+        now.stale(),
+        [differs("Db", "1.1.0"), differs("Web", "2.0.0")]
+    );
+}
+
+#[test]
+fn another_digest_or_none() {
+    let differs = |found: Option<char>| Staleness::DigestDiffers {
+        package: package("Db"),
+        version: version("1.1.0"),
+        locked: Some(digest('a')),
+        found: found.map(digest),
+    };
+    let mut now = world();
+    now.record("Db").digest = Some(digest('c'));
+    assert_eq!(now.stale(), [differs(Some('c'))]);
+    now.record("Db").digest = None;
+    assert_eq!(now.stale(), [differs(None)]);
+}
+
+#[test]
+fn requirements_of_releases() {
+    let mut now = world();
+    now.record("Web").requirements.clear();
+    *now.record("Web") = now.record("Web").clone().requires("Mail", "1");
+    assert_eq!(
+        now.stale(),
+        [
+            Staleness::NotBound {
+                owner: package("Web"),
+                owner_version: version("2.0.0"),
+                package: package("Mail"),
+            },
+            Staleness::NotRequired {
+                owner: package("Web"),
+                owner_version: version("2.0.0"),
+                package: package("Db"),
+            },
+        ]
+    );
+    let mut now = world();
+    now.record("Web").requirements[0].spec = spec(">=1.2");
+    assert_eq!(
+        now.stale(),
+        [Staleness::NotAllowed {
+            owner: package("Web"),
+            owner_version: version("2.0.0"),
+            package: package("Db"),
+            spec: spec(">=1.2"),
+            version: version("1.1.0"),
+            location: None,
+        }]
+    );
+}
+
+#[test]
+fn a_root_that_grew_out_of_what_a_release_requires_of_it() {
+    let mut before = world();
+    *before.record("Web") = before.record("Web").clone().requires("App", "1");
+    let lock = before.lock();
+    let mut now = before.clone();
+    now.root.version = version("1.4.0");
+    assert_eq!(now.report(lock.clone()).stale, []);
+    now.root.version = version("2.0.0");
+    assert_eq!(
+        now.report(lock).stale,
+        [Staleness::NotAllowed {
+            owner: package("Web"),
+            owner_version: version("2.0.0"),
+            package: package("App"),
+            spec: spec("1"),
+            version: version("2.0.0"),
+            location: None,
+        }]
+    );
+}
+
+#[test]
+fn a_class_that_nobody_defines_any_more() {
+    let mut now = world();
+    now.record("Db").classes = Some(Vec::new());
+    assert_eq!(
+        now.stale(),
+        [Staleness::ClassNotFound {
+            owner: package("Web"),
+            owner_version: version("2.0.0"),
+            class: class("db.Table"),
+        }]
+    );
+}
+
+#[test]
+fn a_class_that_is_inherited_twice() {
+    let mut before = world();
+    before
+        .records
+        .push(release("Db", "1.0.0").defines("db.Table", &[]));
+    let mut lock = before.lock();
+    // The root's class inherits the table from both releases now, each bound by somebody else.
+    let mut now = before.clone();
+    now.root = release("App", "1.0.0")
+        .requires("Db", "1")
+        .requires("Web", "2")
+        .defines("app.Main", &["web.Site", "db.Table"]);
+    let web = lock
+        .packages
+        .get_mut(&key("Web", "2.0.0"))
+        .expect("it is locked");
+    web.requires.insert(package("Db"), version("1.0.0"));
+    let db = LockedPackage {
+        source: web.source.clone(),
+        digest: None,
+        requires: std::collections::BTreeMap::new(),
+    };
+    lock.packages.insert(key("Db", "1.0.0"), db);
+    lock.side_by_side.insert(package("Db"));
+    assert_eq!(
+        now.report(lock).stale,
+        [Staleness::InheritsTwice {
+            class: class("app.Main"),
+            inherited: class("db.Table"),
+        }]
+    );
+}
+
+#[test]
+fn classes_in_a_circle() {
+    let mut now = world();
+    *now.record("Db") = with_digest(
+        release("Db", "1.1.0")
+            .requires("Web", "2")
+            .defines("db.Table", &["web.Site"]),
+        'a',
+    );
+    let mut lock = world().lock();
+    let db = lock
+        .packages
+        .get_mut(&key("Db", "1.1.0"))
+        .expect("it is locked");
+    db.requires.insert(package("Web"), version("2.0.0"));
+    let found = now.report(lock).stale;
+    let [Staleness::ClassCircle(circle)] = found.as_slice() else {
+        panic!("{found:?}");
+    };
+    let mut circle = circle.clone();
+    circle.sort();
+    assert_eq!(circle, [class("db.Table"), class("web.Site")]);
+}
+
+#[test]
+fn a_release_that_nothing_leads_to() {
+    let mut now = world();
+    now.records.push(with_digest(release("Old", "1.0.0"), 'd'));
+    let mut lock = world().lock();
+    let old = LockedPackage {
+        digest: Some(digest('d')),
+        requires: std::collections::BTreeMap::new(),
+        ..lock.packages[&key("Db", "1.1.0")].clone()
+    };
+    lock.packages.insert(key("Old", "1.0.0"), old);
+    assert_eq!(
+        now.report(lock).stale,
+        [Staleness::NotReached {
+            package: package("Old"),
+            version: version("1.0.0"),
+        }]
+    );
+}

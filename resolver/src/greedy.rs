@@ -70,6 +70,10 @@ impl Greedy {
                 }
                 self.taken_in += 1;
             }
+            if self.failed && universe.has_attached() {
+                // Nothing has to be fetched that would be worth to be known about early.
+                return Progress::Done(None);
+            }
             match self.decide_next(universe, budget) {
                 Ok(true) => {}
                 Ok(false) => return Progress::Done(self.result(universe)),

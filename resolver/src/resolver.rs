@@ -7,8 +7,8 @@ use pkgres_manifest::{IndexRecord, Package, PackageName, ReleaseSource, Version}
 use rustc_hash::FxHashSet;
 
 use crate::conflict::{Conflict, Explanation};
-use crate::encoding::{Encoding, Missing};
-use crate::engine::{Budget, Impossible, Outcome, Proof, search};
+use crate::encoding::{Clause, Encoding, Missing};
+use crate::engine::{Budget, Impossible, Outcome, Proof, Search, search_from};
 use crate::greedy::{Greedy, Progress};
 use crate::hierarchy;
 use crate::index::CompiledIndex;
@@ -106,14 +106,21 @@ enum Phase {
     Greedy(Greedy),
     /// Whether what the walk without looking back found meets the contracts of the model.
     Candidate(Selection),
-    /// One release of each package.
-    FirstTier,
+    /// One release of each package: the search as far as it got.
+    FirstTier(Paused),
     /// Several releases of some.
     SecondTier(Proof),
     /// There is a resolution.
     Solved(Box<Resolution>),
     /// There is no resolution; what of the proof is needed to see why?
     Explaining(Explanation),
+}
+
+/// A search that waits for something, and the clauses that it found.
+#[derive(Debug, Default)]
+struct Paused {
+    search: Option<Search>,
+    clauses: Vec<Clause>,
 }
 
 impl Resolver {
@@ -192,14 +199,14 @@ impl Resolver {
                             None
                         }
                         Progress::Done(None) => {
-                            self.phase = Phase::FirstTier;
+                            self.phase = Phase::FirstTier(Paused::default());
                             None
                         }
                         Progress::GaveUp => Some(self.gave_up()),
                     }
                 }
                 Phase::Candidate(_) => self.try_candidate(),
-                Phase::FirstTier => self.first_tier(),
+                Phase::FirstTier(_) => self.first_tier(),
                 Phase::SecondTier(_) => Some(self.second_tier()),
                 Phase::Explaining(explanation) => {
                     let explained = explanation.finish(&mut self.universe, &mut self.budget);
@@ -239,7 +246,7 @@ impl Resolver {
                 Some(self.solved(selection))
             }
             Ok(Some(_)) => {
-                self.phase = Phase::FirstTier;
+                self.phase = Phase::FirstTier(Paused::default());
                 None
             }
             Err(missing) => Some(self.need(missing)),
@@ -247,9 +254,17 @@ impl Resolver {
     }
 
     fn first_tier(&mut self) -> Option<Step> {
+        let Phase::FirstTier(paused) = &mut self.phase else {
+            unreachable!("this is the phase");
+        };
+        let Paused {
+            mut search,
+            clauses,
+        } = std::mem::take(paused);
         let taken = self.budget.taken();
-        let mut encoding = Encoding::new(&mut self.universe, BTreeSet::new());
-        match search(&mut encoding, &mut self.budget) {
+        let split = BTreeSet::new();
+        let mut encoding = Encoding::with_clauses(&mut self.universe, split, clauses);
+        match search_from(&mut search, &mut encoding, &mut self.budget) {
             Outcome::Solved(selection) => Some(self.solved(selection)),
             Outcome::Impossible(proof) if self.options.single_version => {
                 let impossible = Impossible {
@@ -262,6 +277,11 @@ impl Resolver {
             Outcome::Impossible(proof) => {
                 self.phase = Phase::SecondTier(proof);
                 None
+            }
+            Outcome::Missing(missing) if search.is_some() => {
+                let clauses = encoding.into_clauses();
+                self.phase = Phase::FirstTier(Paused { search, clauses });
+                Some(self.need(missing))
             }
             Outcome::Missing(missing) => Some(self.begin_again_with(missing, taken)),
             Outcome::GaveUp => Some(self.gave_up()),

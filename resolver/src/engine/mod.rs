@@ -98,12 +98,48 @@ pub enum Engine {
 }
 
 /// A search in progress.
-enum Search {
+#[derive(Debug)]
+pub(crate) enum Search {
     Native(Box<native::Core>),
     Pubgrub(pubgrub::Values),
 }
 
 impl Search {
+    /// Finds values, and others as long as they break rule 3 or a contract.
+    fn run(&mut self, encoding: &mut Encoding<'_>, budget: &mut Budget) -> Outcome<Selection> {
+        loop {
+            let Found { is_best } = match self.solve(encoding, budget) {
+                Outcome::Solved(found) => found,
+                Outcome::Impossible(proof) => return Outcome::Impossible(proof),
+                Outcome::Missing(missing) => return Outcome::Missing(missing),
+                Outcome::GaveUp => return Outcome::GaveUp,
+            };
+            let selection = self.selection(encoding);
+            if let Some(violation) = hierarchy::violation(encoding.universe, &selection) {
+                encoding.forbid(&selection, violation);
+                self.add_last_clause(encoding);
+                continue;
+            }
+            match model::unmet_contract(encoding.universe, &selection) {
+                Ok(None) if is_best => return Outcome::Solved(selection),
+                Ok(None) => {
+                    let split = encoding.split().clone();
+                    return match improve(encoding.universe, selection, &split, budget) {
+                        Ok(selection) => Outcome::Solved(selection),
+                        Err(Stopped::Missing(missing)) => Outcome::Missing(missing),
+                        Err(Stopped::Exhausted) => Outcome::GaveUp,
+                    };
+                }
+                Ok(Some(unmet)) => {
+                    let clause = unmet.clause(encoding, &selection);
+                    encoding.add(clause);
+                    self.add_last_clause(encoding);
+                }
+                Err(missing) => return Outcome::Missing(missing),
+            }
+        }
+    }
+
     fn new(encoding: &mut Encoding<'_>, engine: Engine) -> Self {
         match engine {
             Engine::Native => Self::Native(Box::new(native::Core::new(encoding))),
@@ -149,43 +185,35 @@ impl Search {
     }
 }
 
+/// Searches for a valid selection, see [`search_from`].
+pub(crate) fn search(encoding: &mut Encoding<'_>, budget: &mut Budget) -> Outcome<Selection> {
+    search_from(&mut None, encoding, budget)
+}
+
 /// Searches for a valid selection: first one that fulfils the encoding, then, as long as that
 /// breaks rule 3 or a contract of the model, another one. What it finds is the best selection in
 /// the order of decisions or, if that takes more conflicts than there is patience for, a locally
 /// best one.
-pub(crate) fn search(encoding: &mut Encoding<'_>, budget: &mut Budget) -> Outcome<Selection> {
-    let mut search = Search::new(encoding, budget.engine);
-    loop {
-        let Found { is_best } = match search.solve(encoding, budget) {
-            Outcome::Solved(found) => found,
-            Outcome::Impossible(proof) => return Outcome::Impossible(proof),
-            Outcome::Missing(missing) => return Outcome::Missing(missing),
-            Outcome::GaveUp => return Outcome::GaveUp,
-        };
-        let selection = search.selection(encoding);
-        if let Some(violation) = hierarchy::violation(encoding.universe, &selection) {
-            encoding.forbid(&selection, violation);
-            search.add_last_clause(encoding);
-            continue;
-        }
-        match model::unmet_contract(encoding.universe, &selection) {
-            Ok(None) if is_best => return Outcome::Solved(selection),
-            Ok(None) => {
-                let split = encoding.split().clone();
-                return match improve(encoding.universe, selection, &split, budget) {
-                    Ok(selection) => Outcome::Solved(selection),
-                    Err(Stopped::Missing(missing)) => Outcome::Missing(missing),
-                    Err(Stopped::Exhausted) => Outcome::GaveUp,
-                };
-            }
-            Ok(Some(unmet)) => {
-                let clause = unmet.clause(encoding, &selection);
-                encoding.add(clause);
-                search.add_last_clause(encoding);
-            }
-            Err(missing) => return Outcome::Missing(missing),
-        }
+///
+/// If something is missing, what was found out so far is left in `paused`, if the engine can go on
+/// from there; otherwise it has to begin again.
+pub(crate) fn search_from(
+    paused: &mut Option<Search>,
+    encoding: &mut Encoding<'_>,
+    budget: &mut Budget,
+) -> Outcome<Selection> {
+    let mut search = match paused.take() {
+        Some(search) => search,
+        None => Search::new(encoding, budget.engine),
+    };
+    let outcome = search.run(encoding, budget);
+    if matches!(
+        (&outcome, &search),
+        (Outcome::Missing(_), Search::Native(_))
+    ) {
+        *paused = Some(search);
     }
+    outcome
 }
 
 /// Why a search was in vain, and what it was about.

@@ -11,6 +11,9 @@ impl Plain for u8 {}
 impl Plain for u32 {}
 impl Plain for u64 {}
 
+/// How many bytes of unused memory are worth the work of giving them back.
+const WORTH_GIVING_BACK: usize = 1 << 12;
+
 /// Bytes that several columns are parts of, such as a file that is mapped into memory.
 pub(crate) type Bytes = Arc<dyn Deref<Target = [u8]> + Send + Sync>;
 
@@ -46,7 +49,10 @@ impl<T> fmt::Debug for Column<T> {
 
 impl<T> From<Vec<T>> for Column<T> {
     fn from(mut numbers: Vec<T>) -> Self {
-        numbers.shrink_to_fit();
+        let unused = (numbers.capacity() - numbers.len()) * size_of::<T>();
+        if unused > WORTH_GIVING_BACK {
+            numbers.shrink_to_fit();
+        }
         Self::Built(numbers)
     }
 }

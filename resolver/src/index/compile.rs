@@ -6,7 +6,7 @@ use std::ops::Range;
 use pkgres_manifest::{
     ArtifactDigest, ClassName, IndexRecord, IndexedClass, PackageName, Spec, Version,
 };
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::column::{ListsBuilder, to_u32};
 use super::{
@@ -73,20 +73,43 @@ fn sort(records: &mut Vec<IndexRecord>) {
 /// Things that are numbered in their order.
 struct Numbered<'records, T> {
     items: Vec<&'records T>,
+    /// Empty if there are so few that they are found by looking.
     numbers: FxHashMap<&'records T, u32>,
 }
 
+/// How many things are found by looking as quickly as by hashing.
+const FEW: usize = 64;
+
 impl<'records, T: Ord + Hash> Numbered<'records, T> {
-    fn sorted(items: impl Iterator<Item = &'records T>) -> Self {
-        let items: FxHashSet<&T> = items.collect();
-        let mut items: Vec<&T> = items.into_iter().collect();
+    fn sorted(all: impl Iterator<Item = &'records T>) -> Self {
+        let mut items: Vec<&T> = Vec::new();
+        let mut numbers: FxHashMap<&T, u32> = FxHashMap::default();
+        for item in all {
+            if items.len() == 4 * FEW && numbers.is_empty() {
+                numbers.extend(items.drain(..).map(|item| (item, 0)));
+            }
+            if numbers.is_empty() {
+                items.push(item);
+            } else {
+                numbers.insert(item, 0);
+            }
+        }
+        items.extend(numbers.drain().map(|(item, _)| item));
         items.sort_unstable();
-        let numbers = items.iter().copied().zip(0..).collect();
+        items.dedup();
+        if items.len() > FEW {
+            numbers.extend(items.iter().copied().zip(0..));
+        }
         Self { items, numbers }
     }
 
     fn number(&self, item: &T) -> u32 {
-        self.numbers[item]
+        if self.items.len() > FEW {
+            self.numbers[item]
+        } else {
+            let at = self.items.binary_search(&item);
+            to_u32(at.expect("everything that is asked for was numbered"))
+        }
     }
 
     fn texts(&self, text: impl Fn(&T) -> &str) -> Texts {

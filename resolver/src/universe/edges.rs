@@ -77,7 +77,6 @@ impl Universe {
         let index = Arc::clone(&self.shards[shard as usize].index);
         let core = self.core.filter(|core| *core != release.package);
         if let Some(core) = core {
-            self.packages[core.position()].is_required = true;
             let allowed = self.default_core_set(core);
             demands.push(Demand {
                 target: core,
@@ -91,12 +90,10 @@ impl Universe {
             if target == release.package {
                 continue;
             }
-            let entry = &mut self.packages[target.position()];
-            entry.is_required = true;
             let group = index.edge_group(name, edge);
             let spec = index.edge_spec(edge);
             let in_shard = |at: u32| SetId { shard, at };
-            let (allowed, is_own) = match &entry.delivered {
+            let (allowed, is_own) = match &self.packages[target.position()].delivered {
                 None => (SetId::UNKNOWN, false),
                 Some(delivered) => {
                     let is_own = delivered.shard == shard;

@@ -158,7 +158,7 @@ impl Universe {
         let mut universe = Self {
             shards: Vec::new(),
             attached: Vec::new(),
-            packages: Vec::new(),
+            packages: Vec::with_capacity(64),
             package_ids: HashMap::default(),
             class_names: Vec::new(),
             class_ids: HashMap::default(),
@@ -234,6 +234,16 @@ impl Universe {
 
     pub(crate) fn is_root(&self, package: PackageId) -> bool {
         self.roots.iter().any(|root| root.package == package)
+    }
+
+    /// Whether there are whole indexes at hand.
+    pub(crate) fn has_attached(&self) -> bool {
+        !self.attached.is_empty()
+    }
+
+    /// Says that a release that the search looked at requires a package.
+    pub(crate) fn set_required(&mut self, package: PackageId) {
+        self.packages[package.position()].is_required = true;
     }
 
     /// How many packages were met.

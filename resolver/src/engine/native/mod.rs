@@ -33,7 +33,7 @@ const FAR: u32 = 8;
 
 /// A search in progress.
 #[derive(Debug, Default)]
-pub(super) struct Core {
+pub(crate) struct Core {
     state: State,
     constraints: Constraints,
     analysis: Analysis,

@@ -10,6 +10,7 @@ mod constraints;
 mod expand;
 mod order;
 mod proof;
+mod replay;
 mod state;
 mod words;
 
@@ -112,6 +113,10 @@ impl Core {
             Err(Stop::Missing(missing)) => Outcome::Missing(missing),
             Err(Stop::Exhausted) => Outcome::GaveUp,
             Err(Stop::Impossible(cause)) => {
+                debug_assert!(
+                    replay::is_valid(&self.state, &self.constraints, cause),
+                    "what was learned follows from what it was learned from"
+                );
                 Outcome::Impossible(proof::proof(&self.state, &self.constraints, cause))
             }
         }

@@ -125,6 +125,18 @@ pub(crate) struct PolicyArgs {
     /// Give up after this many steps
     #[arg(long, value_name = "N", default_value_t = 10_000_000)]
     pub(crate) max_steps: u64,
+
+    /// Which engine searches; both find valid resolutions, and the best one where that is easy
+    #[arg(long, value_enum, default_value_t = Solver::Native)]
+    pub(crate) solver: Solver,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Solver {
+    /// The engine of our own
+    Native,
+    /// The `pubgrub` crate, for comparison
+    Pubgrub,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

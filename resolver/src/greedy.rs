@@ -190,7 +190,10 @@ impl Greedy {
             let Some(index) = best else {
                 continue;
             };
-            budget.take()?;
+            if !self.failed {
+                // What comes after is looked at only if something has to be fetched.
+                budget.take()?;
+            }
             self.constraints[package.position()].chosen = index;
             self.order.push(ReleaseId { package, index });
             return Ok(true);

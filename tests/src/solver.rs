@@ -1,11 +1,12 @@
 //! The solver's answer to a universe, in the terms of the reference.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use pkgres_manifest::{IndexRecord, PackageName, RegistryName, ReleaseSource};
 use pkgres_resolver::{
-    Conflict, Locked, PrereleasePolicy, Request, Resolution, Resolver, Root, SolveOptions, Step,
-    Supply,
+    CompiledIndex, Conflict, Engine, Locked, PrereleasePolicy, Request, Resolution, Resolver, Root,
+    SolveOptions, Step, Supply,
 };
 
 use crate::reference::{Answer, Solution};
@@ -37,6 +38,8 @@ pub enum Supplies {
     OnDemand,
     /// All of them before the first step, in the order of the records.
     Beforehand,
+    /// All of them as one index.
+    Attached,
 }
 
 /// Lets the solver answer. Packages are provided one at a time, as it asks for them.
@@ -58,6 +61,23 @@ pub fn solve(universe: &Universe) -> Verdict {
 ///
 /// If the solver gives up, or asks twice for a package.
 pub fn solve_with(universe: &Universe, supplies: Supplies, patience: u64) -> Verdict {
+    let mut request = request(universe);
+    request.options.patience = patience;
+    run(universe, supplies, request)
+}
+
+/// Solves a universe with an engine.
+///
+/// # Panics
+///
+/// If the solver gives up, or asks twice for a package.
+pub fn solve_by(universe: &Universe, engine: Engine) -> Verdict {
+    let mut request = request(universe);
+    request.options.engine = engine;
+    run(universe, Supplies::OnDemand, request)
+}
+
+fn run(universe: &Universe, supplies: Supplies, request: Request) -> Verdict {
     let mut records: BTreeMap<&PackageName, Vec<IndexRecord>> = BTreeMap::new();
     for record in &universe.records {
         records
@@ -73,14 +93,16 @@ pub fn solve_with(universe: &Universe, supplies: Supplies, patience: u64) -> Ver
             records: records.clone(),
         },
     };
-    let mut request = request(universe);
-    request.options.patience = patience;
     let mut resolver = Resolver::new(request);
     let mut asked: Vec<PackageName> = Vec::new();
     if supplies == Supplies::Beforehand {
         for record in &universe.records {
             resolver.provide(&record.name, supply(&record.name));
         }
+    }
+    if supplies == Supplies::Attached {
+        let index = CompiledIndex::compile(universe.records.clone());
+        resolver.attach(source.clone(), Arc::new(index));
     }
     loop {
         match resolver.step() {

@@ -4,11 +4,11 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{PackageName, ReadOptions};
 use pkgres_registry_client::{Answer, RegistrySet, drive};
 use pkgres_resolver::{
-    Locked, PrereleasePolicy, Request, Resolution, Resolver, Root, SolveOptions,
+    Engine, Locked, PrereleasePolicy, Request, Resolution, Resolver, Root, SolveOptions,
 };
 use serde_json::json;
 
-use crate::args::{PolicyArgs, Prerelease, RegistryArgs, SolveArgs};
+use crate::args::{PolicyArgs, Prerelease, RegistryArgs, SolveArgs, Solver};
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::Output;
@@ -109,6 +109,10 @@ pub(crate) fn solve_options(policy: &PolicyArgs) -> SolveOptions {
         },
         single_version: policy.single_version,
         max_steps: policy.max_steps,
+        engine: match policy.solver {
+            Solver::Native => Engine::Native,
+            Solver::Pubgrub => Engine::Pubgrub,
+        },
         ..SolveOptions::default()
     }
 }

@@ -35,8 +35,8 @@ pub(crate) struct Demand {
     pub(crate) target: PackageId,
     /// The candidates that it allows. Unknown as long as the target was not delivered.
     pub(crate) allowed: SetId,
-    /// The releases of the same package that have the same requirement, if they are known.
-    pub(crate) owners: Option<SetId>,
+    /// The releases of the same package that have the same requirement, if the index knows them.
+    owners: Option<SetId>,
     /// Whether it names a prerelease.
     pub(crate) names_prerelease: bool,
 }
@@ -49,6 +49,7 @@ pub(super) struct Sets {
     of_specs: FxHashMap<(u32, u32, PackageId), u32>,
     of_core: FxHashMap<PackageId, u32>,
     of_objects: FxHashMap<(ReleaseId, usize), u32>,
+    of_owners: FxHashMap<(PackageId, PackageId, SetId), u32>,
 }
 
 impl Universe {
@@ -93,35 +94,60 @@ impl Universe {
             let group = index.edge_group(name, edge);
             let spec = index.edge_spec(edge);
             let in_shard = |at: u32| SetId { shard, at };
-            let (allowed, is_own) = match &self.packages[target.position()].delivered {
-                None => (SetId::UNKNOWN, false),
-                Some(delivered) => {
-                    let is_own = delivered.shard == shard;
-                    if is_own && delivered.candidates.is_none() {
-                        (in_shard(index.group_allowed(group)), true)
-                    } else {
-                        (self.set_of_spec(shard, spec, target), is_own)
-                    }
-                }
+            // Groups were made by the releases that the index has, as if all could be chosen.
+            let (allowed, owners) = match &self.packages[target.position()].delivered {
+                None => (SetId::UNKNOWN, None),
+                Some(delivered) if delivered.shard == shard && delivered.candidates.is_none() => (
+                    in_shard(index.group_allowed(group)),
+                    Some(in_shard(index.group_owners(group))),
+                ),
+                Some(_) => (self.set_of_spec(shard, spec, target), None),
             };
-            // Elsewhere the target has other releases than those by which groups were made, unless
-            // the index has none and groups were made by specs.
-            let is_grouped = is_own || index.group_allowed(group) == NONE;
+            let is_core = Some(target) == core;
             let demand = Demand {
                 target,
                 allowed,
-                owners: is_grouped.then(|| in_shard(index.group_owners(group))),
+                // Releases that do not write the requirement have it, too.
+                owners: owners.filter(|_| !is_core),
                 names_prerelease: index.names_prerelease(spec),
             };
-            if Some(target) == core {
-                demands[0] = Demand {
-                    owners: None,
-                    ..demand
-                };
+            if is_core {
+                demands[0] = demand;
             } else {
                 demands.push(demand);
             }
         }
+    }
+
+    /// The releases of the same package that allow the same releases of a target. Only those of
+    /// the object model are not known.
+    pub(crate) fn owners(&mut self, release: ReleaseId, demand: &Demand) -> Option<SetId> {
+        if demand.owners.is_some() {
+            return demand.owners;
+        }
+        if self.model.is_some() && self.is_root(release.package) {
+            return None;
+        }
+        let key = (release.package, demand.target, demand.allowed);
+        if let Some(at) = self.sets.of_owners.get(&key) {
+            return Some(SetId::worked_out(*at));
+        }
+        let width = self.width(demand.target);
+        let mut demands = Vec::new();
+        let mut owners = WordSet::EMPTY;
+        for other in self.releases(release.package) {
+            self.demands(other, &mut demands);
+            let is_same = |other: &Demand| {
+                other.target == demand.target
+                    && self.set(other.allowed, width) == self.set(demand.allowed, width)
+            };
+            if demands.iter().any(is_same) {
+                owners = owners.union(&WordSet::single(other.index));
+            }
+        }
+        let at = self.keep(release.package, &owners);
+        self.sets.of_owners.insert(key, at);
+        Some(SetId::worked_out(at))
     }
 
     /// Whether a requirement allows a release of its target.

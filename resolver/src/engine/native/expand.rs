@@ -147,7 +147,12 @@ impl Core {
                 self.constraints.add_fact(fact)
             };
             let refused = self.state.keep_complement(target, allowed);
-            let owner = match demand.owners.filter(|_| is_package) {
+            let owners = if is_package {
+                encoding.universe.owners(release, demand)
+            } else {
+                None
+            };
+            let owner = match owners {
                 Some(owners) => {
                     let width = self.state.width(var);
                     let owners = encoding.universe.set(owners, width);

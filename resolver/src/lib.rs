@@ -49,7 +49,7 @@ mod selection;
 mod universe;
 mod word_set;
 
-pub use conflict::{Conflict, Reason, ReasonKind};
+pub use conflict::{Conflict, Reason, ReasonKind, Repair};
 pub use engine::Engine;
 pub use index::CompiledIndex;
 pub use lock_check::{LockCheck, LockReport, Staleness};

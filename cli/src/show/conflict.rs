@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use clap::builder::styling::{AnsiColor, Style};
 use pkgres_manifest::ReleaseSource;
-use pkgres_resolver::{Conflict, Reason, ReasonKind};
+use pkgres_resolver::{Conflict, Reason, ReasonKind, Repair};
 use serde_json::{Value, json};
 
 /// How many lines say how the packages that clash came in.
@@ -140,6 +140,18 @@ pub(crate) fn conflict_json(conflict: &Conflict) -> Value {
         "steps": steps,
         "packages": conflict.packages,
         "hints": conflict.hints,
+        "repairs": conflict.repairs.iter().map(repair_json).collect::<Vec<_>>(),
+    })
+}
+
+fn repair_json(repair: &Repair) -> Value {
+    json!({
+        "text": repair.text,
+        "package": repair.owner,
+        "versions": repair.versions,
+        "requires": repair.package,
+        "spec": repair.spec,
+        "allow": repair.allow,
     })
 }
 

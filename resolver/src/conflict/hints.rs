@@ -6,11 +6,15 @@ use crate::encoding::{Encoding, Fact};
 use crate::universe::{PackageId, ReleaseId, Universe};
 use crate::word_set::WordSet;
 
-use super::LISTED_VERSIONS;
 use super::reasons::candidates;
+use super::{LISTED_VERSIONS, Repair};
 
 /// At most two hints.
-pub(super) fn hints(encoding: &mut Encoding<'_>, facts: &[Fact]) -> Vec<String> {
+pub(super) fn hints(
+    encoding: &mut Encoding<'_>,
+    facts: &[Fact],
+    repairs: &[Repair],
+) -> Vec<String> {
     let mut hints = Vec::new();
     for fact in facts {
         let Fact::Requires {
@@ -66,6 +70,7 @@ pub(super) fn hints(encoding: &mut Encoding<'_>, facts: &[Fact]) -> Vec<String> 
         }
     }
     hints.dedup();
+    hints.extend(repairs.iter().map(|repair| repair.text.clone()));
     hints.truncate(2);
     hints
 }

@@ -7,6 +7,7 @@
 mod hints;
 mod reasons;
 mod reduce;
+mod repairs;
 mod tell;
 
 use std::collections::BTreeSet;
@@ -18,6 +19,8 @@ use crate::encoding::{Clause, Encoding, Missing};
 use crate::engine::{Budget, Impossible};
 use crate::universe::{PackageId, Universe};
 use reduce::Reduction;
+pub use repairs::Repair;
+use repairs::Repairs;
 
 /// How many versions are listed before "and n more".
 const LISTED_VERSIONS: usize = 4;
@@ -36,6 +39,8 @@ pub struct Conflict {
     pub reasons: Vec<Reason>,
     /// What can be done, at most two entries.
     pub hints: Vec<String>,
+    /// Changes of which any one makes it solvable with one release of each package; each was tried.
+    pub repairs: Vec<Repair>,
 }
 
 /// One reason of a conflict.
@@ -106,6 +111,7 @@ pub(crate) struct Explanation {
     split: BTreeSet<PackageId>,
     clauses: Vec<Clause>,
     reduction: Reduction,
+    repairs: Option<Repairs>,
 }
 
 impl Explanation {
@@ -115,6 +121,7 @@ impl Explanation {
             split: impossible.split,
             clauses: impossible.clauses,
             reduction: Reduction::new(universe, impossible.proof.facts),
+            repairs: None,
         }
     }
 
@@ -127,6 +134,11 @@ impl Explanation {
         let mut encoding =
             Encoding::with_clauses(universe, self.split.clone(), self.clauses.clone());
         let facts = self.reduction.finish(&mut encoding, budget)?;
-        tell::tell(&mut encoding, facts)
+        let repairs = match &mut self.repairs {
+            Some(repairs) => repairs,
+            None => self.repairs.insert(Repairs::new(encoding.universe, facts)),
+        };
+        let repairs = repairs.finish(encoding.universe)?;
+        tell::tell(&mut encoding, facts, repairs)
     }
 }

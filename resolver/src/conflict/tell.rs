@@ -10,9 +10,13 @@ use crate::encoding::{Breach, Encoding, Fact, Missing};
 use crate::hierarchy::Violation;
 use crate::universe::{PackageId, Universe};
 
-use super::{Conflict, Reason, ReasonKind, hints, reasons};
+use super::{Conflict, Reason, ReasonKind, Repair, hints, reasons};
 
-pub(super) fn tell(encoding: &mut Encoding<'_>, facts: &[Fact]) -> Result<Conflict, Missing> {
+pub(super) fn tell(
+    encoding: &mut Encoding<'_>,
+    facts: &[Fact],
+    repairs: &[Repair],
+) -> Result<Conflict, Missing> {
     let clashing = match clause(encoding, facts) {
         None => clashing_package(encoding.universe, facts),
         Some(breach) => end_of_diamond(breach),
@@ -41,7 +45,8 @@ pub(super) fn tell(encoding: &mut Encoding<'_>, facts: &[Fact]) -> Result<Confli
         code,
         summary,
         packages: packages.into_iter().collect(),
-        hints: hints::hints(encoding, facts),
+        hints: hints::hints(encoding, facts, repairs),
+        repairs: repairs.to_vec(),
         reasons,
     })
 }

@@ -102,6 +102,8 @@ pub(crate) struct Encoding<'universe> {
     terms: HashMap<Variable, Vec<(u32, u32)>>,
     /// If set, only these facts hold.
     only: Option<FxHashSet<Fact>>,
+    /// A requirement that allows every version.
+    loosened: Option<Fact>,
 }
 
 impl<'universe> Encoding<'universe> {
@@ -112,6 +114,7 @@ impl<'universe> Encoding<'universe> {
             clauses: Vec::new(),
             terms: HashMap::new(),
             only: None,
+            loosened: None,
         }
     }
 
@@ -135,6 +138,23 @@ impl<'universe> Encoding<'universe> {
     /// Drops all facts but these.
     pub(crate) fn restrict(&mut self, only: Option<FxHashSet<Fact>>) {
         self.only = only;
+    }
+
+    /// Lets a requirement allow every version.
+    pub(crate) fn loosen(&mut self, requirement: Fact) {
+        self.loosened = Some(requirement);
+    }
+
+    /// Whether a requirement on a package that allows some versions is one that allows every.
+    pub(crate) fn is_loosened(&self, package: PackageId, on: PackageId, words: &[u64]) -> bool {
+        match &self.loosened {
+            Some(Fact::Requires {
+                owner,
+                target,
+                allowed,
+            }) => *owner == package && *target == on && *allowed == WordSet::of_words(words),
+            _ => false,
+        }
     }
 
     /// Whether some facts may be dropped.

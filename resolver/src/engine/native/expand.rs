@@ -127,7 +127,14 @@ impl Core {
                 names_prerelease: demand.names_prerelease,
             });
             let width = encoding.universe.width(demand.target);
-            let allowed = encoding.universe.set(demand.allowed, width);
+            let mut every = Vec::new();
+            let mut allowed = encoding.universe.set(demand.allowed, width);
+            if encoding.is_loosened(release.package, demand.target, allowed) {
+                every.resize(width, 0);
+                let candidates = encoding.universe.candidates_of(demand.target);
+                candidates.copy_to(&mut every);
+                allowed = &every;
+            }
             is_impossible |= allowed.iter().all(|word| *word == 0);
             if self.has_requirement(var, value, target, allowed) {
                 continue;

@@ -1,0 +1,148 @@
+//! What the solver says of universes without resolution: reasons of which none can be left out,
+//! and repairs that repair.
+//!
+//! `SEEDS=100000` asks for more universes than the usual number.
+
+use std::collections::BTreeMap;
+
+use pkgres_manifest::{IndexRecord, PackageName, Spec, Version};
+use pkgres_resolver::{Conflict, Reason, ReasonKind};
+use pkgres_tests::solver::{Verdict, solve};
+use pkgres_tests::universe::Universe;
+
+const SEEDS: u64 = 10_000;
+
+fn seeds() -> u64 {
+    let asked = std::env::var("SEEDS").ok();
+    asked.map_or(SEEDS, |asked| asked.parse().expect("SEEDS is a number"))
+}
+
+fn conflict(universe: &Universe) -> Option<Box<Conflict>> {
+    match solve(universe) {
+        Verdict::Solved(_) => None,
+        Verdict::Conflict(conflict) => Some(conflict),
+    }
+}
+
+fn releases(universe: &mut Universe) -> impl Iterator<Item = &mut IndexRecord> {
+    std::iter::once(&mut universe.root).chain(&mut universe.records)
+}
+
+#[test]
+fn repairs_repair() {
+    let mut tried = 0;
+    for seed in 0..seeds() {
+        let universe = Universe::random(seed);
+        let Some(conflict) = conflict(&universe) else {
+            continue;
+        };
+        for repair in &conflict.repairs {
+            let mut mended = universe.clone();
+            let mut changed = false;
+            for record in releases(&mut mended) {
+                let is_owner =
+                    record.name == repair.owner && repair.versions.contains(&record.version);
+                for requirement in &mut record.requirements {
+                    if is_owner && requirement.package == repair.package {
+                        requirement.spec = Spec::exactly(&repair.allow);
+                        changed = true;
+                    }
+                }
+            }
+            // The core library is required without being written.
+            if !changed {
+                continue;
+            }
+            tried += 1;
+            assert!(
+                matches!(solve(&mended), Verdict::Solved(_)),
+                "seed {seed}: {}\n{universe}",
+                repair.text
+            );
+        }
+    }
+    assert!(tried > 500, "only {tried} repairs were tried");
+}
+
+/// A requirement that takes part: who requires what, and which releases that leaves.
+type Key = (PackageName, PackageName, Vec<Version>);
+
+fn key(universe: &Universe, owner: &PackageName, package: &PackageName, spec: &Spec) -> Key {
+    let mut left: Vec<Version> = universe
+        .records
+        .iter()
+        .filter(|record| record.name == *package && !record.yanked)
+        .map(|record| record.version.clone())
+        .filter(|version| spec.matches(version))
+        .collect();
+    left.sort();
+    (owner.clone(), package.clone(), left)
+}
+
+fn key_of(universe: &Universe, reason: &Reason) -> Option<Key> {
+    match &reason.kind {
+        ReasonKind::Requires { package, spec } => {
+            let spec = Spec::parse(spec).expect("a spec as it was written");
+            Some(key(universe, &reason.owner, package, &spec))
+        }
+        _ => None,
+    }
+}
+
+/// The universe with no requirements but those of the reasons.
+fn reduced(
+    universe: &Universe,
+    keys: &BTreeMap<Key, Vec<&Reason>>,
+    without: Option<&Key>,
+) -> Universe {
+    let mut reduced = universe.clone();
+    for record in releases(&mut reduced) {
+        let (name, version) = (record.name.clone(), record.version.clone());
+        record.requirements.retain(|requirement| {
+            let key = key(universe, &name, &requirement.package, &requirement.spec);
+            let is_reason = keys.get(&key).is_some_and(|reasons| {
+                let mut versions = reasons.iter().flat_map(|reason| &reason.versions);
+                versions.any(|known| *known == version)
+            });
+            is_reason && Some(&key) != without
+        });
+    }
+    reduced
+}
+
+#[test]
+fn no_reason_can_be_left_out() {
+    let mut checked = 0;
+    for seed in 0..seeds() {
+        let mut universe = Universe::random(seed);
+        universe.locked = None;
+        // What is required without being written cannot be left out.
+        universe.core = None;
+        // Without classes all reasons are requirements.
+        for record in releases(&mut universe) {
+            record.classes = None;
+        }
+        let Some(conflict) = conflict(&universe) else {
+            continue;
+        };
+        let mut keys: BTreeMap<Key, Vec<&Reason>> = BTreeMap::new();
+        for reason in &conflict.reasons {
+            let key = key_of(&universe, reason).expect("there are no classes");
+            keys.entry(key).or_default().push(reason);
+        }
+        let all = reduced(&universe, &keys, None);
+        assert!(
+            matches!(solve(&all), Verdict::Conflict(_)),
+            "seed {seed}: the reasons are not enough\n{universe}{conflict:#?}"
+        );
+        for key in keys.keys() {
+            checked += 1;
+            let without = reduced(&universe, &keys, Some(key));
+            assert!(
+                matches!(solve(&without), Verdict::Solved(_)),
+                "seed {seed}: {key:?} can be left out\n{universe}{conflict:#?}"
+            );
+        }
+    }
+    assert!(checked > 500, "only {checked} reasons were checked");
+}

@@ -53,6 +53,7 @@ pub fn resolve(root: &str, releases: &[&str]) -> Result<String, Box<dyn Error>> 
             }
         }
         Answer::GaveUp { steps } => writeln!(text, "gave up after {steps} steps")?,
+        Answer::Cancelled => writeln!(text, "cancelled")?,
     }
     Ok(text)
 }

@@ -18,6 +18,8 @@ pub enum Answer {
         /// The steps that were taken.
         steps: u64,
     },
+    /// The solver was told to end.
+    Cancelled,
 }
 
 /// Lets a solver run to the end, giving it what it asks for.
@@ -34,6 +36,7 @@ pub fn drive(
             Step::Solved(resolution) => return Ok(Answer::Solved(resolution)),
             Step::Conflict(conflict) => return Ok(Answer::Conflict(conflict)),
             Step::GaveUp { steps } => return Ok(Answer::GaveUp { steps }),
+            Step::Cancelled => return Ok(Answer::Cancelled),
             Step::Impossible => {}
             Step::Need(_) | Step::NeedClasses(_) => unreachable!("needs were answered"),
         }

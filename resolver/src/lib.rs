@@ -32,6 +32,7 @@
 //! # Ok::<(), pkgres_manifest::diagnostic::Diagnostic>(())
 //! ```
 
+mod cancel;
 mod conflict;
 mod encoding;
 mod engine;
@@ -49,6 +50,7 @@ mod selection;
 mod universe;
 mod word_set;
 
+pub use cancel::Cancellation;
 pub use conflict::{Conflict, Reason, ReasonKind, Repair};
 pub use engine::Engine;
 pub use index::CompiledIndex;

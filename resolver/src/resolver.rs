@@ -6,6 +6,7 @@ use std::sync::Arc;
 use pkgres_manifest::{IndexRecord, Package, PackageName, ReleaseSource, Version};
 use rustc_hash::FxHashSet;
 
+use crate::cancel::Cancellation;
 use crate::conflict::{Conflict, Explanation};
 use crate::encoding::{Clause, Encoding, Missing};
 use crate::engine::{Budget, Impossible, Outcome, Proof, Search, search_from};
@@ -52,6 +53,8 @@ pub enum Step {
         /// The steps that were taken.
         steps: u64,
     },
+    /// The solver was told to end, see [`Cancellation`].
+    Cancelled,
 }
 
 /// Solves a [`Request`] without doing any input or output.
@@ -184,8 +187,23 @@ impl Resolver {
         self.universe.provide_classes(name, version, classes);
     }
 
+    /// Something by which the solver can be broken off, from another thread.
+    pub fn cancellation(&self) -> Cancellation {
+        self.budget.cancellation().clone()
+    }
+
     /// Goes on until there is an answer or something is needed.
     pub fn step(&mut self) -> Step {
+        let step = self.advance();
+        // What was found out while the solver was to end may be half of it.
+        let is_whole = matches!(step, Step::Solved(_) | Step::Impossible);
+        if !is_whole && self.budget.cancellation().is_cancelled() {
+            return Step::Cancelled;
+        }
+        step
+    }
+
+    fn advance(&mut self) -> Step {
         loop {
             let result = match &mut self.phase {
                 Phase::Solved(resolution) => Some(Step::Solved(resolution.clone())),

@@ -118,6 +118,7 @@ fn run(universe: &Universe, supplies: Supplies, request: Request) -> Verdict {
             Step::Impossible => {}
             Step::Conflict(conflict) => return Verdict::Conflict(conflict),
             Step::GaveUp { steps } => panic!("gave up after {steps} steps"),
+            Step::Cancelled => panic!("nobody cancelled"),
         }
     }
 }

@@ -47,6 +47,7 @@ fn resolve(
         Answer::Solved(resolution) => Ok(resolution),
         Answer::Conflict(conflict) => Err(conflict),
         Answer::GaveUp { steps } => panic!("gave up after {steps} steps"),
+        Answer::Cancelled => panic!("nobody cancelled"),
     }
 }
 

@@ -8,7 +8,7 @@ use pkgres_resolver::{Engine, SolveOptions};
 use pkgres_tests::examples::examples;
 use pkgres_tests::random::Random;
 use pkgres_tests::reference::{Answer, Rule, Rules, better_exchange, is_valid, search};
-use pkgres_tests::solver::{Supplies, solve, solve_by, solve_with};
+use pkgres_tests::solver::{Supplies, Verdict, solve, solve_by, solve_with};
 use pkgres_tests::tally::Tally;
 use pkgres_tests::universe::Universe;
 
@@ -134,6 +134,38 @@ fn shuffled_input() {
     };
     for_all_seeds(each, |found| wrong.extend(found));
     assert!(wrong.is_empty(), "{} are wrong: {}", wrong.len(), wrong[0]);
+}
+
+/// A thousand orders of arrival, one answer: lock and explanation, byte for byte.
+#[test]
+fn a_thousand_shuffles() {
+    let text = |universe: &Universe, supplies| {
+        let patience = SolveOptions::default().patience;
+        match solve_with(universe, supplies, patience) {
+            Verdict::Solved(resolution) => resolution.to_lockfile().to_text(),
+            Verdict::Conflict(conflict) => format!("{conflict:#?}"),
+        }
+    };
+    let kinds: [fn(&Answer) -> bool; 3] = [
+        |answer| answer.solution().is_none(),
+        Answer::is_side_by_side,
+        |answer| answer.solution().is_some() && !answer.is_side_by_side(),
+    ];
+    for is_wanted in kinds {
+        let universe = (0..)
+            .map(Universe::random)
+            .filter(|universe| universe.records.len() > 12)
+            .find(|universe| is_wanted(&solve(universe).answer()))
+            .expect("there are such universes");
+        let expected = text(&universe, Supplies::OnDemand);
+        for seed in 0..1_000 {
+            let mut shuffled = universe.clone();
+            Random::new(seed).shuffle(&mut shuffled.records);
+            for supplies in [Supplies::OnDemand, Supplies::Beforehand, Supplies::Attached] {
+                assert_eq!(text(&shuffled, supplies), expected, "{seed} {supplies:?}");
+            }
+        }
+    }
 }
 
 /// A search without patience finds a resolution where there is one, and the result is locally best.

@@ -75,6 +75,7 @@ impl Problem {
                 }
                 Exit::Failed
             }
+            Answer::Cancelled => unreachable!("an interrupt ends the whole process"),
             Answer::GaveUp { steps } => {
                 let summary = format!("gave up after {steps} steps without an answer");
                 let hint = "`--max-steps` allows more";

@@ -138,7 +138,7 @@ impl Explanation {
             Some(repairs) => repairs,
             None => self.repairs.insert(Repairs::new(encoding.universe, facts)),
         };
-        let repairs = repairs.finish(encoding.universe)?;
+        let repairs = repairs.finish(encoding.universe, budget)?;
         tell::tell(&mut encoding, facts, repairs)
     }
 }

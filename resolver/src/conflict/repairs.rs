@@ -6,7 +6,7 @@ use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{PackageName, Spec, Version};
 
 use crate::encoding::{Encoding, Fact, Missing};
-use crate::engine::{Budget, Engine, Outcome, search};
+use crate::engine::{Budget, Outcome, search};
 use crate::universe::{ReleaseId, Universe};
 
 /// How many requirements are tried. Reasons are many where no single change is worth much.
@@ -65,9 +65,13 @@ impl Repairs {
     }
 
     /// Goes on until all were tried.
-    pub(super) fn finish(&mut self, universe: &mut Universe) -> Result<&[Repair], Missing> {
+    pub(super) fn finish(
+        &mut self,
+        universe: &mut Universe,
+        budget: &Budget,
+    ) -> Result<&[Repair], Missing> {
         while let Some(fact) = self.tries.get(self.next).cloned() {
-            self.found.extend(repair(universe, &fact)?);
+            self.found.extend(repair(universe, &fact, budget)?);
             self.next += 1;
         }
         Ok(&self.found)
@@ -75,7 +79,11 @@ impl Repairs {
 }
 
 /// What a requirement would have to allow.
-fn repair(universe: &mut Universe, fact: &Fact) -> Result<Option<Repair>, Missing> {
+fn repair(
+    universe: &mut Universe,
+    fact: &Fact,
+    budget: &Budget,
+) -> Result<Option<Repair>, Missing> {
     let Fact::Requires {
         owner,
         target,
@@ -85,7 +93,7 @@ fn repair(universe: &mut Universe, fact: &Fact) -> Result<Option<Repair>, Missin
         return Ok(None);
     };
     // That a search without patience finds is locally best, by the requirements as they are.
-    let mut budget = Budget::new(MAX_STEPS, u64::MAX, Engine::Native);
+    let mut budget = budget.aside(MAX_STEPS);
     let mut encoding = Encoding::new(universe, BTreeSet::new());
     encoding.loosen(fact.clone());
     let selection = match search(&mut encoding, &mut budget) {

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashSet;
 
+use crate::cancel::Cancellation;
 use crate::encoding::{Clause, Encoding, Fact, Missing, Variable};
 use crate::hierarchy;
 use crate::improve::{Stopped, improve};
@@ -23,9 +24,10 @@ pub(crate) struct Budget {
     /// After how many conflicts a search no longer insists on the best selection.
     patience: u64,
     engine: Engine,
+    cancellation: Cancellation,
 }
 
-/// The budget is used up.
+/// The budget is used up, or the solver is to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Exhausted;
 
@@ -36,11 +38,24 @@ impl Budget {
             taken: 0,
             patience,
             engine,
+            cancellation: Cancellation::default(),
         }
     }
 
+    /// So many steps for something on the side, which ends when the solver is to end.
+    pub(crate) fn aside(&self, limit: u64) -> Self {
+        Self {
+            cancellation: self.cancellation.clone(),
+            ..Self::new(limit, u64::MAX, Engine::Native)
+        }
+    }
+
+    pub(crate) fn cancellation(&self) -> &Cancellation {
+        &self.cancellation
+    }
+
     pub(crate) fn take(&mut self) -> Result<(), Exhausted> {
-        if self.taken >= self.limit {
+        if self.taken >= self.limit || self.cancellation.is_cancelled() {
             return Err(Exhausted);
         }
         self.taken += 1;
@@ -67,7 +82,7 @@ pub(crate) enum Outcome<T> {
     Impossible(Proof),
     /// Releases are needed that were not delivered.
     Missing(Missing),
-    /// The budget is used up.
+    /// The budget is used up, or the solver is to end.
     GaveUp,
 }
 

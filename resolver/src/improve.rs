@@ -41,6 +41,7 @@ pub(crate) fn improve(
     let mut improvement = Improvement {
         demanded: Demanded::by(universe, &selection),
         demands: Vec::new(),
+        any_names_prerelease: universe.any_names_prerelease(),
         universe,
         selection,
         split,
@@ -57,6 +58,8 @@ struct Improvement<'search> {
     budget: &'search mut Budget,
     demanded: Demanded,
     demands: Vec<Demand>,
+    /// Where none does, what names a prerelease need not be looked for.
+    any_names_prerelease: bool,
 }
 
 /// What was decided up to a point of a walk through a selection.
@@ -108,7 +111,7 @@ impl Improvement<'_> {
     }
 
     fn decide(&mut self, decided: &mut Decided, release: ReleaseId) {
-        if decided.releases.insert(release) {
+        if decided.releases.insert(release) && self.any_names_prerelease {
             self.universe.demands(release, &mut self.demands);
             let named = self.demands.iter().filter(|demand| demand.names_prerelease);
             decided

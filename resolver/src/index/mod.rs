@@ -11,6 +11,8 @@ mod compile;
 pub(crate) use column::to_u32;
 use column::{Column, Lists, Texts};
 
+use std::sync::OnceLock;
+
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{ArtifactDigest, ClassName, IndexRecord, PackageName, Spec, Version};
 
@@ -82,6 +84,8 @@ pub struct CompiledIndex {
     parents: Lists<u32>,
     /// For each table the names that others must define, in the order in which they are extended.
     externals: Lists<u32>,
+    /// Whether any spec names a prerelease, once that was asked for.
+    any_names_prerelease: OnceLock<bool>,
     /// Where requirements are written, for those that come from files of packages.
     locations: Vec<Option<Location>>,
 }
@@ -218,6 +222,12 @@ impl CompiledIndex {
     #[inline]
     pub(crate) fn names_prerelease(&self, spec: u32) -> bool {
         self.spec_flags[spec as usize] & NAMES_PRERELEASE != 0
+    }
+
+    /// Whether any spec names a prerelease.
+    pub(crate) fn any_names_prerelease(&self) -> bool {
+        let any = || (self.spec_flags.iter()).any(|flags| flags & NAMES_PRERELEASE != 0);
+        *self.any_names_prerelease.get_or_init(any)
     }
 
     /// Where the set of releases stands that have the requirement of a group.

@@ -236,6 +236,13 @@ impl Universe {
         self.roots.iter().any(|root| root.package == package)
     }
 
+    /// Whether any requirement that is known names a prerelease.
+    pub(crate) fn any_names_prerelease(&self) -> bool {
+        let mut shards = self.shards.iter();
+        // What a model demands stands in no index.
+        self.model.is_some() || shards.any(|shard| shard.index.any_names_prerelease())
+    }
+
     /// Whether there are whole indexes at hand.
     pub(crate) fn has_attached(&self) -> bool {
         !self.attached.is_empty()

@@ -5,9 +5,12 @@
 //! solved without looking at a text. Everything is kept in columns of plain numbers, which a file
 //! can hold as they are.
 
+mod bytes;
+mod check;
 mod column;
 mod compile;
 
+pub use bytes::IndexBytesError;
 pub(crate) use column::to_u32;
 use column::{Column, Lists, Texts};
 
@@ -107,6 +110,21 @@ impl CompiledIndex {
     /// alone, the one is kept whose metadata is the least as text.
     pub fn compile(records: Vec<IndexRecord>) -> Self {
         compile::compile(records)
+    }
+
+    /// The packages that have a release which defines a class for others, sorted.
+    pub fn defining(&self, class: &ClassName) -> Vec<PackageName> {
+        let Some(class) = self.find_class(class.as_str()) else {
+            return Vec::new();
+        };
+        let defines = |release: u32| {
+            let table = self.table(release);
+            table.is_some_and(|table| self.has_class(table, class) == Some(true))
+        };
+        (0..self.name_count())
+            .filter(|name| self.releases(*name).any(defines))
+            .map(|name| self.name(name))
+            .collect()
     }
 
     /// How many releases there are.

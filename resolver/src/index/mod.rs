@@ -140,7 +140,12 @@ impl CompiledIndex {
 
     /// Whether the index has releases of a package.
     pub fn has(&self, name: &PackageName) -> bool {
-        self.find(name.as_str())
+        self.has_package(name.as_str())
+    }
+
+    /// Likewise for a name as text.
+    pub fn has_package(&self, name: &str) -> bool {
+        self.find(name)
             .is_some_and(|name| !self.releases(name).is_empty())
     }
 

@@ -15,6 +15,9 @@ const ENVIRONMENT: &str = "../tests/cli/environment.md";
 fn cases() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/cli");
     let before = fixtures(&folder);
+    // Cases share it, and must not notice.
+    let cache = tempfile::tempdir().expect("a temporary folder");
+    let cache = cache.path().to_str().expect("a path that is text");
     let cases = trycmd::TestCases::new();
     cases
         .register_bin("pkgres", trycmd::cargo::cargo_bin!("pkgres"))
@@ -22,6 +25,7 @@ fn cases() {
         .env("NO_COLOR", "1")
         .env("LC_ALL", "C")
         .env("PKGRES_REGISTRY", "")
+        .env("PKGRES_CACHE", cache)
         .case("../tests/cli/*.md")
         .case("../tests/cli/*.toml")
         .skip(ENVIRONMENT);
@@ -30,6 +34,7 @@ fn cases() {
     environment
         .register_bin("pkgres", trycmd::cargo::cargo_bin!("pkgres"))
         .env("NO_COLOR", "1")
+        .env("PKGRES_CACHE", cache)
         .case(ENVIRONMENT);
     environment.run();
     // A case that writes where its inputs lie passes from its second run on, whatever it says.

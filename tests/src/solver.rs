@@ -1,11 +1,12 @@
 //! The solver's answer to a universe, in the terms of the reference.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use pkgres_manifest::{IndexRecord, PackageName, RegistryName, ReleaseSource};
 use pkgres_resolver::{
-    Conflict, Locked, PrereleasePolicy, Request, Resolution, Resolver, Root, SolveOptions, Step,
-    Supply,
+    CompiledIndex, Conflict, Locked, PrereleasePolicy, Request, Resolution, Resolver, Root,
+    SolveOptions, Step, Supply,
 };
 
 use crate::reference::{Answer, Solution};
@@ -37,6 +38,10 @@ pub enum Supplies {
     OnDemand,
     /// All of them before the first step, in the order of the records.
     Beforehand,
+    /// All of them before the first step, as a compiled index that was written and read again.
+    Compiled,
+    /// Likewise, with every other package from elsewhere and before the index.
+    PartlyCompiled,
 }
 
 /// Lets the solver answer. Packages are provided one at a time, as it asks for them.
@@ -76,6 +81,16 @@ pub fn solve_with(universe: &Universe, supplies: Supplies, patience: u64) -> Ver
     let mut request = request(universe);
     request.options.patience = patience;
     let mut resolver = Resolver::new(request);
+    if supplies == Supplies::PartlyCompiled {
+        for name in records.keys().step_by(2) {
+            resolver.provide(name, supply(name));
+        }
+    }
+    if matches!(supplies, Supplies::Compiled | Supplies::PartlyCompiled) {
+        let index = CompiledIndex::from_bytes(compiled(universe), &SOURCE);
+        let index = index.expect("nothing happened to the bytes");
+        resolver.attach(source.clone(), Arc::new(index));
+    }
     let mut asked: Vec<PackageName> = Vec::new();
     if supplies == Supplies::Beforehand {
         for record in &universe.records {
@@ -100,7 +115,23 @@ pub fn solve_with(universe: &Universe, supplies: Supplies, patience: u64) -> Ver
     }
 }
 
-fn request(universe: &Universe) -> Request {
+/// What the compiled indexes of universes say that they were made of.
+pub const SOURCE: [u8; 32] = [7; 32];
+
+/// The releases of a universe as the bytes of a compiled index.
+///
+/// # Panics
+///
+/// If the records know where in files they are written, which those of universes do not.
+pub fn compiled(universe: &Universe) -> Vec<u8> {
+    let index = CompiledIndex::compile(universe.records.clone());
+    index
+        .to_bytes(&SOURCE)
+        .expect("nothing is written in a file")
+}
+
+/// What a solver is to be asked about a universe.
+pub fn request(universe: &Universe) -> Request {
     Request {
         roots: vec![Root::Package(Box::new(universe.root.clone()))],
         core: universe.core.clone(),

@@ -124,11 +124,10 @@ struct Compiler<'records> {
     allowed: FxHashMap<(u32, u32), u32>,
 }
 
-/// A set of versions that releases of a package require of another one.
+/// A spec with which releases of a package require another one.
 struct Group {
     target: u32,
     allowed: u32,
-    /// Where the index does not have the target, only equal specs are known to allow the same.
     spec: u32,
     owners: Vec<u64>,
 }
@@ -147,7 +146,7 @@ impl<'records> Compiler<'records> {
                     let target = names.number(&requirement.package);
                     let spec = self.spec(&requirement.spec);
                     let allowed = self.allowed(target, spec, &requirement.spec);
-                    let group = self.group(&mut own, target, spec, allowed, count);
+                    let group = Self::group(&mut own, target, spec, allowed, count);
                     let owner = &mut own[group as usize].owners[position as usize / 64];
                     *owner |= 1 << (position % 64);
                     edges.items.push(target);
@@ -210,24 +209,12 @@ impl<'records> Compiler<'records> {
     }
 
     /// The position of the group of a requirement among those of its package.
-    fn group(
-        &mut self,
-        own: &mut Vec<Group>,
-        target: u32,
-        spec: u32,
-        allowed: u32,
-        count: u32,
-    ) -> u32 {
-        let width_of_target = width(to_u32(self.packages[target as usize].len()));
-        let words = |set: u32| &self.words[set as usize..set as usize + width_of_target];
-        let known = own.iter().position(|group| {
-            group.target == target
-                && if allowed == NONE {
-                    group.spec == spec
-                } else {
-                    group.allowed == allowed || words(group.allowed) == words(allowed)
-                }
-        });
+    fn group(own: &mut Vec<Group>, target: u32, spec: u32, allowed: u32, count: u32) -> u32 {
+        // Other specs may allow the same, but then a package that is delivered by itself, where
+        // nobody knows what its specs allow, would make for another search and another answer.
+        let known = own
+            .iter()
+            .position(|group| group.target == target && group.spec == spec);
         if let Some(known) = known {
             return to_u32(known);
         }

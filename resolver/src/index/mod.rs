@@ -63,8 +63,8 @@ pub struct CompiledIndex {
     edge_specs: Column<u32>,
     /// The group that a requirement belongs to, counted from the first one of the package.
     edge_groups: Column<u32>,
-    /// For each package the names that its releases require; one entry for each set of versions
-    /// that any of them allows.
+    /// For each package the names that its releases require; one entry for each spec with which
+    /// any of them does.
     groups: Lists<u32>,
     /// Where the set of releases stands whose requirement it is.
     group_owners: Column<u32>,

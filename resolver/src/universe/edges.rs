@@ -96,24 +96,17 @@ impl Universe {
             let group = index.edge_group(name, edge);
             let spec = index.edge_spec(edge);
             let in_shard = |at: u32| SetId { shard, at };
-            let (allowed, is_own) = match &entry.delivered {
-                None => (SetId::UNKNOWN, false),
-                Some(delivered) => {
-                    let is_own = delivered.shard == shard;
-                    if is_own && delivered.candidates.is_none() {
-                        (in_shard(index.group_allowed(group)), true)
-                    } else {
-                        (self.set_of_spec(shard, spec, target), is_own)
-                    }
+            let allowed = match &entry.delivered {
+                None => SetId::UNKNOWN,
+                Some(delivered) if delivered.shard == shard && delivered.candidates.is_none() => {
+                    in_shard(index.group_allowed(group))
                 }
+                Some(_) => self.set_of_spec(shard, spec, target),
             };
-            // Elsewhere the target has other releases than those by which groups were made, unless
-            // the index has none and groups were made by specs.
-            let is_grouped = is_own || index.group_allowed(group) == NONE;
             let demand = Demand {
                 target,
                 allowed,
-                owners: is_grouped.then(|| in_shard(index.group_owners(group))),
+                owners: Some(in_shard(index.group_owners(group))),
                 names_prerelease: index.names_prerelease(spec),
             };
             if Some(target) == core {

@@ -11,6 +11,9 @@ use std::path::{Path, PathBuf};
 /// The case whose commands set `PKGRES_REGISTRY` themselves, which the other cases must not have.
 const ENVIRONMENT: &str = "../tests/cli/environment.md";
 
+/// Likewise `PKGRES_CACHE`.
+const CACHE: &str = "../tests/cli/cache.md";
+
 #[test]
 fn cases() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/cli");
@@ -28,8 +31,17 @@ fn cases() {
         .env("PKGRES_CACHE", cache)
         .case("../tests/cli/*.md")
         .case("../tests/cli/*.toml")
-        .skip(ENVIRONMENT);
+        .skip(ENVIRONMENT)
+        .skip(CACHE);
     cases.run();
+    let kept = trycmd::TestCases::new();
+    kept.register_bin("pkgres", trycmd::cargo::cargo_bin!("pkgres"))
+        .register_bin("ls", program("ls"))
+        .env("NO_COLOR", "1")
+        .env("LC_ALL", "C")
+        .env("PKGRES_REGISTRY", "")
+        .case(CACHE);
+    kept.run();
     let environment = trycmd::TestCases::new();
     environment
         .register_bin("pkgres", trycmd::cargo::cargo_bin!("pkgres"))

@@ -37,6 +37,9 @@ const READ: &str = "--read";
 /// The argument with which this program opens the compiled index of a file.
 const OPEN: &str = "--open";
 
+/// The argument with which this program compiles the index of a file into another.
+const COMPILE: &str = "--compile";
+
 /// What the compiled index says that it was made of.
 const SOURCE: [u8; 32] = [0; 32];
 
@@ -72,6 +75,7 @@ fn main() -> ExitCode {
     let result = match arguments.as_slice() {
         [word, path] if word == SKIM => skim(Path::new(path)),
         [word, path] if word == READ => read_records(Path::new(path)),
+        [word, from, to] if word == COMPILE => compile(Path::new(from), Path::new(to)),
         [word, path] if word == OPEN => open_compiled(Path::new(path)),
         _ => measure(),
     };
@@ -113,6 +117,14 @@ fn read_records(path: &Path) -> io::Result<()> {
         println!("{}", records(path)?.len());
     }
     Ok(())
+}
+
+fn compile(from: &Path, to: &Path) -> io::Result<()> {
+    let bytes = CompiledIndex::compile(records(from)?).to_bytes(&SOURCE);
+    std::fs::write(
+        to,
+        bytes.expect("records of an index are not written in manifests"),
+    )
 }
 
 fn open_compiled(path: &Path) -> io::Result<()> {
@@ -186,15 +198,21 @@ fn measure() -> io::Result<()> {
         command
     };
     let compiled = folder.path().join("compiled");
-    let bytes_of = CompiledIndex::compile(records(&index)?).to_bytes(&SOURCE);
-    let bytes_of = bytes_of.expect("records of an index are not written in manifests");
-    std::fs::write(&compiled, bytes_of)?;
     let this_with = |word: &str, path: &Path| {
         let mut command = Command::new(&this);
         command.arg(word).arg(path);
         command
     };
     let (real, real_registry) = files::real_package();
+    // Not in this process, which has to stay small.
+    let made = Command::new(&this)
+        .arg(COMPILE)
+        .arg(&index)
+        .arg(&compiled)
+        .status()?;
+    if !made.success() {
+        return Err(io::Error::other("the index cannot be compiled"));
+    }
     let peer = this_with(SKIM, &index);
     let mut start = Command::new(&pkgres);
     start.arg("--version");

@@ -1,6 +1,10 @@
 //! `cargo bench -p pkgres-benches --bench process`: whole runs of `pkgres resolve`, from the start
 //! of the process to its end, next to a process that does nothing but go through the lines of the
-//! same index with `serde_json`, medians of computing time and of peak memory.
+//! same index with `serde_json`, medians of computing time and of peak memory. *Cold* is without a
+//! cache, *warm* with one that knows the index.
+//!
+//! Two more programs do one thing each: read all lines as records, and open the compiled index that
+//! was made of them, with all that is checked about it. Opening is to take a tenth of reading.
 //!
 //! `SEED` makes another index, `RUNS` says how many runs a median is taken of, and `PKGRES` names a
 //! binary to measure instead of the one of this workspace.
@@ -13,14 +17,37 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::time::Duration;
 
 use pkgres_benches::files;
 use pkgres_benches::index::IndexShape;
 use pkgres_benches::process::medians;
 use pkgres_benches::table::{ProcessRow, ProcessTable};
+use pkgres_files::map_file;
+use pkgres_manifest::diagnostic::{Location, SourceText};
+use pkgres_manifest::{IndexReader, IndexRecord, Limits};
+use pkgres_resolver::CompiledIndex;
 
 /// The argument with which this program is the peer: it goes through the lines of a file.
 const SKIM: &str = "--skim";
+
+/// The argument with which this program reads the lines of a file as records.
+const READ: &str = "--read";
+
+/// The argument with which this program opens the compiled index of a file.
+const OPEN: &str = "--open";
+
+/// The argument with which this program compiles the index of a file into another.
+const COMPILE: &str = "--compile";
+
+/// What the compiled index says that it was made of.
+const SOURCE: [u8; 32] = [0; 32];
+
+/// How long the index is left alone before it is measured.
+const SETTLED: Duration = Duration::from_secs(4);
+
+/// How often the index is read or opened in one run, because opening takes so little.
+const TIMES: u32 = 5;
 
 /// How many packages the root of the large index requires directly.
 const FEW: usize = 5;
@@ -44,14 +71,13 @@ impl Case {
 }
 
 fn main() -> ExitCode {
-    let mut arguments = std::env::args_os().skip(1);
-    let result = if arguments.next().is_some_and(|word| word == SKIM) {
-        arguments
-            .next()
-            .ok_or_else(|| io::Error::other("a file is missing"))
-            .and_then(|path| skim(Path::new(&path)))
-    } else {
-        measure()
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let result = match arguments.as_slice() {
+        [word, path] if word == SKIM => skim(Path::new(path)),
+        [word, path] if word == READ => read_records(Path::new(path)),
+        [word, from, to] if word == COMPILE => compile(Path::new(from), Path::new(to)),
+        [word, path] if word == OPEN => open_compiled(Path::new(path)),
+        _ => measure(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -73,6 +99,40 @@ fn skim(path: &Path) -> io::Result<()> {
         line.clear();
     }
     println!("{lines}");
+    Ok(())
+}
+
+/// The records of an index.
+fn records(path: &Path) -> io::Result<Vec<IndexRecord>> {
+    let mut reader = IndexReader::new(Limits::default());
+    let text = std::fs::read_to_string(path)?;
+    let nowhere = |span| Location::new(&SourceText::new("index", ""), span);
+    let read = |line| reader.read_line(line, &nowhere);
+    let records = text.lines().map(read).collect::<Result<_, _>>();
+    records.map_err(|error| io::Error::other(error.message))
+}
+
+fn read_records(path: &Path) -> io::Result<()> {
+    for _ in 0..TIMES {
+        println!("{}", records(path)?.len());
+    }
+    Ok(())
+}
+
+fn compile(from: &Path, to: &Path) -> io::Result<()> {
+    let bytes = CompiledIndex::compile(records(from)?).to_bytes(&SOURCE);
+    std::fs::write(
+        to,
+        bytes.expect("records of an index are not written in manifests"),
+    )
+}
+
+fn open_compiled(path: &Path) -> io::Result<()> {
+    for _ in 0..TIMES {
+        let bytes = map_file(path, u64::MAX).map_err(io::Error::other)?;
+        let index = CompiledIndex::from_bytes(bytes, &SOURCE).map_err(io::Error::other)?;
+        println!("{}", index.release_count());
+    }
     Ok(())
 }
 
@@ -117,12 +177,14 @@ fn measure() -> io::Result<()> {
         std::fs::write(root.join("manifest.yaml"), shape.root_manifest(families))?;
         io::Result::Ok(root)
     };
+    let cache = folder.path().join("cache");
     let resolve = |root: &Path, registry: &str, location: &Path| {
         let mut command = Command::new(&pkgres);
         let mut registry = OsString::from(registry);
         registry.push(location);
         command.arg("resolve").arg(root);
         command.arg("--registry").arg(registry);
+        command.env("PKGRES_CACHE", &cache);
         command
     };
     let with_index = |root: &Path, index: &Path| {
@@ -130,12 +192,31 @@ fn measure() -> io::Result<()> {
         command.arg("--no-core-library");
         command
     };
+    let cold = |root: &Path, index: &Path| {
+        let mut command = with_index(root, index);
+        command.arg("--no-cache");
+        command
+    };
+    let compiled = folder.path().join("compiled");
+    let this_with = |word: &str, path: &Path| {
+        let mut command = Command::new(&this);
+        command.arg(word).arg(path);
+        command
+    };
     let (real, real_registry) = files::real_package();
-    let mut peer = Command::new(&this);
-    peer.arg(SKIM).arg(&index);
+    // Not in this process, which has to stay small.
+    let made = Command::new(&this)
+        .arg(COMPILE)
+        .arg(&index)
+        .arg(&compiled)
+        .status()?;
+    if !made.success() {
+        return Err(io::Error::other("the index cannot be compiled"));
+    }
+    let peer = this_with(SKIM, &index);
     let mut start = Command::new(&pkgres);
     start.arg("--version");
-    let few = root(FEW)?;
+    let (none, few, many) = (root(0)?, root(FEW)?, root(shape.families())?);
     let mut cases = [
         Case::new("`--version`", start, false),
         Case::new(
@@ -143,22 +224,15 @@ fn measure() -> io::Result<()> {
             resolve(&real, "dir:", &real_registry),
             false,
         ),
-        Case::new(
-            "index, nothing is required",
-            with_index(&root(0)?, &index),
-            true,
-        ),
-        Case::new("index, 5 are required", with_index(&few, &index), true),
-        Case::new(
-            "the same, names not first",
-            with_index(&few, &reordered),
-            true,
-        ),
-        Case::new(
-            "index, 500 are required",
-            with_index(&root(shape.families())?, &index),
-            true,
-        ),
+        Case::new("cold, nothing is required", cold(&none, &index), true),
+        Case::new("cold, 5 are required", cold(&few, &index), true),
+        Case::new("the same, names not first", cold(&few, &reordered), true),
+        Case::new("cold, 500 are required", cold(&many, &index), true),
+        Case::new("warm, nothing is required", with_index(&none, &index), true),
+        Case::new("warm, 5 are required", with_index(&few, &index), true),
+        Case::new("warm, 500 are required", with_index(&many, &index), true),
+        Case::new("5 x all lines as records", this_with(READ, &index), true),
+        Case::new("5 x opening it compiled", this_with(OPEN, &compiled), true),
         Case::new("index, `serde_json` alone", peer, true),
     ];
     eprintln!(
@@ -167,6 +241,12 @@ fn measure() -> io::Result<()> {
         shape.versions,
         as_megabytes(bytes)
     );
+    // A large index is compiled when it is seen again, and believed to be the same as before only
+    // if it was left alone for a while.
+    std::thread::sleep(SETTLED);
+    for _ in 0..2 {
+        last_words(&mut with_index(&few, &index))?;
+    }
     let results = cases
         .iter_mut()
         .map(|case| last_words(&mut case.command))

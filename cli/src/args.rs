@@ -85,6 +85,13 @@ pub(crate) struct RegistryArgs {
     #[arg(long = "provide", value_name = "FILE")]
     pub(crate) provided: Vec<PathBuf>,
 
+    /// Read index files themselves, and keep nothing of them
+    ///
+    /// Otherwise what is worked out about them is kept for later runs in the folder that the
+    /// variable `PKGRES_CACHE` names, or `pkgres` in the user's folder of caches.
+    #[arg(long)]
+    pub(crate) no_cache: bool,
+
     /// The core library, which every package requires
     #[arg(long, value_name = "NAME", default_value = "io.murano")]
     pub(crate) core_library: String,

@@ -1,11 +1,12 @@
 //! The registries of a run.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{IndexRecord, PackageName, ReadOptions};
-use pkgres_registry_client::{RegistryLocation, RegistrySet, read_provided};
+use pkgres_registry_client::{IndexCache, RegistryLocation, RegistrySet, read_provided};
 
 use crate::args::RegistryArgs;
 use crate::failure::{Failure, Result};
@@ -13,6 +14,9 @@ use crate::settings::Settings;
 
 /// The variable that names registries, separated by commas.
 const REGISTRY_VARIABLE: &str = "PKGRES_REGISTRY";
+
+/// The variable that names the folder of the cache.
+const CACHE_VARIABLE: &str = "PKGRES_CACHE";
 
 /// The largest file of provided releases, in bytes.
 const MAX_PROVIDED_BYTES: u64 = 32 << 20;
@@ -24,19 +28,45 @@ pub(crate) fn open(
     root_folder: Option<&Path>,
     options: &ReadOptions,
 ) -> Result<RegistrySet> {
-    open_all(&locations(args, root_folder)?, options)
+    open_all(&locations(args, root_folder)?, args, options)
 }
 
 /// Opens registries, the preferred one first.
 pub(crate) fn open_all(
     locations: &[RegistryLocation],
+    args: &RegistryArgs,
     options: &ReadOptions,
 ) -> Result<RegistrySet> {
+    let cache = cache(args);
     let registries = locations
         .iter()
-        .map(|location| location.open(options))
+        .map(|location| location.open(options, cache.as_ref()))
         .collect::<std::result::Result<Vec<_>, _>>()?;
     Ok(RegistrySet::new(registries))
+}
+
+/// Where compiled indexes are kept.
+///
+/// Settings files have no say in this: they come with a project, and whoever can write to the
+/// folder decides what is resolved.
+fn cache(args: &RegistryArgs) -> Option<IndexCache> {
+    if args.no_cache {
+        return None;
+    }
+    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    // A relative folder would be another one wherever the command is run.
+    let folder = |name| {
+        variable(name)
+            .map(PathBuf::from)
+            .filter(|folder| folder.is_absolute())
+    };
+    let folder = match variable(CACHE_VARIABLE) {
+        Some(folder) => PathBuf::from(folder),
+        None => folder("XDG_CACHE_HOME")
+            .or_else(|| Some(folder("HOME")?.join(".cache")))?
+            .join("pkgres"),
+    };
+    Some(IndexCache::new(folder, SystemTime::now()))
 }
 
 /// Where the registries are, in order of preference.

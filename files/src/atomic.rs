@@ -18,6 +18,60 @@ const TEMPORARY_PREFIX: &str = ".pkgres-";
 /// takes the place of the target. Refused if the target is a link, a folder or a device. What
 /// earlier runs left behind after a crash is removed.
 pub fn write_file(system: &dyn FileSystem, path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    write(system, path, bytes, Durability::Durable)
+}
+
+/// Writes a file that can be made again, such as one of a cache, and its folder if there is none.
+///
+/// As with [`write_file`] readers see the old content or the new one, also those that have the old
+/// one open. But nothing waits for the disk: after a crash of the machine there may be anything at
+/// all, so that the content has to show whether it is whole.
+pub fn write_cache_file(
+    system: &dyn FileSystem,
+    path: &Path,
+    bytes: &[u8],
+) -> Result<(), FileError> {
+    make_folders(system, parent(path))?;
+    write(system, path, bytes, Durability::Volatile)
+}
+
+/// Makes a folder and those that it lies in, as far as they are missing.
+fn make_folders(system: &dyn FileSystem, folder: &Path) -> Result<(), FileError> {
+    let kind = |folder: &Path| {
+        let kind = system.kind(folder);
+        kind.map_err(FileError::system("cannot create", folder))
+    };
+    let mut missing = Vec::new();
+    for folder in folder.ancestors() {
+        if folder.as_os_str().is_empty() || kind(folder)?.is_some() {
+            break;
+        }
+        missing.push(folder);
+    }
+    for folder in missing.into_iter().rev() {
+        if let Err(error) = system.create_folder(folder) {
+            // Another process may have made it meanwhile.
+            if kind(folder)? != Some(EntryKind::Folder) {
+                return Err(FileError::system("cannot create", folder)(error));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file must be there after a crash.
+#[derive(Clone, Copy, PartialEq)]
+enum Durability {
+    Durable,
+    Volatile,
+}
+
+fn write(
+    system: &dyn FileSystem,
+    path: &Path,
+    bytes: &[u8],
+    durability: Durability,
+) -> Result<(), FileError> {
     let folder = parent(path);
     let name = file_name(path)?;
     match system
@@ -33,12 +87,15 @@ pub fn write_file(system: &dyn FileSystem, path: &Path, bytes: &[u8]) -> Result<
     }
     sweep(system, folder, &name);
     let temporary = folder.join(temporary_name(&name));
-    let written = write_and_rename(system, &temporary, path, bytes);
+    let written = write_and_rename(system, &temporary, path, bytes, durability);
     if written.is_err() {
         // The error that is reported is the first one.
         let _ = system.remove(&temporary);
     }
     written?;
+    if durability == Durability::Volatile {
+        return Ok(());
+    }
     system
         .sync_folder(folder)
         .map_err(FileError::system("cannot write", folder))
@@ -49,6 +106,7 @@ fn write_and_rename(
     temporary: &Path,
     path: &Path,
     bytes: &[u8],
+    durability: Durability,
 ) -> Result<(), FileError> {
     // Errors name the target: nobody knows the temporary file.
     let failed = || FileError::system("cannot write", path);
@@ -56,7 +114,9 @@ fn write_and_rename(
         .create_file(temporary, Access::Data)
         .map_err(failed())?;
     file.write(bytes).map_err(failed())?;
-    file.sync().map_err(failed())?;
+    if durability == Durability::Durable {
+        file.sync().map_err(failed())?;
+    }
     system.rename(temporary, path).map_err(failed())
 }
 

@@ -22,12 +22,14 @@
 mod atomic;
 mod error;
 mod file_system;
+mod map;
 mod read;
 mod real;
 pub mod simulated;
 
-pub use atomic::{NewTreeFile, write_file, write_tree};
+pub use atomic::{NewTreeFile, write_cache_file, write_file, write_tree};
 pub use error::FileError;
 pub use file_system::{Access, EntryKind, FileSystem, NewFile};
+pub use map::{FileBytes, map_file};
 pub use read::{Follow, read_file};
 pub use real::RealFileSystem;

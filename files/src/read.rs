@@ -20,6 +20,16 @@ pub enum Follow {
 /// Anything that is not a plain file is refused without waiting for it: opening a pipe does not
 /// block, and devices are not read.
 pub fn read_file(path: &Path, limit: u64, follow: Follow) -> Result<Vec<u8>, FileError> {
+    let (file, length) = open_plain(path, limit, follow)?;
+    read_rest(file, path, length, limit)
+}
+
+/// Opens a plain file of at most `limit` bytes; says how many it has.
+pub(crate) fn open_plain(
+    path: &Path,
+    limit: u64,
+    follow: Follow,
+) -> Result<(File, u64), FileError> {
     let file = open(path, follow).map_err(FileError::system("cannot read", path))?;
     let metadata = file
         .metadata()
@@ -32,16 +42,29 @@ pub fn read_file(path: &Path, limit: u64, follow: Follow) -> Result<Vec<u8>, Fil
         };
         return Err(FileError::refused(path, format!("this is {kind}")));
     }
-    let too_large = || FileError::refused(path, format!("more than the limit of {limit} bytes"));
     if metadata.len() > limit {
-        return Err(too_large());
+        return Err(too_large(path, limit));
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default());
+    Ok((file, metadata.len()))
+}
+
+fn too_large(path: &Path, limit: u64) -> FileError {
+    FileError::refused(path, format!("more than the limit of {limit} bytes"))
+}
+
+/// Reads a file that was opened and has about `length` bytes.
+pub(crate) fn read_rest(
+    file: File,
+    path: &Path,
+    length: u64,
+    limit: u64,
+) -> Result<Vec<u8>, FileError> {
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
     file.take(limit.saturating_add(1))
         .read_to_end(&mut bytes)
         .map_err(FileError::system("cannot read", path))?;
     if bytes.len() as u64 > limit {
-        return Err(too_large());
+        return Err(too_large(path, limit));
     }
     Ok(bytes)
 }

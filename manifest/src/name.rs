@@ -101,6 +101,11 @@ macro_rules! fully_qualified_name {
                 Ok(Self(Arc::from(text)))
             }
 
+            /// Whether a text is a name. Cheaper than reading it, because nothing is kept.
+            pub fn is_name(text: &str) -> bool {
+                validate(text).is_ok()
+            }
+
             /// The name as text.
             pub fn as_str(&self) -> &str {
                 &self.0

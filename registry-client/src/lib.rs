@@ -36,6 +36,7 @@
 mod check_lock;
 mod directory;
 mod drive;
+mod index_cache;
 mod index_file;
 mod location;
 mod memory;
@@ -47,6 +48,7 @@ mod set;
 pub use check_lock::check_lock;
 pub use directory::{DirectoryRegistry, FolderFile, PackageFolder};
 pub use drive::{Answer, advance, drive};
+pub use index_cache::IndexCache;
 pub use index_file::IndexFileRegistry;
 pub use location::{LocationError, RegistryLocation};
 pub use memory::MemoryRegistry;

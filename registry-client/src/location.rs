@@ -6,6 +6,7 @@ use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{ReadOptions, RegistryName};
 
 use crate::directory::DirectoryRegistry;
+use crate::index_cache::IndexCache;
 use crate::index_file::IndexFileRegistry;
 use crate::registry::{Registry, RegistryError};
 
@@ -87,17 +88,23 @@ impl RegistryLocation {
         }
     }
 
-    /// Opens the registry.
-    pub fn open(&self, options: &ReadOptions) -> Result<Box<dyn Registry>, RegistryError> {
+    /// Opens the registry. Index files are compiled and kept in a cache if there is one.
+    pub fn open(
+        &self,
+        options: &ReadOptions,
+        cache: Option<&IndexCache>,
+    ) -> Result<Box<dyn Registry>, RegistryError> {
         Ok(match &self.kind {
             Kind::Directory(path) => {
                 Box::new(DirectoryRegistry::open(self.name.clone(), path, options)?)
             }
-            Kind::IndexFile(path) => Box::new(IndexFileRegistry::open(
-                self.name.clone(),
-                path,
-                &options.limits,
-            )?),
+            Kind::IndexFile(path) => {
+                let (name, limits) = (self.name.clone(), &options.limits);
+                Box::new(match cache {
+                    Some(cache) => IndexFileRegistry::open_cached(name, path, limits, cache)?,
+                    None => IndexFileRegistry::open(name, path, limits)?,
+                })
+            }
         })
     }
 }

@@ -53,7 +53,7 @@ mod word_set;
 pub use cancel::Cancellation;
 pub use conflict::{Conflict, Reason, ReasonKind, Repair};
 pub use engine::Engine;
-pub use index::CompiledIndex;
+pub use index::{CompiledIndex, IndexBytesError};
 pub use lock_check::{LockCheck, LockReport, Staleness};
 pub use model::{Fallback, ModelPlan, PlannedModel, Substitution};
 pub use request::{

@@ -11,10 +11,16 @@ use std::path::{Path, PathBuf};
 /// The case whose commands set `PKGRES_REGISTRY` themselves, which the other cases must not have.
 const ENVIRONMENT: &str = "../tests/cli/environment.md";
 
+/// Likewise `PKGRES_CACHE`.
+const CACHE: &str = "../tests/cli/cache.md";
+
 #[test]
 fn cases() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/cli");
     let before = fixtures(&folder);
+    // Cases share it, and must not notice.
+    let cache = tempfile::tempdir().expect("a temporary folder");
+    let cache = cache.path().to_str().expect("a path that is text");
     let cases = trycmd::TestCases::new();
     cases
         .register_bin("pkgres", trycmd::cargo::cargo_bin!("pkgres"))
@@ -22,14 +28,25 @@ fn cases() {
         .env("NO_COLOR", "1")
         .env("LC_ALL", "C")
         .env("PKGRES_REGISTRY", "")
+        .env("PKGRES_CACHE", cache)
         .case("../tests/cli/*.md")
         .case("../tests/cli/*.toml")
-        .skip(ENVIRONMENT);
+        .skip(ENVIRONMENT)
+        .skip(CACHE);
     cases.run();
+    let kept = trycmd::TestCases::new();
+    kept.register_bin("pkgres", trycmd::cargo::cargo_bin!("pkgres"))
+        .register_bin("ls", program("ls"))
+        .env("NO_COLOR", "1")
+        .env("LC_ALL", "C")
+        .env("PKGRES_REGISTRY", "")
+        .case(CACHE);
+    kept.run();
     let environment = trycmd::TestCases::new();
     environment
         .register_bin("pkgres", trycmd::cargo::cargo_bin!("pkgres"))
         .env("NO_COLOR", "1")
+        .env("PKGRES_CACHE", cache)
         .case(ENVIRONMENT);
     environment.run();
     // A case that writes where its inputs lie passes from its second run on, whatever it says.

@@ -40,6 +40,10 @@ pub enum Supplies {
     Beforehand,
     /// All of them as one index.
     Attached,
+    /// All of them before the first step, as a compiled index that was written and read again.
+    Compiled,
+    /// Likewise, with every other package from elsewhere and before the index.
+    PartlyCompiled,
 }
 
 /// Lets the solver answer. Packages are provided one at a time, as it asks for them.
@@ -94,6 +98,16 @@ fn run(universe: &Universe, supplies: Supplies, request: Request) -> Verdict {
         },
     };
     let mut resolver = Resolver::new(request);
+    if supplies == Supplies::PartlyCompiled {
+        for name in records.keys().step_by(2) {
+            resolver.provide(name, supply(name));
+        }
+    }
+    if matches!(supplies, Supplies::Compiled | Supplies::PartlyCompiled) {
+        let index = CompiledIndex::from_bytes(compiled(universe), &SOURCE);
+        let index = index.expect("nothing happened to the bytes");
+        resolver.attach(source.clone(), Arc::new(index));
+    }
     let mut asked: Vec<PackageName> = Vec::new();
     if supplies == Supplies::Beforehand {
         for record in &universe.records {
@@ -123,7 +137,23 @@ fn run(universe: &Universe, supplies: Supplies, request: Request) -> Verdict {
     }
 }
 
-fn request(universe: &Universe) -> Request {
+/// What the compiled indexes of universes say that they were made of.
+pub const SOURCE: [u8; 32] = [7; 32];
+
+/// The releases of a universe as the bytes of a compiled index.
+///
+/// # Panics
+///
+/// If the records know where in files they are written, which those of universes do not.
+pub fn compiled(universe: &Universe) -> Vec<u8> {
+    let index = CompiledIndex::compile(universe.records.clone());
+    index
+        .to_bytes(&SOURCE)
+        .expect("nothing is written in a file")
+}
+
+/// What a solver is to be asked about a universe.
+pub fn request(universe: &Universe) -> Request {
     Request {
         roots: vec![Root::Package(Box::new(universe.root.clone()))],
         core: universe.core.clone(),

@@ -9,12 +9,16 @@
 //! names the file, the line and the column. Only lines whose package cannot be told, or that are
 //! too long, are errors of the index as a whole.
 //!
+//! With a cache, the index is compiled when it seems to be used again, and the compiled one serves
+//! from then on: then lines are looked for only when all that a record says is asked for. An index
+//! that has a fault anywhere is not compiled, so that the same faults are told with and without.
+//!
 //! The file is not mapped into memory: it may be replaced or cut short while it is in use, which
 //! has to be an error and not the end of the process. Reading it in portions costs no more.
 
 mod lines;
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fs::File;
@@ -27,9 +31,19 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, SourceTex
 use pkgres_manifest::{
     ArtifactDigest, ClassName, IndexReader, IndexRecord, Limits, PackageName, RegistryName,
 };
+use pkgres_resolver::CompiledIndex;
+use sha2::{Digest as _, Sha256};
 
+use crate::index_cache::{
+    Entry as CacheEntry, Hashing, IndexCache, Known, Look, Stamp, content_of,
+};
 use crate::registry::{Artifact, Registry, RegistryError};
 use lines::{Line, Lines};
+
+/// Up to this size an index is compiled when it is first seen: that takes less than a tenth of a
+/// second, and no longer than to solve with most of its packages. A larger one is compiled when it
+/// is seen again, so that nobody waits long for what is used once.
+const COMPILED_AT_ONCE_BYTES: u64 = 8 << 20;
 
 /// The index records of a file.
 #[derive(Debug)]
@@ -38,10 +52,14 @@ pub struct IndexFileRegistry {
     path: PathBuf,
     limits: Limits,
     file: File,
+    /// What the file looked like when it was opened.
+    look: Look,
     reader: RefCell<IndexReader>,
     /// What was read of the file last. It is kept for its room alone.
     buffer: RefCell<Vec<u8>>,
-    runs: Runs,
+    /// Found out when the index is opened, or when they are first needed if it is compiled.
+    runs: OnceCell<Runs>,
+    compiled: Option<Arc<CompiledIndex>>,
 }
 
 /// Where the lines of each package stand.
@@ -105,30 +123,163 @@ impl IndexFileRegistry {
     /// Opens an index. A line whose package cannot be told is an error; other faults of a line are
     /// found when its package is asked for.
     pub fn open(name: RegistryName, path: &Path, limits: &Limits) -> Result<Self, RegistryError> {
+        let registry = Self::unread(name, path, limits)?;
+        registry.runs()?;
+        Ok(registry)
+    }
+
+    /// Likewise with a cache, from which the index comes if it is there, and where it is kept
+    /// otherwise. Nothing but the time that it takes depends on the cache.
+    pub fn open_cached(
+        name: RegistryName,
+        path: &Path,
+        limits: &Limits,
+        cache: &IndexCache,
+    ) -> Result<Self, RegistryError> {
+        let mut registry = Self::unread(name, path, limits)?;
+        let entry = cache.entry(path, limits);
+        match registry.find_compiled(&entry) {
+            Some(index) => registry.compiled = Some(Arc::new(index)),
+            None => {
+                registry.runs()?;
+            }
+        }
+        Ok(registry)
+    }
+
+    /// Opens the file and no more.
+    fn unread(name: RegistryName, path: &Path, limits: &Limits) -> Result<Self, RegistryError> {
         let open = || {
             let file = File::open(path)?;
-            if file.metadata()?.is_file() {
-                Ok(file)
+            let metadata = file.metadata()?;
+            if metadata.is_file() {
+                Ok((file, Look::of(&metadata)))
             } else {
                 Err(io::Error::other("this is not a plain file"))
             }
         };
-        let file = open().map_err(|error| unreachable(&name, path, &error))?;
-        let mut registry = Self {
+        let (file, look) = open().map_err(|error| unreachable(&name, path, &error))?;
+        Ok(Self {
             name,
             path: path.to_owned(),
             limits: limits.clone(),
             file,
+            look,
             reader: RefCell::new(IndexReader::new(limits.clone())),
             buffer: RefCell::default(),
-            runs: Runs::default(),
+            runs: OnceCell::new(),
+            compiled: None,
+        })
+    }
+
+    /// The compiled index from the cache; or it is compiled now, if that is worth while.
+    fn find_compiled(&self, entry: &CacheEntry<'_>) -> Option<CompiledIndex> {
+        let stamp = entry.stamp();
+        let known = stamp.filter(|stamp| stamp.look == self.look);
+        let write_stamp = |known| {
+            entry.write_stamp(&Stamp {
+                look: self.look,
+                known,
+            })
         };
-        registry.runs = registry.find_runs()?;
-        Ok(registry)
+        let content = match known.map(|stamp| stamp.known) {
+            Some(Known::Unfit) => return None,
+            Some(Known::Content(content)) => {
+                if let Some(index) = entry.load(&content) {
+                    return Some(index);
+                }
+                content
+            }
+            Some(Known::Seen) => content_of(&self.file).ok()?,
+            None => {
+                // Where nothing can be written, nothing is done in vain.
+                if !write_stamp(Known::Seen) || self.look.length > COMPILED_AT_ONCE_BYTES {
+                    return None;
+                }
+                content_of(&self.file).ok()?
+            }
+        };
+        let index = entry.load(&content).or_else(|| {
+            let index = self.compile(&content)?;
+            entry.store(&content, &index);
+            Some(index)
+        });
+        if let Some(stamp) = stamp
+            && let Known::Content(before) = stamp.known
+            && before != content
+        {
+            entry.forget(&before);
+        }
+        if entry.is_settled(&self.look) {
+            write_stamp(match index {
+                Some(_) => Known::Content(content),
+                None => Known::Unfit,
+            });
+        }
+        index
+    }
+
+    /// Reads all lines and compiles them. Nothing comes of it if one of them is at fault, or the
+    /// file no longer has this content.
+    fn compile(&self, content: &[u8; 32]) -> Option<CompiledIndex> {
+        (&self.file).seek(SeekFrom::Start(0)).ok()?;
+        let mut input = Hashing {
+            input: &self.file,
+            hasher: Sha256::new(),
+        };
+        let mut lines = Lines::new(&mut input, self.limits.index_line_bytes);
+        let mut reader = self.reader.borrow_mut();
+        let mut records: Vec<IndexRecord> = Vec::new();
+        while let Some(line) = lines.next().ok()? {
+            let Line::Whole { content, .. } = line else {
+                return None;
+            };
+            if content.is_empty() {
+                continue;
+            }
+            let text = std::str::from_utf8(content).ok()?;
+            // Nobody will see where.
+            let nowhere = |span| self.location(1, "", span);
+            records.push(reader.read_line(text, &nowhere).ok()?);
+        }
+        if <[u8; 32]>::from(input.hasher.finalize()) != *content {
+            return None;
+        }
+        // As when a single package is read: the first of equal lines counts.
+        records.sort_by(|one, two| (&one.name, &one.version).cmp(&(&two.name, &two.version)));
+        let is_same = |one: &IndexRecord, two: &IndexRecord| {
+            one.name == two.name && one.version == two.version
+        };
+        let differs = |pair: &[IndexRecord]| is_same(&pair[0], &pair[1]) && pair[0] != pair[1];
+        if records.windows(2).any(differs) {
+            return None;
+        }
+        records.dedup_by(|next, kept| is_same(next, kept));
+        Some(CompiledIndex::compile(records))
+    }
+
+    /// Where the lines of each package stand.
+    fn runs(&self) -> Result<&Runs, RegistryError> {
+        if let Some(runs) = self.runs.get() {
+            return Ok(runs);
+        }
+        if self.compiled.is_some() {
+            let now = self
+                .file
+                .metadata()
+                .map_err(|error| self.unreadable(&error))?;
+            if Look::of(&now) != self.look {
+                return Err(self.unreadable(&"the file changed while it was in use"));
+            }
+        }
+        let runs = self.find_runs()?;
+        Ok(self.runs.get_or_init(|| runs))
     }
 
     /// Finds out where the lines of each package stand.
     fn find_runs(&self) -> Result<Runs, RegistryError> {
+        let start = (&self.file).seek(SeekFrom::Start(0));
+        start.map_err(|error| self.unreadable(&error))?;
         let mut found = Runs::default();
         let mut current: Option<PackageName> = None;
         let mut lines = Lines::new(&self.file, self.limits.index_line_bytes);
@@ -205,7 +356,8 @@ impl IndexFileRegistry {
 
     /// A line about a package as a place, for messages.
     fn whole_line(&self, package: &str, number: usize) -> Location {
-        let mut runs = self.runs.of(package).into_iter().flatten();
+        let runs = self.runs.get().and_then(|runs| runs.of(package));
+        let mut runs = runs.into_iter().flatten();
         let run = runs.rfind(|run| run.first_line <= number);
         let mut bytes = Vec::new();
         let line = run.and_then(|run| {
@@ -237,7 +389,12 @@ impl IndexFileRegistry {
 
     /// The records of a package, by version.
     fn records_of(&self, package: &str) -> Result<Option<Vec<IndexRecord>>, RegistryError> {
-        let Some(runs) = self.runs.of(package) else {
+        if let Some(compiled) = &self.compiled
+            && !compiled.has_package(package)
+        {
+            return Ok(None);
+        }
+        let Some(runs) = self.runs()?.of(package) else {
             return Ok(None);
         };
         let mut buffer = self.buffer.borrow_mut();
@@ -323,11 +480,18 @@ impl Registry for IndexFileRegistry {
             .collect()
     }
 
+    fn compiled(&self) -> Result<Option<Arc<CompiledIndex>>, RegistryError> {
+        Ok(self.compiled.clone())
+    }
+
     fn defining(&self, class: &ClassName) -> Result<Vec<PackageName>, RegistryError> {
+        if let Some(compiled) = &self.compiled {
+            return Ok(compiled.defining(class));
+        }
+        let runs = self.runs()?;
         let finder = memmem::Finder::new(class.as_str());
         // In the order of the file, so that of several faults always the same one is told.
-        let mut packages: Vec<(usize, &PackageName)> = self
-            .runs
+        let mut packages: Vec<(usize, &PackageName)> = runs
             .last
             .iter()
             .map(|(package, last)| (*last, package))
@@ -335,7 +499,7 @@ impl Registry for IndexFileRegistry {
         packages.sort_unstable();
         let mut found = Vec::new();
         for (_, package) in packages {
-            let runs = self.runs.of(package.as_str()).unwrap_or_default();
+            let runs = runs.of(package.as_str()).unwrap_or_default();
             let mut may_define = false;
             for run in runs {
                 may_define = may_define || self.may_name(run, &finder)?;

@@ -5,9 +5,12 @@
 //! solved without looking at a text. Everything is kept in columns of plain numbers, which a file
 //! can hold as they are.
 
+mod bytes;
+mod check;
 mod column;
 mod compile;
 
+pub use bytes::IndexBytesError;
 pub(crate) use column::to_u32;
 use column::{Column, Lists, Texts};
 
@@ -113,6 +116,21 @@ impl CompiledIndex {
         compile::compile(records)
     }
 
+    /// The packages that have a release which defines a class for others, sorted.
+    pub fn defining(&self, class: &ClassName) -> Vec<PackageName> {
+        let Some(class) = self.find_class(class.as_str()) else {
+            return Vec::new();
+        };
+        let defines = |release: u32| {
+            let table = self.table(release);
+            table.is_some_and(|table| self.has_class(table, class) == Some(true))
+        };
+        (0..self.name_count())
+            .filter(|name| self.releases(*name).any(defines))
+            .map(|name| self.name(name))
+            .collect()
+    }
+
     /// How many releases there are.
     pub fn release_count(&self) -> usize {
         self.release_flags.len()
@@ -126,7 +144,12 @@ impl CompiledIndex {
 
     /// Whether the index has releases of a package.
     pub fn has(&self, name: &PackageName) -> bool {
-        self.find(name.as_str())
+        self.has_package(name.as_str())
+    }
+
+    /// Likewise for a name as text.
+    pub fn has_package(&self, name: &str) -> bool {
+        self.find(name)
             .is_some_and(|name| !self.releases(name).is_empty())
     }
 

@@ -34,7 +34,7 @@ impl Known {
     ) -> Result<Self> {
         let locations = registries::locations(args, Some(path))?;
         Ok(Self {
-            registries: registries::open_all(&locations, options)?,
+            registries: registries::open_all(&locations, args, options)?,
             locations,
             provided: Rc::clone(provided),
             releases: RefCell::default(),

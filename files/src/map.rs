@@ -1,0 +1,83 @@
+//! Files as memory, without reading them first.
+
+use std::fs::File;
+use std::ops::Deref;
+use std::path::Path;
+
+use crate::error::FileError;
+use crate::read::{Follow, open_plain, read_rest};
+
+/// The content of a file: a part of the memory that stands for the file, or a copy.
+#[derive(Debug)]
+pub struct FileBytes(Content);
+
+#[derive(Debug)]
+enum Content {
+    Mapped(memmap2::Mmap),
+    Read(Vec<u8>),
+}
+
+impl Deref for FileBytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match &self.0 {
+            Content::Mapped(bytes) => bytes,
+            Content::Read(bytes) => bytes,
+        }
+    }
+}
+
+/// Maps a plain file of at most `limit` bytes into memory, or reads it where that is not possible.
+/// The last part of the path must not be a link.
+///
+/// Only for files that [`write_cache_file`](crate::write_cache_file) or
+/// [`write_file`](crate::write_file) wrote, in a folder that nobody else writes to: those are
+/// replaced, which those who have the old file open do not notice, and never changed. Whatever
+/// users edit, such as the index of a registry, is to be read instead.
+pub fn map_file(path: &Path, limit: u64) -> Result<FileBytes, FileError> {
+    let (file, length) = open_plain(path, limit, Follow::Nothing)?;
+    Ok(FileBytes(match map(&file) {
+        Ok(bytes) => Content::Mapped(bytes),
+        // Some file systems cannot.
+        Err(_) => Content::Read(read_rest(file, path, length, limit)?),
+    }))
+}
+
+#[allow(unsafe_code)]
+fn map(file: &File) -> std::io::Result<memmap2::Mmap> {
+    let mut options = memmap2::MmapOptions::new();
+    // Whoever opens a cache file looks at all of it to see whether it is whole.
+    options.populate();
+    // SAFETY: the memory is only read, and belongs to the map as long as it lives. It is sound as
+    // long as nobody changes the file meanwhile. Files of a cache are only ever replaced by others
+    // of the same name: the map then still stands for the old file, which goes on to exist without
+    // a name. If another program writes into such a file in spite of that, readers can see bytes
+    // that change under their eyes, and if it cuts the file short, the system ends this process
+    // with a signal. Both need the rights of the user whose cache it is, with which one could as
+    // well exchange the program; and what is read is only taken for numbers and for texts that
+    // are looked at again, never for pointers or lengths of memory.
+    unsafe { options.map(file) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{RealFileSystem, write_cache_file};
+
+    #[test]
+    fn what_is_mapped_stays_though_the_file_is_replaced() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("some/where/file");
+        for bytes in [&b"old"[..], b"", b"new"] {
+            write_cache_file(&RealFileSystem, &path, bytes).expect("it can be written");
+            let mapped = map_file(&path, 3).expect("it can be mapped");
+            assert_eq!(&*mapped, bytes);
+            write_cache_file(&RealFileSystem, &path, b"other").expect("it can be replaced");
+            assert_eq!(&*mapped, bytes);
+        }
+        assert!(map_file(&path, 4).is_err(), "it is larger than that");
+        assert!(map_file(folder.path(), 4).is_err(), "this is a folder");
+        assert!(map_file(&folder.path().join("none"), 4).is_err());
+    }
+}

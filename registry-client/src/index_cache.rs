@@ -1,0 +1,368 @@
+//! Compiled indexes of index files, kept in a folder.
+//!
+//! There are two kinds of files in it. A *stamp* says of an index file, by its path, what it looked
+//! like when it was last seen, and what its content was. A *compiled index* has the name of the
+//! content that it was made of, whatever file that is in.
+//!
+//! So that a file need not be read to know its content, a stamp is believed as long as the file has
+//! the length, the times and the place on the disk that it had. A change can escape this only if it
+//! happens within the same tick of the clock as the change before it. Therefore a stamp speaks of
+//! the content only if the file had been left alone for a while when it was read.
+//!
+//! Whatever is wrong with a file here, it is as if it were not there; and that nothing can be
+//! written is no error. Nothing else follows from the cache than how long it takes.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use pkgres_files::{
+    FileSystem as _, Follow, RealFileSystem, map_file, read_file, write_cache_file,
+};
+use pkgres_manifest::Limits;
+use pkgres_resolver::CompiledIndex;
+use sha2::{Digest as _, Sha256};
+
+/// The folder of the compiled indexes in that of the cache, and that of the stamps.
+const COMPILED: &str = "compiled";
+const STAMPS: &str = "stamps";
+
+/// What a stamp begins with.
+const STAMP_HEADER: &str = "pkgres stamp 1";
+
+/// The largest stamp, in bytes.
+const MAX_STAMP_BYTES: u64 = 1 << 10;
+
+/// The largest compiled index, in bytes.
+const MAX_COMPILED_BYTES: u64 = 16 << 30;
+
+/// How long a file must have been left alone for its times to tell it from later states of it. The
+/// coarsest file systems count in steps of two seconds.
+const SETTLED: Duration = Duration::from_secs(3);
+
+/// How much of a file is read at a time.
+const BUFFER_BYTES: usize = 1 << 17;
+
+/// A digest of a content, or of what a compiled index was made of.
+type Digest = [u8; 32];
+
+/// Where compiled indexes are kept.
+///
+/// The folder has to belong to the user alone: who can write there decides what is resolved.
+#[derive(Debug, Clone)]
+pub struct IndexCache {
+    folder: PathBuf,
+    now: SystemTime,
+}
+
+impl IndexCache {
+    /// A cache in a folder, which need not exist. `now` is the time at which the program began, or
+    /// any later one before registries are opened.
+    pub fn new(folder: PathBuf, now: SystemTime) -> Self {
+        Self { folder, now }
+    }
+
+    /// What is kept about an index file that is read with these limits.
+    pub(crate) fn entry(&self, path: &Path, limits: &Limits) -> Entry<'_> {
+        // What is right with one version or some limits can be wrong with others.
+        let context = format!("{} {limits:?}", env!("CARGO_PKG_VERSION"));
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let name = digest_of(&[context.as_bytes(), path.as_os_str().as_encoded_bytes()]);
+        Entry {
+            cache: self,
+            context,
+            stamp_path: self.folder.join(STAMPS).join(hexadecimal(&name)),
+        }
+    }
+}
+
+/// What is kept about one index file.
+pub(crate) struct Entry<'cache> {
+    cache: &'cache IndexCache,
+    context: String,
+    stamp_path: PathBuf,
+}
+
+impl Entry<'_> {
+    /// The stamp of the file.
+    pub(crate) fn stamp(&self) -> Option<Stamp> {
+        let bytes = read_file(&self.stamp_path, MAX_STAMP_BYTES, Follow::Nothing).ok()?;
+        Stamp::parse(std::str::from_utf8(&bytes).ok()?)
+    }
+
+    /// Writes the stamp of the file; says whether that was possible.
+    pub(crate) fn write_stamp(&self, stamp: &Stamp) -> bool {
+        write_cache_file(
+            &RealFileSystem,
+            &self.stamp_path,
+            stamp.to_text().as_bytes(),
+        )
+        .is_ok()
+    }
+
+    /// Whether a file was left alone for so long that its times tell this state from later ones.
+    pub(crate) fn is_settled(&self, look: &Look) -> bool {
+        let now = self
+            .cache
+            .now
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        let settled = now.saturating_sub(SETTLED);
+        let settled = (i128::from(settled.as_secs()), settled.subsec_nanos());
+        let is_before = |time: (i64, i64)| {
+            let fraction = u32::try_from(time.1).unwrap_or(u32::MAX);
+            (i128::from(time.0), fraction) < settled
+        };
+        is_before(look.modified) && is_before(look.changed)
+    }
+
+    /// The compiled index of a content.
+    pub(crate) fn load(&self, content: &Digest) -> Option<CompiledIndex> {
+        let source = self.source(content);
+        let bytes = map_file(&self.compiled_path(&source), MAX_COMPILED_BYTES).ok()?;
+        CompiledIndex::from_bytes(bytes, &source).ok()
+    }
+
+    /// Keeps the compiled index of a content.
+    pub(crate) fn store(&self, content: &Digest, index: &CompiledIndex) {
+        let source = self.source(content);
+        if let Some(bytes) = index.to_bytes(&source) {
+            // That it cannot be kept is no reason not to use it.
+            let path = self.compiled_path(&source);
+            let _ = write_cache_file(&RealFileSystem, &path, &bytes);
+        }
+    }
+
+    /// Removes the compiled index of a content that the file no longer has.
+    pub(crate) fn forget(&self, content: &Digest) {
+        let _ = RealFileSystem.remove(&self.compiled_path(&self.source(content)));
+    }
+
+    fn source(&self, content: &Digest) -> Digest {
+        digest_of(&[self.context.as_bytes(), content])
+    }
+
+    fn compiled_path(&self, source: &Digest) -> PathBuf {
+        self.cache.folder.join(COMPILED).join(hexadecimal(source))
+    }
+}
+
+/// What can be seen of a file without reading it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Look {
+    pub(crate) length: u64,
+    /// Seconds and nanoseconds.
+    modified: (i64, i64),
+    changed: (i64, i64),
+    device: u64,
+    number: u64,
+}
+
+impl Look {
+    #[cfg(unix)]
+    pub(crate) fn of(metadata: &Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt as _;
+        Self {
+            length: metadata.len(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+            device: metadata.dev(),
+            number: metadata.ino(),
+        }
+    }
+
+    /// Where files have no numbers, and no time that cannot be set, there is less to go by.
+    #[cfg(not(unix))]
+    pub(crate) fn of(metadata: &Metadata) -> Self {
+        let modified = metadata.modified().ok();
+        let since = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        let modified = since.map_or((i64::MAX, 0), |since| {
+            let seconds = i64::try_from(since.as_secs()).unwrap_or(i64::MAX);
+            (seconds, i64::from(since.subsec_nanos()))
+        });
+        Self {
+            length: metadata.len(),
+            modified,
+            changed: modified,
+            device: 0,
+            number: 0,
+        }
+    }
+}
+
+/// What is known of the content of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// The file was seen, nothing else.
+    Seen,
+    /// Its content has this digest.
+    Content(Digest),
+    /// A line of it is broken, or a release stands twice: it is not compiled.
+    Unfit,
+}
+
+/// What an index file looked like, and what was known of it then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    pub(crate) look: Look,
+    pub(crate) known: Known,
+}
+
+impl Stamp {
+    fn to_text(self) -> String {
+        let Look {
+            length,
+            modified,
+            changed,
+            device,
+            number,
+        } = self.look;
+        let known = match self.known {
+            Known::Seen => "seen".to_owned(),
+            Known::Content(digest) => hexadecimal(&digest),
+            Known::Unfit => "unfit".to_owned(),
+        };
+        format!(
+            "{STAMP_HEADER}\n{length} {} {} {} {} {device} {number} {known}\n",
+            modified.0, modified.1, changed.0, changed.1
+        )
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let line = text.strip_prefix(STAMP_HEADER)?.strip_prefix('\n')?;
+        let words: Vec<&str> = line.strip_suffix('\n')?.split(' ').collect();
+        let &[
+            length,
+            modified,
+            modified_part,
+            changed,
+            changed_part,
+            device,
+            number,
+            known,
+        ] = words.as_slice()
+        else {
+            return None;
+        };
+        let stamp = Self {
+            look: Look {
+                length: length.parse().ok()?,
+                modified: (modified.parse().ok()?, modified_part.parse().ok()?),
+                changed: (changed.parse().ok()?, changed_part.parse().ok()?),
+                device: device.parse().ok()?,
+                number: number.parse().ok()?,
+            },
+            known: match known {
+                "seen" => Known::Seen,
+                "unfit" => Known::Unfit,
+                digits => Known::Content(digest_from(digits)?),
+            },
+        };
+        // A stamp that is cut short can still look like one, but not like what is written here.
+        (stamp.to_text() == text).then_some(stamp)
+    }
+}
+
+/// The digest of the content of a file, from its beginning.
+pub(crate) fn content_of(mut file: &File) -> io::Result<Digest> {
+    file.seek(SeekFrom::Start(0))?;
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; BUFFER_BYTES];
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(hasher.finalize().into()),
+            Ok(length) => hasher.update(&buffer[..length]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Reads, and works out the digest of what is read.
+pub(crate) struct Hashing<R> {
+    pub(crate) input: R,
+    pub(crate) hasher: Sha256,
+}
+
+impl<R: io::Read> io::Read for Hashing<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.input.read(buffer)?;
+        self.hasher.update(&buffer[..length]);
+        Ok(length)
+    }
+}
+
+fn digest_of(parts: &[&[u8]]) -> Digest {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update((part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    hasher.finalize().into()
+}
+
+fn hexadecimal(digest: &Digest) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn digest_from(digits: &str) -> Option<Digest> {
+    let mut digest = [0; 32];
+    if digits.len() != 64 || !digits.is_ascii() {
+        return None;
+    }
+    for (at, byte) in digest.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&digits[at * 2..at * 2 + 2], 16).ok()?;
+    }
+    Some(digest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn look(seconds: i64) -> Look {
+        Look {
+            length: 12,
+            modified: (seconds, 5),
+            changed: (seconds, 999_999_999),
+            device: 3,
+            number: u64::MAX,
+        }
+    }
+
+    #[test]
+    fn stamps_are_read_as_they_are_written_and_not_otherwise() {
+        for known in [Known::Seen, Known::Unfit, Known::Content([0xa5; 32])] {
+            let stamp = Stamp {
+                look: look(-7),
+                known,
+            };
+            let text = stamp.to_text();
+            assert_eq!(Stamp::parse(&text), Some(stamp));
+            for end in 0..text.len() {
+                assert_eq!(Stamp::parse(&text[..end]), None);
+            }
+            for other in [
+                text.replace("stamp 1", "stamp 2"),
+                text.replace("12 ", "+12 "),
+                format!("{text}\n"),
+                text.to_uppercase(),
+            ] {
+                assert_eq!(Stamp::parse(&other), None, "{other}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_times_that_are_past_are_believed() {
+        let now = UNIX_EPOCH + Duration::from_secs(1000);
+        let cache = IndexCache::new(PathBuf::new(), now);
+        let entry = cache.entry(Path::new("index"), &Limits::default());
+        assert!(entry.is_settled(&look(-1)));
+        assert!(entry.is_settled(&look(996)));
+        assert!(!entry.is_settled(&look(997)));
+        assert!(!entry.is_settled(&look(1000)));
+        assert!(!entry.is_settled(&look(2000)), "the clock was set back");
+    }
+}

@@ -1,0 +1,303 @@
+//! Index files with a cache: the same answers and errors as without, whatever is in the cache.
+
+// These files are thrown away.
+#![allow(clippy::disallowed_methods)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use pkgres_manifest::{ClassName, IndexRecord, Limits, PackageName, RegistryName};
+use pkgres_registry_client::{IndexCache, IndexFileRegistry, Registry, RegistryError};
+use tempfile::TempDir;
+
+const LINES: &str = r#"{"name":"a.A","version":"1.0.0","require":{"b.B":"1"},"classes":{"a.A":{"extends":["b.B"],"uses":["b.B"]}}}
+{"name":"b.B","version":"1.0.0","classes":{"b.B":{}}}
+{"name":"b.B","version":"1.1.0","classes":{}}
+"#;
+
+/// An index file and a cache.
+struct Setting {
+    folder: TempDir,
+    limits: Limits,
+}
+
+impl Setting {
+    fn new(lines: &str) -> Self {
+        let setting = Self {
+            folder: tempfile::tempdir().expect("a temporary folder"),
+            limits: Limits::default(),
+        };
+        setting.write(lines);
+        setting
+    }
+
+    fn index(&self) -> PathBuf {
+        self.folder.path().join("index.ndjson")
+    }
+
+    fn cache(&self) -> PathBuf {
+        self.folder.path().join("some/cache")
+    }
+
+    fn write(&self, lines: &str) {
+        fs::write(self.index(), lines).expect("the index can be written");
+    }
+
+    /// Opens the index when its file is so old.
+    fn open_after(&self, age: Duration) -> Result<IndexFileRegistry, RegistryError> {
+        let cache = IndexCache::new(self.cache(), SystemTime::now() + age);
+        let name = RegistryName::parse("test").expect("a name");
+        IndexFileRegistry::open_cached(name, &self.index(), &self.limits, &cache)
+    }
+
+    /// Opens the index when its file was left alone for a while.
+    fn open(&self) -> IndexFileRegistry {
+        let opened = self.open_after(Duration::from_mins(1));
+        opened.expect("the index can be opened")
+    }
+
+    fn uncached(&self) -> Result<IndexFileRegistry, RegistryError> {
+        let name = RegistryName::parse("test").expect("a name");
+        IndexFileRegistry::open(name, &self.index(), &self.limits)
+    }
+
+    /// The files of the cache in a folder of it.
+    fn kept(&self, folder: &str) -> Vec<PathBuf> {
+        let Ok(entries) = fs::read_dir(self.cache().join(folder)) else {
+            return Vec::new();
+        };
+        let mut paths: Vec<PathBuf> = entries
+            .map(|entry| entry.expect("an entry").path())
+            .collect();
+        paths.sort();
+        paths
+    }
+
+    fn compiled(&self) -> PathBuf {
+        let kept = self.kept("compiled");
+        assert_eq!(kept.len(), 1, "one compiled index is kept: {kept:?}");
+        kept[0].clone()
+    }
+}
+
+fn names(names: &[&str]) -> Vec<PackageName> {
+    let name = |name: &&str| PackageName::parse(name).expect("a name");
+    names.iter().map(name).collect()
+}
+
+fn is_compiled(registry: &IndexFileRegistry) -> bool {
+    registry.compiled().expect("it can be asked").is_some()
+}
+
+/// What a registry says of these packages, and of their classes.
+fn told(registry: &IndexFileRegistry) -> (Vec<Option<Vec<IndexRecord>>>, Vec<Vec<PackageName>>) {
+    let records = registry.records(&names(&["a.A", "b.B", "c.C"]));
+    let defining = ["a.A", "b.B", "c.C"].map(|class| {
+        let class = ClassName::parse(class).expect("a name");
+        registry.defining(&class).expect("classes can be asked for")
+    });
+    (records.expect("records can be read"), defining.to_vec())
+}
+
+#[test]
+fn a_cached_index_says_the_same() {
+    let setting = Setting::new(LINES);
+    let expected = told(&setting.uncached().expect("the index can be opened"));
+    for run in 0..3 {
+        let registry = setting.open();
+        assert!(is_compiled(&registry), "run {run}");
+        assert_eq!(told(&registry), expected, "run {run}");
+    }
+    setting.compiled();
+    assert_eq!(setting.kept("stamps").len(), 1);
+}
+
+/// There is a time that nobody can set.
+#[cfg(unix)]
+#[test]
+fn a_change_shows_though_length_and_time_are_as_before() {
+    let setting = Setting::new(LINES);
+    assert!(is_compiled(&setting.open()));
+    let metadata = fs::metadata(setting.index()).expect("the index is there");
+    setting.write(&"x".repeat(LINES.len()));
+    let file = fs::File::options().append(true).open(setting.index());
+    let modified = metadata.modified().expect("there are times");
+    let set = file.and_then(|file| file.set_modified(modified));
+    set.expect("times can be set");
+    let opened = setting.open_after(Duration::from_mins(1));
+    assert!(opened.is_err(), "what is there now is no index");
+}
+
+#[test]
+fn a_changed_file_is_compiled_anew_and_the_old_one_forgotten() {
+    let setting = Setting::new(LINES);
+    assert!(is_compiled(&setting.open()));
+    let before = setting.compiled();
+    let more = format!("{LINES}{}\n", r#"{"name":"c.C","version":"1.0.0"}"#);
+    setting.write(&more);
+    let registry = setting.open();
+    assert!(is_compiled(&registry));
+    assert!(told(&registry).0[2].is_some(), "what is new is there");
+    assert_ne!(setting.compiled(), before);
+    // The same content again, in the same place.
+    setting.write(LINES);
+    let registry = setting.open();
+    assert_eq!(told(&registry).0[2], None);
+    assert_eq!(setting.compiled(), before);
+}
+
+#[test]
+fn a_young_file_is_read_each_time() {
+    let setting = Setting::new(LINES);
+    for age in [0, 0, 60] {
+        let registry = setting.open_after(Duration::from_secs(age));
+        assert!(is_compiled(&registry.expect("the index can be opened")));
+        let stamps = setting.kept("stamps");
+        let stamp = fs::read_to_string(&stamps[0]).expect("a stamp");
+        // Only what is settled is believed without reading it.
+        assert_eq!(stamp.ends_with(" seen\n"), age == 0, "{stamp}");
+        setting.compiled();
+    }
+}
+
+#[test]
+fn whatever_is_wrong_with_the_cache_is_replaced() {
+    let setting = Setting::new(LINES);
+    let expected = told(&setting.open());
+    let compiled = setting.compiled();
+    let stamp = setting.kept("stamps").remove(0);
+    let whole = fs::read(&compiled).expect("it is kept");
+    let mut damaged = whole.clone();
+    damaged[whole.len() / 2] ^= 1;
+    let mut newer = whole.clone();
+    newer[16] += 1;
+    let spoil = |path: &Path, bytes: &[u8]| {
+        fs::write(path, bytes).expect("it can be written");
+        assert_eq!(told(&setting.open()), expected);
+        assert!(is_compiled(&setting.open()));
+        assert_eq!(fs::read(&compiled).expect("it is kept"), whole);
+    };
+    for bytes in [
+        &[][..],
+        b"nonsense",
+        &whole[..whole.len() - 8],
+        &damaged,
+        &newer,
+    ] {
+        spoil(&compiled, bytes);
+    }
+    for bytes in [&[][..], b"nonsense", &[0xff; 2000]] {
+        spoil(&stamp, bytes);
+    }
+    fs::remove_file(&compiled).expect("it can be removed");
+    fs::create_dir(&compiled).expect("there is room");
+    assert_eq!(told(&setting.open()), expected);
+}
+
+#[test]
+fn the_index_of_another_file_is_not_taken() {
+    let setting = Setting::new(LINES);
+    setting.open();
+    let (of_lines, bytes) = (setting.compiled(), fs::read(setting.compiled()));
+    setting.write(r#"{"name":"c.C","version":"1.0.0"}"#);
+    setting.open();
+    let of_other = setting.compiled();
+    assert_ne!(of_lines, of_other);
+    fs::write(&of_other, bytes.expect("it was kept")).expect("it can be written");
+    assert!(told(&setting.open()).0[2].is_some());
+}
+
+#[test]
+fn without_a_place_for_it_there_is_no_cache() {
+    let setting = Setting::new(LINES);
+    let expected = told(&setting.uncached().expect("the index can be opened"));
+    // Not even root can make a folder below a file.
+    fs::write(setting.folder.path().join("some"), "").expect("it can be written");
+    let registry = setting.open();
+    assert!(!is_compiled(&registry), "nothing is done in vain");
+    assert_eq!(told(&registry), expected);
+}
+
+#[test]
+fn faults_are_told_as_without_a_cache() {
+    for fault in [
+        r#"{"name":"x.X","version":"one"}"#,
+        r#"{"name":"x.X","version":"1.0.0",}"#,
+        "{\"name\":\"x.X\",\"version\":\"1.0.0\"}\n{\"name\":\"x.X\",\"version\":\"1.0.0+b\",\"yanked\":true}",
+    ] {
+        let setting = Setting::new(&format!("{LINES}{fault}\n"));
+        let error = |registry: &IndexFileRegistry| {
+            registry
+                .records(&names(&["x.X"]))
+                .expect_err("a line is wrong")
+        };
+        let expected = error(&setting.uncached().expect("the index can be opened"));
+        for run in 0..3 {
+            let registry = setting.open();
+            assert!(!is_compiled(&registry), "run {run}");
+            assert_eq!(error(&registry), expected, "run {run}");
+            assert!(registry.records(&names(&["a.A"])).is_ok());
+        }
+        assert!(setting.kept("compiled").is_empty());
+    }
+    // What is wrong with the index as a whole.
+    let setting = Setting::new(&format!("{LINES}nonsense\n"));
+    let expected = setting.uncached().expect_err("the line is wrong");
+    for _ in 0..3 {
+        let found = setting.open_after(Duration::from_mins(1));
+        assert_eq!(found.expect_err("the line is wrong"), expected);
+    }
+}
+
+#[test]
+fn limits_are_part_of_what_an_index_is() {
+    let mut setting = Setting::new(LINES);
+    assert!(is_compiled(&setting.open()));
+    setting.limits.index_line_bytes = 60;
+    let found = setting.open_after(Duration::from_mins(1));
+    let expected = setting.uncached().expect_err("a line is too long");
+    assert_eq!(found.expect_err("a line is too long"), expected);
+}
+
+#[test]
+fn equal_lines_are_one_release() {
+    let setting = Setting::new(&format!("{LINES}{LINES}"));
+    let expected = told(&setting.uncached().expect("the index can be opened"));
+    let registry = setting.open();
+    assert!(is_compiled(&registry));
+    assert_eq!(told(&registry), expected);
+}
+
+#[test]
+fn a_large_index_is_compiled_when_it_is_seen_again() {
+    let padding = "x".repeat(200_000);
+    let lines: String = (0..50)
+        .map(|minor| {
+            format!("{{\"name\":\"a.A\",\"version\":\"1.{minor}.0\",\"padding\":\"{padding}\"}}\n")
+        })
+        .collect();
+    let setting = Setting::new(&lines);
+    assert!(!is_compiled(&setting.open()));
+    assert!(setting.kept("compiled").is_empty());
+    for _ in 0..2 {
+        assert!(is_compiled(&setting.open()));
+    }
+}
+
+#[test]
+fn a_file_that_changes_while_it_is_in_use_is_not_misread() {
+    let setting = Setting::new(LINES);
+    setting.open();
+    let registry = setting.open();
+    assert!(is_compiled(&registry));
+    setting.write(r#"{"name":"b.B","version":"9.0.0"}"#);
+    let error = registry
+        .records(&names(&["b.B"]))
+        .expect_err("the file changed");
+    let told = error.to_diagnostic().message;
+    assert!(
+        told.contains("the file changed while it was in use"),
+        "{told}"
+    );
+}

@@ -1,0 +1,299 @@
+//! A compiled index as bytes, such as a cache keeps in a file.
+//!
+//! A header, a table of sections, the columns of the index one section each, and a checksum over
+//! everything before it:
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 8 | [`MAGIC`] |
+//! | 8 | [`MARK`] as the machine writes numbers, so that one that writes them otherwise notices |
+//! | 4, 4 | [`FORMAT`], and how many sections there are |
+//! | 32 | the digest of what the index was compiled from |
+//! | 8 | how many bytes there are in all |
+//! | 16 each | where a section begins, and how many bytes it has |
+//! | … | the sections, each beginning at a multiple of [`ALIGNMENT`] |
+//! | 16 | the checksum |
+//!
+//! Whoever opens such bytes must not rely on where they come from: the checksum finds what was cut
+//! short or damaged by accident, and `check` what was made to deceive. Afterwards every number
+//! refers to something that is there, and every text can be read.
+
+use std::ops::{Deref, Range};
+use std::sync::Arc;
+
+use bytemuck::bytes_of;
+use twox_hash::XxHash3_128;
+
+use super::column::{Bytes, Column, Lists, Plain, Texts};
+use super::{CompiledIndex, check};
+
+/// What every compiled index begins with. The first byte is not text and the last one ends a line,
+/// so that whatever treats the file as text shows.
+const MAGIC: [u8; 8] = *b"\x8apkgidx\n";
+
+/// Raised whenever the columns, or what they mean, change; also if a version, spec or name is read
+/// in another way than before, because what was read once is not read again.
+const FORMAT: u32 = 1;
+
+/// Written in the order of the machine's bytes.
+const MARK: u64 = 0x0102_0304_0506_0708;
+
+/// Where sections begin, so that they can be looked at as numbers where they are.
+const ALIGNMENT: usize = 8;
+
+const SECTIONS: usize = 30;
+const TABLE: usize = 64;
+const DATA: usize = TABLE + SECTIONS * 16;
+const CHECKSUM_BYTES: usize = 16;
+
+/// Why bytes are not the compiled index that is looked for. It can always be compiled again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum IndexBytesError {
+    /// They are something else.
+    #[error("this is not a compiled index")]
+    Foreign,
+    /// They were written by a machine that orders the bytes of numbers otherwise.
+    #[error("the compiled index is that of another kind of machine")]
+    OtherMachine,
+    /// They were written by an older or newer version of this library.
+    #[error("the compiled index has format {0}, not {FORMAT}")]
+    OtherFormat(u32),
+    /// The index was compiled from something else.
+    #[error("the compiled index is that of another source")]
+    OtherSource,
+    /// There are fewer bytes than there were, or more.
+    #[error("the compiled index is cut short, or something follows it")]
+    Length,
+    /// They are damaged.
+    #[error("the compiled index is damaged")]
+    Checksum,
+    /// They contradict themselves, which no damage explains.
+    #[error("the compiled index is inconsistent: {0}")]
+    Inconsistent(&'static str),
+}
+
+/// Memory that is aligned, for bytes that are not.
+struct Aligned(Vec<u64>);
+
+impl Deref for Aligned {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.0)
+    }
+}
+
+impl CompiledIndex {
+    /// The index as bytes, from which [`from_bytes`](Self::from_bytes) makes it again; `source`
+    /// stands for what it was compiled from. Equal indexes have equal bytes on equal machines.
+    ///
+    /// `None` for an index that knows where in files its requirements are written: such files are
+    /// read anew each time.
+    pub fn to_bytes(&self, source: &[u8; 32]) -> Option<Vec<u8>> {
+        if !self.locations.is_empty() {
+            return None;
+        }
+        let sections = self.sections();
+        let mut bytes = Vec::new();
+        bytes.extend_from_slice(&MAGIC);
+        bytes.extend_from_slice(bytes_of(&MARK));
+        bytes.extend_from_slice(bytes_of(&FORMAT));
+        bytes.extend_from_slice(bytes_of(&super::to_u32(SECTIONS)));
+        bytes.extend_from_slice(source);
+        let end = sections.iter().fold(DATA, |at, section| {
+            (at + section.len()).next_multiple_of(ALIGNMENT)
+        });
+        bytes.reserve_exact(end + CHECKSUM_BYTES - bytes.len());
+        bytes.extend_from_slice(bytes_of(&((end + CHECKSUM_BYTES) as u64)));
+        let mut at = DATA;
+        for section in &sections {
+            bytes.extend_from_slice(bytes_of(&(at as u64)));
+            bytes.extend_from_slice(bytes_of(&(section.len() as u64)));
+            at = (at + section.len()).next_multiple_of(ALIGNMENT);
+        }
+        for section in sections {
+            bytes.extend_from_slice(section);
+            bytes.resize(bytes.len().next_multiple_of(ALIGNMENT), 0);
+        }
+        let checksum = XxHash3_128::oneshot(&bytes);
+        bytes.extend_from_slice(bytes_of(&checksum));
+        Some(bytes)
+    }
+
+    /// The index that [`to_bytes`](Self::to_bytes) made bytes of. They stay where they are; only
+    /// if they do not begin at a multiple of eight bytes are they copied.
+    ///
+    /// Whatever the bytes are, nothing that is done with the index afterwards panics. Who opens
+    /// them says what the index must have been compiled from.
+    pub fn from_bytes(
+        bytes: impl Deref<Target = [u8]> + Send + Sync + 'static,
+        source: &[u8; 32],
+    ) -> Result<Self, IndexBytesError> {
+        check_frame(&bytes, source)?;
+        let is_aligned = bytemuck::try_cast_slice::<u8, u64>(&bytes).is_ok();
+        let bytes: Bytes = if is_aligned {
+            Arc::new(bytes)
+        } else {
+            let mut aligned = vec![0; bytes.len().div_ceil(ALIGNMENT)];
+            bytemuck::cast_slice_mut(&mut aligned)[..bytes.len()].copy_from_slice(&bytes);
+            Arc::new(Aligned(aligned))
+        };
+        let index = Self::of_sections(Sections {
+            bytes,
+            next: 0,
+            end: DATA,
+        })?;
+        check::check(&index).map_err(IndexBytesError::Inconsistent)?;
+        Ok(index)
+    }
+
+    /// The columns in the order in which they are written.
+    fn sections(&self) -> [&[u8]; SECTIONS] {
+        fn raw<T: Plain>(column: &Column<T>) -> &[u8] {
+            bytemuck::cast_slice(column)
+        }
+        [
+            raw(&self.names.0.starts),
+            raw(&self.names.0.items),
+            raw(&self.first_release),
+            raw(&self.package_flags),
+            raw(&self.versions.0.starts),
+            raw(&self.versions.0.items),
+            raw(&self.release_flags),
+            raw(&self.digests),
+            raw(&self.edges.starts),
+            raw(&self.edges.items),
+            raw(&self.edge_specs),
+            raw(&self.edge_groups),
+            raw(&self.groups.starts),
+            raw(&self.groups.items),
+            raw(&self.group_owners),
+            raw(&self.group_allowed),
+            raw(&self.words),
+            raw(&self.specs.0.starts),
+            raw(&self.specs.0.items),
+            raw(&self.spec_flags),
+            raw(&self.class_names.0.starts),
+            raw(&self.class_names.0.items),
+            raw(&self.tables),
+            raw(&self.table_classes.starts),
+            raw(&self.table_classes.items),
+            raw(&self.class_flags),
+            raw(&self.parents.starts),
+            raw(&self.parents.items),
+            raw(&self.externals.starts),
+            raw(&self.externals.items),
+        ]
+    }
+
+    /// The index whose columns are these.
+    fn of_sections(mut sections: Sections) -> Result<Self, IndexBytesError> {
+        // Fields are worked out in the order in which they stand here.
+        let index = Self {
+            any_names_prerelease: std::sync::OnceLock::new(),
+            names: Texts(sections.lists()?),
+            first_release: sections.column()?,
+            package_flags: sections.column()?,
+            versions: Texts(sections.lists()?),
+            release_flags: sections.column()?,
+            digests: sections.column()?,
+            edges: sections.lists()?,
+            edge_specs: sections.column()?,
+            edge_groups: sections.column()?,
+            groups: sections.lists()?,
+            group_owners: sections.column()?,
+            group_allowed: sections.column()?,
+            words: sections.column()?,
+            specs: Texts(sections.lists()?),
+            spec_flags: sections.column()?,
+            class_names: Texts(sections.lists()?),
+            tables: sections.column()?,
+            table_classes: sections.lists()?,
+            class_flags: sections.column()?,
+            parents: sections.lists()?,
+            externals: sections.lists()?,
+            locations: Vec::new(),
+        };
+        let end = sections.end.next_multiple_of(ALIGNMENT) + CHECKSUM_BYTES;
+        if end == sections.bytes.len() {
+            Ok(index)
+        } else {
+            Err(IndexBytesError::Inconsistent("the end of the sections"))
+        }
+    }
+}
+
+/// Whether bytes are a compiled index of a source, and are all that it had when it was written.
+fn check_frame(bytes: &[u8], source: &[u8; 32]) -> Result<(), IndexBytesError> {
+    if !bytes.starts_with(&MAGIC) {
+        return Err(IndexBytesError::Foreign);
+    }
+    if bytes.len() < DATA + CHECKSUM_BYTES {
+        return Err(IndexBytesError::Length);
+    }
+    if number(bytes, 8) != MARK {
+        return Err(IndexBytesError::OtherMachine);
+    }
+    let halves: [u32; 2] = bytemuck::pod_read_unaligned(&bytes[16..24]);
+    if halves[0] != FORMAT {
+        return Err(IndexBytesError::OtherFormat(halves[0]));
+    }
+    if bytes[24..56] != *source {
+        return Err(IndexBytesError::OtherSource);
+    }
+    if number(bytes, 56) != bytes.len() as u64 || !bytes.len().is_multiple_of(ALIGNMENT) {
+        return Err(IndexBytesError::Length);
+    }
+    let (content, checksum) = bytes.split_at(bytes.len() - CHECKSUM_BYTES);
+    if XxHash3_128::oneshot(content) != bytemuck::pod_read_unaligned::<u128>(checksum) {
+        return Err(IndexBytesError::Checksum);
+    }
+    if halves[1] as usize != SECTIONS {
+        return Err(IndexBytesError::Inconsistent("the number of sections"));
+    }
+    Ok(())
+}
+
+fn number(bytes: &[u8], at: usize) -> u64 {
+    bytemuck::pod_read_unaligned(&bytes[at..at + 8])
+}
+
+/// The sections that are not read yet.
+struct Sections {
+    bytes: Bytes,
+    /// The number of the next section.
+    next: usize,
+    /// Where the section before it ends.
+    end: usize,
+}
+
+impl Sections {
+    /// The next section as a column. Sections follow each other without gaps.
+    fn column<T: Plain>(&mut self) -> Result<Column<T>, IndexBytesError> {
+        let entry = TABLE + self.next * 16;
+        let position = |at: usize| usize::try_from(number(&self.bytes, at)).ok();
+        let range = position(entry)
+            .zip(position(entry + 8))
+            .and_then(|(start, length)| Some(start..start.checked_add(length)?))
+            .filter(|range| self.is_place(range) && range.len().is_multiple_of(size_of::<T>()))
+            .ok_or(IndexBytesError::Inconsistent("the place of a section"))?;
+        self.next += 1;
+        self.end = range.end;
+        Ok(Column::Part {
+            bytes: Arc::clone(&self.bytes),
+            range,
+        })
+    }
+
+    fn is_place(&self, range: &Range<usize>) -> bool {
+        range.start == self.end.next_multiple_of(ALIGNMENT)
+            && range.end <= self.bytes.len() - CHECKSUM_BYTES
+    }
+
+    fn lists<T: Plain>(&mut self) -> Result<Lists<T>, IndexBytesError> {
+        Ok(Lists {
+            starts: self.column()?,
+            items: self.column()?,
+        })
+    }
+}

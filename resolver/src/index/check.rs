@@ -1,0 +1,242 @@
+//! Whether columns that come from outside are those of an index.
+//!
+//! The search and the explanations rely on what compiling guarantees: numbers refer to things that
+//! are there, sets have no bits beyond their releases, names are sorted, texts can be read. All of
+//! that is looked at here, once; it costs much less than compiling.
+
+use pkgres_manifest::{ClassName, PackageName, Spec, Version};
+
+use super::column::{Lists, Plain, Texts};
+use super::{CompiledIndex, HAS_DIGEST, NONE, PLAIN, PRERELEASE, YANKED, compile, to_u32, width};
+
+/// What is wrong.
+type Checked = Result<(), &'static str>;
+
+fn that(holds: bool, otherwise: &'static str) -> Checked {
+    if holds { Ok(()) } else { Err(otherwise) }
+}
+
+/// Whether an index holds together.
+pub(super) fn check(index: &CompiledIndex) -> Checked {
+    let names = count(&index.names.0, "names")?;
+    sorted(&index.names, PackageName::is_name, "names")?;
+    let releases = index.release_flags.len();
+    that(
+        ascending(&index.first_release, names, releases),
+        "the releases of packages",
+    )?;
+    that(index.package_flags.len() == names, "the flags of packages")?;
+    check_versions(index, names, releases)?;
+    check_digests(index, releases)?;
+    check_specs(index)?;
+    check_edges(index, names, releases)?;
+    check_classes(index, releases)
+}
+
+/// How many runs there are, all of which can be looked at.
+fn count<T: Plain>(lists: &Lists<T>, what: &'static str) -> Result<usize, &'static str> {
+    let count = lists.starts.len().checked_sub(1).ok_or(what)?;
+    that(ascending(&lists.starts, count, lists.items.len()), what)?;
+    // Numbers of things are `u32`, and one of them has a meaning of its own.
+    that(u32::try_from(count).is_ok_and(|count| count < NONE), what)?;
+    Ok(count)
+}
+
+/// Whether `starts` cuts as many items as there are into `count` runs.
+fn ascending(starts: &[u32], count: usize, items: usize) -> bool {
+    starts.len() == count + 1
+        && starts[0] == 0
+        && starts[count] as usize == items
+        && starts.is_sorted()
+}
+
+/// Whether texts are what they are to be, and strictly ascending.
+fn sorted(texts: &Texts, is_valid: impl Fn(&str) -> bool, what: &'static str) -> Checked {
+    let mut before: &[u8] = &[];
+    for number in 0..texts.0.len() {
+        let text = texts.0.of(number);
+        let is_text = std::str::from_utf8(text).is_ok_and(&is_valid);
+        that(is_text && before < text, what)?;
+        before = text;
+    }
+    Ok(())
+}
+
+/// Versions are ascending in each package, and the flags say the same as they do.
+fn check_versions(index: &CompiledIndex, names: usize, releases: usize) -> Checked {
+    const VERSIONS: &str = "versions";
+    that(count(&index.versions.0, VERSIONS)? == releases, VERSIONS)?;
+    let (starts, texts) = (&*index.versions.0.starts, &*index.versions.0.items);
+    let (first_release, flags) = (&*index.first_release, &*index.release_flags);
+    for name in 0..names {
+        let releases = first_release[name] as usize..first_release[name + 1] as usize;
+        let mut before: Option<Version> = None;
+        let mut is_plain = true;
+        for release in releases {
+            let text = &texts[starts[release] as usize..starts[release + 1] as usize];
+            let version = version(text).ok_or(VERSIONS)?;
+            let is_prerelease = flags[release] & PRERELEASE != 0;
+            that(version.is_prerelease() == is_prerelease, "prereleases")?;
+            that(before.is_none_or(|before| before < version), VERSIONS)?;
+            is_plain &= flags[release] & (YANKED | PRERELEASE) == 0;
+            before = Some(version);
+        }
+        let says_plain = index.package_flags[name] & PLAIN != 0;
+        that(says_plain == is_plain, "the flags of packages")?;
+    }
+    Ok(())
+}
+
+/// A version. Most have three numbers and nothing else.
+fn version(text: &[u8]) -> Option<Version> {
+    if let Some([major, minor, patch]) = three_numbers(text) {
+        return Some(Version::new(major, minor, patch));
+    }
+    Version::parse(std::str::from_utf8(text).ok()?).ok()
+}
+
+fn three_numbers(text: &[u8]) -> Option<[u64; 3]> {
+    const DIGITS: usize = 18;
+    let mut numbers = [0; 3];
+    let mut rest = text;
+    for (position, number) in numbers.iter_mut().enumerate() {
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let has_leading_zero = digits > 1 && rest[0] == b'0';
+        if digits == 0 || digits > DIGITS || has_leading_zero {
+            return None;
+        }
+        for digit in &rest[..digits] {
+            *number = *number * 10 + u64::from(digit - b'0');
+        }
+        rest = &rest[digits..];
+        if position < 2 {
+            rest = rest.strip_prefix(b".")?;
+        }
+    }
+    rest.is_empty().then_some(numbers)
+}
+
+fn check_digests(index: &CompiledIndex, releases: usize) -> Checked {
+    let is_complete = Some(index.digests.len()) == releases.checked_mul(compile::DIGEST_BYTES);
+    let has_none = || {
+        let mut flags = index.release_flags.iter();
+        index.digests.is_empty() && flags.all(|flags| flags & HAS_DIGEST == 0)
+    };
+    that(is_complete || has_none(), "digests")
+}
+
+fn check_specs(index: &CompiledIndex) -> Checked {
+    const SPECS: &str = "specs";
+    let specs = count(&index.specs.0, SPECS)?;
+    that(index.spec_flags.len() == specs, SPECS)?;
+    for number in 0..index.specs.0.len() {
+        let text = std::str::from_utf8(index.specs.0.of(number)).map_err(|_| SPECS)?;
+        let spec = Spec::parse(text).map_err(|_| SPECS)?;
+        that(
+            spec.names_prerelease() == index.names_prerelease(number),
+            SPECS,
+        )?;
+    }
+    Ok(())
+}
+
+fn check_edges(index: &CompiledIndex, names: usize, releases: usize) -> Checked {
+    const EDGES: &str = "requirements";
+    const GROUPS: &str = "groups of requirements";
+    that(count(&index.edges, EDGES)? == releases, EDGES)?;
+    that(count(&index.groups, GROUPS)? == names, GROUPS)?;
+    // Looking at a column that is part of a file is not free.
+    let first_release = &*index.first_release;
+    let (starts, targets) = (&*index.edges.starts, &*index.edges.items);
+    let (specs, groups) = (&*index.edge_specs, &*index.edge_groups);
+    let (group_starts, group_targets) = (&*index.groups.starts, &*index.groups.items);
+    let (owners, allowed) = (&*index.group_owners, &*index.group_allowed);
+    let words = &*index.words;
+    that(specs.len() == targets.len(), EDGES)?;
+    that(groups.len() == targets.len(), EDGES)?;
+    that(owners.len() == group_targets.len(), GROUPS)?;
+    that(allowed.len() == group_targets.len(), GROUPS)?;
+    let spec_count = index.specs.0.len();
+    that(specs.iter().all(|spec| *spec < spec_count), EDGES)?;
+    let release_count = |name: usize| first_release[name + 1] - first_release[name];
+    let set = |at: u32, count: u32| words.get(at as usize..at as usize + width(count));
+    for (target, allowed) in group_targets.iter().zip(allowed) {
+        let target = *target as usize;
+        that(target < names, GROUPS)?;
+        let count = release_count(target);
+        that((*allowed == NONE) == (count == 0), GROUPS)?;
+        if count > 0 {
+            let set = set(*allowed, count).ok_or(GROUPS)?;
+            // No release stands there.
+            that(set[set.len() - 1] >> (count % 64) == 0, GROUPS)?;
+        }
+    }
+    // For each package the release that was seen to require it last, counted from one.
+    let mut requirers = vec![0; names];
+    let mut found: Vec<u64> = Vec::new();
+    for name in 0..names {
+        let own = group_starts[name] as usize..group_starts[name + 1] as usize;
+        let first = first_release[name];
+        let count = release_count(name);
+        let width = width(count);
+        // Sets of their own stand for that many words, so no more memory is asked for than there is.
+        let is_small = own
+            .len()
+            .checked_mul(width)
+            .is_some_and(|all| all <= words.len());
+        that(is_small, GROUPS)?;
+        found.clear();
+        found.resize(own.len() * width, 0);
+        for release in first..first + count {
+            let edges = starts[release as usize] as usize..starts[release as usize + 1] as usize;
+            let position = (release - first) as usize;
+            for edge in edges {
+                let (target, group) = (targets[edge] as usize, groups[edge] as usize);
+                that(group < own.len(), EDGES)?;
+                that(group_targets[own.start + group] as usize == target, EDGES)?;
+                that(requirers[target] != release + 1, EDGES)?;
+                requirers[target] = release + 1;
+                found[group * width + position / 64] |= 1 << (position % 64);
+            }
+        }
+        for (group, found) in own.zip(found.chunks_exact(width)) {
+            that(set(owners[group], count) == Some(found), GROUPS)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_classes(index: &CompiledIndex, releases: usize) -> Checked {
+    const CLASSES: &str = "classes";
+    count(&index.class_names.0, CLASSES)?;
+    sorted(&index.class_names, ClassName::is_name, "names of classes")?;
+    let names = index.class_names.0.len();
+    let tables = count(&index.table_classes, CLASSES)?;
+    that(count(&index.externals, CLASSES)? == tables, CLASSES)?;
+    let (classes, parents) = (&*index.table_classes.items, &*index.parents.items);
+    that(count(&index.parents, CLASSES)? == classes.len(), CLASSES)?;
+    that(index.class_flags.len() == classes.len(), CLASSES)?;
+    that(index.tables.len() == releases, CLASSES)?;
+    let is_table = |table: &u32| *table as usize <= tables;
+    that(index.tables.iter().all(is_table), CLASSES)?;
+    let (class_starts, parent_starts) = (&*index.table_classes.starts, &*index.parents.starts);
+    for table in 0..to_u32(tables) {
+        let own = index.table_classes(table);
+        let is_ascending = own.is_sorted_by(|one, two| one < two);
+        that(
+            is_ascending && own.last().is_none_or(|last| *last < names),
+            CLASSES,
+        )?;
+        let externals = index.externals(table);
+        let is_external = |class: &u32| *class < names && own.binary_search(class).is_err();
+        that(externals.iter().all(is_external), "classes of others")?;
+        let ends = [table, table + 1].map(|table| class_starts[table as usize] as usize);
+        let range = parent_starts[ends[0]] as usize..parent_starts[ends[1]] as usize;
+        let is_parent = |parent: &u32| {
+            let count = if parent & 1 == 0 { own } else { externals }.len();
+            ((parent >> 1) as usize) < count
+        };
+        that(parents[range].iter().all(is_parent), CLASSES)?;
+    }
+    Ok(())
+}

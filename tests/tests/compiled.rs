@@ -1,0 +1,191 @@
+//! Compiled indexes as bytes: what comes back is the same, and what was tampered with does no harm.
+//!
+//! `SEEDS=400000` asks for more universes than the usual number.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use pkgres_manifest::{ClassName, RegistryName, ReleaseSource};
+use pkgres_resolver::{CompiledIndex, IndexBytesError, Resolver, SolveOptions, Step, Supply};
+use pkgres_tests::random::Random;
+use pkgres_tests::solver::{SOURCE, Supplies, compiled, request, solve, solve_with};
+use pkgres_tests::universe::Universe;
+use twox_hash::XxHash3_128;
+
+const SEEDS: u64 = 2_000;
+const CHECKSUM_BYTES: usize = 16;
+/// So few that a tampered index cannot keep a test busy.
+const STEPS: u64 = 20_000;
+
+fn seeds() -> std::ops::Range<u64> {
+    let asked = std::env::var("SEEDS").ok();
+    0..asked.map_or(SEEDS, |asked| asked.parse().expect("SEEDS is a number"))
+}
+
+#[test]
+fn answers_are_the_same_as_those_from_records() {
+    for seed in seeds() {
+        let universe = Universe::random(seed);
+        let expected = solve(&universe);
+        let patience = SolveOptions::default().patience;
+        // The steps as well: nothing may depend on whether there is a cache.
+        for supplies in [Supplies::Compiled, Supplies::PartlyCompiled] {
+            let found = solve_with(&universe, supplies, patience);
+            assert_eq!(found, expected, "seed {seed}, {supplies:?}\n{universe}");
+        }
+    }
+}
+
+/// As if there were no patience, so that what is learned on the way decides.
+#[test]
+fn searches_are_the_same_as_those_in_records() {
+    for seed in seeds() {
+        let universe = Universe::random(seed);
+        for patience in [0, 3] {
+            let expected = solve_with(&universe, Supplies::OnDemand, patience);
+            let found = solve_with(&universe, Supplies::Compiled, patience);
+            assert_eq!(found, expected, "seed {seed}\n{universe}");
+        }
+    }
+}
+
+#[test]
+fn bytes_depend_on_the_records_alone() {
+    for seed in seeds().take(200) {
+        let mut universe = Universe::random(seed);
+        let bytes = compiled(&universe);
+        Random::new(seed).shuffle(&mut universe.records);
+        assert!(compiled(&universe) == bytes, "seed {seed}");
+        let again = CompiledIndex::from_bytes(bytes.clone(), &SOURCE).expect("it is whole");
+        assert!(again.to_bytes(&SOURCE) == Some(bytes), "seed {seed}");
+    }
+}
+
+#[test]
+fn damage_is_noticed() {
+    let universe = Universe::random(1);
+    let bytes = compiled(&universe);
+    let open = |bytes: &[u8]| CompiledIndex::from_bytes(bytes.to_vec(), &SOURCE).err();
+    assert_eq!(open(&bytes), None);
+    for end in 0..bytes.len() {
+        assert!(open(&bytes[..end]).is_some(), "cut to {end} bytes");
+    }
+    for more in [&b"\0"[..], &[0; 8], &bytes] {
+        let longer = [&bytes, more].concat();
+        assert_eq!(open(&longer), Some(IndexBytesError::Length));
+    }
+    let mut damaged = bytes.clone();
+    for at in 0..bytes.len() {
+        for bit in 0..8 {
+            damaged[at] ^= 1 << bit;
+            assert!(open(&damaged).is_some(), "bit {bit} of byte {at}");
+            damaged[at] = bytes[at];
+        }
+    }
+    let other = CompiledIndex::from_bytes(bytes, &[8; 32]).err();
+    assert_eq!(other, Some(IndexBytesError::OtherSource));
+}
+
+/// Bytes that do not begin where numbers could.
+#[test]
+fn bytes_may_lie_anywhere() {
+    struct Behind(Vec<u8>, usize);
+    impl std::ops::Deref for Behind {
+        type Target = [u8];
+
+        fn deref(&self) -> &[u8] {
+            &self.0[self.1..]
+        }
+    }
+    let bytes = compiled(&Universe::random(1));
+    for offset in 0..8 {
+        let behind = Behind([&vec![0; offset], bytes.as_slice()].concat(), offset);
+        let index = CompiledIndex::from_bytes(behind, &SOURCE).expect("it is whole");
+        assert!(index.to_bytes(&SOURCE).as_ref() == Some(&bytes));
+    }
+}
+
+/// A number that is wrong in a telling way.
+fn tamper(random: &mut Random, bytes: &mut [u8]) {
+    let end = bytes.len() - CHECKSUM_BYTES;
+    // Some of the places are in the table of sections, and most of them behind it.
+    for _ in 0..=random.below(3) {
+        let at = 56 + random.below(end - 56);
+        match random.below(5) {
+            0 => bytes[at] = u8::try_from(random.below(256)).expect("a byte"),
+            1 => bytes[at] ^= 1 << random.below(8),
+            2 => bytes[at] = bytes[at].wrapping_add(1),
+            3 => {
+                // Two numbers change places.
+                let (one, two) = (at / 4 * 4, 56 + at % (end - 56) / 4 * 4);
+                let two = (two + 4 * random.below(8)).min(end - 4);
+                for byte in 0..4 {
+                    bytes.swap(one + byte, two + byte);
+                }
+            }
+            _ => {
+                let number = at / 4 * 4;
+                let value = [0, 1, u32::MAX, u32::MAX - 1][random.below(4)];
+                bytes[number..number + 4].copy_from_slice(&value.to_ne_bytes());
+            }
+        }
+    }
+    let checksum = XxHash3_128::oneshot(&bytes[..end]);
+    bytes[end..].copy_from_slice(&checksum.to_ne_bytes());
+}
+
+/// Solves with an index; what comes out does not matter.
+fn use_index(universe: &Universe, index: CompiledIndex) {
+    let index = Arc::new(index);
+    let _ = index.package_count();
+    for record in &universe.records {
+        let classes = record.classes.iter().flatten();
+        let names: Vec<ClassName> = classes.map(|class| class.name.clone()).collect();
+        for name in names {
+            let _ = index.defining(&name);
+        }
+    }
+    assert!(index.packages().count() <= index.release_count());
+    let mut request = request(universe);
+    request.options.max_steps = STEPS;
+    let mut resolver = Resolver::new(request);
+    let source = ReleaseSource::Registry(RegistryName::parse("test").expect("a valid name"));
+    resolver.attach(source, index);
+    loop {
+        match resolver.step() {
+            Step::Need(names) => {
+                for name in names {
+                    resolver.provide(&name, Supply::Unknown);
+                }
+            }
+            Step::Impossible => {}
+            _ => return,
+        }
+    }
+}
+
+/// Whatever the bytes are, they are refused, or can be solved with.
+#[test]
+fn tampering_does_no_harm() {
+    let (mut refused, mut accepted) = (0, 0);
+    for seed in seeds() {
+        let universe = Universe::random(seed);
+        let bytes = compiled(&universe);
+        let mut random = Random::new(seed);
+        for _ in 0..20 {
+            let mut bytes = bytes.clone();
+            tamper(&mut random, &mut bytes);
+            let used = catch_unwind(AssertUnwindSafe(|| {
+                let index = CompiledIndex::from_bytes(bytes, &SOURCE).ok()?;
+                use_index(&universe, index);
+                Some(())
+            }));
+            match used.ok() {
+                Some(None) => refused += 1,
+                Some(Some(())) => accepted += 1,
+                None => panic!("seed {seed} panics\n{universe}"),
+            }
+        }
+    }
+    assert!(refused > 1000 && accepted > 1000, "{refused} {accepted}");
+}

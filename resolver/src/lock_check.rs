@@ -137,6 +137,13 @@ pub enum Staleness {
     },
     /// Classes extend each other.
     ClassCircle(Vec<ClassName>),
+    /// A package has several releases though one is all that is allowed.
+    SeveralReleases {
+        /// The package.
+        package: PackageName,
+        /// Its versions, ascending.
+        versions: Vec<Version>,
+    },
     /// Nothing that is locked leads to a release.
     NotReached {
         /// The package.
@@ -144,6 +151,20 @@ pub enum Staleness {
         /// The version.
         version: Version,
     },
+}
+
+impl Staleness {
+    /// Whether a release has other content than what was locked, or content that nothing is known
+    /// of. This is worse than a lock that is out of date: somebody changed what must not change.
+    pub fn is_violation(&self) -> bool {
+        matches!(
+            self,
+            Self::DigestDiffers {
+                locked: Some(_),
+                ..
+            }
+        )
+    }
 }
 
 /// What a check found.
@@ -336,6 +357,7 @@ impl LockCheck {
             });
             return;
         };
+        let is_hosted = source == Some(ReleaseSource::Host);
         if let Some(source) = source
             && source != locked.source
         {
@@ -348,7 +370,8 @@ impl LockCheck {
         }
         let release = ReleaseId { package, index };
         let digest = self.universe.digest(release);
-        if digest != locked.digest {
+        // The host answers for what it supplies, and its releases are locked without digest.
+        if digest != locked.digest && !is_hosted {
             report.stale.push(Staleness::DigestDiffers {
                 package: name.clone(),
                 version: version.clone(),

@@ -130,15 +130,12 @@ pub(crate) fn read_model(path: &Path, options: &ReadOptions) -> Result<ObjectMod
 
 /// The versions of a lock and of the model's own table are preferred.
 fn preferences(lock: Option<&Lockfile>, model: &ObjectModel) -> Locked {
-    let locked = lock
-        .into_iter()
-        .flat_map(|lock| lock.packages.keys().cloned());
-    let table = model.fixations().iter().flat_map(|(name, versions)| {
-        versions
-            .iter()
-            .map(|version| (name.clone(), version.clone()))
-    });
-    Locked::preferring(locked.chain(table).collect())
+    let mut locked = lock.map_or_else(Locked::default, Locked::preferring_releases_of);
+    for (name, versions) in model.fixations() {
+        let releases = versions.iter().map(|version| (name.clone(), version.clone()));
+        locked.preferred.extend(releases);
+    }
+    locked
 }
 
 /// Finds versions for the objects of a model. If there are none, it was said why.
@@ -180,6 +177,7 @@ pub(crate) fn pin(
         exit: Exit::Failed,
     })?;
     let problem = Problem {
+        accept_changed: false,
         registries: setting.registries,
         core: setting.core.clone(),
         request: Request {

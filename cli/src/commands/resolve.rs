@@ -78,7 +78,10 @@ fn print_model(
         registries,
         core,
         provided: registries::provided(&args.solve.registry, &options)?,
-        locked: Locked::preferring(preferred),
+        locked: Locked {
+            artifacts: resolution.locked_artifacts().clone(),
+            ..Locked::preferring(preferred)
+        },
         solve: solve_options(&args.solve.policy),
         fallback: Fallback::Never,
         options,

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::args::{PolicyArgs, Prerelease, RegistryArgs, SolveArgs, Solver};
 use crate::exit::Exit;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::project::Project;
 use crate::{registries, show};
@@ -20,6 +20,8 @@ pub(crate) struct Problem {
     pub(crate) registries: RegistrySet,
     pub(crate) core: Option<PackageName>,
     pub(crate) request: Request,
+    /// Whether releases may have other digests than those that are locked.
+    pub(crate) accept_changed: bool,
 }
 
 impl Problem {
@@ -41,6 +43,7 @@ impl Problem {
                 options: solve_options(policy),
             },
             core,
+            accept_changed: false,
         })
     }
 
@@ -60,6 +63,9 @@ impl Problem {
         output.findings(&self.registries.take_findings());
         let exit = match answer? {
             Answer::Solved(resolution) => {
+                if !self.accept_changed {
+                    refuse_changed(&resolution)?;
+                }
                 return Ok((Solved::Yes(resolution, self.core), self.registries));
             }
             Answer::Conflict(conflict) => {
@@ -92,6 +98,43 @@ impl Problem {
         };
         Ok((Solved::No(exit), self.registries))
     }
+}
+
+/// Refuses a resolution in which a release has other content than what was locked.
+fn refuse_changed(resolution: &Resolution) -> Result<()> {
+    let mut findings: Vec<Diagnostic> = resolution
+        .artifact_changes()
+        .iter()
+        .filter(|change| change.is_violation())
+        .map(|change| {
+            let locked: Vec<String> = change
+                .locked
+                .digests
+                .iter()
+                .map(ToString::to_string)
+                .collect();
+            let found = match &change.digest {
+                Some(digest) => format!("has the digest {digest}"),
+                None => "has no digest".to_owned(),
+            };
+            let message = format!(
+                "{} {} of the registry `{}` {found}; locked was {}",
+                change.name,
+                change.version,
+                change.source,
+                locked.join(" or "),
+            );
+            Diagnostic::error(Code::Digest, message)
+        })
+        .collect();
+    let Some(last) = findings.pop() else {
+        return Ok(());
+    };
+    findings.push(last.hint(show::FIND_OUT_WHY).hint(show::ACCEPT_CHANGED));
+    Err(Failure {
+        findings,
+        exit: Exit::Integrity,
+    })
 }
 
 /// Whether there is a resolution; if not, it was said why.

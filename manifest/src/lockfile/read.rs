@@ -59,18 +59,27 @@ fn conflict_marker(source: &Arc<SourceText>) -> Option<Location> {
     None
 }
 
-pub(super) fn salvage(bytes: &[u8]) -> BTreeSet<(PackageName, Version)> {
+pub(super) fn salvage(bytes: &[u8]) -> BTreeMap<(PackageName, Version), BTreeSet<ArtifactDigest>> {
     let text = String::from_utf8_lossy(bytes);
-    let mut found = BTreeSet::new();
-    // A conflict inside a block leaves one name and the versions of both sides after it.
+    let mut found: BTreeMap<_, BTreeSet<ArtifactDigest>> = BTreeMap::new();
+    // A conflict inside a block leaves one name and the versions of both sides after it, or one
+    // version and the digests of both sides.
     let mut name: Option<PackageName> = None;
+    let mut release: Option<(PackageName, Version)> = None;
     for line in text.lines().filter(|line| !is_conflict_marker(line)) {
         if let Some(written) = line.strip_prefix("- name: ") {
             name = PackageName::parse(written.trim_end()).ok();
-        } else if let Some(written) = line.strip_prefix("  version: ")
-            && let (Some(name), Ok(version)) = (&name, Version::parse(written.trim_end()))
+            release = None;
+        } else if let Some(written) = line.strip_prefix("  version: ") {
+            release = name.clone().zip(Version::parse(written.trim_end()).ok());
+            if let Some(release) = &release {
+                found.entry(release.clone()).or_default();
+            }
+        } else if let Some(written) = line.strip_prefix("  sha256: ")
+            && let (Some(release), Ok(digest)) =
+                (&release, ArtifactDigest::parse(written.trim_end()))
         {
-            found.insert((name.clone(), version));
+            found.entry(release.clone()).or_default().insert(digest);
         }
     }
     found

@@ -195,6 +195,7 @@ pub struct LockReport {
 pub struct LockCheck {
     universe: Universe,
     lock: Lockfile,
+    single_version: bool,
 }
 
 impl LockCheck {
@@ -204,6 +205,7 @@ impl LockCheck {
             roots,
             core,
             provided,
+            options,
             ..
         } = request;
         let locked = Locked::from_lockfile(&lock);
@@ -211,7 +213,11 @@ impl LockCheck {
         for root in roots {
             universe.add_root(root);
         }
-        let mut check = Self { universe, lock };
+        let mut check = Self {
+            universe,
+            lock,
+            single_version: options.single_version,
+        };
         let mut by_name: BTreeMap<PackageName, Vec<IndexRecord>> = BTreeMap::new();
         for record in provided {
             by_name.entry(record.name.clone()).or_default().push(record);
@@ -264,6 +270,9 @@ impl LockCheck {
         let lock = std::mem::take(&mut self.lock);
         for ((name, version), locked) in &lock.packages {
             self.check_release(name, version, locked, &mut report);
+        }
+        if self.single_version {
+            check_single_version(&lock, &mut report);
         }
         if report.stale.is_empty() {
             self.check_whole(&lock, &mut report);
@@ -488,6 +497,22 @@ impl LockCheck {
                     version: version.clone(),
                 });
             }
+        }
+    }
+}
+
+/// No package may have several releases.
+fn check_single_version(lock: &Lockfile, report: &mut LockReport) {
+    let mut versions: BTreeMap<&PackageName, Vec<&Version>> = BTreeMap::new();
+    for (name, version) in lock.packages.keys() {
+        versions.entry(name).or_default().push(version);
+    }
+    for (package, versions) in versions {
+        if versions.len() > 1 {
+            report.stale.push(Staleness::SeveralReleases {
+                package: package.clone(),
+                versions: versions.into_iter().cloned().collect(),
+            });
         }
     }
 }

@@ -43,7 +43,12 @@ fn hints(outdated: &[&Staleness]) -> Vec<&'static str> {
     if outdated.iter().any(|entry| is_gone(entry)) {
         hints.push("`--registry` adds the registry that a release which is gone was locked from");
     }
-    hints.push("`pkgres lock` brings it up to date");
+    let is_split = |entry: &Staleness| matches!(entry, Staleness::SeveralReleases { .. });
+    hints.push(if outdated.iter().any(|entry| is_split(entry)) {
+        "`pkgres lock --single-version` brings it up to date, if that is possible"
+    } else {
+        "`pkgres lock` brings it up to date"
+    });
     hints
 }
 

@@ -194,10 +194,7 @@ impl<'source> Reader<'source> {
 
     fn lockfile(&mut self) -> Read<Lockfile> {
         self.format()?;
-        let order = self.value("order: ", str::parse::<u64>)?;
-        if order != DECISION_ORDER {
-            return self.problem(format!("the decision order {order} is not known"));
-        }
+        self.order()?;
         let mut lock = Lockfile::default();
         if self.peek("roots:") == Some("") {
             self.lines.advance();
@@ -247,6 +244,30 @@ impl<'source> Reader<'source> {
         }
         if format == 0 {
             return self.problem("there is no format 0");
+        }
+        self.lines.advance();
+        Ok(())
+    }
+
+    /// By another order other releases would be chosen, so that a lock which was made by it means
+    /// something that this reader cannot keep up.
+    fn order(&mut self) -> Read<()> {
+        let Some(Ok(order)) = self.peek("order: ").map(str::parse::<u64>) else {
+            return self
+                .problem("`order:` and the number of the decision order were expected here");
+        };
+        if order > DECISION_ORDER {
+            // What the header says is about the format alone.
+            let error = Diagnostic::error(
+                Code::LockFormat,
+                format!("the lockfile has the decision order {order}; this pkgres knows orders up to {DECISION_ORDER}"),
+            )
+            .at(self.location())
+            .hint("it can be read by the newer pkgres that wrote it");
+            return Err(Box::new(error));
+        }
+        if order == 0 {
+            return self.problem("there is no decision order 0");
         }
         self.lines.advance();
         Ok(())

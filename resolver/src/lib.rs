@@ -55,10 +55,11 @@ pub use index::CompiledIndex;
 pub use lock_check::{LockCheck, LockReport, Staleness};
 pub use model::{Fallback, ModelPlan, PlannedModel, Substitution};
 pub use request::{
-    Bindings, Locked, LockedArtifact, ModelRoot, ObjectDemand, PrereleasePolicy, Request, Root, SolveOptions,
+    Bindings, Locked, LockedArtifact, ModelRoot, ObjectDemand, PrereleasePolicy, Request, Root,
+    SolveOptions,
 };
 pub use resolution::{
-    ArtifactChange, BoundRequirement, ChosenPrerelease, Demand, PathStep, PrereleaseReason, Resolution,
-    ResolvedPackage, ResolvedRoot, SideBySide, Stats,
+    ArtifactChange, BoundRequirement, ChosenPrerelease, Demand, PathStep, PrereleaseReason,
+    Resolution, ResolvedPackage, ResolvedRoot, SideBySide, Stats,
 };
 pub use resolver::{Resolver, Step, Supply};

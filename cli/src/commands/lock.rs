@@ -15,13 +15,14 @@ use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::Output;
 use crate::project::{Project, locked_for_update, parse_lock};
+use crate::registries;
 use crate::show::{self, counted};
 
 /// How many digits are shown of a digest.
 const DIGEST_DIGITS: usize = 12;
 
 pub(crate) fn run(args: &LockArgs, output: &mut Output) -> Result<Exit> {
-    let options = ReadOptions::default();
+    let options = registries::read_options(&args.registry)?;
     let project = Project::open(&args.manifest, &options)?;
     let problem = Problem::of_project(&project, &args.registry, &args.policy, &options)?;
     if args.check {
@@ -153,7 +154,12 @@ impl std::fmt::Display for Change {
                 match (before.is_empty(), after.is_empty()) {
                     (true, _) => write!(formatter, "  + {package} {}", list(after)),
                     (_, true) => write!(formatter, "  - {package} {}", list(before)),
-                    _ => write!(formatter, "  ~ {package} {} -> {}", list(before), list(after)),
+                    _ => write!(
+                        formatter,
+                        "  ~ {package} {} -> {}",
+                        list(before),
+                        list(after)
+                    ),
                 }
             }
             Self::Artifact(change) => {
@@ -189,7 +195,10 @@ fn shortened(digest: &ArtifactDigest) -> String {
 
 /// The releases that have another digest or source than before.
 fn artifact_changes(resolution: &Resolution) -> impl Iterator<Item = Change> {
-    resolution.artifact_changes().into_iter().map(Change::Artifact)
+    resolution
+        .artifact_changes()
+        .into_iter()
+        .map(Change::Artifact)
 }
 
 fn changes(old: &Locked, new: &Lockfile) -> Vec<Change> {

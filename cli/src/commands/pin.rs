@@ -28,7 +28,7 @@ use crate::registries;
 use crate::show::{self, counted};
 
 pub(crate) fn run(args: &PinArgs, output: &mut Output) -> Result<Exit> {
-    let options = ReadOptions::default();
+    let options = registries::read_options(&args.registry)?;
     let model = read_model(&args.model, &options)?;
     let lock = match &args.lock {
         Some(path) => {
@@ -132,7 +132,9 @@ pub(crate) fn read_model(path: &Path, options: &ReadOptions) -> Result<ObjectMod
 fn preferences(lock: Option<&Lockfile>, model: &ObjectModel) -> Locked {
     let mut locked = lock.map_or_else(Locked::default, Locked::preferring_releases_of);
     for (name, versions) in model.fixations() {
-        let releases = versions.iter().map(|version| (name.clone(), version.clone()));
+        let releases = versions
+            .iter()
+            .map(|version| (name.clone(), version.clone()));
         locked.preferred.extend(releases);
     }
     locked
@@ -178,6 +180,7 @@ pub(crate) fn pin(
     })?;
     let problem = Problem {
         accept_changed: false,
+        searched: Vec::new(),
         registries: setting.registries,
         core: setting.core.clone(),
         request: Request {

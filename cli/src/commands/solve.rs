@@ -20,6 +20,8 @@ pub(crate) struct Problem {
     pub(crate) registries: RegistrySet,
     pub(crate) core: Option<PackageName>,
     pub(crate) request: Request,
+    /// Where the registries are, as they could be written.
+    pub(crate) searched: Vec<String>,
     /// Whether releases may have other digests than those that are locked.
     pub(crate) accept_changed: bool,
 }
@@ -33,8 +35,10 @@ impl Problem {
         options: &ReadOptions,
     ) -> Result<Self> {
         let core = registries::core_library(registry)?;
+        let locations = registries::locations(registry, Some(&project.folder))?;
         Ok(Self {
-            registries: registries::open(registry, Some(&project.folder), options)?,
+            registries: registries::open_all(&locations, options)?,
+            searched: locations.iter().map(ToString::to_string).collect(),
             request: Request {
                 roots: vec![Root::Package(Box::new(project.package.index_record()))],
                 core: core.clone(),
@@ -59,7 +63,11 @@ impl Problem {
         output: &mut Output,
     ) -> Result<(Solved, RegistrySet)> {
         let mut resolver = Resolver::new(self.request);
-        let answer = drive(&mut resolver, &self.registries, &ReadOptions::default());
+        let options = ReadOptions {
+            core: self.core.clone(),
+            ..ReadOptions::default()
+        };
+        let answer = drive(&mut resolver, &self.registries, &options);
         output.findings(&self.registries.take_findings());
         let exit = match answer? {
             Answer::Solved(resolution) => {
@@ -76,7 +84,7 @@ impl Problem {
                         "conflict": show::conflict_json(&conflict),
                     }));
                 } else {
-                    let text = show::conflict(&conflict, output.is_styled());
+                    let text = show::conflict(&conflict, &self.searched, output.is_styled());
                     output.say(&text);
                 }
                 Exit::Failed
@@ -162,7 +170,7 @@ pub(crate) fn solve_options(policy: &PolicyArgs) -> SolveOptions {
 
 /// Solves the project that the arguments name, with its lockfile unless they say otherwise.
 pub(crate) fn solve(args: &SolveArgs, output: &mut Output) -> Result<Solved> {
-    let options = ReadOptions::default();
+    let options = registries::read_options(&args.registry)?;
     let project = Project::open(&args.manifest, &options)?;
     solve_project(args, &project, &options, output).map(|(solved, _)| solved)
 }

@@ -182,9 +182,13 @@ pub(crate) struct LockArgs {
     #[arg(long)]
     pub(crate) check: bool,
 
-    /// Start afresh instead of keeping what is locked
+    /// Start afresh instead of keeping the versions that are locked
     #[arg(long, conflicts_with = "check")]
     pub(crate) ignore_lock: bool,
+
+    /// Take releases whose content is not what was locked
+    #[arg(long, conflicts_with = "check")]
+    pub(crate) accept_changed: bool,
 }
 
 // Each switch is one of its own.

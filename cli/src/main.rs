@@ -13,6 +13,7 @@ mod registries;
 mod settings;
 mod show;
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -25,9 +26,9 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => {
             // Help and version are data, and go to stdout with success.
-            let is_error = error.use_stderr();
-            let _ = error.print();
-            return if is_error {
+            let printed = error.print().and_then(|()| std::io::stdout().flush());
+            let is_cut_short = output::say_if_cut_short(printed);
+            return if error.use_stderr() || is_cut_short {
                 exit::Exit::Usage.into()
             } else {
                 ExitCode::SUCCESS

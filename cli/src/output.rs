@@ -3,9 +3,10 @@
 use std::io::{self, Write as _};
 
 use anstream::{AutoStream, ColorChoice};
-use pkgres_manifest::diagnostic::Diagnostic;
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
 
 use crate::args::{Arguments, Color, Format};
+use crate::exit::Exit;
 use crate::show;
 
 /// The two streams of a run and how to write to them.
@@ -14,6 +15,8 @@ pub(crate) struct Output {
     quiet: bool,
     styled: bool,
     stdout: io::BufWriter<io::Stdout>,
+    /// Why not all data came through; nothing is written after it.
+    failure: Option<io::Error>,
     stderr: AutoStream<io::Stderr>,
 }
 
@@ -29,6 +32,7 @@ impl Output {
             quiet: arguments.quiet,
             styled: choice != ColorChoice::Never,
             stdout: io::BufWriter::new(io::stdout()),
+            failure: None,
             stderr: AutoStream::new(io::stderr(), choice),
         }
     }
@@ -41,9 +45,17 @@ impl Output {
         self.styled
     }
 
-    /// Writes data. That nobody reads it any more is not an error.
+    /// Writes data. Whether it came through is known at the [end](Self::finish).
     pub(crate) fn data(&mut self, text: &str) {
-        let _ = self.stdout.write_all(text.as_bytes());
+        if self.failure.is_none() {
+            self.failure = self.stdout.write_all(text.as_bytes()).err();
+        }
+    }
+
+    fn flush(&mut self) {
+        if self.failure.is_none() {
+            self.failure = self.stdout.flush().err();
+        }
     }
 
     /// Writes a JSON document.
@@ -62,7 +74,7 @@ impl Output {
 
     /// Says something that has to be said.
     pub(crate) fn say(&mut self, text: &str) {
-        let _ = self.stdout.flush();
+        self.flush();
         let _ = writeln!(self.stderr, "{text}");
     }
 
@@ -76,8 +88,40 @@ impl Output {
         }
     }
 
-    /// Brings everything to its reader.
-    pub(crate) fn finish(&mut self) {
-        let _ = self.stdout.flush();
+    /// Brings everything to its reader; gives the exit code of a run that would have ended with
+    /// `exit`. Data that were cut short must not pass for a result.
+    pub(crate) fn finish(&mut self, exit: Exit) -> Exit {
+        self.flush();
+        match self.failure.take() {
+            Some(error) if !is_reader_gone(&error) => {
+                self.findings(&[cut_short(&error)]);
+                exit.max(Exit::Usage)
+            }
+            _ => exit,
+        }
+    }
+}
+
+/// Whether a failure to write means only that nobody reads any more, as after `| head`.
+fn is_reader_gone(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::BrokenPipe
+}
+
+fn cut_short(error: &io::Error) -> Diagnostic {
+    Diagnostic::error(Code::File, format!("cannot write to stdout: {error}"))
+}
+
+/// Likewise for what is written before there are arguments; says whether it was cut short.
+pub(crate) fn say_if_cut_short(result: io::Result<()>) -> bool {
+    match result {
+        Err(error) if !is_reader_gone(&error) => {
+            let _ = writeln!(
+                io::stderr(),
+                "{}",
+                show::diagnostic(&cut_short(&error), false)
+            );
+            true
+        }
+        _ => false,
     }
 }

@@ -122,10 +122,7 @@ pub(crate) fn locked_for_update(
         Ok((lock, _)) => {
             let note =
                 "The lockfile is an unresolved merge: the releases of both sides are preferred";
-            Ok((
-                Locked::preferring(lock.packages.into_keys().collect()),
-                Some(note),
-            ))
+            Ok((Locked::preferring_releases_of(&lock), Some(note)))
         }
         Err(findings)
             if findings
@@ -136,7 +133,7 @@ pub(crate) fn locked_for_update(
         }
         Err(_) => {
             let note = "The lockfile cannot be read: what can be saved of it is preferred";
-            Ok((Locked::preferring(Lockfile::salvage(bytes)), Some(note)))
+            Ok((Locked::salvaged(Lockfile::salvage(bytes)), Some(note)))
         }
     }
 }

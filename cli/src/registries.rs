@@ -119,6 +119,14 @@ pub(crate) fn core_library(args: &RegistryArgs) -> Result<Option<PackageName>> {
         .map_err(|error| Failure::usage(format!("--core-library: {error}")))
 }
 
+/// How packages are read in a run: what a Heat template extends depends on the core library.
+pub(crate) fn read_options(args: &RegistryArgs) -> Result<ReadOptions> {
+    Ok(ReadOptions {
+        core: core_library(args)?,
+        ..ReadOptions::default()
+    })
+}
+
 /// The releases that the host supplies.
 pub(crate) fn provided(args: &RegistryArgs, options: &ReadOptions) -> Result<Vec<IndexRecord>> {
     let mut records = Vec::new();

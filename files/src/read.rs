@@ -30,7 +30,16 @@ pub(crate) fn open_plain(
     limit: u64,
     follow: Follow,
 ) -> Result<(File, u64), FileError> {
-    let file = open(path, follow).map_err(FileError::system("cannot read", path))?;
+    let file = open(path, follow).map_err(|error| {
+        let is_link = follow == Follow::Nothing
+            && std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
+        if is_link {
+            // The system would speak of too many levels of links where there is one.
+            FileError::refused(path, "this is a link, and links are not followed here")
+        } else {
+            FileError::system("cannot read", path)(error)
+        }
+    })?;
     let metadata = file
         .metadata()
         .map_err(FileError::system("cannot read", path))?;

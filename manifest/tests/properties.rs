@@ -252,7 +252,9 @@ proptest! {
         let windows = text.replace('\n', "\r\n");
         let again = Lockfile::read("pkgres.lock", windows.as_bytes(), &Limits::default());
         prop_assert_eq!(again.value(), Some(&lock));
-        let saved: BTreeSet<_> = lock.packages.keys().cloned().collect();
+        let saved: BTreeMap<_, BTreeSet<_>> = (lock.packages.iter())
+            .map(|(release, package)| (release.clone(), package.digest.into_iter().collect()))
+            .collect();
         prop_assert_eq!(Lockfile::salvage(text.as_bytes()), saved);
     }
 

@@ -109,6 +109,18 @@ impl RegistryLocation {
     }
 }
 
+/// The location as it would be written: `NAME=KIND:LOCATION`.
+impl std::fmt::Display for RegistryLocation {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (kind, path) = match &self.kind {
+            Kind::Directory(path) => ("dir", path),
+            Kind::IndexFile(path) => ("index", path),
+        };
+        let path = path.to_string_lossy();
+        write!(formatter, "{}={kind}:{}", self.name, Escaped::new(&path))
+    }
+}
+
 /// `name=rest`, where the name ends before anything that begins the kind.
 fn split_name(text: &str) -> Result<(Option<RegistryName>, &str), LocationError> {
     match text.split_once('=') {

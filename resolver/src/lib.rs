@@ -57,10 +57,11 @@ pub use index::{CompiledIndex, IndexBytesError};
 pub use lock_check::{LockCheck, LockReport, Staleness};
 pub use model::{Fallback, ModelPlan, PlannedModel, Substitution};
 pub use request::{
-    Bindings, Locked, ModelRoot, ObjectDemand, PrereleasePolicy, Request, Root, SolveOptions,
+    Bindings, Locked, LockedArtifact, ModelRoot, ObjectDemand, PrereleasePolicy, Request, Root,
+    SolveOptions,
 };
 pub use resolution::{
-    BoundRequirement, ChosenPrerelease, Demand, PathStep, PrereleaseReason, Resolution,
-    ResolvedPackage, ResolvedRoot, SideBySide, Stats,
+    ArtifactChange, BoundRequirement, ChosenPrerelease, Demand, PathStep, PrereleaseReason,
+    Resolution, ResolvedPackage, ResolvedRoot, SideBySide, Stats,
 };
 pub use resolver::{Resolver, Step, Supply};

@@ -137,6 +137,13 @@ pub enum Staleness {
     },
     /// Classes extend each other.
     ClassCircle(Vec<ClassName>),
+    /// A package has several releases though one is all that is allowed.
+    SeveralReleases {
+        /// The package.
+        package: PackageName,
+        /// Its versions, ascending.
+        versions: Vec<Version>,
+    },
     /// Nothing that is locked leads to a release.
     NotReached {
         /// The package.
@@ -144,6 +151,20 @@ pub enum Staleness {
         /// The version.
         version: Version,
     },
+}
+
+impl Staleness {
+    /// Whether a release has other content than what was locked, or content that nothing is known
+    /// of. This is worse than a lock that is out of date: somebody changed what must not change.
+    pub fn is_violation(&self) -> bool {
+        matches!(
+            self,
+            Self::DigestDiffers {
+                locked: Some(_),
+                ..
+            }
+        )
+    }
 }
 
 /// What a check found.
@@ -174,6 +195,7 @@ pub struct LockReport {
 pub struct LockCheck {
     universe: Universe,
     lock: Lockfile,
+    single_version: bool,
 }
 
 impl LockCheck {
@@ -183,6 +205,7 @@ impl LockCheck {
             roots,
             core,
             provided,
+            options,
             ..
         } = request;
         let locked = Locked::from_lockfile(&lock);
@@ -190,7 +213,11 @@ impl LockCheck {
         for root in roots {
             universe.add_root(root);
         }
-        let mut check = Self { universe, lock };
+        let mut check = Self {
+            universe,
+            lock,
+            single_version: options.single_version,
+        };
         let mut by_name: BTreeMap<PackageName, Vec<IndexRecord>> = BTreeMap::new();
         for record in provided {
             by_name.entry(record.name.clone()).or_default().push(record);
@@ -243,6 +270,9 @@ impl LockCheck {
         let lock = std::mem::take(&mut self.lock);
         for ((name, version), locked) in &lock.packages {
             self.check_release(name, version, locked, &mut report);
+        }
+        if self.single_version {
+            check_single_version(&lock, &mut report);
         }
         if report.stale.is_empty() {
             self.check_whole(&lock, &mut report);
@@ -336,6 +366,7 @@ impl LockCheck {
             });
             return;
         };
+        let is_hosted = source == Some(ReleaseSource::Host);
         if let Some(source) = source
             && source != locked.source
         {
@@ -348,7 +379,8 @@ impl LockCheck {
         }
         let release = ReleaseId { package, index };
         let digest = self.universe.digest(release);
-        if digest != locked.digest {
+        // The host answers for what it supplies, and its releases are locked without digest.
+        if digest != locked.digest && !is_hosted {
             report.stale.push(Staleness::DigestDiffers {
                 package: name.clone(),
                 version: version.clone(),
@@ -465,6 +497,22 @@ impl LockCheck {
                     version: version.clone(),
                 });
             }
+        }
+    }
+}
+
+/// No package may have several releases.
+fn check_single_version(lock: &Lockfile, report: &mut LockReport) {
+    let mut versions: BTreeMap<&PackageName, Vec<&Version>> = BTreeMap::new();
+    for (name, version) in lock.packages.keys() {
+        versions.entry(name).or_default().push(version);
+    }
+    for (package, versions) in versions {
+        if versions.len() > 1 {
+            report.stale.push(Staleness::SeveralReleases {
+                package: package.clone(),
+                versions: versions.into_iter().cloned().collect(),
+            });
         }
     }
 }

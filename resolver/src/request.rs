@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use pkgres_manifest::{IndexRecord, Lockfile, ObjectModel, PackageName, Spec, Version};
+use pkgres_manifest::{
+    ArtifactDigest, IndexRecord, Lockfile, ObjectModel, PackageName, ReleaseSource, Spec, Version,
+};
 
 use crate::engine::Engine;
 
@@ -64,6 +66,18 @@ pub struct Locked {
     pub preferred: BTreeSet<(PackageName, Version)>,
     /// Releases that are candidates whatever became of them, but not preferred.
     pub kept: BTreeSet<(PackageName, Version)>,
+    /// What was known of the artifacts of releases. This decides nothing, but a resolution says
+    /// where it [differs](crate::Resolution::artifact_changes).
+    pub artifacts: BTreeMap<(PackageName, Version), LockedArtifact>,
+}
+
+/// What was known of the artifact of a release.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LockedArtifact {
+    /// Where the release came from, if that is known.
+    pub source: Option<ReleaseSource>,
+    /// Its digest. An unresolved merge may leave two, of which either will do.
+    pub digests: BTreeSet<ArtifactDigest>,
 }
 
 impl Locked {
@@ -86,6 +100,32 @@ impl Locked {
                 .packages
                 .iter()
                 .map(|(release, package)| (release.clone(), package.requires.clone()))
+                .collect(),
+            artifacts: artifacts(lock),
+            ..Self::default()
+        }
+    }
+
+    /// The releases of a lockfile to prefer, and what it says of their artifacts, but not what
+    /// its requirements were bound to.
+    pub fn preferring_releases_of(lock: &Lockfile) -> Self {
+        Self {
+            preferred: lock.packages.keys().cloned().collect(),
+            artifacts: artifacts(lock),
+            ..Self::default()
+        }
+    }
+
+    /// What was [saved](Lockfile::salvage) of a lockfile: the releases are preferred.
+    pub fn salvaged(found: BTreeMap<(PackageName, Version), BTreeSet<ArtifactDigest>>) -> Self {
+        Self {
+            preferred: found.keys().cloned().collect(),
+            artifacts: found
+                .into_iter()
+                .map(|(release, digests)| {
+                    let source = None;
+                    (release, LockedArtifact { source, digests })
+                })
                 .collect(),
             ..Self::default()
         }
@@ -110,6 +150,19 @@ impl Locked {
     pub fn is_empty(&self) -> bool {
         self.roots.is_empty() && self.packages.is_empty() && self.preferred.is_empty()
     }
+}
+
+fn artifacts(lock: &Lockfile) -> BTreeMap<(PackageName, Version), LockedArtifact> {
+    lock.packages
+        .iter()
+        .map(|(release, package)| {
+            let artifact = LockedArtifact {
+                source: Some(package.source.clone()),
+                digests: package.digest.into_iter().collect(),
+            };
+            (release.clone(), artifact)
+        })
+        .collect()
 }
 
 /// What a resolution is wanted for.

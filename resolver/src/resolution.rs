@@ -13,7 +13,7 @@ use pkgres_manifest::{
 
 use rustc_hash::FxHashMap;
 
-use crate::PrereleasePolicy;
+use crate::request::{LockedArtifact, PrereleasePolicy};
 use crate::selection::Selection;
 use crate::universe::{ReleaseId, Universe};
 
@@ -63,7 +63,7 @@ pub struct ResolvedPackage {
     pub version: Version,
     /// Where the release comes from.
     pub source: ReleaseSource,
-    /// The digest of its artifact, if the source knows it.
+    /// The digest of its artifact, if the source knows it; none for releases of the host.
     pub digest: Option<ArtifactDigest>,
     /// Whether it was withdrawn; it was chosen because a lock holds it.
     pub yanked: bool,
@@ -80,6 +80,47 @@ pub struct BoundRequirement {
     pub spec: Spec,
     /// The version that was chosen.
     pub version: Version,
+}
+
+/// A release whose artifact is not what was locked: it has another digest or another source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArtifactChange {
+    /// The package.
+    pub name: PackageName,
+    /// The version, which is the one that was locked.
+    pub version: Version,
+    /// What was locked.
+    pub locked: LockedArtifact,
+    /// Where the release comes from.
+    pub source: ReleaseSource,
+    /// The digest of its artifact, if the source knows it.
+    pub digest: Option<ArtifactDigest>,
+}
+
+impl ArtifactChange {
+    /// Whether the release has other content than what was locked, or content that nothing is
+    /// known of. What the host supplies has no digest: it answers for that itself.
+    pub fn is_violation(&self) -> bool {
+        self.source != ReleaseSource::Host
+            && !self.locked.digests.is_empty()
+            && self.digest_differs()
+    }
+
+    /// Whether the digest is not one that was locked.
+    pub fn digest_differs(&self) -> bool {
+        match &self.digest {
+            Some(digest) => !self.locked.digests.contains(digest),
+            None => !self.locked.digests.is_empty(),
+        }
+    }
+
+    /// Whether the source is known not to be the one that was locked.
+    pub fn source_differs(&self) -> bool {
+        self.locked
+            .source
+            .as_ref()
+            .is_some_and(|source| *source != self.source)
+    }
 }
 
 /// A step of a path from a root to a package.
@@ -223,6 +264,36 @@ impl Resolution {
         paths::paths_to(self, name)
     }
 
+    /// The releases whose artifacts are not those that the request had
+    /// [locked](crate::Locked::artifacts), sorted. A program that goes on to use a release for
+    /// which this is a [violation](ArtifactChange::is_violation) uses something that nobody
+    /// agreed to.
+    pub fn artifact_changes(&self) -> Vec<ArtifactChange> {
+        let artifacts = self.locked_artifacts();
+        if artifacts.is_empty() {
+            return Vec::new();
+        }
+        self.packages()
+            .iter()
+            .filter_map(|package| {
+                let key = (package.name.clone(), package.version.clone());
+                let change = ArtifactChange {
+                    name: package.name.clone(),
+                    version: package.version.clone(),
+                    locked: artifacts.get(&key)?.clone(),
+                    source: package.source.clone(),
+                    digest: package.digest,
+                };
+                (change.digest_differs() || change.source_differs()).then_some(change)
+            })
+            .collect()
+    }
+
+    /// What the request said was known of artifacts.
+    pub fn locked_artifacts(&self) -> &BTreeMap<(PackageName, Version), LockedArtifact> {
+        &self.solved.universe.locked().artifacts
+    }
+
     /// The lockfile that keeps this resolution.
     pub fn to_lockfile(&self) -> Lockfile {
         Lockfile {
@@ -317,11 +388,13 @@ impl Parts {
                     requires,
                 });
             } else if let Some(source) = universe.source(release.package) {
+                // The host answers for what it supplies; see `LockedPackage::digest`.
+                let is_hosted = *source == ReleaseSource::Host;
                 packages.push(ResolvedPackage {
                     name,
                     version,
                     source: source.clone(),
-                    digest: universe.digest(*release),
+                    digest: universe.digest(*release).filter(|_| !is_hosted),
                     yanked: universe.is_yanked(*release),
                     requires,
                 });

@@ -3,7 +3,10 @@
 //! Each Markdown file beside this one is a case: its commands run one after the other in the
 //! folder `NAME.in`, and if there is a folder `NAME.out`, on a copy of it, which is then compared
 //! with `NAME.out`. A case whose commands write needs that folder. What is read from stdin is a
-//! case of its own, in a TOML file.
+//! case of its own, in a TOML file. What no document can show is in the modules.
+
+mod corpus;
+mod streams;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use pkgres_files::{RealFileSystem, write_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{LOCK_FILE, Lockfile, PackageName, ReadOptions, Version};
+use pkgres_manifest::{ArtifactDigest, LOCK_FILE, Lockfile, PackageName, ReadOptions, Version};
 use pkgres_registry_client::check_lock;
-use pkgres_resolver::{LockCheck, LockReport, Locked};
+use pkgres_resolver::{ArtifactChange, LockCheck, LockReport, Locked, Resolution, Staleness};
 use serde_json::json;
 
 use crate::args::LockArgs;
@@ -15,16 +15,20 @@ use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::Output;
 use crate::project::{Project, locked_for_update, parse_lock};
+use crate::registries;
 use crate::show::{self, counted};
 
+/// How many digits are shown of a digest.
+const DIGEST_DIGITS: usize = 12;
+
 pub(crate) fn run(args: &LockArgs, output: &mut Output) -> Result<Exit> {
-    let options = ReadOptions::default();
+    let options = registries::read_options(&args.registry)?;
     let project = Project::open(&args.manifest, &options)?;
     let problem = Problem::of_project(&project, &args.registry, &args.policy, &options)?;
     if args.check {
         check(&project, problem, &options, output)
     } else {
-        write(&project, problem, args.ignore_lock, &options, output)
+        write(&project, problem, args, &options, output)
     }
 }
 
@@ -32,19 +36,26 @@ pub(crate) fn run(args: &LockArgs, output: &mut Output) -> Result<Exit> {
 fn write(
     project: &Project,
     mut problem: Problem,
-    ignore_lock: bool,
+    args: &LockArgs,
     options: &ReadOptions,
     output: &mut Output,
 ) -> Result<Exit> {
     let path = project.lock_path();
     let before = project.lock_bytes(options)?;
-    if let Some(bytes) = before.as_ref().filter(|_| !ignore_lock) {
-        let (locked, note) = locked_for_update(&path, bytes, options)?;
-        problem.request.locked = locked;
-        if let Some(note) = note {
-            output.note(note);
+    if let Some(bytes) = &before {
+        if args.ignore_lock {
+            // The versions are chosen afresh. What a version holds is not a matter of choice.
+            let saved = Locked::salvaged(Lockfile::salvage(bytes));
+            problem.request.locked.artifacts = saved.artifacts;
+        } else {
+            let (locked, note) = locked_for_update(&path, bytes, options)?;
+            problem.request.locked = locked;
+            if let Some(note) = note {
+                output.note(note);
+            }
         }
     }
+    problem.accept_changed = args.accept_changed;
     let old = problem.request.locked.clone();
     let resolution = match problem.solve(output)? {
         Solved::Yes(resolution, _) => resolution,
@@ -55,7 +66,9 @@ fn write(
     if is_new {
         write_file(&RealFileSystem, &path, text.as_bytes())?;
     }
-    let changes = changes(&old, &resolution.to_lockfile());
+    let mut changes = changes(&old, &resolution.to_lockfile());
+    changes.extend(artifact_changes(&resolution));
+    changes.sort_by(|one, two| one.package().cmp(two.package()));
     if output.is_json() {
         output.json(&json!({
             "schema_version": 1,
@@ -83,32 +96,109 @@ fn write(
     Ok(Exit::Done)
 }
 
-/// A package whose versions are not those of the old lock.
-struct Change {
-    package: PackageName,
-    before: Vec<Version>,
-    after: Vec<Version>,
+/// A way in which the new lock differs from the old one.
+enum Change {
+    /// A package has other versions.
+    Versions {
+        package: PackageName,
+        before: Vec<Version>,
+        after: Vec<Version>,
+    },
+    /// A version has another digest or comes from somewhere else.
+    Artifact(ArtifactChange),
 }
 
 impl Change {
+    fn package(&self) -> &PackageName {
+        match self {
+            Self::Versions { package, .. } => package,
+            Self::Artifact(change) => &change.name,
+        }
+    }
+
     fn to_json(&self) -> serde_json::Value {
-        json!({"package": self.package, "before": self.before, "after": self.after})
+        match self {
+            Self::Versions {
+                package,
+                before,
+                after,
+            } => json!({"package": package, "before": before, "after": after}),
+            Self::Artifact(change) => {
+                let mut object = json!({"package": change.name, "version": change.version});
+                if change.digest_differs() {
+                    object["sha256"] =
+                        json!({"before": change.locked.digests, "after": change.digest});
+                }
+                if change.source_differs() {
+                    object["source"] =
+                        json!({"before": change.locked.source, "after": change.source});
+                }
+                object
+            }
+        }
     }
 }
 
 impl std::fmt::Display for Change {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let list = |versions: &[Version]| {
-            let texts: Vec<String> = versions.iter().map(ToString::to_string).collect();
-            texts.join(", ")
-        };
-        let (before, after) = (list(&self.before), list(&self.after));
-        match (self.before.is_empty(), self.after.is_empty()) {
-            (true, _) => write!(formatter, "  + {} {after}", self.package),
-            (_, true) => write!(formatter, "  - {} {before}", self.package),
-            _ => write!(formatter, "  ~ {} {before} -> {after}", self.package),
+        match self {
+            Self::Versions {
+                package,
+                before,
+                after,
+            } => {
+                let list = |versions: &[Version]| {
+                    let texts: Vec<String> = versions.iter().map(ToString::to_string).collect();
+                    texts.join(", ")
+                };
+                match (before.is_empty(), after.is_empty()) {
+                    (true, _) => write!(formatter, "  + {package} {}", list(after)),
+                    (_, true) => write!(formatter, "  - {package} {}", list(before)),
+                    _ => write!(
+                        formatter,
+                        "  ~ {package} {} -> {}",
+                        list(before),
+                        list(after)
+                    ),
+                }
+            }
+            Self::Artifact(change) => {
+                write!(formatter, "  ~ {} {}", change.name, change.version)?;
+                if change.digest_differs() {
+                    let before: Vec<String> = change.locked.digests.iter().map(shortened).collect();
+                    let before = if before.is_empty() {
+                        "none".to_owned()
+                    } else {
+                        before.join(" or ")
+                    };
+                    let after = change.digest.as_ref().map(shortened);
+                    let after = after.as_deref().unwrap_or("none");
+                    write!(formatter, " digest {before} -> {after}")?;
+                }
+                match &change.locked.source {
+                    Some(before) if change.source_differs() => {
+                        write!(formatter, " source {before} -> {}", change.source)
+                    }
+                    _ => Ok(()),
+                }
+            }
         }
     }
+}
+
+/// The beginning of a digest, which is enough to tell it from another one by eye.
+fn shortened(digest: &ArtifactDigest) -> String {
+    let text = digest.to_string();
+    let kind = text.find(':').map_or(0, |colon| colon + 1);
+    format!("{}\u{2026}", &text[..kind + DIGEST_DIGITS])
+}
+
+/// The releases that have another digest or source than before.
+fn artifact_changes(resolution: &Resolution) -> impl Iterator<Item = Change> {
+    resolution
+        .artifact_changes()
+        .into_iter()
+        .map(Change::Artifact)
 }
 
 fn changes(old: &Locked, new: &Lockfile) -> Vec<Change> {
@@ -122,7 +212,7 @@ fn changes(old: &Locked, new: &Lockfile) -> Vec<Change> {
     versions
         .into_iter()
         .filter(|(_, (before, after))| before != after)
-        .map(|(package, (before, after))| Change {
+        .map(|(package, (before, after))| Change::Versions {
             package: package.clone(),
             before,
             after,
@@ -161,7 +251,9 @@ fn check(
     } else {
         tell(&report, count, output);
     }
-    Ok(if report.stale.is_empty() {
+    Ok(if report.stale.iter().any(Staleness::is_violation) {
+        Exit::Integrity
+    } else if report.stale.is_empty() {
         Exit::Done
     } else {
         Exit::Failed

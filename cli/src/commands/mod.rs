@@ -45,6 +45,5 @@ pub(crate) fn run(arguments: Arguments, output: &mut Output) -> Exit {
         }
         failure.exit
     });
-    output.finish();
-    exit
+    output.finish(exit)
 }

@@ -1,9 +1,10 @@
 //! `pkgres pack`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pkgres_files::{RealFileSystem, write_file};
-use pkgres_manifest::{ArtifactDigest, ReadOptions, write_archive};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::{ArtifactDigest, PackageName, ReadOptions, write_archive};
 use pkgres_registry_client::PackageFolder;
 use serde_json::json;
 
@@ -26,8 +27,9 @@ pub(crate) fn run(args: &PackArgs, output: &mut Output) -> Result<Exit> {
     }
     let count = files.len();
     let bytes = write_archive(files, &options.limits)?;
-    let name = format!("{}-{}.zip", package.name(), package.manifest.version);
+    let name = PackageFolder::archive_name(package.name(), &package.manifest.version);
     let path = args.output.clone().unwrap_or_else(|| PathBuf::from(name));
+    refuse_inside(&path, &args.folder, package.name())?;
     write_file(&RealFileSystem, &path, &bytes)?;
     let digest = ArtifactDigest::of_archive(&bytes);
     let shown = path.to_string_lossy();
@@ -46,4 +48,29 @@ pub(crate) fn run(args: &PackArgs, output: &mut Output) -> Result<Exit> {
         output.note(&format!("Packed {}", counted(count, "file")));
     }
     Ok(Exit::Done)
+}
+
+/// Refuses to write an archive where the next run would take it for a part of the package.
+fn refuse_inside(archive: &Path, folder: &Path, package: &PackageName) -> Result<()> {
+    let parent = archive
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
+    let places = parent.unwrap_or(Path::new(".")).canonicalize().ok();
+    // If there is no such place, writing will say so.
+    let Some((place, folder)) = places.zip(folder.canonicalize().ok()) else {
+        return Ok(());
+    };
+    let (Ok(inside), Some(name)) = (place.strip_prefix(folder), archive.file_name()) else {
+        return Ok(());
+    };
+    if !PackageFolder::would_take(&inside.join(name), package) {
+        return Ok(());
+    }
+    let message = format!(
+        "{}: the archive would become part of the package",
+        Escaped::new(&archive.to_string_lossy())
+    );
+    Err(Diagnostic::error(Code::Usage, message)
+        .hint("write it to another folder, or leave `--output` out")
+        .into())
 }

@@ -28,7 +28,7 @@ use crate::registries;
 use crate::show::{self, counted};
 
 pub(crate) fn run(args: &PinArgs, output: &mut Output) -> Result<Exit> {
-    let options = ReadOptions::default();
+    let options = registries::read_options(&args.registry)?;
     let model = read_model(&args.model, &options)?;
     let lock = match &args.lock {
         Some(path) => {
@@ -130,15 +130,14 @@ pub(crate) fn read_model(path: &Path, options: &ReadOptions) -> Result<ObjectMod
 
 /// The versions of a lock and of the model's own table are preferred.
 fn preferences(lock: Option<&Lockfile>, model: &ObjectModel) -> Locked {
-    let locked = lock
-        .into_iter()
-        .flat_map(|lock| lock.packages.keys().cloned());
-    let table = model.fixations().iter().flat_map(|(name, versions)| {
-        versions
+    let mut locked = lock.map_or_else(Locked::default, Locked::preferring_releases_of);
+    for (name, versions) in model.fixations() {
+        let releases = versions
             .iter()
-            .map(|version| (name.clone(), version.clone()))
-    });
-    Locked::preferring(locked.chain(table).collect())
+            .map(|version| (name.clone(), version.clone()));
+        locked.preferred.extend(releases);
+    }
+    locked
 }
 
 /// Finds versions for the objects of a model. If there are none, it was said why.
@@ -180,6 +179,8 @@ pub(crate) fn pin(
         exit: Exit::Failed,
     })?;
     let problem = Problem {
+        accept_changed: false,
+        searched: Vec::new(),
         registries: setting.registries,
         core: setting.core.clone(),
         request: Request {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use pkgres_manifest::{PackageName, ReadOptions, RegistryName, Version};
+use pkgres_manifest::{PackageName, RegistryName, Version};
 use pkgres_registry_client::{MemoryRegistry, RegistrySet};
 use pkgres_resolver::{Fallback, Locked, Resolution};
 
@@ -21,7 +21,7 @@ use crate::show::{self, counted};
 
 pub(crate) fn run(args: &ResolveArgs, output: &mut Output) -> Result<Exit> {
     let start = Instant::now();
-    let options = ReadOptions::default();
+    let options = registries::read_options(&args.solve.registry)?;
     let project = Project::open(&args.solve.manifest, &options)?;
     let (solved, registries) = solve_project(&args.solve, &project, &options, output)?;
     let (resolution, core) = match solved {
@@ -57,7 +57,7 @@ fn print_model(
     core: Option<PackageName>,
     output: &mut Output,
 ) -> Result<Exit> {
-    let options = ReadOptions::default();
+    let options = registries::read_options(&args.solve.registry)?;
     let model = read_model(model, &options)?;
     // The root is the only candidate of its name for the objects as well.
     let mut root = MemoryRegistry::new(RegistryName::parse("root").expect("the name is valid"));
@@ -78,7 +78,10 @@ fn print_model(
         registries,
         core,
         provided: registries::provided(&args.solve.registry, &options)?,
-        locked: Locked::preferring(preferred),
+        locked: Locked {
+            artifacts: resolution.locked_artifacts().clone(),
+            ..Locked::preferring(preferred)
+        },
         solve: solve_options(&args.solve.policy),
         fallback: Fallback::Never,
         options,

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::args::{PolicyArgs, Prerelease, RegistryArgs, SolveArgs, Solver};
 use crate::exit::Exit;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::project::Project;
 use crate::{registries, show};
@@ -20,6 +20,10 @@ pub(crate) struct Problem {
     pub(crate) registries: RegistrySet,
     pub(crate) core: Option<PackageName>,
     pub(crate) request: Request,
+    /// Where the registries are, as they could be written.
+    pub(crate) searched: Vec<String>,
+    /// Whether releases may have other digests than those that are locked.
+    pub(crate) accept_changed: bool,
 }
 
 impl Problem {
@@ -31,8 +35,10 @@ impl Problem {
         options: &ReadOptions,
     ) -> Result<Self> {
         let core = registries::core_library(registry)?;
+        let locations = registries::locations(registry, Some(&project.folder))?;
         Ok(Self {
-            registries: registries::open(registry, Some(&project.folder), options)?,
+            registries: registries::open_all(&locations, options)?,
+            searched: locations.iter().map(ToString::to_string).collect(),
             request: Request {
                 roots: vec![Root::Package(Box::new(project.package.index_record()))],
                 core: core.clone(),
@@ -41,6 +47,7 @@ impl Problem {
                 options: solve_options(policy),
             },
             core,
+            accept_changed: false,
         })
     }
 
@@ -56,10 +63,17 @@ impl Problem {
         output: &mut Output,
     ) -> Result<(Solved, RegistrySet)> {
         let mut resolver = Resolver::new(self.request);
-        let answer = drive(&mut resolver, &self.registries, &ReadOptions::default());
+        let options = ReadOptions {
+            core: self.core.clone(),
+            ..ReadOptions::default()
+        };
+        let answer = drive(&mut resolver, &self.registries, &options);
         output.findings(&self.registries.take_findings());
         let exit = match answer? {
             Answer::Solved(resolution) => {
+                if !self.accept_changed {
+                    refuse_changed(&resolution)?;
+                }
                 return Ok((Solved::Yes(resolution, self.core), self.registries));
             }
             Answer::Conflict(conflict) => {
@@ -70,7 +84,7 @@ impl Problem {
                         "conflict": show::conflict_json(&conflict),
                     }));
                 } else {
-                    let text = show::conflict(&conflict, output.is_styled());
+                    let text = show::conflict(&conflict, &self.searched, output.is_styled());
                     output.say(&text);
                 }
                 Exit::Failed
@@ -93,6 +107,43 @@ impl Problem {
         };
         Ok((Solved::No(exit), self.registries))
     }
+}
+
+/// Refuses a resolution in which a release has other content than what was locked.
+fn refuse_changed(resolution: &Resolution) -> Result<()> {
+    let mut findings: Vec<Diagnostic> = resolution
+        .artifact_changes()
+        .iter()
+        .filter(|change| change.is_violation())
+        .map(|change| {
+            let locked: Vec<String> = change
+                .locked
+                .digests
+                .iter()
+                .map(ToString::to_string)
+                .collect();
+            let found = match &change.digest {
+                Some(digest) => format!("has the digest {digest}"),
+                None => "has no digest".to_owned(),
+            };
+            let message = format!(
+                "{} {} of the registry `{}` {found}; locked was {}",
+                change.name,
+                change.version,
+                change.source,
+                locked.join(" or "),
+            );
+            Diagnostic::error(Code::Digest, message)
+        })
+        .collect();
+    let Some(last) = findings.pop() else {
+        return Ok(());
+    };
+    findings.push(last.hint(show::FIND_OUT_WHY).hint(show::ACCEPT_CHANGED));
+    Err(Failure {
+        findings,
+        exit: Exit::Integrity,
+    })
 }
 
 /// Whether there is a resolution; if not, it was said why.
@@ -120,7 +171,7 @@ pub(crate) fn solve_options(policy: &PolicyArgs) -> SolveOptions {
 
 /// Solves the project that the arguments name, with its lockfile unless they say otherwise.
 pub(crate) fn solve(args: &SolveArgs, output: &mut Output) -> Result<Solved> {
-    let options = ReadOptions::default();
+    let options = registries::read_options(&args.registry)?;
     let project = Project::open(&args.manifest, &options)?;
     solve_project(args, &project, &options, output).map(|(solved, _)| solved)
 }

@@ -10,6 +10,7 @@ use crate::args::SpecArgs;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
+use crate::show::counted;
 
 /// The longest line of a batch, in bytes.
 const MAX_LINE_BYTES: u64 = 1 << 20;
@@ -76,61 +77,122 @@ pub(crate) fn run(args: &SpecArgs, output: &mut Output) -> Result<Exit> {
     })
 }
 
-/// Answers lines `{"spec":...,"version":...}`. A line that is no such object stops the batch,
-/// because its answer could not be told from others.
+/// Answers lines `{"spec":...,"version":...}`. A line that is no such object gets an error for its
+/// answer, which says where it was, and the run goes on: the others have answers all the same.
 fn batch(output: &mut Output) -> Result<Exit> {
     let mut input = io::stdin().lock();
     let mut line = Vec::new();
+    let mut malformed = 0_usize;
     for number in 1_u64.. {
         line.clear();
         let read = input
             .by_ref()
             .take(MAX_LINE_BYTES + 1)
             .read_until(b'\n', &mut line)
-            .map_err(|error| Failure::usage(format!("stdin cannot be read: {error}")))?;
+            .map_err(unreadable)?;
         if read == 0 {
             break;
         }
-        if line.len() as u64 > MAX_LINE_BYTES {
-            return Err(Failure::usage(format!(
-                "stdin:{number}: more than the limit of {MAX_LINE_BYTES} bytes in a line"
-            )));
-        }
-        if line.trim_ascii().is_empty() {
+        let row = if line.len() as u64 > MAX_LINE_BYTES {
+            if line.last() != Some(&b'\n') {
+                input.skip_until(b'\n').map_err(unreadable)?;
+            }
+            let message = format!("more than the limit of {MAX_LINE_BYTES} bytes in a line");
+            Err(Malformed::at(1, message, Map::new()))
+        } else if line.trim_ascii().is_empty() {
             continue;
-        }
-        let mut row: Map<String, Value> =
-            serde_json::from_slice(line.trim_ascii()).map_err(|error| {
-                // The reader counts lines in what it was given, which is one.
-                let column = error.column();
-                let error = error.to_string();
-                let reason = error.split(" at line ").next().unwrap_or_default();
-                let reason = Escaped::shortened(reason);
-                Failure::usage(format!("stdin:{number}:{column}: {reason}"))
-            })?;
-        let (key, value) = answer(&row);
-        row.insert(key.to_owned(), value);
+        } else {
+            answered(&line)
+        };
+        let row = row.unwrap_or_else(|error| {
+            malformed += 1;
+            let mut row = error.row;
+            let text = format!("stdin:{number}:{}: {}", error.column, error.message);
+            row.insert("error".to_owned(), json!(text));
+            row
+        });
         output.data(&format!("{}\n", Value::Object(row)));
     }
-    Ok(Exit::Done)
+    if malformed == 0 {
+        return Ok(Exit::Done);
+    }
+    let lines = counted(malformed, "line");
+    let message = format!("stdin: {lines} without `spec` and `version`; their answers say where");
+    // Not a failure, for which there would be a second document in JSON.
+    output.findings(&[Diagnostic::error(Code::Usage, message)]);
+    Ok(Exit::Usage)
 }
 
-fn answer(row: &Map<String, Value>) -> (&'static str, Value) {
+fn unreadable(error: io::Error) -> Failure {
+    Failure::usage(format!("stdin cannot be read: {error}"))
+}
+
+/// A line that is not what was asked for.
+struct Malformed {
+    /// Where it goes wrong, in characters from 1.
+    column: usize,
+    message: String,
+    /// What is written back beside the error.
+    row: Map<String, Value>,
+}
+
+impl Malformed {
+    fn at(column: usize, message: impl Into<String>, row: Map<String, Value>) -> Self {
+        Self {
+            column,
+            message: message.into(),
+            row,
+        }
+    }
+}
+
+/// A line with its answer.
+fn answered(line: &[u8]) -> std::result::Result<Map<String, Value>, Malformed> {
+    let line = line.trim_ascii_end();
+    let start = line.len() - line.trim_ascii_start().len() + 1;
+    let value: Value = serde_json::from_slice(line).map_err(|error| {
+        // The reader counts lines in what it was given, which is one, and columns in bytes.
+        let before = &line[..error.column().min(line.len())];
+        let column = String::from_utf8_lossy(before).chars().count().max(1);
+        let error = error.to_string();
+        let reason = error.split(" at line ").next().unwrap_or_default();
+        Malformed::at(column, Escaped::shortened(reason).to_string(), Map::new())
+    })?;
+    let Value::Object(mut row) = value else {
+        let message = "an object with `spec` and `version` is expected";
+        return Err(Malformed::at(start, message, Map::new()));
+    };
+    match answer(&row) {
+        Ok((key, value)) => {
+            row.insert(key.to_owned(), value);
+            Ok(row)
+        }
+        Err(message) => Err(Malformed::at(start, message, row)),
+    }
+}
+
+/// The answer to a row, or why there can be none. That a text is not a spec or not a version is
+/// an answer.
+fn answer(row: &Map<String, Value>) -> std::result::Result<(&'static str, Value), &'static str> {
     let spec = match row.get("spec") {
-        None | Some(Value::Null) => "",
+        None => return Err("`spec` is missing"),
+        Some(Value::Null) => "",
         Some(Value::String(spec)) => spec,
-        Some(_) => return ("error", json!("`spec` is a text or null")),
+        Some(_) => return Err("`spec` is a text or null"),
+    };
+    let version = match row.get("version") {
+        None => return Err("`version` is missing"),
+        Some(Value::Null) => None,
+        Some(Value::String(version)) => Some(version),
+        Some(_) => return Err("`version` is a text or null"),
     };
     let spec = match Spec::parse(spec) {
         Ok(spec) => spec,
-        Err(error) => return ("error", json!(error.to_string())),
+        Err(error) => return Ok(("error", json!(error.to_string()))),
     };
-    match row.get("version") {
-        None | Some(Value::Null) => ("normal_form", json!(spec.normal_form())),
-        Some(Value::String(version)) => match Version::parse(version) {
-            Ok(version) => ("matches", json!(spec.matches(&version))),
-            Err(error) => ("error", json!(error.to_string())),
-        },
-        Some(_) => ("error", json!("`version` is a text")),
-    }
+    Ok(match version.map(|version| Version::parse(version)) {
+        None => ("normal_form", json!(spec.normal_form())),
+        Some(Ok(version)) => ("matches", json!(spec.matches(&version))),
+        Some(Err(error)) => ("error", json!(error.to_string())),
+    })
 }

@@ -1,6 +1,6 @@
 //! `pkgres why`
 
-use pkgres_manifest::PackageName;
+use pkgres_manifest::{PackageName, most_similar};
 use serde_json::{Value, json};
 
 use crate::args::WhyArgs;
@@ -49,6 +49,13 @@ pub(crate) fn run(args: &WhyArgs, output: &mut Output) -> Result<Exit> {
     }
     if paths.is_empty() {
         output.note(&format!("{name} is not part of the resolution"));
+        let known = resolution
+            .packages()
+            .iter()
+            .map(|package| package.name.as_str());
+        if let Some(similar) = most_similar(name.as_str(), known) {
+            output.note(&format!("hint: did you mean `{similar}`?"));
+        }
         return Ok(Exit::Failed);
     }
     Ok(Exit::Done)

@@ -4,14 +4,16 @@ use std::fmt::Write as _;
 
 use clap::builder::styling::{AnsiColor, Style};
 use pkgres_manifest::ReleaseSource;
+use pkgres_manifest::diagnostic::Code;
 use pkgres_resolver::{Conflict, Reason, ReasonKind, Repair};
 use serde_json::{Value, json};
 
 /// How many lines say how the packages that clash came in.
 const SHOWN_AT_MOST: usize = 12;
 
-/// A conflict as text: what clashes, how it came in, what can be done.
-pub(crate) fn conflict(conflict: &Conflict, styled: bool) -> String {
+/// A conflict as text: what clashes, how it came in, what can be done. Where no registry has a
+/// package, it is said which were `searched`.
+pub(crate) fn conflict(conflict: &Conflict, searched: &[String], styled: bool) -> String {
     let (error, hint) = if styled {
         (
             AnsiColor::Red.on_default().bold(),
@@ -64,6 +66,9 @@ pub(crate) fn conflict(conflict: &Conflict, styled: bool) -> String {
         }
         for reason in last {
             write!(text, "\n  {}", brought_in(reason))?;
+        }
+        if conflict.code == Code::UnknownPackage && !searched.is_empty() {
+            write!(text, "\n  searched: {}", searched.join(", "))?;
         }
         for line in &conflict.hints {
             write!(text, "\n{hint}hint{hint:#}: {line}")?;

@@ -9,7 +9,7 @@ mod tree;
 pub(crate) use conflict::{conflict, conflict_json};
 pub(crate) use diagnostic::{diagnostic, diagnostics_json};
 pub(crate) use resolution::{notes, resolution_json};
-pub(crate) use staleness::{staleness, staleness_json};
+pub(crate) use staleness::{ACCEPT_CHANGED, FIND_OUT_WHY, staleness, staleness_json};
 pub(crate) use tree::tree;
 
 /// `1 package`, `2 packages`.

@@ -6,8 +6,63 @@ use pkgres_manifest::{ArtifactDigest, PackageName};
 use pkgres_resolver::Staleness;
 use serde_json::{Value, json};
 
-/// The differences as an error with a line each and the command that mends them.
+/// What to do first where a release has other content than what was locked.
+pub(crate) const FIND_OUT_WHY: &str =
+    "a release should never change: find out who changed it, and why";
+
+/// What to do if that is all right.
+pub(crate) const ACCEPT_CHANGED: &str =
+    "if the change is meant, `pkgres lock --accept-changed` takes what is there now";
+
+/// The differences as errors with a line each and what mends them. Releases whose content is not
+/// what was locked are an error of their own: bringing the lock up to date must not hide them.
 pub(crate) fn staleness(stale: &[Staleness], styled: bool) -> String {
+    let (changed, outdated): (Vec<&Staleness>, Vec<&Staleness>) =
+        stale.iter().partition(|entry| entry.is_violation());
+    let changed = block(
+        Code::Digest,
+        "locked releases have other digests now",
+        &changed,
+        &[FIND_OUT_WHY, ACCEPT_CHANGED],
+        styled,
+    );
+    let outdated = block(
+        Code::LockStale,
+        "the lockfile is out of date",
+        &outdated,
+        &hints(&outdated),
+        styled,
+    );
+    let blocks: Vec<String> = changed.into_iter().chain(outdated).collect();
+    blocks.join("\n")
+}
+
+fn hints(outdated: &[&Staleness]) -> Vec<&'static str> {
+    let mut hints = Vec::new();
+    let is_gone = |entry: &Staleness| matches!(entry, Staleness::Gone { host_has: None, .. });
+    if outdated.iter().any(|entry| is_gone(entry)) {
+        hints.push("`--registry` adds the registry that a release which is gone was locked from");
+    }
+    let is_split = |entry: &Staleness| matches!(entry, Staleness::SeveralReleases { .. });
+    hints.push(if outdated.iter().any(|entry| is_split(entry)) {
+        "`pkgres lock --single-version` brings it up to date, if that is possible"
+    } else {
+        "`pkgres lock` brings it up to date"
+    });
+    hints
+}
+
+/// An error with a line for each of some differences; none if there are none.
+fn block(
+    code: Code,
+    message: &str,
+    entries: &[&Staleness],
+    hints: &[&str],
+    styled: bool,
+) -> Option<String> {
+    if entries.is_empty() {
+        return None;
+    }
     let (error, hint) = if styled {
         (
             AnsiColor::Red.on_default().bold(),
@@ -16,18 +71,15 @@ pub(crate) fn staleness(stale: &[Staleness], styled: bool) -> String {
     } else {
         (Style::new(), Style::new())
     };
-    let mut text = format!(
-        "{error}error[{}]{error:#}: the lockfile is out of date",
-        Code::LockStale
-    );
-    for entry in stale {
+    let mut text = format!("{error}error[{code}]{error:#}: {message}");
+    for entry in entries {
         let (mark, line) = line(entry);
         text.push_str(&format!("\n  {mark} {line}"));
     }
-    text.push_str(&format!(
-        "\n{hint}hint{hint:#}: `pkgres lock` brings it up to date"
-    ));
-    text
+    for line in hints {
+        text.push_str(&format!("\n{hint}hint{hint:#}: {line}"));
+    }
+    Some(text)
 }
 
 /// One difference as JSON.
@@ -52,6 +104,7 @@ fn kind(entry: &Staleness) -> (&'static str, Option<&PackageName>) {
         Staleness::ClassNotFound { owner, .. } => ("class_not_found", Some(owner)),
         Staleness::InheritsTwice { .. } => ("inherits_twice", None),
         Staleness::ClassCircle(_) => ("class_circle", None),
+        Staleness::SeveralReleases { package, .. } => ("several_releases", Some(package)),
         Staleness::NotReached { package, .. } => ("not_reached", Some(package)),
     }
 }
@@ -179,6 +232,14 @@ fn line(entry: &Staleness) -> (char, String) {
                 '~',
                 format!("classes extend each other: {}", names.join(", ")),
             )
+        }
+        Staleness::SeveralReleases { package, versions } => {
+            let versions: Vec<String> = versions.iter().map(ToString::to_string).collect();
+            let line = format!(
+                "{package} has the releases {}, and `--single-version` allows one",
+                versions.join(", ")
+            );
+            ('~', line)
         }
         Staleness::NotReached { package, version } => {
             ('-', format!("{package} {version} is not needed any more"))

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use crate::diagnostic::{Location, Parsed, SourceText};
 use crate::document::decode;
 use crate::name::ClassName;
-use crate::package::{Located, ReadOptions, heat_template_parent};
+use crate::package::{Located, ReadOptions};
 
 /// Whether a class describes objects or other classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +87,11 @@ pub struct ClassDefinition {
 
 impl ClassDefinition {
     /// The one class of a Heat template.
-    pub(crate) fn of_heat_template(name: ClassName, location: &Location) -> Self {
+    pub(crate) fn of_heat_template(
+        name: ClassName,
+        parent: Option<ClassName>,
+        location: &Location,
+    ) -> Self {
         let here = |value| Located {
             value,
             location: location.clone(),
@@ -95,7 +99,7 @@ impl ClassDefinition {
         Self {
             name: here(name),
             usage: ClassUsage::Class,
-            extends: vec![here(heat_template_parent())],
+            extends: parent.map(here).into_iter().collect(),
             uses: Vec::new(),
             properties: Vec::new(),
             methods: Vec::new(),

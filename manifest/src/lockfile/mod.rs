@@ -96,8 +96,9 @@ impl Lockfile {
     }
 
     /// What can be saved of a lockfile that cannot be read, for example one with the markers of a
-    /// merge conflict: the releases of both sides. Never fails; what makes no sense is skipped.
-    pub fn salvage(bytes: &[u8]) -> BTreeSet<(PackageName, Version)> {
+    /// merge conflict: the releases of both sides, and the digests that stand with each. Never
+    /// fails; what makes no sense is skipped.
+    pub fn salvage(bytes: &[u8]) -> BTreeMap<(PackageName, Version), BTreeSet<ArtifactDigest>> {
         read::salvage(bytes)
     }
 

@@ -59,18 +59,27 @@ fn conflict_marker(source: &Arc<SourceText>) -> Option<Location> {
     None
 }
 
-pub(super) fn salvage(bytes: &[u8]) -> BTreeSet<(PackageName, Version)> {
+pub(super) fn salvage(bytes: &[u8]) -> BTreeMap<(PackageName, Version), BTreeSet<ArtifactDigest>> {
     let text = String::from_utf8_lossy(bytes);
-    let mut found = BTreeSet::new();
-    // A conflict inside a block leaves one name and the versions of both sides after it.
+    let mut found: BTreeMap<_, BTreeSet<ArtifactDigest>> = BTreeMap::new();
+    // A conflict inside a block leaves one name and the versions of both sides after it, or one
+    // version and the digests of both sides.
     let mut name: Option<PackageName> = None;
+    let mut release: Option<(PackageName, Version)> = None;
     for line in text.lines().filter(|line| !is_conflict_marker(line)) {
         if let Some(written) = line.strip_prefix("- name: ") {
             name = PackageName::parse(written.trim_end()).ok();
-        } else if let Some(written) = line.strip_prefix("  version: ")
-            && let (Some(name), Ok(version)) = (&name, Version::parse(written.trim_end()))
+            release = None;
+        } else if let Some(written) = line.strip_prefix("  version: ") {
+            release = name.clone().zip(Version::parse(written.trim_end()).ok());
+            if let Some(release) = &release {
+                found.entry(release.clone()).or_default();
+            }
+        } else if let Some(written) = line.strip_prefix("  sha256: ")
+            && let (Some(release), Ok(digest)) =
+                (&release, ArtifactDigest::parse(written.trim_end()))
         {
-            found.insert((name.clone(), version));
+            found.entry(release.clone()).or_default().insert(digest);
         }
     }
     found
@@ -185,10 +194,7 @@ impl<'source> Reader<'source> {
 
     fn lockfile(&mut self) -> Read<Lockfile> {
         self.format()?;
-        let order = self.value("order: ", str::parse::<u64>)?;
-        if order != DECISION_ORDER {
-            return self.problem(format!("the decision order {order} is not known"));
-        }
+        self.order()?;
         let mut lock = Lockfile::default();
         if self.peek("roots:") == Some("") {
             self.lines.advance();
@@ -238,6 +244,30 @@ impl<'source> Reader<'source> {
         }
         if format == 0 {
             return self.problem("there is no format 0");
+        }
+        self.lines.advance();
+        Ok(())
+    }
+
+    /// By another order other releases would be chosen, so that a lock which was made by it means
+    /// something that this reader cannot keep up.
+    fn order(&mut self) -> Read<()> {
+        let Some(Ok(order)) = self.peek("order: ").map(str::parse::<u64>) else {
+            return self
+                .problem("`order:` and the number of the decision order were expected here");
+        };
+        if order > DECISION_ORDER {
+            // What the header says is about the format alone.
+            let error = Diagnostic::error(
+                Code::LockFormat,
+                format!("the lockfile has the decision order {order}; this pkgres knows orders up to {DECISION_ORDER}"),
+            )
+            .at(self.location())
+            .hint("it can be read by the newer pkgres that wrote it");
+            return Err(Box::new(error));
+        }
+        if order == 0 {
+            return self.problem("there is no decision order 0");
         }
         self.lines.advance();
         Ok(())

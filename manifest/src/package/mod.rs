@@ -15,7 +15,7 @@ use crate::class_file::{self, ClassDefinition};
 use crate::diagnostic::{Code, Diagnostic, Location, Parsed, SourceText, Span};
 use crate::index_record::{IndexRecord, IndexedClass};
 use crate::limits::Limits;
-use crate::name::{ClassName, DEFAULT_CORE_LIBRARY, PackageName};
+use crate::name::{ClassName, PackageName};
 
 /// The name of the manifest in the top folder of a package.
 pub const MANIFEST_FILE: &str = "manifest.yaml";
@@ -33,12 +33,25 @@ pub struct Located<T> {
 }
 
 /// How inputs are read.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadOptions {
     /// How much is read.
     pub limits: Limits,
     /// Which formats of packages are known.
     pub formats: SupportedFormats,
+    /// The core library, whose class `Application` a Heat template extends without writing it;
+    /// `None` if there is none, in which case it extends nothing.
+    pub core: Option<PackageName>,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            formats: SupportedFormats::default(),
+            core: Some(PackageName::default_core_library()),
+        }
+    }
 }
 
 /// A package: its manifest and all classes of its class files.
@@ -85,7 +98,9 @@ impl Package {
         if !manifest.format.has_class_files() {
             let classes = manifest.format.is_heat_hot().then(|| {
                 let name = manifest.name.value.as_class();
-                let definition = ClassDefinition::of_heat_template(name, &manifest.name.location);
+                let parent = options.core.as_ref().map(heat_template_parent);
+                let location = &manifest.name.location;
+                let definition = ClassDefinition::of_heat_template(name, parent, location);
                 BTreeMap::from([(definition.name.value.clone(), definition)])
             });
             let package = Self {
@@ -288,7 +303,6 @@ fn longest_chain(classes: &BTreeMap<ClassName, ClassDefinition>) -> usize {
 }
 
 /// The class that a Heat template extends, which is not written anywhere in its package.
-pub(crate) fn heat_template_parent() -> ClassName {
-    ClassName::parse(&format!("{DEFAULT_CORE_LIBRARY}.Application"))
-        .expect("the core library's names are valid")
+fn heat_template_parent(core: &PackageName) -> ClassName {
+    ClassName::parse(&format!("{core}.Application")).expect("a package's name can be a namespace")
 }

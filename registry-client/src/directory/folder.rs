@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use pkgres_files::{FileError, Follow, read_file};
 use pkgres_manifest::diagnostic::{Diagnostic, Parsed};
 use pkgres_manifest::{
-    ArtifactDigest, LOCK_FILE, MANIFEST_FILE, Package, PackageManifest, PackagePath, ReadOptions,
-    sha256,
+    ArtifactDigest, LOCK_FILE, MANIFEST_FILE, Package, PackageManifest, PackageName, PackagePath,
+    ReadOptions, Version, sha256,
 };
 
 /// Files that may lie in a package folder and are not part of the package, because they are about
@@ -34,10 +34,12 @@ pub struct FolderFile {
 
 impl PackageFolder {
     /// Lists the files of a package folder: all of them, but neither those whose name begins with
-    /// a dot nor a lockfile or settings. A link, or a name that an archive could not hold, is an
+    /// a dot, nor a lockfile or settings, nor, at the top, archives that packing the folder
+    /// [writes](Self::archive_name). A link, or a name that an archive could not hold, is an
     /// error.
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Self, FileError> {
         let mut files = Vec::new();
+        let mut archives = Vec::new();
         let mut total = 0_u64;
         let mut rest: Vec<(PathBuf, String)> = vec![(path.to_owned(), String::new())];
         while let Some((folder, prefix)) = rest.pop() {
@@ -63,6 +65,9 @@ impl PackageFolder {
                 let package_path =
                     PackagePath::parse(&relative).map_err(|error| refused(error.to_string()))?;
                 let metadata = entry.metadata().map_err(read)?;
+                if metadata.is_file() && prefix.is_empty() && has_archive_ending(name) {
+                    archives.push(name.to_owned());
+                }
                 if metadata.is_dir() {
                     rest.push((entry.path(), format!("{relative}/")));
                 } else if metadata.is_file() {
@@ -92,6 +97,12 @@ impl PackageFolder {
                 }
             }
         }
+        if !archives.is_empty()
+            && let Ok(manifest) = Self::read_manifest(path, options)
+        {
+            archives.retain(|name| is_archive_name(name, &manifest.name.value));
+            files.retain(|file| !archives.iter().any(|name| name == file.path.as_str()));
+        }
         files.sort_by(|one, two| one.path.cmp(&two.path));
         Ok(Self {
             path: path.to_owned(),
@@ -111,6 +122,26 @@ impl PackageFolder {
         PackageManifest::read(&file.to_string_lossy(), &bytes, options)
             .into_result()
             .map(|(manifest, _)| manifest)
+    }
+
+    /// How the archive of a release is called if nobody says otherwise. Such archives, of any
+    /// version, are not part of the package in whose folder they lie, so that packing it again
+    /// gives the same.
+    pub fn archive_name(name: &PackageName, version: &Version) -> String {
+        format!("{name}-{version}.zip")
+    }
+
+    /// Whether a file would be part of the package if it were written to a path in the folder.
+    /// The path is relative to the folder, without `.` and `..`.
+    pub fn would_take(path: &Path, package: &PackageName) -> bool {
+        let mut names = path
+            .components()
+            .map(|part| part.as_os_str().to_string_lossy());
+        let is_hidden = names.any(|name| name.starts_with('.'));
+        let is_left_out = path
+            .to_str()
+            .is_some_and(|name| NOT_PACKED.contains(&name) || is_archive_name(name, package));
+        !is_hidden && !is_left_out
     }
 
     /// Where the folder is.
@@ -160,6 +191,20 @@ impl PackageFolder {
         }
         Ok(ArtifactDigest::of_tree(digests))
     }
+}
+
+const ARCHIVE_ENDING: &str = ".zip";
+
+fn has_archive_ending(name: &str) -> bool {
+    name.ends_with(ARCHIVE_ENDING)
+}
+
+/// Whether a file is called like an archive of some version of a package.
+fn is_archive_name(file: &str, package: &PackageName) -> bool {
+    file.strip_prefix(package.as_str())
+        .and_then(|rest| rest.strip_prefix('-'))
+        .and_then(|rest| rest.strip_suffix(ARCHIVE_ENDING))
+        .is_some_and(|version| Version::parse(version).is_ok())
 }
 
 #[cfg(unix)]

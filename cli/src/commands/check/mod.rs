@@ -28,7 +28,7 @@ pub(crate) fn run(args: &CheckArgs, output: &mut Output) -> Result<Exit> {
     let mut checker = Checker {
         args: &args.registry,
         core: registries::core_library(&args.registry)?,
-        options: ReadOptions::default(),
+        options: registries::read_options(&args.registry)?,
         provided: Rc::default(),
         known: None,
         findings: Vec::new(),

@@ -1,0 +1,80 @@
+//! The binary on real packages.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use pkgres_tests::shared;
+
+/// Runs `pkgres resolve` on a package of the corpus, with some more arguments.
+fn resolve(package: &str, more: &[&str]) -> Option<Output> {
+    let corpus = shared::path("corpus")?;
+    let mut registry = std::ffi::OsString::from("corpus=dir:");
+    registry.push(&corpus);
+    let output = Command::new(trycmd::cargo::cargo_bin!("pkgres"))
+        .arg("resolve")
+        .arg(corpus.join(package))
+        .args(["--ignore-lock", "--registry"])
+        .arg(registry)
+        .args(more)
+        .env("NO_COLOR", "1")
+        .output()
+        .expect("the program starts");
+    Some(output)
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn wordpress_resolves() {
+    let Some(output) = resolve("murano-apps/WordPress/package", &[]) else {
+        return;
+    };
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let tree = text(&output.stdout);
+    let mut lines = tree.lines();
+    assert_eq!(lines.next(), Some("com.example.WordPress 0.0.0"));
+    for package in [
+        "io.murano",
+        "com.example.databases.MySql",
+        "com.example.apache.ApacheHttpServer",
+        "com.example.ZabbixAgent",
+    ] {
+        let line = format!(" {package} 0");
+        assert!(tree.contains(&line), "{package} is missing in {tree}");
+    }
+}
+
+#[test]
+fn a_package_that_nobody_has_is_named() {
+    let Some(output) = resolve("murano-apps/PaloAlto/package", &[]) else {
+        return;
+    };
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
+    assert_eq!(text(&output.stdout), "");
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("error[PK0011]: no registry has a package `org.openstack.networkingSfc`"),
+        "{said}"
+    );
+    assert!(said.contains("manifest.yaml:25:3"), "{said}");
+    assert!(said.contains("searched: corpus=dir:"), "{said}");
+}
+
+#[test]
+fn what_the_host_supplies_is_told_in_a_file() {
+    let record = r#"{"name":"org.openstack.networkingSfc","version":"0.0.0"}"#;
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("provided.ndjson");
+    std::fs::write(&path, record).expect("there is room for a file");
+    let path = path
+        .to_str()
+        .expect("the target folder has a name in UTF-8");
+    let Some(output) = resolve("murano-apps/PaloAlto/package", &["--provide", path]) else {
+        return;
+    };
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let tree = text(&output.stdout);
+    let line = "org.openstack.networkingSfc 0.0.0 (host)";
+    assert!(tree.contains(line), "{tree}");
+}

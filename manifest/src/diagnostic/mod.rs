@@ -3,10 +3,13 @@
 //! Readers in this crate do not stop at the first problem: they return a [`Parsed`] value with all
 //! of their [`Diagnostic`]s. Nothing here prints; rendering is the caller's business.
 
+mod cap;
 mod code;
 mod escape;
 mod source;
 
+pub(crate) use cap::left_out;
+pub use cap::{MAX_FINDINGS_PER_FILE, capped};
 pub use code::Code;
 pub use escape::Escaped;
 pub(crate) use escape::is_hazardous;
@@ -57,6 +60,9 @@ pub struct Diagnostic {
     pub labels: Vec<Label>,
     /// What can be done, at most two entries.
     pub hints: Vec<String>,
+    /// How many findings of the same file were left out and are counted here instead; zero for a
+    /// finding of its own. See [`capped`].
+    pub left_out: usize,
 }
 
 impl Diagnostic {
@@ -77,6 +83,7 @@ impl Diagnostic {
             message: message.into(),
             labels: Vec::new(),
             hints: Vec::new(),
+            left_out: 0,
         }
     }
 
@@ -138,12 +145,13 @@ pub struct Parsed<T> {
 
 impl<T> Parsed<T> {
     /// Puts a value and its findings together; the value is dropped if one of them is an error.
+    /// Of a file with very many findings, the first are kept: see [`capped`].
     pub fn new(value: Option<T>, diagnostics: Vec<Diagnostic>) -> Self {
         let failed = diagnostics.iter().any(Diagnostic::is_error);
         debug_assert!(failed || value.is_some(), "no value and no error");
         Self {
             value: value.filter(|_| !failed),
-            diagnostics,
+            diagnostics: capped(diagnostics),
         }
     }
 
@@ -157,7 +165,7 @@ impl<T> Parsed<T> {
         self.value.as_ref()
     }
 
-    /// All findings, warnings included, in the order of the input.
+    /// The findings, warnings included, in the order of the input.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }

@@ -1,14 +1,24 @@
 //! Inputs by name, and places in them.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// An input with the name under which it is shown, such as a path.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct SourceText {
     name: String,
     text: String,
+    /// Where lines begin, once somebody asked for a line.
+    line_starts: OnceLock<Vec<usize>>,
 }
+
+impl PartialEq for SourceText {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name && self.text == other.text
+    }
+}
+
+impl Eq for SourceText {}
 
 impl SourceText {
     /// Names an input. The name is what messages show; it need not be a path.
@@ -16,6 +26,7 @@ impl SourceText {
         Arc::new(Self {
             name: name.into(),
             text: text.into(),
+            line_starts: OnceLock::new(),
         })
     }
 
@@ -27,6 +38,16 @@ impl SourceText {
     /// The whole text.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Where each line begins. An input can have as many findings as lines, so the lines are
+    /// looked for only once.
+    fn line_starts(&self) -> &[usize] {
+        self.line_starts.get_or_init(|| {
+            let newlines = self.text.bytes().enumerate();
+            let after = newlines.filter_map(|(at, byte)| (byte == b'\n').then_some(at + 1));
+            std::iter::once(0).chain(after).collect()
+        })
     }
 }
 
@@ -79,13 +100,15 @@ impl Location {
         self.span
     }
 
-    /// Line and column of the first byte. Takes time linear in the offset.
+    /// Line and column of the first byte. Takes time linear in the length of the line, and the
+    /// first time for an input, in that of the input.
     pub fn position(&self) -> Position {
-        let before = &self.source.text()[..self.span.start];
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let starts = self.source.line_starts();
+        let line = starts.partition_point(|start| *start <= self.span.start);
+        let before = &self.source.text()[starts[line - 1]..self.span.start];
         Position {
-            line: before.bytes().filter(|byte| *byte == b'\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
+            line,
+            column: before.chars().count() + 1,
         }
     }
 }

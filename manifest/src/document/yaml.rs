@@ -7,7 +7,10 @@ use std::sync::Arc;
 use granit_parser::{Event, Parser, ScalarStyle};
 
 use super::{Documents, Entry, Mapping, Node, Scalar, Style, Syntax, Value};
-use crate::diagnostic::{Code, Diagnostic, Escaped, Location, SourceText, Span};
+use crate::diagnostic::{
+    Code, Diagnostic, Escaped, Location, MAX_FINDINGS_PER_FILE, Severity, SourceText, Span,
+    left_out,
+};
 use crate::limits::Limits;
 
 pub(super) fn parse(source: &Arc<SourceText>, syntax: Syntax) -> Documents {
@@ -18,6 +21,7 @@ pub(super) fn parse(source: &Arc<SourceText>, syntax: Syntax) -> Documents {
         open: Vec::new(),
         documents: Vec::new(),
         diagnostics: Vec::new(),
+        left_out: 0,
     };
     let options = granit_parser::options! {
         emit_comments: false,
@@ -47,6 +51,10 @@ pub(super) fn parse(source: &Arc<SourceText>, syntax: Syntax) -> Documents {
                 break;
             }
         }
+    }
+    if composer.left_out > 0 {
+        let rest = left_out(composer.left_out, Severity::Error, source);
+        composer.diagnostics.push(rest);
     }
     Documents {
         nodes: is_whole.then_some(composer.documents),
@@ -79,6 +87,9 @@ struct Composer<'source> {
     open: Vec<Open>,
     documents: Vec<Node>,
     diagnostics: Vec<Diagnostic>,
+    /// How many errors there were past the cap. Looking for their cause would take too long: an
+    /// input can have one for every few bytes, each with a line as long as the input.
+    left_out: usize,
 }
 
 type Flow = std::ops::ControlFlow<()>;
@@ -109,7 +120,7 @@ impl Composer<'_> {
                 });
             }
             Event::Alias(_) | Event::UnresolvedAlias(_) => {
-                if !self.report_unquoted_spec(span.start) {
+                if !self.is_past_cap() && !self.report_unquoted_spec(span.start) {
                     self.report(Code::ForbiddenYaml, "aliases are not allowed", span);
                 }
                 self.add(Node {
@@ -196,9 +207,16 @@ impl Composer<'_> {
             .push(Diagnostic::error(code, message).at(location));
     }
 
+    /// Whether an error that is about to be reported is counted alone, which is done here.
+    fn is_past_cap(&mut self) -> bool {
+        let is_past = self.diagnostics.len() >= MAX_FINDINGS_PER_FILE;
+        self.left_out += usize::from(is_past);
+        is_past
+    }
+
     /// Anchors and tags.
     fn refuse_properties(&mut self, event: &Event<'_>, span: Span) {
-        if event.anchor_id().is_some() {
+        if event.anchor_id().is_some() && !self.is_past_cap() {
             self.report(Code::ForbiddenYaml, "anchors are not allowed", span);
         }
         let Some(tag) = event.tag() else {
@@ -206,6 +224,9 @@ impl Composer<'_> {
         };
         let is_yaql = tag.original() == "!yaql" && matches!(event, Event::Scalar(..));
         if is_yaql && self.syntax.yaql_tag {
+            return;
+        }
+        if self.is_past_cap() {
             return;
         }
         let before = self.source.text()[..span.start].trim_end();
@@ -263,16 +284,25 @@ impl Composer<'_> {
         let span = node.span;
         let Value::Scalar(scalar) = node.value else {
             *skip_value = true;
-            self.report(Code::Syntax, "only a scalar can be a key", span);
+            if !self.is_past_cap() {
+                self.report(Code::Syntax, "only a scalar can be a key", span);
+            }
             return;
         };
         if scalar.style == Style::Plain && scalar.text == "<<" {
             *skip_value = true;
-            self.report(Code::ForbiddenYaml, "merge keys are not allowed", span);
+            if !self.is_past_cap() {
+                self.report(Code::ForbiddenYaml, "merge keys are not allowed", span);
+            }
         } else if seen.insert(scalar.text.clone()) {
             *key = Some((scalar, span));
         } else {
             *skip_value = true;
+            // Not through `is_past_cap`: the entries are still borrowed.
+            if self.diagnostics.len() >= MAX_FINDINGS_PER_FILE {
+                self.left_out += 1;
+                return;
+            }
             let first = entries
                 .iter()
                 .find(|entry| entry.key.text == scalar.text)

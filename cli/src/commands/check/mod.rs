@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use pkgres_checks::{check_classes, check_manifest, check_package};
 use pkgres_files::{Follow, read_file};
-use pkgres_manifest::diagnostic::Diagnostic;
+use pkgres_manifest::diagnostic::{Diagnostic, capped};
 use pkgres_manifest::{
     Archive, IndexRecord, Package, PackageManifest, PackageName, ReadOptions, read_class_file,
 };
@@ -53,8 +53,11 @@ pub(crate) fn run(args: &CheckArgs, output: &mut Output) -> Result<Exit> {
         }
     }
     let (findings, exit) = checker.finish();
-    let errors = findings.iter().filter(|finding| finding.is_error()).count();
-    let warnings = findings.len() - errors;
+    let count = |are_errors| -> usize {
+        let counted = findings.iter().filter(|it| it.is_error() == are_errors);
+        counted.map(|finding| finding.left_out.max(1)).sum()
+    };
+    let (errors, warnings) = (count(true), count(false));
     if output.is_json() {
         output.json(&json!({
             "schema_version": 1,
@@ -157,7 +160,7 @@ impl Checker<'_> {
         if self.findings.iter().any(Diagnostic::is_error) {
             self.exit = self.exit.max(Exit::Failed);
         }
-        (self.findings, self.exit)
+        (capped(self.findings), self.exit)
     }
 }
 

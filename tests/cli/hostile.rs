@@ -1,0 +1,111 @@
+//! Hostile inputs given to the binary: it must refuse them in little time and memory, say so in
+//! few words, and write nothing elsewhere.
+
+use std::process::Command;
+
+/// Cases that are accepted though the corpus wants them refused, and why.
+const DEVIATIONS: [(&str, &str); 4] = [
+    (
+        "manifest/require_empty_range.yaml",
+        "a range that nothing matches is a warning",
+    ),
+    (
+        "manifest/require_float.yaml",
+        "specs are read as source text: 1.10 is 1.10",
+    ),
+    (
+        "manifest/version_float_11.yaml",
+        "versions are read as source text: 1.1 is 1.1.0",
+    ),
+    (
+        "manifest/version_float_110.yaml",
+        "versions are read as source text: 1.10 is 1.10.0",
+    ),
+];
+
+/// The core library of the cases.
+const CORE: &str = r#"{"name":"io.murano","version":"0.1.0","classes":{"io.murano.Application":{"extends":["io.murano.Object"]},"io.murano.Object":{}}}"#;
+
+/// Chooses the command for a kind of case. The lockfiles of the corpus are of another format.
+const CHOOSE: &str = r#"case "$1" in
+zip) exec "$PKGRES" unpack "$2" "$3" ;;
+lock) exit 1 ;;
+*) exec "$PKGRES" check --provide "$CORE" "$2" ;;
+esac
+"#;
+
+#[test]
+fn the_binary_survives_hostile_inputs() {
+    let Some(script) = pkgres_tests::shared::path("security/make_bad_inputs.py") else {
+        return;
+    };
+    if Command::new("python3").arg("--version").output().is_err() {
+        // Whoever runs the tests is to know that this one did nothing.
+        #[allow(clippy::print_stderr)]
+        {
+            eprintln!("skipped: python3 is not there");
+        }
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (core, choose) = (
+        folder.path().join("core.ndjson"),
+        folder.path().join("choose.sh"),
+    );
+    std::fs::write(&core, CORE).expect("the folder is ours");
+    std::fs::write(&choose, CHOOSE).expect("the folder is ours");
+    let run = Command::new("python3")
+        .arg(&script)
+        .arg(folder.path().join("cases"))
+        .arg("--run")
+        .arg(format!(
+            "sh '{}' {{kind}} {{path}} {{dest}}",
+            choose.display()
+        ))
+        .env("PKGRES", trycmd::cargo::cargo_bin!("pkgres"))
+        .env("CORE", &core)
+        .env("PKGRES_REGISTRY", "")
+        .output()
+        .expect("python3 is there");
+    let told = String::from_utf8_lossy(&run.stdout);
+    assert!(
+        told.contains(" passed, "),
+        "{told}{}",
+        String::from_utf8_lossy(&run.stderr)
+    );
+    let is_deviation = |line: &str| {
+        let by_design = DEVIATIONS.iter().any(|(path, _)| {
+            line.starts_with(&format!("{path}:")) && line.ends_with(": got accept")
+        });
+        by_design || line.starts_with("lock/") && line.ends_with(": got reject")
+    };
+    let wrong: Vec<&str> = told
+        .lines()
+        .filter(|line| line.contains(": want ") && !is_deviation(line))
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn a_file_full_of_errors_is_told_in_few_lines() {
+    use std::fmt::Write as _;
+
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("manifest.yaml");
+    let mut text = "Type: Library\nFullName: org.example.Lib\nTags:\n".to_owned();
+    for _ in 0..2_000 {
+        writeln!(text, "- *a").expect("texts can be written");
+    }
+    std::fs::write(&path, text).expect("the folder is ours");
+    let run = Command::new(trycmd::cargo::cargo_bin!("pkgres"))
+        .arg("check")
+        .arg(&path)
+        .env("PKGRES_REGISTRY", "")
+        .output()
+        .expect("the binary runs");
+    let told = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(1), "{told}");
+    assert!(told.contains("\u{2026} and 1900 more"), "{told}");
+    assert!(told.contains("2000 errors"), "{told}");
+    assert!(told.lines().count() < 1_000, "{}", told.lines().count());
+}

@@ -401,3 +401,23 @@ fn a_release_that_nothing_leads_to() {
         }]
     );
 }
+
+#[test]
+fn another_digest_is_worse_than_another_source() {
+    let mut now = world();
+    now.record("Db").digest = Some(digest('f'));
+    assert!(now.stale().iter().all(Staleness::is_violation));
+    now.record("Db").digest = None;
+    assert!(now.stale().iter().all(Staleness::is_violation));
+    let mut moved = world();
+    moved.source = "other";
+    let stale = moved.stale();
+    assert_eq!(stale.len(), 2);
+    assert!(!stale.iter().any(Staleness::is_violation));
+    // That a digest is known where none was is a change for the better.
+    let mut before = world();
+    before.record("Db").digest = None;
+    let stale = world().report(before.lock()).stale;
+    assert_eq!(stale.len(), 1);
+    assert!(!stale.iter().any(Staleness::is_violation));
+}

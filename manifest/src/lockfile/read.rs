@@ -252,9 +252,12 @@ impl<'source> Reader<'source> {
     /// By another order other releases would be chosen, so that a lock which was made by it means
     /// something that this reader cannot keep up.
     fn order(&mut self) -> Read<()> {
-        let Some(Ok(order)) = self.peek("order: ").map(str::parse::<u64>) else {
-            return self
-                .problem("`order:` and the number of the decision order were expected here");
+        let Some(written) = self.peek("order: ") else {
+            return Err(Box::new(self.missing("order: ")));
+        };
+        let order = match written.parse::<u64>() {
+            Ok(order) => order,
+            Err(error) => return self.problem(error.to_string()),
         };
         if order > DECISION_ORDER {
             // What the header says is about the format alone.

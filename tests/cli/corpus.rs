@@ -66,7 +66,7 @@ fn a_package_that_nobody_has_is_named() {
 fn what_the_host_supplies_is_told_in_a_file() {
     let record = r#"{"name":"org.openstack.networkingSfc","version":"0.0.0"}"#;
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("provided.ndjson");
-    std::fs::write(&path, record).expect("there is room for a file");
+    write_fixture(&path, record).expect("there is room for a file");
     let path = path
         .to_str()
         .expect("the target folder has a name in UTF-8");
@@ -77,4 +77,13 @@ fn what_the_host_supplies_is_told_in_a_file() {
     let tree = text(&output.stdout);
     let line = "org.openstack.networkingSfc 0.0.0 (host)";
     assert!(tree.contains(line), "{tree}");
+}
+
+/// Fixtures are written without ceremony.
+#[allow(clippy::disallowed_methods)]
+fn write_fixture(
+    path: impl AsRef<std::path::Path>,
+    content: impl AsRef<[u8]>,
+) -> std::io::Result<()> {
+    std::fs::write(path, content)
 }

@@ -52,8 +52,8 @@ fn the_binary_survives_hostile_inputs() {
         folder.path().join("core.ndjson"),
         folder.path().join("choose.sh"),
     );
-    std::fs::write(&core, CORE).expect("the folder is ours");
-    std::fs::write(&choose, CHOOSE).expect("the folder is ours");
+    write_fixture(&core, CORE).expect("the folder is ours");
+    write_fixture(&choose, CHOOSE).expect("the folder is ours");
     let run = Command::new("python3")
         .arg(&script)
         .arg(folder.path().join("cases"))
@@ -96,7 +96,7 @@ fn a_file_full_of_errors_is_told_in_few_lines() {
     for _ in 0..2_000 {
         writeln!(text, "- *a").expect("texts can be written");
     }
-    std::fs::write(&path, text).expect("the folder is ours");
+    write_fixture(&path, text).expect("the folder is ours");
     let run = Command::new(trycmd::cargo::cargo_bin!("pkgres"))
         .arg("check")
         .arg(&path)
@@ -108,4 +108,13 @@ fn a_file_full_of_errors_is_told_in_few_lines() {
     assert!(told.contains("\u{2026} and 1900 more"), "{told}");
     assert!(told.contains("2000 errors"), "{told}");
     assert!(told.lines().count() < 1_000, "{}", told.lines().count());
+}
+
+/// Fixtures are written without ceremony.
+#[allow(clippy::disallowed_methods)]
+fn write_fixture(
+    path: impl AsRef<std::path::Path>,
+    content: impl AsRef<[u8]>,
+) -> std::io::Result<()> {
+    std::fs::write(path, content)
 }

@@ -37,7 +37,7 @@ impl Problem {
         let core = registries::core_library(registry)?;
         let locations = registries::locations(registry, Some(&project.folder))?;
         Ok(Self {
-            registries: registries::open_all(&locations, options)?,
+            registries: registries::open_all(&locations, registry, options)?,
             searched: locations.iter().map(ToString::to_string).collect(),
             request: Request {
                 roots: vec![Root::Package(Box::new(project.package.index_record()))],

@@ -57,17 +57,14 @@ pub fn capped(findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
             kept.push(finding);
             continue;
         }
-        let rest = match rests.get_mut(name) {
-            Some(rest) => rest,
-            None => {
-                order.push(name.to_owned());
-                rests.entry(name.to_owned()).or_insert_with(|| Rest {
-                    count: 0,
-                    severity: finding.severity,
-                    source: source.clone(),
-                })
-            }
-        };
+        if !rests.contains_key(name) {
+            order.push(name.to_owned());
+        }
+        let rest = rests.entry(name.to_owned()).or_insert_with(|| Rest {
+            count: 0,
+            severity: finding.severity,
+            source: source.clone(),
+        });
         // A finding that counts others stands for them, not for itself.
         rest.count += finding.left_out.max(1);
         rest.severity = rest.severity.max(finding.severity);

@@ -31,11 +31,13 @@ impl From<Exhausted> for Stopped {
     }
 }
 
-/// Makes a valid selection locally best, where `split` packages may have several releases.
+/// Makes a valid selection locally best, where `split` packages may have several releases and
+/// `fixed` ones stay as they are.
 pub(crate) fn improve(
     universe: &mut Universe,
     selection: Selection,
     split: &BTreeSet<PackageId>,
+    fixed: &[PackageId],
     budget: &mut Budget,
 ) -> Result<Selection, Stopped> {
     let mut improvement = Improvement {
@@ -44,6 +46,7 @@ pub(crate) fn improve(
         universe,
         selection,
         split,
+        fixed,
         budget,
     };
     while improvement.pass()? {}
@@ -54,6 +57,7 @@ struct Improvement<'search> {
     universe: &'search mut Universe,
     selection: Selection,
     split: &'search BTreeSet<PackageId>,
+    fixed: &'search [PackageId],
     budget: &'search mut Budget,
     demanded: Demanded,
     demands: Vec<Demand>,
@@ -128,7 +132,8 @@ impl Improvement<'_> {
         let current = self.selection.bound_at(at)[edge];
         let package = current.package;
         let is_split = self.split.contains(&package);
-        if self.universe.is_root(package) || !is_split && decided.releases.contains(&current) {
+        let is_fixed = self.universe.is_root(package) || self.fixed.contains(&package);
+        if is_fixed || !is_split && decided.releases.contains(&current) {
             return Ok(false);
         }
         let named = decided.prerelease_named.contains(&package);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use pkgres_manifest::{IndexRecord, Lockfile, ObjectModel, PackageName, Spec, Version};
 
 use crate::engine::Engine;
+use crate::update::Update;
 
 /// The requirements that something is bound to: the version for each required package.
 pub type Bindings = BTreeMap<PackageName, Version>;
@@ -155,6 +156,9 @@ pub struct Request {
     pub locked: Locked,
     /// What the solver may do.
     pub options: SolveOptions,
+    /// Which packages are to move away from what is locked, with as few others as possible; `None`
+    /// to keep what is locked as far as it is still valid.
+    pub update: Option<Update>,
 }
 
 impl Request {
@@ -166,6 +170,7 @@ impl Request {
             provided: Vec::new(),
             locked: Locked::default(),
             options: SolveOptions::default(),
+            update: None,
         }
     }
 }

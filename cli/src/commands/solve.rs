@@ -39,6 +39,7 @@ impl Problem {
                 provided: registries::provided(registry, options)?,
                 locked: Locked::default(),
                 options: solve_options(policy),
+                update: None,
             },
             core,
         })

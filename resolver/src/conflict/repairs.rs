@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{PackageName, Spec, Version};
 
-use crate::encoding::{Encoding, Fact, Missing};
+use crate::encoding::{Encoding, Fact, Limits, Missing};
 use crate::engine::{Budget, Engine, Outcome, search};
 use crate::universe::{ReleaseId, Universe};
 
@@ -64,10 +64,23 @@ impl Repairs {
         }
     }
 
+    /// Tries nothing.
+    pub(super) fn none() -> Self {
+        Self {
+            tries: Vec::new(),
+            next: 0,
+            found: Vec::new(),
+        }
+    }
+
     /// Goes on until all were tried.
-    pub(super) fn finish(&mut self, universe: &mut Universe) -> Result<&[Repair], Missing> {
+    pub(super) fn finish(
+        &mut self,
+        universe: &mut Universe,
+        limits: &Limits,
+    ) -> Result<&[Repair], Missing> {
         while let Some(fact) = self.tries.get(self.next).cloned() {
-            self.found.extend(repair(universe, &fact)?);
+            self.found.extend(repair(universe, limits, &fact)?);
             self.next += 1;
         }
         Ok(&self.found)
@@ -75,7 +88,11 @@ impl Repairs {
 }
 
 /// What a requirement would have to allow.
-fn repair(universe: &mut Universe, fact: &Fact) -> Result<Option<Repair>, Missing> {
+fn repair(
+    universe: &mut Universe,
+    limits: &Limits,
+    fact: &Fact,
+) -> Result<Option<Repair>, Missing> {
     let Fact::Requires {
         owner,
         target,
@@ -88,6 +105,7 @@ fn repair(universe: &mut Universe, fact: &Fact) -> Result<Option<Repair>, Missin
     let mut budget = Budget::new(MAX_STEPS, u64::MAX, Engine::Native);
     let mut encoding = Encoding::new(universe, BTreeSet::new());
     encoding.loosen(fact.clone());
+    encoding.limit(limits.clone());
     let selection = match search(&mut encoding, &mut budget) {
         Outcome::Solved(selection) => selection,
         Outcome::Impossible(_) | Outcome::GaveUp => return Ok(None),

@@ -196,6 +196,14 @@ impl Improvement<'_> {
         let Some(found) = Selection::collect(self.universe, bind) else {
             return Ok(None);
         };
+        // An exchange elsewhere can be the end of a package that nothing else requires.
+        let is_kept = |package: &PackageId| {
+            let before = self.selection.only(*package);
+            before.is_none() || found.only(*package) == before
+        };
+        if !self.fixed.iter().all(is_kept) {
+            return Ok(None);
+        }
         if hierarchy::violation(self.universe, &found).is_some() {
             return Ok(None);
         }

@@ -326,7 +326,7 @@ impl Updating {
             Stage::Best(at, best) => self.find_best(universe, budget, at, best)?,
             Stage::Grow => {
                 self.stage = Stage::Grow;
-                match self.search(universe, budget, Some(self.let_go.clone()))? {
+                match self.search(universe, budget, Some(&self.let_go.clone()))? {
                     Ok(witness) => {
                         let rest = self.let_go.iter().rev().copied().collect();
                         self.stage = Stage::Shrink(rest, Box::new(witness));
@@ -350,7 +350,7 @@ impl Updating {
             }
             Stage::Last => {
                 self.stage = Stage::Last;
-                let found = self.search(universe, budget, Some(self.let_go.clone()))?;
+                let found = self.search(universe, budget, Some(&self.let_go.clone()))?;
                 let selection = found.expect("the last resolution that was found keeps to this");
                 return Err(self.solved(universe, selection));
             }
@@ -360,9 +360,9 @@ impl Updating {
 
     /// Asks for everything that is named or locked, and looks up which releases these are.
     fn begin(&mut self, universe: &mut Universe) -> Result<(), Ended> {
-        let named = self.targets.iter().map(|(name, _)| name);
+        let targets = self.targets.iter().map(|(name, _)| name);
         let names: Vec<PackageName> = (self.held.iter().map(|(name, _)| name))
-            .chain(named)
+            .chain(targets)
             .cloned()
             .collect();
         let mut missing: Vec<PackageId> = (names.iter())
@@ -408,11 +408,11 @@ impl Updating {
         &mut self,
         universe: &mut Universe,
         budget: &mut Budget,
-        let_go: Option<BTreeSet<usize>>,
+        let_go: Option<&BTreeSet<usize>>,
     ) -> Result<Result<Selection, Box<Impossible>>, Ended> {
         let limits = match self.limits.take() {
             Some(limits) => limits,
-            None => self.limits(let_go.as_ref()),
+            None => self.limits(let_go),
         };
         let clauses = std::mem::take(&mut self.clauses);
         let mut encoding = Encoding::with_clauses(universe, BTreeSet::new(), clauses);
@@ -653,7 +653,7 @@ impl Updating {
         }
         let mut without = self.let_go.clone();
         without.remove(&at);
-        match self.search(universe, budget, Some(without)) {
+        match self.search(universe, budget, Some(&without)) {
             Ok(Ok(witness)) => {
                 self.let_go.remove(&at);
                 self.stage = Stage::Shrink(rest, Box::new(witness));

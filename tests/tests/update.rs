@@ -639,7 +639,11 @@ fn shuffled_input() {
         };
         let mut shuffled = universe.clone();
         Random::new(seed).shuffle(&mut shuffled.records);
-        let patience = if seed % 2 == 0 { PATIENCE } else { 200 };
+        let patience = if seed.is_multiple_of(2) {
+            PATIENCE
+        } else {
+            200
+        };
         let expected = solver::update(&universe, Supplies::OnDemand, update.clone(), patience);
         [Supplies::OnDemand, Supplies::Beforehand, Supplies::Attached]
             .map(|supplies| solver::update(&shuffled, supplies, update.clone(), patience))

@@ -264,14 +264,13 @@ fn limit(
     let (universe, limits) = (&*encoding.universe, encoding.limits());
     let wish = limits.wish(package);
     let is_wanted = matches!(fact, Fact::Wanted { .. });
-    let (kind, versions, allowed) = match wish.filter(|_| is_wanted) {
-        Some(wish) => (ReasonKind::Wanted, wish.versions.clone(), &wish.allowed),
-        None => {
-            let mut versions = universe.locked_versions(package).to_vec();
-            versions.sort();
-            versions.dedup();
-            (ReasonKind::Stays, versions, &limits.stays[&package])
-        }
+    let (kind, versions, allowed) = if let Some(wish) = wish.filter(|_| is_wanted) {
+        (ReasonKind::Wanted, wish.versions.clone(), &wish.allowed)
+    } else {
+        let mut versions = universe.locked_versions(package).to_vec();
+        versions.sort();
+        versions.dedup();
+        (ReasonKind::Stays, versions, &limits.stays[&package])
     };
     let name = universe.name(package);
     let listed: Vec<String> = versions.iter().map(ToString::to_string).collect();

@@ -43,17 +43,17 @@ fn update(root: IndexRecord, records: Vec<IndexRecord>, lock: &[&str], update: U
     solver::update(&universe, Supplies::OnDemand, update, patience)
 }
 
-fn solved(verdict: Verdict) -> Box<Resolution> {
+fn solved(verdict: Verdict) -> Resolution {
     match verdict {
-        Verdict::Solved(resolution) => resolution,
+        Verdict::Solved(resolution) => *resolution,
         Verdict::Conflict(conflict) => panic!("{conflict:#?}"),
     }
 }
 
-fn conflict(verdict: Verdict) -> Box<Conflict> {
+fn conflict(verdict: Verdict) -> Conflict {
     match verdict {
         Verdict::Solved(resolution) => panic!("{resolution:#?}"),
-        Verdict::Conflict(conflict) => conflict,
+        Verdict::Conflict(conflict) => *conflict,
     }
 }
 
@@ -622,6 +622,10 @@ fn random_updates_are_minimal() {
             held_back,
             others,
         } = all;
+        // Fewer universes were asked for.
+        if seeds() < SEEDS {
+            continue;
+        }
         assert!(
             minimal > 3000 && several > 100 && impossible > 100 && held_back > 100 && others > 0,
             "{minimal} {several} {impossible} {held_back} {others}"

@@ -31,11 +31,13 @@ impl From<Exhausted> for Stopped {
     }
 }
 
-/// Makes a valid selection locally best, where `split` packages may have several releases.
+/// Makes a valid selection locally best, where `split` packages may have several releases and
+/// `fixed` ones stay as they are.
 pub(crate) fn improve(
     universe: &mut Universe,
     selection: Selection,
     split: &BTreeSet<PackageId>,
+    fixed: &[PackageId],
     budget: &mut Budget,
 ) -> Result<Selection, Stopped> {
     let mut improvement = Improvement {
@@ -45,6 +47,7 @@ pub(crate) fn improve(
         universe,
         selection,
         split,
+        fixed,
         budget,
     };
     while improvement.pass()? {}
@@ -55,6 +58,7 @@ struct Improvement<'search> {
     universe: &'search mut Universe,
     selection: Selection,
     split: &'search BTreeSet<PackageId>,
+    fixed: &'search [PackageId],
     budget: &'search mut Budget,
     demanded: Demanded,
     demands: Vec<Demand>,
@@ -131,7 +135,8 @@ impl Improvement<'_> {
         let current = self.selection.bound_at(at)[edge];
         let package = current.package;
         let is_split = self.split.contains(&package);
-        if self.universe.is_root(package) || !is_split && decided.releases.contains(&current) {
+        let is_fixed = self.universe.is_root(package) || self.fixed.contains(&package);
+        if is_fixed || !is_split && decided.releases.contains(&current) {
             return Ok(false);
         }
         let named = decided.prerelease_named.contains(&package);
@@ -194,6 +199,14 @@ impl Improvement<'_> {
         let Some(found) = Selection::collect(self.universe, bind) else {
             return Ok(None);
         };
+        // An exchange elsewhere can be the end of a package that nothing else requires.
+        let is_kept = |package: &PackageId| {
+            let before = self.selection.only(*package);
+            before.is_none() || found.only(*package) == before
+        };
+        if !self.fixed.iter().all(is_kept) {
+            return Ok(None);
+        }
         if hierarchy::violation(self.universe, &found).is_some() {
             return Ok(None);
         }

@@ -10,6 +10,9 @@
 //! are several releases of as few packages as possible. The answer depends on what was provided
 //! alone, not on the order in which it was, and "no solution" is always proved.
 //!
+//! An [`Update`] moves what it names and as little else as possible; the [`UpdateReport`] says what
+//! moved and why, and what stands in the way of better versions.
+//!
 //! [`LockCheck`] says whether a lockfile still holds, without searching, and [`ModelPlan`] finds
 //! out what the objects of a model demand.
 //!
@@ -48,6 +51,7 @@ mod resolver;
 mod second_tier;
 mod selection;
 mod universe;
+mod update;
 mod word_set;
 
 pub use cancel::Cancellation;
@@ -65,3 +69,4 @@ pub use resolution::{
     Resolution, ResolvedPackage, ResolvedRoot, SideBySide, Stats,
 };
 pub use resolver::{Resolver, Step, Supply};
+pub use update::{HeldBack, Moved, Target, Update, UpdateReport};

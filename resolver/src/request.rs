@@ -8,6 +8,7 @@ use pkgres_manifest::{
 };
 
 use crate::engine::Engine;
+use crate::update::Update;
 
 /// The requirements that something is bound to: the version for each required package.
 pub type Bindings = BTreeMap<PackageName, Version>;
@@ -208,6 +209,9 @@ pub struct Request {
     pub locked: Locked,
     /// What the solver may do.
     pub options: SolveOptions,
+    /// Which packages are to move away from what is locked, with as few others as possible; `None`
+    /// to keep what is locked as far as it is still valid.
+    pub update: Option<Update>,
 }
 
 impl Request {
@@ -219,6 +223,7 @@ impl Request {
             provided: Vec::new(),
             locked: Locked::default(),
             options: SolveOptions::default(),
+            update: None,
         }
     }
 }

@@ -16,6 +16,7 @@ use rustc_hash::FxHashMap;
 use crate::request::{LockedArtifact, PrereleasePolicy};
 use crate::selection::Selection;
 use crate::universe::{ReleaseId, Universe};
+use crate::update::UpdateReport;
 
 /// A valid set of releases and what each requirement is bound to.
 ///
@@ -31,6 +32,7 @@ struct Solved {
     universe: Universe,
     selection: Selection,
     stats: Stats,
+    update: Option<UpdateReport>,
     parts: OnceLock<Parts>,
 }
 
@@ -197,12 +199,18 @@ pub struct Stats {
 }
 
 impl Resolution {
-    pub(crate) fn new(universe: Universe, selection: Selection, steps: u64) -> Self {
+    pub(crate) fn new(
+        universe: Universe,
+        selection: Selection,
+        steps: u64,
+        update: Option<UpdateReport>,
+    ) -> Self {
         Self {
             solved: Arc::new(Solved {
                 universe,
                 selection,
                 stats: Stats { steps },
+                update,
                 parts: OnceLock::new(),
             }),
         }
@@ -248,6 +256,11 @@ impl Resolution {
     /// What it took.
     pub fn stats(&self) -> Stats {
         self.solved.stats
+    }
+
+    /// What moved and why, if an update was asked for.
+    pub fn update(&self) -> Option<&UpdateReport> {
+        self.solved.update.as_ref()
     }
 
     /// The release of a package; the newest if there are several.
@@ -346,13 +359,15 @@ impl fmt::Debug for Resolution {
             .field("side_by_side", &self.side_by_side())
             .field("prereleases", &self.prereleases())
             .field("stats", &self.stats())
+            .field("update", &self.update())
             .finish()
     }
 }
 
 impl PartialEq for Resolution {
     fn eq(&self, other: &Self) -> bool {
-        self.parts() == other.parts() && self.stats() == other.stats()
+        let is_same = self.parts() == other.parts() && self.stats() == other.stats();
+        is_same && self.update() == other.update()
     }
 }
 

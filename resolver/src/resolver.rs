@@ -8,17 +8,18 @@ use rustc_hash::FxHashSet;
 
 use crate::cancel::Cancellation;
 use crate::conflict::{Conflict, Explanation};
-use crate::encoding::{Clause, Encoding, Missing};
-use crate::engine::{Budget, Impossible, Outcome, Proof, Search, search_from};
+use crate::encoding::{Clause, Encoding, Limits, Missing};
+use crate::engine::{Budget, Engine, Impossible, Outcome, Proof, Search, search_from};
 use crate::greedy::{Greedy, Progress};
 use crate::hierarchy;
 use crate::index::CompiledIndex;
 use crate::model::unmet_contract;
-use crate::request::{Locked, PrereleasePolicy, Request, SolveOptions};
+use crate::request::{Locked, PrereleasePolicy, Request, Root, SolveOptions};
 use crate::resolution::Resolution;
 use crate::second_tier::{Tier, search_second_tier};
 use crate::selection::Selection;
 use crate::universe::{PackageId, Universe};
+use crate::update::{Ended, Told, Updating};
 
 /// What a registry has of a package.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,6 +100,8 @@ pub struct Resolver {
     options: SolveOptions,
     budget: Budget,
     phase: Phase,
+    /// What to say of an update.
+    update: Option<Told>,
 }
 
 #[derive(Debug)]
@@ -109,6 +112,8 @@ enum Phase {
     Greedy(Greedy),
     /// Whether what the walk without looking back found meets the contracts of the model.
     Candidate(Selection),
+    /// With as few moves as possible.
+    Update(Box<Updating>),
     /// One release of each package: the search as far as it got.
     FirstTier(Paused),
     /// Several releases of some.
@@ -135,21 +140,36 @@ impl Resolver {
             provided,
             locked,
             options,
+            update,
         } = request;
         let has_lock = !locked.roots.is_empty();
+        let is_root = |name: &PackageName| {
+            roots.iter().any(|root| match root {
+                Root::Package(record) => record.name == *name,
+                Root::Model(_) => false,
+            })
+        };
+        let told = (update.as_ref()).map(|_| Told::new(&locked, is_root));
+        let locked = match &update {
+            Some(update) => update.let_go(locked),
+            None => locked,
+        };
+        // Only the native engine can be told what stays.
+        let engine = update.as_ref().map_or(options.engine, |_| Engine::Native);
         let mut universe = Universe::new(core.as_ref(), options.prerelease, locked);
         for root in roots {
             universe.add_root(root);
         }
         let mut resolver = Self {
             universe,
-            budget: Budget::new(options.max_steps, options.patience, options.engine),
+            budget: Budget::new(options.max_steps, options.patience, engine),
             options,
-            phase: if has_lock {
-                Phase::Lock
-            } else {
-                Phase::Greedy(Greedy::default())
+            phase: match (update, &told) {
+                (Some(update), Some(told)) => Phase::Update(Box::new(Updating::new(update, told))),
+                _ if has_lock => Phase::Lock,
+                _ => Phase::Greedy(Greedy::default()),
             },
+            update: told,
         };
         let mut by_name: Vec<(PackageName, Vec<IndexRecord>)> = Vec::new();
         for record in provided {
@@ -223,6 +243,7 @@ impl Resolver {
                         Progress::GaveUp => Some(self.gave_up()),
                     }
                 }
+                Phase::Update(_) => self.update(),
                 Phase::Candidate(_) => self.try_candidate(),
                 Phase::FirstTier(_) => self.first_tier(),
                 Phase::SecondTier(_) => Some(self.second_tier()),
@@ -271,6 +292,30 @@ impl Resolver {
         }
     }
 
+    fn update(&mut self) -> Option<Step> {
+        let Phase::Update(updating) = &mut self.phase else {
+            unreachable!("this is the phase");
+        };
+        match updating.advance(&mut self.universe, &mut self.budget) {
+            Ended::Missing(missing) => Some(self.need(missing)),
+            Ended::GaveUp => Some(self.gave_up()),
+            Ended::Impossible(impossible) => Some(self.explain(*impossible)),
+            Ended::Solved(selection, findings) => {
+                if let Some(told) = &mut self.update {
+                    told.findings = Some(*findings);
+                }
+                Some(self.solved(*selection))
+            }
+            Ended::Otherwise(impossible) if self.options.single_version => {
+                Some(self.explain(*impossible))
+            }
+            Ended::Otherwise(impossible) => {
+                self.phase = Phase::SecondTier(impossible.proof);
+                None
+            }
+        }
+    }
+
     fn first_tier(&mut self) -> Option<Step> {
         let Phase::FirstTier(paused) = &mut self.phase else {
             unreachable!("this is the phase");
@@ -289,6 +334,7 @@ impl Resolver {
                     proof,
                     split: BTreeSet::new(),
                     clauses: encoding.into_clauses(),
+                    limits: Limits::default(),
                 };
                 Some(self.explain(impossible))
             }
@@ -334,7 +380,8 @@ impl Resolver {
         // The resolution takes what is known along, and makes words of it when it is asked to.
         let empty = Universe::new(None, PrereleasePolicy::default(), Locked::default());
         let universe = std::mem::replace(&mut self.universe, empty);
-        let resolution = Resolution::new(universe, selection, self.budget.taken());
+        let update = (self.update.take()).map(|told| told.report(&universe, &selection));
+        let resolution = Resolution::new(universe, selection, self.budget.taken(), update);
         self.phase = Phase::Solved(Box::new(resolution.clone()));
         Step::Solved(Box::new(resolution))
     }

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use pkgres_manifest::PackageName;
 use rustc_hash::FxHashSet;
 
-use crate::encoding::{Encoding, Missing};
+use crate::encoding::{Encoding, Limits, Missing};
 use crate::engine::{Budget, Impossible, Outcome, Proof, search};
 use crate::selection::Selection;
 use crate::universe::{PackageId, Universe};
@@ -95,6 +95,7 @@ fn search_splitting(
                         proof,
                         split,
                         clauses,
+                        limits: Limits::default(),
                     })));
                 }
             }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pkgres_manifest::{IndexRecord, PackageName, RegistryName, ReleaseSource};
 use pkgres_resolver::{
     CompiledIndex, Conflict, Engine, Locked, PrereleasePolicy, Request, Resolution, Resolver, Root,
-    SolveOptions, Step, Supply,
+    SolveOptions, Step, Supply, Update,
 };
 
 use crate::reference::{Answer, Solution};
@@ -79,6 +79,18 @@ pub fn solve_by(universe: &Universe, engine: Engine) -> Verdict {
     let mut request = request(universe);
     request.options.engine = engine;
     run(universe, Supplies::OnDemand, request)
+}
+
+/// Updates the lock of a universe.
+///
+/// # Panics
+///
+/// If the solver gives up, or asks twice for a package.
+pub fn update(universe: &Universe, supplies: Supplies, update: Update, patience: u64) -> Verdict {
+    let mut request = request(universe);
+    request.options.patience = patience;
+    request.update = Some(update);
+    run(universe, supplies, request)
 }
 
 fn run(universe: &Universe, supplies: Supplies, request: Request) -> Verdict {
@@ -172,6 +184,7 @@ pub fn request(universe: &Universe) -> Request {
             single_version: universe.single_version,
             ..SolveOptions::default()
         },
+        update: None,
     }
 }
 

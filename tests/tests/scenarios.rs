@@ -60,6 +60,7 @@ fn solve(
             single_version: true,
             ..SolveOptions::default()
         },
+        update: None,
     });
     loop {
         match resolver.step() {

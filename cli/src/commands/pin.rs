@@ -189,6 +189,7 @@ pub(crate) fn pin(
             provided: setting.provided,
             locked: setting.locked,
             options: setting.solve,
+            update: None,
         },
     };
     let (resolution, registries) = match problem.solve_with_registries(output)? {

@@ -45,6 +45,7 @@ impl Problem {
                 provided: registries::provided(registry, options)?,
                 locked: Locked::default(),
                 options: solve_options(policy),
+                update: None,
             },
             core,
             accept_changed: false,

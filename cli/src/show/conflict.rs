@@ -108,6 +108,11 @@ fn lines(reason: &Reason) -> Vec<(String, String)> {
 }
 
 fn origin(reason: &Reason) -> String {
+    match reason.kind {
+        ReasonKind::Wanted => return "asked for".to_owned(),
+        ReasonKind::Stays => return "lock".to_owned(),
+        _ => {}
+    }
     match (&reason.location, &reason.source) {
         (Some(location), _) => location.to_string(),
         (None, Some(ReleaseSource::Host)) => "host".to_owned(),
@@ -194,6 +199,12 @@ fn reason_json(reason: &Reason) -> Value {
             fields.insert("path".to_owned(), json!(path));
             fields.insert("object".to_owned(), json!(object));
             fields.insert("class".to_owned(), json!(class));
+        }
+        ReasonKind::Wanted => {
+            fields.insert("kind".to_owned(), json!("wanted"));
+        }
+        ReasonKind::Stays => {
+            fields.insert("kind".to_owned(), json!("stays"));
         }
         ReasonKind::OwnCycle => {
             fields.insert("kind".to_owned(), json!("own_cycle"));

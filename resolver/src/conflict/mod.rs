@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use pkgres_manifest::diagnostic::{Code, Location};
 use pkgres_manifest::{ClassName, PackageName, ReleaseSource, Version};
 
-use crate::encoding::{Clause, Encoding, Missing};
+use crate::encoding::{Clause, Encoding, Fact, Limits, Missing};
 use crate::engine::{Budget, Impossible};
 use crate::universe::{PackageId, Universe};
 use reduce::Reduction;
@@ -87,6 +87,10 @@ pub enum ReasonKind {
     },
     /// Classes of the owner extend each other.
     OwnCycle,
+    /// These versions of the owner were asked for.
+    Wanted,
+    /// The lock holds these versions of the owner.
+    Stays,
     /// An object of a model does not meet the contract of a property.
     Contract {
         /// The object that has the property.
@@ -105,11 +109,18 @@ pub enum ReasonKind {
     },
 }
 
+/// That versions of a package were asked for, in words.
+pub(crate) fn wanted(encoding: &mut Encoding<'_>, package: PackageId) -> Vec<Reason> {
+    let told = reasons::of(encoding, &Fact::Wanted { package }, Some(package));
+    told.expect("nothing has to be known to say what was asked for")
+}
+
 /// An explanation in the making.
 #[derive(Debug)]
 pub(crate) struct Explanation {
     split: BTreeSet<PackageId>,
     clauses: Vec<Clause>,
+    limits: Limits,
     reduction: Reduction,
     repairs: Option<Repairs>,
 }
@@ -120,9 +131,23 @@ impl Explanation {
         Self {
             split: impossible.split,
             clauses: impossible.clauses,
+            limits: impossible.limits,
             reduction: Reduction::new(universe, impossible.proof.facts),
             repairs: None,
         }
+    }
+
+    /// Begins to explain without a look for repairs.
+    pub(crate) fn without_repairs(universe: &Universe, impossible: Impossible) -> Self {
+        Self {
+            repairs: Some(Repairs::none()),
+            ..Self::new(universe, impossible)
+        }
+    }
+
+    /// The facts that are left.
+    pub(crate) fn facts(&self) -> impl Iterator<Item = &Fact> {
+        self.reduction.facts().iter()
     }
 
     /// The conflict, or what has to be known to tell which reasons can be left out.
@@ -133,12 +158,13 @@ impl Explanation {
     ) -> Result<Conflict, Missing> {
         let mut encoding =
             Encoding::with_clauses(universe, self.split.clone(), self.clauses.clone());
+        encoding.limit(self.limits.clone());
         let facts = self.reduction.finish(&mut encoding, budget)?;
         let repairs = match &mut self.repairs {
             Some(repairs) => repairs,
             None => self.repairs.insert(Repairs::new(encoding.universe, facts)),
         };
-        let repairs = repairs.finish(encoding.universe, budget)?;
+        let repairs = repairs.finish(encoding.universe, &self.limits, budget)?;
         tell::tell(&mut encoding, facts, repairs)
     }
 }

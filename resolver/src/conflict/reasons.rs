@@ -56,6 +56,9 @@ pub(super) fn of(
                 },
             )]
         }
+        Fact::Wanted { package } | Fact::Stays { package } => {
+            vec![limit(encoding, fact, *package, clashing)]
+        }
         Fact::Clause(number) => {
             vec![match &encoding.clauses()[*number as usize].breach {
                 Breach::Rule(violation) => inheritance(encoding.universe, violation),
@@ -249,6 +252,46 @@ fn extends(
         }));
     }
     Ok(reasons)
+}
+
+/// That versions of a package were asked for, or that the lock holds some.
+fn limit(
+    encoding: &Encoding<'_>,
+    fact: &Fact,
+    package: PackageId,
+    clashing: Option<PackageId>,
+) -> Reason {
+    let (universe, limits) = (&*encoding.universe, encoding.limits());
+    let wish = limits.wish(package);
+    let is_wanted = matches!(fact, Fact::Wanted { .. });
+    let (kind, versions, allowed) = if let Some(wish) = wish.filter(|_| is_wanted) {
+        (ReasonKind::Wanted, wish.versions.clone(), &wish.allowed)
+    } else {
+        let mut versions = universe.locked_versions(package).to_vec();
+        versions.sort();
+        versions.dedup();
+        (ReasonKind::Stays, versions, &limits.stays[&package])
+    };
+    let name = universe.name(package);
+    let listed: Vec<String> = versions.iter().map(ToString::to_string).collect();
+    let listed = listed.join(", ");
+    let mut text = match kind {
+        ReasonKind::Wanted => format!("{name} {listed} was asked for"),
+        _ => format!("the lock holds {name} at {listed}"),
+    };
+    if allowed.is_empty() {
+        text.push_str(", which no registry has");
+    }
+    Reason {
+        text,
+        kind,
+        owner: name.clone(),
+        versions,
+        every_version: false,
+        location: None,
+        source: None,
+        clashes: clashing == Some(package),
+    }
 }
 
 fn reason_about(

@@ -34,6 +34,11 @@ impl Reduction {
         }
     }
 
+    /// The facts that were not left out so far.
+    pub(super) fn facts(&self) -> &[Fact] {
+        &self.kept
+    }
+
     /// Goes on until no fact can be left out, or the facts are so many that a few too many among
     /// them make no difference.
     pub(super) fn finish(
@@ -94,6 +99,9 @@ fn sorted(universe: &Universe, facts: FxHashSet<Fact>) -> Vec<Fact> {
         ),
         Fact::OwnCycle { owner } => (3, universe.name(*owner).to_string(), String::new(), 0, 0),
         Fact::Clause(number) => (4, String::new(), String::new(), *number, 0),
+        // What was asked for is the last to go, and what is only to stay the first.
+        Fact::Wanted { package } => (0, String::new(), universe.name(*package).to_string(), 0, 0),
+        Fact::Stays { package } => (5, universe.name(*package).to_string(), String::new(), 0, 0),
     });
     facts
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{PackageName, Spec, Version};
 
-use crate::encoding::{Encoding, Fact, Missing};
+use crate::encoding::{Encoding, Fact, Limits, Missing};
 use crate::engine::{Budget, Outcome, search};
 use crate::universe::{ReleaseId, Universe};
 
@@ -64,14 +64,24 @@ impl Repairs {
         }
     }
 
+    /// Tries nothing.
+    pub(super) fn none() -> Self {
+        Self {
+            tries: Vec::new(),
+            next: 0,
+            found: Vec::new(),
+        }
+    }
+
     /// Goes on until all were tried.
     pub(super) fn finish(
         &mut self,
         universe: &mut Universe,
+        limits: &Limits,
         budget: &Budget,
     ) -> Result<&[Repair], Missing> {
         while let Some(fact) = self.tries.get(self.next).cloned() {
-            self.found.extend(repair(universe, &fact, budget)?);
+            self.found.extend(repair(universe, limits, &fact, budget)?);
             self.next += 1;
         }
         Ok(&self.found)
@@ -81,6 +91,7 @@ impl Repairs {
 /// What a requirement would have to allow.
 fn repair(
     universe: &mut Universe,
+    limits: &Limits,
     fact: &Fact,
     budget: &Budget,
 ) -> Result<Option<Repair>, Missing> {
@@ -96,6 +107,7 @@ fn repair(
     let mut budget = budget.aside(MAX_STEPS);
     let mut encoding = Encoding::new(universe, BTreeSet::new());
     encoding.loosen(fact.clone());
+    encoding.limit(limits.clone());
     let selection = match search(&mut encoding, &mut budget) {
         Outcome::Solved(selection) => selection,
         Outcome::Impossible(_) | Outcome::GaveUp => return Ok(None),

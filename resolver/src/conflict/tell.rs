@@ -28,7 +28,11 @@ pub(super) fn tell(
     let order = distances(encoding.universe, facts);
     let distance = |reason: &Reason| order.get(&reason.owner).copied().unwrap_or(usize::MAX);
     // What classes inherit and contracts want is the point; requirements are how it came about.
-    let is_point = |reason: &Reason| !matches!(reason.kind, ReasonKind::Requires { .. });
+    let is_point = |reason: &Reason| {
+        let is_about_requirements =
+            matches!(reason.kind, ReasonKind::Requires { .. } | ReasonKind::Stays);
+        !is_about_requirements
+    };
     reasons.sort_by_key(|reason| (!reason.clashes, !is_point(reason), distance(reason)));
     let (code, summary) = summary(encoding, facts, clashing);
     let packages: BTreeSet<PackageName> = reasons
@@ -84,6 +88,10 @@ fn clashing_package(universe: &Universe, facts: &[Fact]) -> Option<PackageId> {
                 .entry(universe.name(*target))
                 .or_insert((*target, 0));
             entry.1 += if allowed.is_empty() { facts.len() } else { 1 };
+        }
+        if let Fact::Wanted { package } | Fact::Stays { package } = fact {
+            let entry = restricted.entry(universe.name(*package));
+            entry.or_insert((*package, 0)).1 += 1;
         }
     }
     restricted
@@ -173,9 +181,22 @@ fn summary(encoding: &Encoding<'_>, facts: &[Fact], clashing: Option<PackageId>)
             format!("no registry has a package `{name}`"),
         );
     }
+    if let [Fact::Wanted { .. }] = facts {
+        let wish = encoding.limits().wish(clashing);
+        let message = if wish.is_some_and(|wish| wish.allowed.is_empty()) {
+            format!("there is no such version of `{name}`")
+        } else {
+            format!("nothing requires `{name}`")
+        };
+        return (Code::NoVersion, message);
+    }
     let demands = facts
         .iter()
-        .filter(|fact| matches!(fact, Fact::Requires { target, .. } if *target == clashing))
+        .filter(|fact| match fact {
+            Fact::Requires { target, .. } => *target == clashing,
+            Fact::Wanted { package } | Fact::Stays { package } => *package == clashing,
+            _ => false,
+        })
         .count();
     if demands == 1 {
         (Code::NoVersion, format!("no version of `{name}` will do"))

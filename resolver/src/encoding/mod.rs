@@ -12,8 +12,10 @@
 //! may hold. A clause is a variable with one value a term, where term i forbids value i.
 
 mod clause;
+mod limits;
 
 pub(crate) use clause::{Breach, Clause};
+pub(crate) use limits::{Detour, Limits, Wish};
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -72,6 +74,10 @@ pub(crate) enum Fact {
     OwnCycle { owner: PackageId },
     /// The clause of this number.
     Clause(u32),
+    /// Certain versions of a package were asked for.
+    Wanted { package: PackageId },
+    /// A package is to stay at what the lock holds, if it is there at all.
+    Stays { package: PackageId },
 }
 
 /// A dependency of a variable's value.
@@ -104,6 +110,8 @@ pub(crate) struct Encoding<'universe> {
     only: Option<FxHashSet<Fact>>,
     /// A requirement that allows every version.
     loosened: Option<Fact>,
+    /// What an update adds. Only the native engine heeds it.
+    limits: Limits,
 }
 
 impl<'universe> Encoding<'universe> {
@@ -115,6 +123,7 @@ impl<'universe> Encoding<'universe> {
             terms: HashMap::new(),
             only: None,
             loosened: None,
+            limits: Limits::default(),
         }
     }
 
@@ -133,6 +142,26 @@ impl<'universe> Encoding<'universe> {
 
     pub(crate) fn into_clauses(self) -> Vec<Clause> {
         self.clauses
+    }
+
+    /// Heeds what an update adds to the rules.
+    pub(crate) fn limit(&mut self, limits: Limits) {
+        self.limits = limits;
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Takes the limits out, with what the search added to them.
+    pub(crate) fn take_limits(&mut self) -> Limits {
+        std::mem::take(&mut self.limits)
+    }
+
+    /// Rules out the way in which a selection comes to be without a package that has to be there;
+    /// says which package that is.
+    pub(crate) fn rule_out_detour(&mut self, selection: &Selection) -> Option<PackageId> {
+        self.limits.rule_out_detour(self.universe, selection)
     }
 
     /// Drops all facts but these.

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashSet;
 
 use crate::cancel::Cancellation;
-use crate::encoding::{Clause, Encoding, Fact, Missing, Variable};
+use crate::encoding::{Clause, Encoding, Fact, Limits, Missing, Variable};
 use crate::hierarchy;
 use crate::improve::{Stopped, improve};
 use crate::model;
@@ -130,6 +130,10 @@ impl Search {
                 Outcome::GaveUp => return Outcome::GaveUp,
             };
             let selection = self.selection(encoding);
+            if let Some(package) = encoding.rule_out_detour(&selection) {
+                self.add_last_detour(encoding, package);
+                continue;
+            }
             if let Some(violation) = hierarchy::violation(encoding.universe, &selection) {
                 encoding.forbid(&selection, violation);
                 self.add_last_clause(encoding);
@@ -139,7 +143,9 @@ impl Search {
                 Ok(None) if is_best => return Outcome::Solved(selection),
                 Ok(None) => {
                     let split = encoding.split().clone();
-                    return match improve(encoding.universe, selection, &split, budget) {
+                    let wanted = encoding.limits().wanted.iter().map(|wish| wish.package);
+                    let fixed: Vec<PackageId> = wanted.collect();
+                    return match improve(encoding.universe, selection, &split, &fixed, budget) {
                         Ok(selection) => Outcome::Solved(selection),
                         Err(Stopped::Missing(missing)) => Outcome::Missing(missing),
                         Err(Stopped::Exhausted) => Outcome::GaveUp,
@@ -192,6 +198,13 @@ impl Search {
         .expect("a solution binds every requirement")
     }
 
+    /// Takes in the last way in which a package would not be there.
+    fn add_last_detour(&mut self, encoding: &mut Encoding<'_>, package: PackageId) {
+        if let Self::Native(core) = self {
+            core.add_last_detour(encoding, package);
+        }
+    }
+
     /// Takes in the clause that was last added to the encoding.
     fn add_last_clause(&mut self, encoding: &mut Encoding<'_>) {
         if let Self::Native(core) = self {
@@ -239,6 +252,8 @@ pub(crate) struct Impossible {
     pub(crate) split: BTreeSet<PackageId>,
     /// The clauses that the facts of the proof refer to.
     pub(crate) clauses: Vec<Clause>,
+    /// The wishes and locks that they refer to.
+    pub(crate) limits: Limits,
 }
 
 /// Whether these facts alone leave no selection, and if so, which of them a proof uses.

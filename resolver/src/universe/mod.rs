@@ -650,6 +650,12 @@ impl Universe {
         &self.preferences.locked
     }
 
+    /// The versions of a package that are locked, in any order.
+    pub(crate) fn locked_versions(&self, package: PackageId) -> &[Version] {
+        let versions = self.preferences.locked_versions.get(self.name(package));
+        versions.map_or(&[], Vec::as_slice)
+    }
+
     /// The version to which the lock binds a requirement.
     fn locked_version(&self, release: ReleaseId, package: PackageId) -> Option<&Version> {
         let locked = &self.preferences.locked;

@@ -1,6 +1,6 @@
 //! What a value of a variable depends on, as constraints.
 
-use crate::encoding::{Clause, Encoding, Fact, Missing, Variable};
+use crate::encoding::{Clause, Detour, Encoding, Fact, Missing, Variable};
 use crate::universe::{Demand, PackageId, ReleaseId};
 use crate::word_set::WordSet;
 
@@ -24,7 +24,74 @@ impl Core {
         let values = encoding.universe.release_count(package);
         let var = self.state.add_var(Variable::Package(package), values);
         self.package_vars[position] = var + 1;
+        if !encoding.limits().is_empty() {
+            self.add_limits(encoding, package, var);
+        }
         var
+    }
+
+    /// Adds what an update says of a package.
+    fn add_limits(&mut self, encoding: &Encoding<'_>, package: PackageId, var: Var) {
+        for (fact, allowed, may_be_absent) in encoding.limits().of(package) {
+            if !encoding.is_in_force(&fact) {
+                continue;
+            }
+            let mut words = vec![0; self.state.width(var)];
+            allowed.copy_to(&mut words);
+            if may_be_absent {
+                words::insert(&mut words, self.state.var(var).values);
+            }
+            let set = self.state.keep_complement(var, &words);
+            let refused = Term { var, set };
+            if words::count(self.state.set(refused)) > 0 {
+                self.add_clause_of(&[refused], fact);
+            }
+        }
+    }
+
+    /// Takes in the last way in which a package would not be there.
+    pub(in crate::engine) fn add_last_detour(
+        &mut self,
+        encoding: &Encoding<'_>,
+        package: PackageId,
+    ) {
+        let wish = encoding.limits().wish(package);
+        if let Some(detour) = wish.and_then(|wish| wish.detours.last()) {
+            self.add_detour(encoding, package, detour);
+        }
+    }
+
+    /// Says that a package has to be there, and so not all of these releases.
+    pub(super) fn add_detour(
+        &mut self,
+        encoding: &Encoding<'_>,
+        package: PackageId,
+        detour: &Detour,
+    ) {
+        let fact = Fact::Wanted { package };
+        if !encoding.is_in_force(&fact) {
+            return;
+        }
+        let mut terms: Vec<Term> = Vec::new();
+        let mut always = None;
+        for (other, releases) in &detour.releases {
+            let var = self.package_var(encoding, *other);
+            let mut words = vec![0; self.state.width(var)];
+            releases.copy_to(&mut words);
+            let absent = self.state.var(var).values;
+            words::insert(&mut words, absent);
+            let is_everything = words::count(&words) > absent;
+            let set = self.state.keep(words);
+            if is_everything {
+                always = Some(Term { var, set });
+            } else {
+                terms.push(Term { var, set });
+            }
+        }
+        if terms.is_empty() {
+            terms.extend(always);
+        }
+        self.add_clause_of(&terms, fact);
     }
 
     pub(super) fn var(&mut self, encoding: &mut Encoding<'_>, variable: Variable) -> Var {

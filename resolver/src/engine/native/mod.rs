@@ -85,6 +85,14 @@ impl Core {
             let set = core.state.keep_complement(var, &chosen);
             core.state.remove(Term { var, set }, Reason::Given, 0);
         }
+        for wish in encoding.limits().wanted.clone() {
+            if wish.is_needed {
+                core.package_var(encoding, wish.package);
+                for detour in &wish.detours {
+                    core.add_detour(encoding, wish.package, detour);
+                }
+            }
+        }
         let clauses: Vec<Clause> = encoding.clauses().to_vec();
         for (number, clause) in (0..).zip(&clauses) {
             core.add_encoded(encoding, number, clause);

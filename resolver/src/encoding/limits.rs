@@ -1,0 +1,97 @@
+//! What an update adds to the rules: which versions were asked for, and which are to stay.
+
+use pkgres_manifest::Version;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::selection::Selection;
+use crate::universe::{PackageId, ReleaseId, Universe};
+use crate::word_set::WordSet;
+
+use super::Fact;
+
+/// Packages of which not every version will do, whatever requires them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Limits {
+    /// By the names of the packages.
+    pub(crate) wanted: Vec<Wish>,
+    /// The locked releases of the packages that stay. It may be that there are none any more.
+    pub(crate) stays: FxHashMap<PackageId, WordSet>,
+}
+
+/// Versions of a package that were asked for.
+#[derive(Debug, Clone)]
+pub(crate) struct Wish {
+    pub(crate) package: PackageId,
+    pub(crate) allowed: WordSet,
+    /// The versions as they were asked for, whether they exist or not.
+    pub(crate) versions: Vec<Version>,
+    /// Whether the package has to be there. To leave a package out is no way to update it.
+    pub(crate) is_needed: bool,
+    /// Ways in which the package would not be there.
+    pub(crate) detours: Vec<Detour>,
+}
+
+/// Releases with which a package would not be there: if each of these packages is absent or one of
+/// these releases, nothing requires it.
+///
+/// Releases belong here that require only packages that belong here. The roots do, so that nothing
+/// else is reached.
+#[derive(Debug, Clone)]
+pub(crate) struct Detour {
+    pub(crate) releases: Vec<(PackageId, WordSet)>,
+}
+
+impl Limits {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.wanted.is_empty() && self.stays.is_empty()
+    }
+
+    pub(crate) fn wish(&self, package: PackageId) -> Option<&Wish> {
+        self.wanted.iter().find(|wish| wish.package == package)
+    }
+
+    /// What limits a package: the facts, the releases that they allow, and whether the package may
+    /// be absent.
+    pub(crate) fn of(&self, package: PackageId) -> Vec<(Fact, &WordSet, bool)> {
+        let wish = self.wish(package);
+        let wanted = wish.map(|wish| (Fact::Wanted { package }, &wish.allowed, !wish.is_needed));
+        let stays = self.stays.get(&package);
+        let stays = stays.map(|allowed| (Fact::Stays { package }, allowed, true));
+        wanted.into_iter().chain(stays).collect()
+    }
+
+    /// The first package that has to be there and is not part of a selection, after the way in
+    /// which it came to be left out was added.
+    pub(super) fn rule_out_detour(
+        &mut self,
+        universe: &mut Universe,
+        selection: &Selection,
+    ) -> Option<PackageId> {
+        let wish = (self.wanted.iter_mut())
+            .find(|wish| wish.is_needed && selection.only(wish.package).is_none())?;
+        // With what earlier detours had, there is an end: each one has a package more.
+        let mut packages: Vec<PackageId> = wish.detours.last().map_or_else(Vec::new, |detour| {
+            let packages = detour.releases.iter();
+            packages.map(|(package, _)| *package).collect()
+        });
+        let mut known: FxHashSet<PackageId> = packages.iter().copied().collect();
+        let chosen = selection.releases().iter().map(|release| release.package);
+        packages.extend(chosen.filter(|package| known.insert(*package)));
+        let mut demands = Vec::new();
+        let mut releases = Vec::new();
+        for package in packages {
+            let candidates = universe.candidates_of(package);
+            // What is no candidate is not chosen anyway.
+            let mut harmless = WordSet::range(0, universe.release_count(package));
+            for index in candidates.iter() {
+                universe.demands(ReleaseId { package, index }, &mut demands);
+                if demands.iter().any(|demand| !known.contains(&demand.target)) {
+                    harmless = harmless.intersection(&WordSet::single(index).complement());
+                }
+            }
+            releases.push((package, harmless));
+        }
+        wish.detours.push(Detour { releases });
+        Some(wish.package)
+    }
+}

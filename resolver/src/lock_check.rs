@@ -156,11 +156,12 @@ pub enum Staleness {
 impl Staleness {
     /// Whether a release has other content than what was locked, or content that nothing is known
     /// of. This is worse than a lock that is out of date: somebody changed what must not change.
+    /// A folder is still being worked on, and may.
     pub fn is_violation(&self) -> bool {
         matches!(
             self,
             Self::DigestDiffers {
-                locked: Some(_),
+                locked: Some(ArtifactDigest::Archive(_)),
                 ..
             }
         )

@@ -101,10 +101,12 @@ pub struct ArtifactChange {
 
 impl ArtifactChange {
     /// Whether the release has other content than what was locked, or content that nothing is
-    /// known of. What the host supplies has no digest: it answers for that itself.
+    /// known of. What the host supplies has no digest: it answers for that itself. A folder is
+    /// still being worked on: that its content changes is no violation.
     pub fn is_violation(&self) -> bool {
+        let is_folder = |digest: &ArtifactDigest| matches!(digest, ArtifactDigest::Tree(_));
         self.source != ReleaseSource::Host
-            && !self.locked.digests.is_empty()
+            && !self.locked.digests.iter().all(is_folder)
             && self.digest_differs()
     }
 

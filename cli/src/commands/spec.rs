@@ -89,13 +89,15 @@ fn batch(output: &mut Output) -> Result<Exit> {
             .by_ref()
             .take(MAX_LINE_BYTES + 1)
             .read_until(b'\n', &mut line)
-            .map_err(unreadable)?;
+            .map_err(|error| unreadable(&error))?;
         if read == 0 {
             break;
         }
         let row = if line.len() as u64 > MAX_LINE_BYTES {
             if line.last() != Some(&b'\n') {
-                input.skip_until(b'\n').map_err(unreadable)?;
+                input
+                    .skip_until(b'\n')
+                    .map_err(|error| unreadable(&error))?;
             }
             let message = format!("more than the limit of {MAX_LINE_BYTES} bytes in a line");
             Err(Malformed::at(1, message, Map::new()))
@@ -123,7 +125,7 @@ fn batch(output: &mut Output) -> Result<Exit> {
     Ok(Exit::Usage)
 }
 
-fn unreadable(error: io::Error) -> Failure {
+fn unreadable(error: &io::Error) -> Failure {
     Failure::usage(format!("stdin cannot be read: {error}"))
 }
 

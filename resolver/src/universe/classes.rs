@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pkgres_manifest::ClassName;
 
-use super::{ClassId, PackageId, ReleaseId, Universe};
+use super::{ClassId, Demand, PackageId, ReleaseId, Universe};
 use crate::index::{CompiledIndex, ParentNumber, to_u32};
 use crate::word_set::WordSet;
 
@@ -99,6 +99,40 @@ impl Universe {
             (index.class_name(*class), parents.collect())
         });
         Some(named.collect())
+    }
+
+    /// The releases of the same package that extend a class too, and can find it in the same
+    /// required package alone: those that require nothing that `release` does not require.
+    pub(crate) fn extenders(
+        &mut self,
+        release: ReleaseId,
+        demands: &[Demand],
+        class: ClassId,
+    ) -> WordSet {
+        let mut found = WordSet::single(release.index);
+        let defining = |universe: &mut Self, demand: &Demand| {
+            let defining = universe.definers(demand.target, class);
+            !defining.is_disjoint(&universe.candidates_of(demand.target))
+        };
+        let mut others = Vec::new();
+        for other in self.releases(release.package) {
+            let extends = |table: &Arc<ClassTable>| table.external.contains(&class);
+            if other == release || !self.class_table(other).as_ref().is_some_and(extends) {
+                continue;
+            }
+            self.demands(other, &mut others);
+            let is_known = |other: &Demand| {
+                let mut targets = demands.iter();
+                targets.any(|demand| demand.target == other.target)
+            };
+            if !others.iter().all(is_known) {
+                continue;
+            }
+            if others.iter().any(|demand| defining(self, demand)) {
+                found = found.union(&WordSet::single(other.index));
+            }
+        }
+        found
     }
 
     /// Whether no class of a release extends another one, even implicitly.

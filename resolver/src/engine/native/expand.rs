@@ -309,13 +309,34 @@ impl Core {
                 terms.push(Term { var: target, set });
             }
             if let [owner, target] = terms.as_slice() {
-                let terms = [*owner, *target];
+                let mut terms = [*owner, *target];
+                if matches!(self.state.var(var).variable, Variable::Package(_)) {
+                    let alike = encoding.universe.extenders(release, demands, *class);
+                    let mut words = vec![0; self.state.width(var)];
+                    alike.copy_to(&mut words);
+                    terms[0].set = self.state.keep(words);
+                }
+                if self.has_constraint(terms, value) {
+                    continue;
+                }
                 let cause = self.constraints.add_fact(fact);
                 self.constraints.add_binary(&mut self.state, terms, cause);
             } else {
                 self.add_clause_of(&terms, fact);
             }
         }
+    }
+
+    /// Whether a constraint that says the same came in with another value.
+    fn has_constraint(&self, [owner, target]: [Term; 2], value: u32) -> bool {
+        let mut found = false;
+        self.constraints
+            .each_owned(&self.state, owner.var, |own, other| {
+                found |= other.var == target.var
+                    && words::contains(self.state.set(own), value)
+                    && self.state.set(other) == self.state.set(target);
+            });
+        found
     }
 
     fn add_clause_of(&mut self, terms: &[Term], fact: Fact) {

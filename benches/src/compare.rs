@@ -203,6 +203,7 @@ impl Comparison {
             }
             let mut cell = shown(time);
             if column != 1
+                && row.solvers.len() > 1
                 && let Some(ratio) = self.ratio(row, column, 1)
             {
                 let (_, is_exact) = self.time(row, 1)?;

@@ -2,4 +2,6 @@
 
 use std::convert::identity;
 
-super::provider::provider!(astral, u32, identity, identity, identity);
+use astral as library;
+
+super::provider::provider!(u32, identity, identity, identity);

@@ -38,14 +38,14 @@ pub(super) fn matching<'set, Version: Ord + 'set>(
     (count, newest)
 }
 
-/// Defines `Solver`, a peer that uses a crate as its documentation shows, for a type of versions
-/// ways to make a version of a number and the other way round, and one to bring the bounds of a
-/// segment into the form that [`matching`] takes.
+/// Defines `Solver`, a peer that uses the crate `library` as its documentation shows, for a type of
+/// versions, ways to make a version of a number and the other way round, and one to bring the
+/// bounds of a segment into the form that [`matching`] takes.
 macro_rules! provider {
-    ($library:ident, $version:ty, $make:expr, $number:expr, $segment:expr) => {
+    ($version:ty, $make:expr, $number:expr, $segment:expr) => {
         use std::time::Duration;
 
-        use ::$library::{
+        use library::{
             Dependencies, DependencyConstraints, DependencyProvider, PackageResolutionStatistics,
             PubGrubError, Ranges,
         };
@@ -178,7 +178,7 @@ macro_rules! provider {
             fn solve(&mut self, root: usize, limit: Duration) -> Result<bool, Timeout> {
                 self.root = root;
                 self.deadline = Deadline::after(limit);
-                match ::$library::resolve(self, ROOT, $make(0_u32)) {
+                match library::resolve(self, ROOT, $make(0_u32)) {
                     Ok(found) => {
                         let chosen = found.into_iter().filter(|(package, _)| *package != ROOT);
                         self.answer = chosen

@@ -1,6 +1,8 @@
 //! The `pubgrub` crate with ranges of semantic versions: what a program has that does not number
 //! its versions beforehand.
 
+use pubgrub as library;
+
 fn version(number: u32) -> semver::Version {
     semver::Version::new(u64::from(number), 0, 0)
 }
@@ -10,7 +12,6 @@ fn number(version: &semver::Version) -> u32 {
 }
 
 super::provider::provider!(
-    pubgrub,
     semver::Version,
     version,
     |version: semver::Version| number(&version),

@@ -2,7 +2,9 @@
 
 use std::convert::identity;
 
-super::provider::provider!(pubgrub, u32, identity, identity, |(low, high)| (
+use pubgrub as library;
+
+super::provider::provider!(u32, identity, identity, |(low, high)| (
     low.as_ref(),
     high.as_ref()
 ));

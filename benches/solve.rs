@@ -1,90 +1,150 @@
-//! `cargo bench -p pkgres-benches --bench solve [FILTER]`: solving, next to the `pubgrub` crate
-//! with `Ranges<semver::Version>`, medians of computing time.
+//! `cargo bench -p pkgres-benches --bench solve [FILTER]`: solving, next to other solvers, on the
+//! same universes in one run: medians of computing time, and peak memory.
+//!
+//! `FILTER` is a part of the names of the cases to run. `SEED` makes other random universes,
+//! `LIMIT` is how many seconds of computing time a solver has for a case (10), and `WITHOUT_PEER`
+//! names peers to leave out, with commas in between, or `all` of them.
 
-// The table is what this program is run for.
+// The tables are what this program is run for.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+use std::process::ExitCode;
 use std::time::Duration;
 
-use pkgres_benches::generated::Shape;
-use pkgres_benches::measure::median;
-use pkgres_benches::peer::Pubgrub;
-use pkgres_benches::table::{Row, Table};
-use pkgres_benches::universe::Universe;
-use pkgres_benches::{engine, files};
+use pkgres_benches::cases;
+use pkgres_benches::check::Flaw;
+use pkgres_benches::compare::{Comparison, Measured, Row, measure};
+use pkgres_benches::engine::Pkgres;
+use pkgres_benches::memory::Counting;
+use pkgres_benches::peers::libsolv::Program;
+use pkgres_benches::peers::{Peer, astral, pubgrub_semver, pubgrub_u32, resolvo, varisat};
+use pkgres_benches::universe::{Plain, Universe};
 
-/// How long a case is measured, for each side.
-const ENOUGH: Duration = Duration::from_millis(500);
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
 
-/// When the peer is broken off.
-const LIMIT: Duration = Duration::from_secs(20);
+/// The solvers, in the order of the columns.
+const SOLVERS: [&str; 7] = [
+    "pkgres",
+    "pubgrub-u32",
+    "pubgrub-semver",
+    "astral-pubgrub",
+    "resolvo",
+    "libsolv",
+    "varisat",
+];
 
-fn main() {
-    let filter = std::env::args().skip(1).find(|word| !word.starts_with('-'));
-    let is_wanted = |name: &str| filter.as_ref().is_none_or(|filter| name.contains(filter));
-    let seed: u64 = std::env::var("SEED")
-        .ok()
-        .map_or(1, |seed| seed.parse().expect("SEED is a number"));
-    let mut table = Table {
-        peer: "pubgrub",
-        rows: Vec::new(),
-    };
-    for name in ["large_case", "large_case_1", "large_case_2"] {
-        if !is_wanted(name) {
-            continue;
-        }
-        match files::random_registry(name) {
-            Some(universe) => measure(&universe, &mut table),
-            None => eprintln!("skipped: the file of {name} is not there"),
-        }
-    }
-    let shapes = [
-        Shape::without_conflicts(1_000, 20),
-        Shape::without_conflicts(1_000, 20).with_conflicts(300, 1000),
-        Shape::without_conflicts(1_000, 20)
-            .with_conflicts(300, 1000)
-            .unsolvable(),
-        Shape::without_conflicts(10_000, 20),
-        Shape::without_conflicts(10_000, 20).with_conflicts(10, 20),
-        Shape::without_conflicts(10_000, 20).with_conflicts(20, 100),
-        Shape::without_conflicts(10_000, 20)
-            .with_conflicts(20, 100)
-            .unsolvable(),
-        Shape::without_conflicts(100_000, 10),
-        Shape::without_conflicts(100_000, 10).with_conflicts(20, 50),
-    ];
-    for shape in shapes {
-        if is_wanted(&shape.name()) {
-            measure(&shape.universe(seed), &mut table);
-        }
-    }
-    println!("{table}");
+/// What is run.
+struct Options {
+    limit: Duration,
+    left_out: Vec<String>,
+    libsolv: Option<Program>,
 }
 
-fn measure(universe: &Universe, table: &mut Table) {
-    eprintln!("{} ...", universe.name);
-    let registries = engine::registries(engine::records(universe));
-    let roots = engine::roots(universe);
-    let (solved, ours) = median(ENOUGH, || engine::solve(&registries, &roots));
-    drop(registries);
-    eprintln!("  ours {ours:?}");
-    if std::env::var_os("WITHOUT_PEER").is_some() {
-        return;
+fn main() -> ExitCode {
+    if std::env::args().any(|argument| argument == varisat::ARGUMENT) {
+        return match varisat::run() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::FAILURE,
+        };
     }
-    let mut pubgrub = Pubgrub::new(universe);
-    let (theirs, peer) = median(ENOUGH, || pubgrub.solve(universe, LIMIT));
-    eprintln!("  peer {peer:?}");
-    if let Ok(theirs) = theirs {
-        assert_eq!(solved, theirs, "the answers differ");
+    let filter = std::env::args().skip(1).find(|word| !word.starts_with('-'));
+    let variable = |name: &str| std::env::var(name).ok();
+    let seed = variable("SEED").map_or(1, |seed| seed.parse().expect("SEED is a number"));
+    let limit = variable("LIMIT").map_or(10.0, |limit| limit.parse().expect("LIMIT is a number"));
+    let left_out = variable("WITHOUT_PEER").unwrap_or_default();
+    let mut options = Options {
+        limit: Duration::from_secs_f64(limit),
+        left_out: left_out.split(',').map(str::to_owned).collect(),
+        libsolv: None,
+    };
+    if !options.is_left_out("libsolv") {
+        match Program::compile() {
+            Ok(program) => options.libsolv = Some(program),
+            Err(error) => eprintln!("libsolv is left out: {error}"),
+        }
     }
-    table.rows.push(Row {
-        case: universe.name.clone(),
-        result: match universe.roots.len() {
-            1 if solved == 1 => "solved".to_owned(),
-            1 => "no solution".to_owned(),
-            several => format!("{solved} of {several} solved"),
-        },
-        ours,
-        peer: theirs.is_ok().then_some(peer),
-    });
+    let is_shown = |name: &&str| match *name {
+        "libsolv" => options.libsolv.is_some(),
+        name => !options.is_left_out(name),
+    };
+    let mut comparison = Comparison {
+        columns: SOLVERS.into_iter().filter(is_shown).collect(),
+        rows: Vec::new(),
+        limit: options.limit,
+    };
+    let mut is_sound = true;
+    for case in cases::all(seed) {
+        if filter
+            .as_ref()
+            .is_some_and(|filter| !case.name.contains(filter))
+        {
+            continue;
+        }
+        let Some(universe) = case.universe() else {
+            eprintln!("{}: skipped, its file is not there", case.name);
+            continue;
+        };
+        eprintln!("{}", case.name);
+        let plain = Plain::of(&universe);
+        let mut row = Row {
+            case: case.name,
+            kind: case.kind,
+            solvers: Vec::new(),
+        };
+        for name in &comparison.columns {
+            let measured = options.solver(name, &universe, &plain);
+            match &measured {
+                Ok(measured) => eprintln!("  {name} {:?}", measured.time),
+                Err(flaw) => {
+                    eprintln!("  {name}: WRONG ANSWER: {flaw}");
+                    is_sound = false;
+                }
+            }
+            row.solvers.push(measured.ok());
+        }
+        if let Err((one, other)) = row.solvable() {
+            let [one, other] = [one, other].map(|column| comparison.columns[column]);
+            eprintln!("  {one} and {other} DISAGREE on whether there is an answer");
+            is_sound = false;
+        }
+        comparison.rows.push(row);
+    }
+    println!("{}", comparison.times());
+    println!("Peak MiB while solving + MiB kept of the universe:\n");
+    println!("{}", comparison.memory());
+    if comparison.columns.len() > 1 {
+        println!("{}", comparison.means());
+        print!("{}", comparison.losses());
+    }
+    if is_sound {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+impl Options {
+    fn is_left_out(&self, name: &str) -> bool {
+        let is_named = |word: &String| word == name || word == "all";
+        name != "pkgres" && self.left_out.iter().any(is_named)
+    }
+
+    /// Measures the solver of a name.
+    fn solver(&self, name: &str, universe: &Universe, plain: &Plain) -> Result<Measured, Flaw> {
+        let started = "a child process can be started and given a universe";
+        measure::<dyn Peer>(universe, self.limit, || match name {
+            "pkgres" => Box::new(Pkgres::new(universe)),
+            "pubgrub-u32" => Box::new(pubgrub_u32::Solver::new(plain)),
+            "pubgrub-semver" => Box::new(pubgrub_semver::Solver::new(plain)),
+            "astral-pubgrub" => Box::new(astral::Solver::new(plain)),
+            "resolvo" => Box::new(resolvo::Solver::new(plain)),
+            "varisat" => Box::new(varisat::start(plain).expect(started)),
+            "libsolv" => {
+                let program = self.libsolv.as_ref().expect("it was compiled");
+                Box::new(program.start(plain).expect(started))
+            }
+            name => unreachable!("{name} is not a solver"),
+        })
+    }
 }

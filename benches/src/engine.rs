@@ -1,35 +1,55 @@
 //! Universes as pkgres solves them: through registries, as `pkgres resolve` does.
 
+use std::time::Duration;
+
 use pkgres_manifest::{
     ClassName, IndexRecord, IndexedClass, PackageName, ReadOptions, RegistryName, Requirement,
     Spec, Version,
 };
 use pkgres_registry_client::{MemoryRegistry, Registry as _, RegistrySet, advance};
-use pkgres_resolver::{Request, Resolver, Step};
+use pkgres_resolver::{Request, Resolution, Resolver, Step};
 
-use crate::universe::{Dependency, Range, Universe};
+use crate::check::Answer;
+use crate::peers::{Peer, Timeout};
+use crate::universe::{Dependency, Range, Release, Universe};
 
-/// The index records of a universe. Every release defines a class, so that class rules count.
-pub fn records(universe: &Universe) -> Vec<IndexRecord> {
+/// The index records of a universe.
+fn records(universe: &Universe) -> impl Iterator<Item = IndexRecord> {
     let numbered = universe.packages.iter().enumerate();
-    numbered
-        .flat_map(|(package, releases)| {
-            releases.iter().map(move |release| {
-                let mut record = record(name(package), release.version, &release.dependencies);
-                record.classes = Some(vec![IndexedClass {
-                    name: ClassName::parse(&format!("p{package}.Main")).expect("a name"),
-                    internal: false,
-                    extends: Vec::new(),
-                    uses: Vec::new(),
-                }]);
-                record
-            })
+    numbered.flat_map(|(package, releases)| {
+        releases.iter().map(move |release| {
+            let mut record = record(name(package), release.version, &release.dependencies);
+            record.classes = Some(classes(package, release));
+            record
         })
-        .collect()
+    })
+}
+
+fn classes(package: usize, release: &Release) -> Vec<IndexedClass> {
+    let defined = (0..u32::BITS).filter(|number| release.defines(*number));
+    let class = |number| IndexedClass {
+        name: class(package, number),
+        internal: false,
+        extends: match number {
+            0 => {
+                let extended = release.extends.iter();
+                extended
+                    .map(|(target, number)| self::class(*target, *number))
+                    .collect()
+            }
+            _ => Vec::new(),
+        },
+        uses: Vec::new(),
+    };
+    defined.map(class).collect()
+}
+
+fn class(package: usize, number: u32) -> ClassName {
+    ClassName::parse(&format!("p{package}.C{number}")).expect("a name")
 }
 
 /// The roots of a universe.
-pub fn roots(universe: &Universe) -> Vec<IndexRecord> {
+fn roots(universe: &Universe) -> Vec<IndexRecord> {
     let name = PackageName::parse("root").expect("a name");
     let roots = universe.roots.iter();
     roots.map(|root| record(name.clone(), 0, root)).collect()
@@ -55,42 +75,77 @@ fn record(name: PackageName, version: u32, dependencies: &[Dependency]) -> Index
 }
 
 fn spec(range: Range) -> Spec {
-    let text = match range.high {
-        None => format!(">={}.0.0", range.low),
-        Some(high) => format!(">={}.0.0,<{high}.0.0", range.low),
-    };
+    let mut text = format!(">={}.0.0", range.low);
+    if let Some(high) = range.high {
+        text += &format!(",<{high}.0.0");
+    }
+    if let Some(except) = range.except {
+        text += &format!(",!={except}.0.0");
+    }
     Spec::parse(&text).expect("a spec")
 }
 
-/// A registry that holds a universe, opened: what is prepared once is prepared.
-pub fn registries(records: Vec<IndexRecord>) -> RegistrySet {
-    let name = RegistryName::parse("bench").expect("a name");
-    let mut registry = MemoryRegistry::new(name);
-    for record in records {
-        registry.add_record(record);
-    }
-    registry.compiled().expect("memory can be reached");
-    RegistrySet::new(vec![Box::new(registry)])
+/// Our own solver with a registry that holds a universe, opened: what is prepared once is
+/// prepared.
+pub struct Pkgres {
+    registries: RegistrySet,
+    roots: Vec<IndexRecord>,
+    found: Option<Box<Resolution>>,
 }
 
-/// Solves each root; says how many have a resolution with one release of each package.
-pub fn solve(registries: &RegistrySet, roots: &[IndexRecord]) -> usize {
-    let mut solved = 0;
-    for root in roots {
-        let mut request = Request::new(root.clone());
+impl Pkgres {
+    /// Makes a universe ready.
+    pub fn new(universe: &Universe) -> Self {
+        let name = RegistryName::parse("bench").expect("a name");
+        let mut registry = MemoryRegistry::new(name);
+        for record in records(universe) {
+            registry.add_record(record);
+        }
+        registry.compiled().expect("memory can be reached");
+        Self {
+            registries: RegistrySet::new(vec![Box::new(registry)]),
+            roots: roots(universe),
+            found: None,
+        }
+    }
+}
+
+impl Peer for Pkgres {
+    /// There is no way to break it off: it always says how it ends.
+    fn solve(&mut self, root: usize, _: Duration) -> Result<bool, Timeout> {
+        self.found = None;
+        let mut request = Request::new(self.roots[root].clone());
         request.core = None;
         // What the peers do not have would only take time where there is no resolution.
         request.options.single_version = true;
         let mut resolver = Resolver::new(request);
-        let attached = registries.attach_to(&mut resolver);
+        let attached = self.registries.attach_to(&mut resolver);
         attached.expect("memory can be reached");
         // Why there is no resolution is found out by going on.
-        let step = advance(&mut resolver, registries, &ReadOptions::default());
+        let step = advance(&mut resolver, &self.registries, &ReadOptions::default());
         match step.expect("memory can be reached") {
-            Step::Solved(_) => solved += 1,
-            Step::Impossible => {}
+            Step::Solved(resolution) => {
+                self.found = Some(resolution);
+                Ok(true)
+            }
+            Step::Impossible => Ok(false),
+            Step::GaveUp { .. } => Err(Timeout),
             step => panic!("{step:?}"),
         }
     }
-    solved
+
+    fn take_answer(&mut self) -> Answer {
+        let Some(resolution) = self.found.take() else {
+            return Answer::new();
+        };
+        let number = |text: &str| text.parse::<usize>().expect("a number");
+        let packages = resolution.packages().iter().map(|package| {
+            let version = package.version.to_string();
+            let major = version.split('.').next().expect("a version has numbers");
+            let package = number(&package.name.as_str()[1..]);
+            let major = u32::try_from(number(major)).expect("a small number");
+            (package, major)
+        });
+        packages.collect()
+    }
 }

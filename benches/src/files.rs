@@ -53,18 +53,13 @@ pub fn random_registry(name: &str) -> Option<Universe> {
                 high: Some(&ranges[0][1])
                     .filter(|high| !high.is_null())
                     .map(number),
+                except: None,
             };
             (target, range)
         });
-        packages.entry(package).or_default().push(Release {
-            version,
-            dependencies: dependencies.collect(),
-        });
-        let only = Range {
-            low: version,
-            high: Some(version + 1),
-        };
-        roots.push(vec![(package as usize, only)]);
+        let release = Release::new(version, dependencies.collect());
+        packages.entry(package).or_default().push(release);
+        roots.push(vec![(package as usize, Range::only(version))]);
     }
     let mentioned = packages
         .values()

@@ -4,6 +4,7 @@
 //! are newer than the plan may require something that the plan does not have: taking the newest
 //! of everything then leads into conflicts from which a solver has to find back.
 
+use crate::inherited::{NO_CLASS, add_classes};
 use crate::universe::{Dependency, Range, Release, Universe};
 
 /// What a generated universe is like.
@@ -21,7 +22,10 @@ pub struct Shape {
     pub excluding: u32,
     /// Of a thousand ranges, how many have an upper bound.
     pub capped: u32,
-    /// Whether three packages lead from the root to a version that does not exist.
+    /// Of a thousand versions newer than the plan, how many drop a class that others extend; if
+    /// none do, nothing is extended.
+    pub dropping: u32,
+    /// Whether three packages lead from the root to a version, or a class, that does not exist.
     pub unsolvable: bool,
 }
 
@@ -38,6 +42,7 @@ impl Shape {
             width: 4,
             excluding: 0,
             capped: 0,
+            dropping: 0,
             unsolvable: false,
         }
     }
@@ -47,6 +52,13 @@ impl Shape {
     pub fn with_conflicts(mut self, excluding: u32, capped: u32) -> Self {
         self.excluding = excluding;
         self.capped = capped;
+        self
+    }
+
+    /// The same with classes that newer versions drop.
+    #[must_use]
+    pub fn with_classes(mut self, dropping: u32) -> Self {
+        self.dropping = dropping;
         self
     }
 
@@ -61,8 +73,12 @@ impl Shape {
     pub fn name(&self) -> String {
         let per_thousand = |share: u32| f64::from(share) / 1000.0;
         let (q, cap) = (per_thousand(self.excluding), per_thousand(self.capped));
+        let classes = match self.dropping {
+            0 => String::new(),
+            dropping => format!(":classes:{}", per_thousand(dropping)),
+        };
         format!(
-            "gen:{}:{}:{}:{}:{q}/{cap}{}",
+            "gen:{}:{}:{}:{}:{q}/{cap}{classes}{}",
             self.packages,
             self.versions,
             self.dependencies,
@@ -80,9 +96,9 @@ impl Shape {
         let mut packages: Vec<Vec<Release>> = (0..self.packages)
             .map(|package| {
                 (1..=self.versions)
-                    .map(|version| Release {
-                        version,
-                        dependencies: self.dependencies(&mut random, &plan, package, version),
+                    .map(|version| {
+                        let dependencies = self.dependencies(&mut random, &plan, package, version);
+                        Release::new(version, dependencies)
                     })
                     .collect()
             })
@@ -95,24 +111,32 @@ impl Shape {
                 root.push((package, self.around(&mut random, plan[package])));
             }
         }
+        if self.dropping > 0 {
+            add_classes(&mut random, &plan, self.dropping, &mut packages);
+        }
         if self.unsolvable {
             // The packages of the chain are new: nothing else requires them.
             let first = packages.len();
             for link in 0..3 {
-                let next = Range {
-                    low: if link == 2 { self.versions + 1 } else { 0 },
-                    high: None,
+                let is_last = link == 2;
+                let next = first + link + 1;
+                let range = match self.dropping {
+                    0 if is_last => Range::at_least(self.versions + 1),
+                    _ => Range::FULL,
                 };
-                let releases = (1..=self.versions).map(|version| Release {
-                    version,
-                    dependencies: vec![(first + link + 1, next)],
-                });
-                packages.push(releases.collect());
+                let release = |version| {
+                    let mut release = Release::new(version, vec![(next, range)]);
+                    let extends_nothing = self.dropping == 0 || !is_last;
+                    release.extends = if extends_nothing {
+                        vec![]
+                    } else {
+                        vec![(next, NO_CLASS)]
+                    };
+                    release
+                };
+                packages.push((1..=self.versions).map(release).collect());
             }
-            let releases = (1..=self.versions).map(|version| Release {
-                version,
-                dependencies: Vec::new(),
-            });
+            let releases = (1..=self.versions).map(|version| Release::new(version, Vec::new()));
             packages.push(releases.collect());
             let at = random.index(root.len());
             root.insert(at, (first, Range::FULL));
@@ -145,15 +169,9 @@ impl Shape {
             let planned = plan[dependencies[at].0];
             // Below the plan or, where there is nothing, above it.
             dependencies[at].1 = if planned > 1 && random.below(2) == 0 {
-                Range {
-                    low: planned.saturating_sub(self.width).max(1),
-                    high: Some(planned),
-                }
+                Range::between(planned.saturating_sub(self.width).max(1), planned)
             } else {
-                Range {
-                    low: planned + 1,
-                    high: None,
-                }
+                Range::at_least(planned + 1)
             };
         }
         dependencies
@@ -166,6 +184,7 @@ impl Shape {
         Range {
             low,
             high: is_capped.then(|| planned + 1 + random.below(self.width)),
+            except: None,
         }
     }
 }

@@ -1,18 +1,27 @@
 //! How fast pkgres is, next to others, on the same universes in the same run.
 //!
-//! [`universe`] says what is solved, [`generated`] and [`files`] make universes; [`engine`] and
-//! [`peer`] solve them, [`measure`] takes the time and [`table`] shows it. Whole runs of the binary
-//! are measured by [`process`], on an [`index`] among others.
+//! [`universe`] says what is solved; [`generated`], [`files`], [`puzzles`] and [`ladders`] make
+//! universes, [`cases`] lists those that solvers are compared on. [`engine`] and [`peers`] solve
+//! them, [`check`] looks at the answers, [`measure`] takes the time and [`memory`] the bytes;
+//! [`compare`] does all of that for a case, and shows it. Whole runs of the binary are measured by
+//! [`process`], on an [`index`] among others, and shown by [`table`].
 //!
 //! The programs are `solve.rs` and `process.rs`; see there for how to run them. Nothing depends on
 //! this crate, and it is not built unless it is asked for.
 
+pub mod cases;
+pub mod check;
+pub mod compare;
 pub mod engine;
 pub mod files;
 pub mod generated;
 pub mod index;
+mod inherited;
+pub mod ladders;
 pub mod measure;
-pub mod peer;
+pub mod memory;
+pub mod peers;
 pub mod process;
+pub mod puzzles;
 pub mod table;
 pub mod universe;

@@ -1,12 +1,13 @@
 //! Time that a thread spent computing, which other work on the machine disturbs less than the time
 //! that passed.
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// How many runs a median is taken of at least, unless they take too long.
-const RUNS: usize = 5;
+/// How many questions a [`Deadline`] answers for one look at the clock, which is not cheap.
+const QUESTIONS: u32 = 64;
 
 /// The computing time of this thread.
 pub fn thread_time() -> Duration {
@@ -17,20 +18,31 @@ pub fn thread_time() -> Duration {
     )
 }
 
-/// Runs something several times, for about `enough` altogether, and says what came out and the
-/// median of the computing times.
-pub fn median<T>(enough: Duration, mut run: impl FnMut() -> T) -> (T, Duration) {
-    let begin = thread_time();
-    let mut times = Vec::new();
-    loop {
-        let start = thread_time();
-        let result = run();
-        let end = thread_time();
-        times.push(end.saturating_sub(start));
-        let spent = end.saturating_sub(begin);
-        if spent > enough * 4 || (times.len() >= RUNS && spent > enough) {
-            times.sort_unstable();
-            return (result, times[times.len() / 2]);
+/// When this thread has computed enough.
+#[derive(Debug)]
+pub struct Deadline {
+    until: Duration,
+    questions: Cell<u32>,
+}
+
+impl Deadline {
+    /// This much computing time from now.
+    pub fn after(limit: Duration) -> Self {
+        Self {
+            until: thread_time().saturating_add(limit),
+            questions: Cell::new(0),
         }
     }
+
+    /// Whether the time is over; it takes some questions to notice.
+    pub fn is_over(&self) -> bool {
+        self.questions.set(self.questions.get().wrapping_add(1));
+        self.questions.get().is_multiple_of(QUESTIONS) && thread_time() > self.until
+    }
+}
+
+/// The middle one of some times, of which there is at least one.
+pub fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
 }

@@ -173,6 +173,26 @@ impl Improvement<'_> {
         }
     }
 
+    /// Whether the classes that a better release extends are found among what is there. Where
+    /// several releases of a package may be, the check of the whole selection decides.
+    fn finds_classes(&mut self, exchange: Exchange) -> bool {
+        let better = exchange.better;
+        if !self.split.is_empty() || self.universe.extends_nothing(better) {
+            return true;
+        }
+        let Some(table) = self.universe.class_table(better) else {
+            return true;
+        };
+        table.external.iter().all(|class| {
+            self.demands.iter().any(|demand| {
+                let kept = self.selection.only(demand.target);
+                let kept = kept.filter(|kept| kept.package != better.package);
+                let defining = self.universe.definers(demand.target, *class);
+                kept.is_some_and(|kept| defining.contains(kept.index))
+            })
+        })
+    }
+
     /// The selection after an exchange, if it is valid.
     fn exchanged(&mut self, exchange: Exchange) -> Result<Option<Selection>, Stopped> {
         let Exchange { better, .. } = exchange;
@@ -182,9 +202,10 @@ impl Improvement<'_> {
         let fits = (self.demands.iter()).all(|demand| {
             kept_release(self.universe, selection, split, exchange, better, demand).is_some()
         });
-        if !fits {
+        if !fits || !self.finds_classes(exchange) {
             return Ok(None);
         }
+        let (selection, split) = (&self.selection, self.split);
         let bind = |universe: &mut Universe, owner: ReleaseId, edge: usize, demand: &Demand| {
             let is_exchanged = |bound: ReleaseId| {
                 let is_decision = owner == exchange.owner && edge == exchange.edge;
@@ -270,8 +291,40 @@ impl Demanded {
                     }
                 }
             }
+            if !universe.extends_nothing(*release) {
+                demanded.restrict_to_definers(universe, selection, *release);
+            }
         }
         demanded
+    }
+
+    /// Takes in which classes a release extends: where only one of the releases that its
+    /// requirements are bound to defines one, the package must go on defining it.
+    fn restrict_to_definers(
+        &mut self,
+        universe: &mut Universe,
+        selection: &Selection,
+        release: ReleaseId,
+    ) {
+        let Some(table) = universe.class_table(release) else {
+            return;
+        };
+        for class in &table.external {
+            let mut defining = selection
+                .bound(release)
+                .iter()
+                .map(|bound| (*bound, universe.definers(bound.package, *class)))
+                .filter(|(bound, defining)| defining.contains(bound.index));
+            let (Some((bound, only)), None) = (defining.next(), defining.next()) else {
+                continue;
+            };
+            let mut words = vec![0; universe.width(bound.package)];
+            only.copy_to(&mut words);
+            let set = self.sets[bound.package.position()] as usize;
+            for (word, defining) in self.words[set..].iter_mut().zip(&words) {
+                *word &= defining;
+            }
+        }
     }
 
     fn of(&self, universe: &Universe, package: PackageId) -> &[u64] {

@@ -56,13 +56,27 @@ impl Universe {
         if let Some(known) = self.definers.get(&(package, class)) {
             return known.clone();
         }
-        let defining: WordSet = self
-            .releases(package)
-            .filter(|release| self.defines_by_name(*release, class))
-            .map(|release| release.index)
-            .collect();
+        let defining = self.find_definers(package, class);
         self.definers.insert((package, class), defining.clone());
         defining
+    }
+
+    fn find_definers(&self, package: PackageId, class: ClassId) -> WordSet {
+        let mut releases = self.releases(package).peekable();
+        let Some(first) = releases.peek() else {
+            return WordSet::EMPTY;
+        };
+        // All releases of a package are in one index.
+        let (index, start) = self.locate(*first);
+        let name = index.find_class(self.class_name(class).as_str());
+        let defines = |release: &ReleaseId| match index.table(start + release.index) {
+            None => true,
+            Some(table) => name.and_then(|name| index.has_class(table, name)) == Some(true),
+        };
+        releases
+            .filter(defines)
+            .map(|release| release.index)
+            .collect()
     }
 
     /// Whether a release defines a class for others.

@@ -1,0 +1,330 @@
+//! What several solvers take for a case, and tables of it.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use crate::cases::Kind;
+use crate::check::{Flaw, check};
+use crate::measure::{median, thread_time};
+use crate::memory;
+use crate::peers::{Memory, Peer, Timeout};
+use crate::table::{mebibytes, shown};
+use crate::universe::Universe;
+
+/// How long a solver is measured for a case, at least.
+const ENOUGH: Duration = Duration::from_millis(500);
+
+/// How many runs a median is taken of at least, unless they take too long.
+const RUNS: usize = 5;
+
+/// From which ratio on a peer counts as faster than pkgres.
+const FASTER: f64 = 1.3;
+
+/// What a solver took for a case.
+#[derive(Debug, Clone)]
+pub struct Measured {
+    /// The median of the computing times, unless the time was used up.
+    pub time: Option<Duration>,
+    /// What it allocated. If the time was used up, only what making ready kept is known.
+    pub memory: Memory,
+    /// Which roots have an answer, unless the time was used up.
+    pub solvable: Option<Vec<bool>>,
+}
+
+/// Makes a solver ready and has it solve a universe several times. The first time its answers are
+/// checked, and memory is counted.
+pub fn measure<Solver: Peer + ?Sized>(
+    universe: &Universe,
+    limit: Duration,
+    make: impl FnOnce() -> Box<Solver>,
+) -> Result<Measured, Flaw> {
+    memory::start();
+    let mut peer = make();
+    let mut measured = Measured {
+        time: None,
+        memory: Memory {
+            index: memory::stop().0,
+            peak: 0,
+        },
+        solvable: None,
+    };
+    let first = first_run(universe, limit, peer.as_mut(), &mut measured.memory)?;
+    if let Some(memory) = peer.memory() {
+        measured.memory = memory;
+    }
+    let Some((solvable, first)) = first else {
+        measured.memory.peak = 0;
+        return Ok(measured);
+    };
+    measured.solvable = Some(solvable);
+    measured.time = repeated(universe, limit, peer.as_mut(), first).ok();
+    Ok(measured)
+}
+
+/// Which roots have an answer and how long all of them took, unless that was too long.
+fn first_run<Solver: Peer + ?Sized>(
+    universe: &Universe,
+    limit: Duration,
+    peer: &mut Solver,
+    memory: &mut Memory,
+) -> Result<Option<(Vec<bool>, Duration)>, Flaw> {
+    let mut solvable = Vec::with_capacity(universe.roots.len());
+    let mut spent = Duration::ZERO;
+    for root in 0..universe.roots.len() {
+        let start = peer.time();
+        memory::start();
+        let solved = peer.solve(root, limit.saturating_sub(spent));
+        let (_, peak) = memory::stop();
+        memory.peak = memory.peak.max(peak);
+        spent += peer.time().saturating_sub(start);
+        let Ok(is_solved) = solved else {
+            return Ok(None);
+        };
+        if spent > limit {
+            return Ok(None);
+        }
+        let answer = peer.take_answer();
+        if is_solved {
+            check(universe, root, &answer)?;
+        }
+        solvable.push(is_solved);
+    }
+    Ok(Some((solvable, spent)))
+}
+
+/// The median of several runs, or else of the first one, if that took long.
+fn repeated<Solver: Peer + ?Sized>(
+    universe: &Universe,
+    limit: Duration,
+    peer: &mut Solver,
+    first: Duration,
+) -> Result<Duration, Timeout> {
+    if first > ENOUGH * 4 {
+        return Ok(first);
+    }
+    let begin = thread_time();
+    let (mut times, mut spent) = (Vec::new(), Duration::ZERO);
+    while times.len() < RUNS || spent < ENOUGH {
+        let start = peer.time();
+        for root in 0..universe.roots.len() {
+            peer.solve(root, limit)?;
+        }
+        let time = peer.time().saturating_sub(start);
+        times.push(time);
+        spent += time;
+        // A child's time is not all that it takes to ask it.
+        if spent > ENOUGH * 4 || thread_time().saturating_sub(begin) > ENOUGH * 4 {
+            break;
+        }
+    }
+    Ok(median(times))
+}
+
+/// What was measured of one case.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// The case.
+    pub case: String,
+    /// What makes it hard.
+    pub kind: Kind,
+    /// What each solver took, in the order of the table's columns; nothing if it is left out.
+    pub solvers: Vec<Option<Measured>>,
+}
+
+/// Measurements, the first column of which is pkgres and the second the peer that all are compared
+/// with.
+#[derive(Debug, Clone)]
+pub struct Comparison {
+    /// The names of the solvers.
+    pub columns: Vec<&'static str>,
+    /// The cases.
+    pub rows: Vec<Row>,
+    /// What counts as the time of a solver that used up the time.
+    pub limit: Duration,
+}
+
+impl Row {
+    /// Whether each root has an answer, and if solvers differ, the columns of two that do.
+    pub fn solvable(&self) -> Result<Option<&[bool]>, (usize, usize)> {
+        let mut first: Option<(usize, &Vec<bool>)> = None;
+        for (column, measured) in self.solvers.iter().enumerate() {
+            let solvable = measured
+                .as_ref()
+                .and_then(|measured| measured.solvable.as_ref());
+            match (first, solvable) {
+                (None, Some(solvable)) => first = Some((column, solvable)),
+                (Some((other, known)), Some(solvable)) if known != solvable => {
+                    return Err((other, column));
+                }
+                _ => {}
+            }
+        }
+        Ok(first.map(|(_, solvable)| solvable.as_slice()))
+    }
+
+    fn result(&self) -> String {
+        let Ok(Some(solvable)) = self.solvable() else {
+            return "?".to_owned();
+        };
+        let solved = solvable.iter().filter(|is_solved| **is_solved).count();
+        match solvable.len() {
+            1 if solved == 1 => "solved".to_owned(),
+            1 => "no solution".to_owned(),
+            roots => format!("{solved} of {roots} solved"),
+        }
+    }
+}
+
+impl Comparison {
+    /// How long a solver took for a case, and whether it was finished by then.
+    fn time(&self, row: &Row, column: usize) -> Option<(Duration, bool)> {
+        let measured = row.solvers[column].as_ref()?;
+        Some(
+            measured
+                .time
+                .map_or((self.limit, false), |time| (time, true)),
+        )
+    }
+
+    /// How many times as fast as another solver this one is, counting the limit where a solver did
+    /// not end.
+    fn ratio(&self, row: &Row, column: usize, other: usize) -> Option<f64> {
+        let (time, _) = self.time(row, column)?;
+        let (other, _) = self.time(row, other)?;
+        Some(other.as_secs_f64() / time.as_secs_f64())
+    }
+
+    /// The times.
+    pub fn times(&self) -> String {
+        self.table("result", Row::result, |row, column| {
+            let (time, is_finished) = self.time(row, column)?;
+            if !is_finished {
+                return Some(format!("> {} s", self.limit.as_secs_f64()));
+            }
+            let mut cell = shown(time);
+            if column != 1
+                && row.solvers.len() > 1
+                && let Some(ratio) = self.ratio(row, column, 1)
+            {
+                let (_, is_exact) = self.time(row, 1)?;
+                let bound = if is_exact { "" } else { ">" };
+                let _ = write!(cell, " ({bound}{})", times(ratio));
+            }
+            Some(cell)
+        })
+    }
+
+    /// The most that solving took, and what is kept of a universe between solving.
+    pub fn memory(&self) -> String {
+        self.table(
+            "",
+            |_| String::new(),
+            |row, column| {
+                let Memory { index, peak } = row.solvers[column].as_ref()?.memory;
+                let bytes = |bytes: usize| mebibytes(bytes as u64);
+                let peak = match peak {
+                    0 => "?".to_owned(),
+                    peak => format!("{:.2}", bytes(peak)),
+                };
+                Some(format!("{peak} + {:.1}", bytes(index)))
+            },
+        )
+    }
+
+    fn table(
+        &self,
+        second: &str,
+        describe: impl Fn(&Row) -> String,
+        cell: impl Fn(&Row, usize) -> Option<String>,
+    ) -> String {
+        let mut text = "| case |".to_owned();
+        if !second.is_empty() {
+            let _ = write!(text, " {second} |");
+        }
+        for column in &self.columns {
+            let _ = write!(text, " {column} |");
+        }
+        text.push_str(if second.is_empty() {
+            "\n|---|"
+        } else {
+            "\n|---|---|"
+        });
+        text.push_str(&"---:|".repeat(self.columns.len()));
+        for row in &self.rows {
+            let _ = write!(text, "\n| {} |", row.case);
+            if !second.is_empty() {
+                let _ = write!(text, " {} |", describe(row));
+            }
+            for column in 0..self.columns.len() {
+                let cell = cell(row, column).unwrap_or_else(|| "-".to_owned());
+                let _ = write!(text, " {cell} |");
+            }
+        }
+        text.push('\n');
+        text
+    }
+
+    /// The geometric means of how many times as fast as the first peer each solver is.
+    pub fn means(&self) -> String {
+        let mut text = "| times as fast as ".to_owned();
+        let _ = write!(text, "{} | cases |", self.columns[1]);
+        for column in &self.columns {
+            let _ = write!(text, " {column} |");
+        }
+        text.push_str("\n|---|---:|");
+        text.push_str(&"---:|".repeat(self.columns.len()));
+        let kinds = Kind::ALL.into_iter().map(Some);
+        for kind in kinds.chain([None]) {
+            let is_of_kind = |row: &&Row| kind.is_none_or(|kind| row.kind == kind);
+            let rows: Vec<&Row> = self.rows.iter().filter(is_of_kind).collect();
+            if rows.is_empty() {
+                continue;
+            }
+            let name = kind.map_or("all", Kind::name);
+            let _ = write!(text, "\n| {name} | {} |", rows.len());
+            for column in 0..self.columns.len() {
+                let ratios = rows.iter().filter_map(|row| self.ratio(row, column, 1));
+                let _ = match geometric_mean(ratios) {
+                    Some(mean) => write!(text, " {} |", times(mean)),
+                    None => write!(text, " - |"),
+                };
+            }
+        }
+        text.push('\n');
+        text
+    }
+
+    /// A line for every peer that is clearly faster than pkgres on a case.
+    pub fn losses(&self) -> String {
+        let mut text = String::new();
+        for row in &self.rows {
+            for (column, name) in self.columns.iter().enumerate().skip(1) {
+                let ratio = self.ratio(row, column, 0);
+                if let Some(ratio) = ratio.filter(|ratio| *ratio > FASTER) {
+                    let _ = writeln!(text, "{}: {name} is {} as fast", row.case, times(ratio));
+                }
+            }
+        }
+        if text.is_empty() {
+            text.push_str("No peer is clearly faster on any case.\n");
+        }
+        text
+    }
+}
+
+fn times(ratio: f64) -> String {
+    match ratio {
+        0.0..0.095 => format!("{ratio:.3}x"),
+        0.095..9.95 => format!("{ratio:.1}x"),
+        _ => format!("{ratio:.0}x"),
+    }
+}
+
+fn geometric_mean(ratios: impl Iterator<Item = f64>) -> Option<f64> {
+    let (mut sum, mut count) = (0.0, 0_u32);
+    for ratio in ratios {
+        sum += ratio.ln();
+        count += 1;
+    }
+    (count > 0).then(|| (sum / f64::from(count)).exp())
+}

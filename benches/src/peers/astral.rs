@@ -1,0 +1,7 @@
+//! The crate `astral-pubgrub`, which `uv` stands on, with ranges of numbers.
+
+use std::convert::identity;
+
+use astral as library;
+
+super::provider::provider!(u32, identity, identity, identity);

@@ -310,14 +310,14 @@ impl Core {
             }
             if let [owner, target] = terms.as_slice() {
                 let mut terms = [*owner, *target];
+                if self.has_constraint(terms, value) {
+                    continue;
+                }
                 if matches!(self.state.var(var).variable, Variable::Package(_)) {
                     let alike = encoding.universe.extenders(release, demands, *class);
                     let mut words = vec![0; self.state.width(var)];
                     alike.copy_to(&mut words);
                     terms[0].set = self.state.keep(words);
-                }
-                if self.has_constraint(terms, value) {
-                    continue;
                 }
                 let cause = self.constraints.add_fact(fact);
                 self.constraints.add_binary(&mut self.state, terms, cause);

@@ -83,17 +83,8 @@ impl Universe {
     pub(crate) fn defines(&self, release: ReleaseId, class: ClassId) -> bool {
         match self.definers.get(&(release.package, class)) {
             Some(defining) => defining.contains(release.index),
-            None => self.defines_by_name(release, class),
+            None => (self.find_definers(release.package, class)).contains(release.index),
         }
-    }
-
-    fn defines_by_name(&self, release: ReleaseId, class: ClassId) -> bool {
-        let (index, number) = self.locate(release);
-        let Some(table) = index.table(number) else {
-            return true;
-        };
-        let name = index.find_class(self.class_name(class).as_str());
-        name.and_then(|name| index.has_class(table, name)) == Some(true)
     }
 
     /// The names of the classes of a release and of those that they extend, as far as they are

@@ -206,8 +206,9 @@ impl Core {
             if self.has_requirement(var, value, target, allowed) {
                 continue;
             }
-            let is_plain = is_package && !encoding.is_split(demand.target);
-            let cause = if is_plain && !encoding.is_restricted() {
+            // What a requirement on a split package is bound to belongs to one release.
+            let is_shared = is_package && !encoding.is_split(demand.target);
+            let cause = if is_shared && !encoding.is_restricted() {
                 Cause::Requirement
             } else {
                 let fact = Fact::Requires {
@@ -221,7 +222,7 @@ impl Core {
                 self.constraints.add_fact(fact)
             };
             let refused = self.state.keep_complement(target, allowed);
-            let owners = if is_package {
+            let owners = if is_shared {
                 encoding.universe.owners(release, demand)
             } else {
                 None
@@ -313,7 +314,8 @@ impl Core {
                 if self.has_constraint(terms, value) {
                     continue;
                 }
-                if matches!(self.state.var(var).variable, Variable::Package(_)) {
+                let both = [var, target.var].map(|var| self.state.var(var).variable);
+                if matches!(both, [Variable::Package(_), Variable::Package(_)]) {
                     let alike = encoding.universe.extenders(release, demands, *class);
                     let mut words = vec![0; self.state.width(var)];
                     alike.copy_to(&mut words);

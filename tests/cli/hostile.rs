@@ -3,26 +3,6 @@
 
 use std::process::Command;
 
-/// Cases that are accepted though the corpus wants them refused, and why.
-const DEVIATIONS: [(&str, &str); 4] = [
-    (
-        "manifest/require_empty_range.yaml",
-        "a range that nothing matches is a warning",
-    ),
-    (
-        "manifest/require_float.yaml",
-        "specs are read as source text: 1.10 is 1.10",
-    ),
-    (
-        "manifest/version_float_11.yaml",
-        "versions are read as source text: 1.1 is 1.1.0",
-    ),
-    (
-        "manifest/version_float_110.yaml",
-        "versions are read as source text: 1.10 is 1.10.0",
-    ),
-];
-
 /// The core library of the cases.
 const CORE: &str = r#"{"name":"io.murano","version":"0.1.0","classes":{"io.murano.Application":{"extends":["io.murano.Object"]},"io.murano.Object":{}}}"#;
 
@@ -74,7 +54,7 @@ fn the_binary_survives_hostile_inputs() {
         String::from_utf8_lossy(&run.stderr)
     );
     let is_deviation = |line: &str| {
-        let by_design = DEVIATIONS.iter().any(|(path, _)| {
+        let by_design = pkgres_tests::shared::ACCEPTED.iter().any(|(path, _)| {
             line.starts_with(&format!("{path}:")) && line.ends_with(": got accept")
         });
         by_design || line.starts_with("lock/") && line.ends_with(": got reject")

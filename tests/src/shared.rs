@@ -5,6 +5,26 @@
 
 use std::path::{Path, PathBuf};
 
+/// The hostile inputs that are accepted though the shared data want them refused, and why.
+pub const ACCEPTED: [(&str, &str); 4] = [
+    (
+        "manifest/require_empty_range.yaml",
+        "a range that nothing matches is a warning",
+    ),
+    (
+        "manifest/require_float.yaml",
+        "specs are read as source text: 1.10 is 1.10",
+    ),
+    (
+        "manifest/version_float_11.yaml",
+        "versions are read as source text: 1.1 is 1.1.0",
+    ),
+    (
+        "manifest/version_float_110.yaml",
+        "versions are read as source text: 1.10 is 1.10.0",
+    ),
+];
+
 /// A file or folder of the shared data, or nothing, which is then said on stderr.
 ///
 /// # Panics

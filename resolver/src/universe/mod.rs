@@ -11,6 +11,7 @@ mod candidates;
 mod classes;
 mod details;
 mod edges;
+mod shards;
 
 pub(crate) use classes::{ClassTable, Parent};
 pub(crate) use details::{Body, Details, Edge};
@@ -25,11 +26,11 @@ use pkgres_manifest::{
 };
 use rustc_hash::FxHashMap;
 
-use crate::index::{CompiledIndex, NONE, to_u32, width};
+use crate::index::{CompiledIndex, to_u32, width};
 use crate::request::{Locked, ModelRoot, PrereleasePolicy, Root};
-use crate::resolver::Supply;
 use crate::word_set::WordSet;
-use candidates::{Candidates, Standing};
+use candidates::Candidates;
+use shards::Shard;
 
 /// The greatest number of a set of words.
 fn last(words: &[u64]) -> Option<u32> {
@@ -59,18 +60,6 @@ pub(crate) struct ClassId(u32);
 pub(crate) struct ReleaseId {
     pub(crate) package: PackageId,
     pub(crate) index: u32,
-}
-
-/// An index of which some packages were delivered, or all.
-#[derive(Debug)]
-struct Shard {
-    index: Arc<CompiledIndex>,
-    source: Option<ReleaseSource>,
-    /// For each name of the index the package, counted from 1; 0 if it was not met.
-    packages: Vec<u32>,
-    /// For each class name of the index the class, counted from 1; 0 if it was not met.
-    classes: Vec<u32>,
-    specs: HashMap<u32, Spec, rustc_hash::FxBuildHasher>,
 }
 
 /// Where the releases of a package are.
@@ -264,158 +253,6 @@ impl Universe {
         id
     }
 
-    pub(crate) fn package_id(&mut self, name: &PackageName) -> PackageId {
-        if let Some(known) = self.package_ids.get(name) {
-            return *known;
-        }
-        if let Some((shard, number)) = self.find_attached(name) {
-            return self.package_in(shard, number);
-        }
-        let id = self.new_package(Entry {
-            name: OnceLock::from(name.clone()),
-            ..Entry::default()
-        });
-        self.package_ids.insert(name.clone(), id);
-        id
-    }
-
-    /// The attached shard that a name comes from.
-    fn find_attached(&self, name: &PackageName) -> Option<(u32, u32)> {
-        self.attached.iter().find_map(|shard| {
-            let index = &self.shards[*shard as usize].index;
-            let number = index.find(name.as_str())?;
-            (!index.releases(number).is_empty()).then_some((*shard, number))
-        })
-    }
-
-    /// The package of a name of a shard.
-    #[inline]
-    fn package_in(&mut self, shard: u32, number: u32) -> PackageId {
-        match self.shards[shard as usize].packages[number as usize].checked_sub(1) {
-            Some(known) => PackageId(known),
-            None => self.meet(shard, number),
-        }
-    }
-
-    /// Meets a package through a name of a shard.
-    fn meet(&mut self, shard: u32, number: u32) -> PackageId {
-        let index = Arc::clone(&self.shards[shard as usize].index);
-        let is_first = self.attached.first() == Some(&shard);
-        let id = if is_first && !index.releases(number).is_empty() {
-            // No other has the name before this one, or it would stand in the table.
-            self.new_delivered(shard, number)
-        } else {
-            let name = index.name(number);
-            match (self.package_ids.get(&name), self.find_attached(&name)) {
-                (Some(known), _) => *known,
-                (None, Some((other, there))) if other != shard => self.package_in(other, there),
-                (None, Some(_)) => self.new_delivered(shard, number),
-                (None, None) => self.package_id(&name),
-            }
-        };
-        self.shards[shard as usize].packages[number as usize] = id.0 + 1;
-        id
-    }
-
-    /// A package that is met and comes from an attached shard.
-    fn new_delivered(&mut self, shard: u32, number: u32) -> PackageId {
-        let id = self.new_package(Entry::default());
-        self.deliver_from(id, shard, number);
-        id
-    }
-
-    /// Says that a package comes from a shard.
-    fn deliver_from(&mut self, package: PackageId, shard: u32, number: u32) {
-        let index = Arc::clone(&self.shards[shard as usize].index);
-        let releases = index.releases(number);
-        let has_preferences = !self.preferences.locked_versions.is_empty()
-            || !self.preferences.kept_versions.is_empty();
-        let candidates = if index.is_plain(number) && !has_preferences {
-            None
-        } else {
-            let name = match self.packages[package.position()].name.get() {
-                Some(name) => name.clone(),
-                None => index.name(number),
-            };
-            self.candidates(&index, number, &name)
-        };
-        self.packages[package.position()].delivered = Some(Delivered {
-            shard,
-            name: number,
-            first: releases.start,
-            count: releases.end - releases.start,
-            candidates,
-            versions: OnceLock::new(),
-        });
-    }
-
-    fn candidates(
-        &self,
-        index: &CompiledIndex,
-        number: u32,
-        name: &PackageName,
-    ) -> Option<Box<Candidates>> {
-        let versions_for = |versions: &FxHashMap<PackageName, Vec<Version>>| {
-            versions.get(name).cloned().unwrap_or_default()
-        };
-        let locked = versions_for(&self.preferences.locked_versions);
-        let kept = versions_for(&self.preferences.kept_versions);
-        if index.is_plain(number) && locked.is_empty() {
-            return None;
-        }
-        let releases = index.releases(number);
-        let versions: Vec<Version> = releases
-            .clone()
-            .map(|release| index.version(release))
-            .collect();
-        let standings: Vec<Standing<'_>> = releases
-            .zip(&versions)
-            .map(|(release, version)| Standing {
-                version,
-                yanked: index.is_yanked(release),
-            })
-            .collect();
-        let policy = self.preferences.prerelease;
-        Some(Box::new(Candidates::new(
-            &standings, &locked, &kept, policy,
-        )))
-    }
-
-    /// Takes a whole index whose packages then need not be asked for. What was provided before
-    /// goes first, and so do indexes that were attached before.
-    pub(crate) fn attach(&mut self, source: ReleaseSource, index: Arc<CompiledIndex>) {
-        let shard = self.add_shard(Some(source), index);
-        let mut known: Vec<(PackageName, PackageId)> = self
-            .package_ids
-            .iter()
-            .map(|(name, id)| (name.clone(), *id))
-            .collect();
-        known.sort_unstable_by_key(|(_, id)| *id);
-        for (name, id) in known {
-            let index = &self.shards[shard as usize].index;
-            let Some(number) = index.find(name.as_str()) else {
-                continue;
-            };
-            let has_releases = !index.releases(number).is_empty();
-            self.shards[shard as usize].packages[number as usize] = id.0 + 1;
-            if has_releases && !self.is_delivered(id) {
-                self.deliver_from(id, shard, number);
-            }
-        }
-        self.attached.push(shard);
-    }
-
-    fn add_shard(&mut self, source: Option<ReleaseSource>, index: Arc<CompiledIndex>) -> u32 {
-        self.shards.push(Shard {
-            packages: vec![0; index.name_count() as usize],
-            classes: vec![0; index.class_name_count() as usize],
-            index,
-            source,
-            specs: HashMap::default(),
-        });
-        to_u32(self.shards.len() - 1)
-    }
-
     /// The package, which something that is looked at requires.
     fn required(&mut self, name: &PackageName) -> PackageId {
         let package = self.package_id(name);
@@ -486,50 +323,6 @@ impl Universe {
         let delivered = self.delivered(release.package);
         let shard = &self.shards[delivered.shard as usize];
         (&shard.index, delivered.first + release.index)
-    }
-
-    /// Takes what a registry has of a package. Records of other packages are dropped.
-    pub(crate) fn provide(&mut self, name: &PackageName, supply: Supply) {
-        let package = self.package_id(name);
-        match supply {
-            Supply::Unknown => self.deliver(package, None, Vec::new()),
-            Supply::Releases {
-                source,
-                mut records,
-            } => {
-                records.retain(|record| record.name == *name);
-                self.deliver(package, Some(source), records);
-            }
-        }
-    }
-
-    /// Takes all releases of a package. A second delivery is ignored.
-    fn deliver(
-        &mut self,
-        package: PackageId,
-        source: Option<ReleaseSource>,
-        records: Vec<IndexRecord>,
-    ) {
-        if self.is_delivered(package) {
-            return;
-        }
-        if records.is_empty() {
-            self.packages[package.position()].delivered = Some(Delivered {
-                shard: NONE,
-                name: NONE,
-                first: 0,
-                count: 0,
-                candidates: None,
-                versions: OnceLock::new(),
-            });
-            return;
-        }
-        let name = self.name(package).clone();
-        let shard = self.add_shard(source, Arc::new(CompiledIndex::compile(records)));
-        let index = &self.shards[shard as usize].index;
-        let number = index.find(name.as_str()).expect("the records are of it");
-        self.shards[shard as usize].packages[number as usize] = package.0 + 1;
-        self.deliver_from(package, shard, number);
     }
 
     /// Where a package comes from; `None` for roots and what no registry has.

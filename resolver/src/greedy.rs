@@ -9,7 +9,7 @@ use crate::engine::{Budget, Exhausted};
 use crate::hierarchy;
 use crate::index::{NONE, to_u32};
 use crate::selection::Selection;
-use crate::universe::{Demand, PackageId, ReleaseId, Universe};
+use crate::universe::{ClassDemands, Demand, PackageId, ReleaseId, Universe};
 use crate::word_set::WordSet;
 
 /// A walk that can be interrupted while releases are fetched.
@@ -27,6 +27,9 @@ pub(crate) struct Greedy {
     constraints: Vec<Constraint>,
     words: Vec<u64>,
     demands: Vec<Demand>,
+    classes: ClassDemands,
+    /// Whether several packages can define a class that is extended.
+    may_lack_classes: bool,
     failed: bool,
 }
 
@@ -112,16 +115,20 @@ impl Greedy {
     }
 
     fn take_in_classes(&mut self, universe: &mut Universe, release: ReleaseId, demands: &[Demand]) {
-        let Some(classes) = universe.class_table(release) else {
-            return;
-        };
-        self.failed |= classes.own_cycle.is_some();
-        for class in &classes.external {
-            // Where several packages can define a class the check at the end decides.
+        let mut classes = std::mem::take(&mut self.classes);
+        universe.class_demands(release, demands, &mut classes);
+        self.failed |= classes.has_circle;
+        for demanded in &classes.all {
+            if let Some(found) = demanded.found {
+                let target = demands[found.demand].target;
+                let allowed = universe.set(found.allowed, universe.width(target));
+                self.restrict(universe, target, allowed);
+                continue;
+            }
             let mut defining: Option<(PackageId, WordSet)> = None;
             let mut several = false;
             for demand in demands {
-                let by_target = universe.definers(demand.target, *class);
+                let by_target = universe.definers(demand.target, demanded.class);
                 if !by_target.is_empty() {
                     several |= defining.is_some();
                     defining = Some((demand.target, by_target));
@@ -129,7 +136,8 @@ impl Greedy {
             }
             match defining {
                 None => self.failed = true,
-                Some(_) if several => {}
+                // The check at the end decides.
+                Some(_) if several => self.may_lack_classes = true,
                 Some((package, defining)) => {
                     let mut allowed = vec![0; universe.width(package)];
                     defining.copy_to(&mut allowed);
@@ -137,6 +145,7 @@ impl Greedy {
                 }
             }
         }
+        self.classes = classes;
     }
 
     fn constraint(&mut self, universe: &Universe, package: PackageId) -> &mut Constraint {
@@ -210,8 +219,8 @@ impl Greedy {
             index: self.constraints[package.position()].chosen,
         });
         let selection = Selection::new(&self.order, bound.collect(), &self.ends);
-        hierarchy::violation(universe, &selection)
-            .is_none()
-            .then_some(selection)
+        let is_sound = !self.may_lack_classes && hierarchy::is_tame(universe, &selection)
+            || hierarchy::violation(universe, &selection).is_none();
+        is_sound.then_some(selection)
     }
 }

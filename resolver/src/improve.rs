@@ -14,7 +14,7 @@ use crate::hierarchy;
 use crate::index::{NONE, to_u32};
 use crate::model::unmet_contract;
 use crate::selection::Selection;
-use crate::universe::{Demand, PackageId, ReleaseId, Universe};
+use crate::universe::{ClassDemands, Demand, PackageId, ReleaseId, Universe};
 use crate::word_set::WordSet;
 
 /// Why improving was broken off.
@@ -43,6 +43,7 @@ pub(crate) fn improve(
     let mut improvement = Improvement {
         demanded: Demanded::by(universe, &selection),
         demands: Vec::new(),
+        classes: ClassDemands::default(),
         any_names_prerelease: universe.any_names_prerelease(),
         universe,
         selection,
@@ -62,6 +63,7 @@ struct Improvement<'search> {
     budget: &'search mut Budget,
     demanded: Demanded,
     demands: Vec<Demand>,
+    classes: ClassDemands,
     /// Where none does, what names a prerelease need not be looked for.
     any_names_prerelease: bool,
 }
@@ -180,17 +182,19 @@ impl Improvement<'_> {
         if !self.split.is_empty() || self.universe.extends_nothing(better) {
             return true;
         }
-        let Some(table) = self.universe.class_table(better) else {
-            return true;
-        };
-        table.external.iter().all(|class| {
+        let mut classes = std::mem::take(&mut self.classes);
+        self.universe
+            .class_demands(better, &self.demands, &mut classes);
+        let finds_all = classes.all.iter().all(|demanded| {
             self.demands.iter().any(|demand| {
                 let kept = self.selection.only(demand.target);
                 let kept = kept.filter(|kept| kept.package != better.package);
-                let defining = self.universe.definers(demand.target, *class);
+                let defining = self.universe.definers(demand.target, demanded.class);
                 kept.is_some_and(|kept| defining.contains(kept.index))
             })
-        })
+        });
+        self.classes = classes;
+        finds_all
     }
 
     /// The selection after an exchange, if it is valid.
@@ -274,7 +278,7 @@ fn kept_release(
 impl Demanded {
     fn by(universe: &mut Universe, selection: &Selection) -> Self {
         let mut demanded = Self::default();
-        let mut demands = Vec::new();
+        let (mut demands, mut classes) = (Vec::new(), ClassDemands::default());
         for release in selection.releases() {
             universe.demands(*release, &mut demands);
             demanded.sets.resize(universe.package_count(), NONE);
@@ -292,7 +296,8 @@ impl Demanded {
                 }
             }
             if !universe.extends_nothing(*release) {
-                demanded.restrict_to_definers(universe, selection, *release);
+                universe.class_demands(*release, &demands, &mut classes);
+                demanded.restrict_to_definers(universe, selection, *release, &classes);
             }
         }
         demanded
@@ -305,15 +310,13 @@ impl Demanded {
         universe: &mut Universe,
         selection: &Selection,
         release: ReleaseId,
+        classes: &ClassDemands,
     ) {
-        let Some(table) = universe.class_table(release) else {
-            return;
-        };
-        for class in &table.external {
+        for demanded in &classes.all {
             let mut defining = selection
                 .bound(release)
                 .iter()
-                .map(|bound| (*bound, universe.definers(bound.package, *class)))
+                .map(|bound| (*bound, universe.definers(bound.package, demanded.class)))
                 .filter(|(bound, defining)| defining.contains(bound.index));
             let (Some((bound, only)), None) = (defining.next(), defining.next()) else {
                 continue;

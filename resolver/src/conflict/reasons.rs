@@ -41,7 +41,7 @@ pub(super) fn of(
                     details
                         .classes
                         .as_ref()
-                        .is_some_and(|table| table.own_cycle.is_some())
+                        .is_some_and(|table| table.has_circle)
                 })
                 .collect();
             vec![reason_about(

@@ -323,7 +323,7 @@ impl<'universe> Encoding<'universe> {
         let Some(classes) = details.classes.as_ref().filter(|_| !is_impossible) else {
             return Ok(());
         };
-        if classes.own_cycle.is_some() {
+        if classes.has_circle {
             let fact = Fact::OwnCycle { owner };
             self.depend(Variable::Never, WordSet::EMPTY, fact, found);
         }

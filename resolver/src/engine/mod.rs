@@ -134,7 +134,10 @@ impl Search {
                 self.add_last_detour(encoding, package);
                 continue;
             }
-            if let Some(violation) = hierarchy::violation(encoding.universe, &selection) {
+            // Classes that are extended are found, or the values would not fulfil the encoding.
+            if !hierarchy::is_tame(encoding.universe, &selection)
+                && let Some(violation) = hierarchy::violation(encoding.universe, &selection)
+            {
                 encoding.forbid(&selection, violation);
                 self.add_last_clause(encoding);
                 continue;

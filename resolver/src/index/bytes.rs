@@ -25,7 +25,7 @@ use bytemuck::bytes_of;
 use twox_hash::XxHash3_128;
 
 use super::column::{Bytes, Column, Lists, Plain, Texts};
-use super::{CompiledIndex, check};
+use super::{CompiledIndex, Inheritance, check};
 
 /// What every compiled index begins with. The first byte is not text and the last one ends a line,
 /// so that whatever treats the file as text shows.
@@ -138,12 +138,13 @@ impl CompiledIndex {
             bytemuck::cast_slice_mut(&mut aligned)[..bytes.len()].copy_from_slice(&bytes);
             Arc::new(Aligned(aligned))
         };
-        let index = Self::of_sections(Sections {
+        let mut index = Self::of_sections(Sections {
             bytes,
             next: 0,
             end: DATA,
         })?;
         check::check(&index).map_err(IndexBytesError::Inconsistent)?;
+        index.inheritance = Inheritance::of(&index);
         Ok(index)
     }
 
@@ -212,6 +213,7 @@ impl CompiledIndex {
             class_flags: sections.column()?,
             parents: sections.lists()?,
             externals: sections.lists()?,
+            inheritance: Inheritance::default(),
             locations: Vec::new(),
         };
         let end = sections.end.next_multiple_of(ALIGNMENT) + CHECKSUM_BYTES;

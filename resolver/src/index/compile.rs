@@ -10,8 +10,8 @@ use rustc_hash::FxHashMap;
 
 use super::column::{ListsBuilder, to_u32};
 use super::{
-    CompiledIndex, HAS_DIGEST, INTERNAL, NAMES_PRERELEASE, NONE, PLAIN, PRERELEASE, Texts, YANKED,
-    width,
+    CompiledIndex, HAS_DIGEST, INTERNAL, Inheritance, NAMES_PRERELEASE, NONE, PLAIN, PRERELEASE,
+    Texts, YANKED, width,
 };
 
 pub(super) const DIGEST_BYTES: usize = 33;
@@ -48,6 +48,7 @@ pub(super) fn compile(mut records: Vec<IndexRecord>) -> CompiledIndex {
     classes(&mut index, &records, &class_names);
     index.names = names.texts(PackageName::as_str);
     index.class_names = class_names.texts(ClassName::as_str);
+    index.inheritance = Inheritance::of(&index);
     index
 }
 

@@ -9,10 +9,12 @@ mod bytes;
 mod check;
 mod column;
 mod compile;
+mod inheritance;
 
 pub use bytes::IndexBytesError;
 pub(crate) use column::to_u32;
 use column::{Column, Lists, Texts};
+pub(crate) use inheritance::{Inheritance, Link, SEVERAL, leading_to_circles};
 
 use std::sync::OnceLock;
 
@@ -87,6 +89,8 @@ pub struct CompiledIndex {
     parents: Lists<u32>,
     /// For each table the names that others must define, in the order in which they are extended.
     externals: Lists<u32>,
+    /// What follows from the classes.
+    inheritance: Inheritance,
     /// Whether any spec names a prerelease, once that was asked for.
     any_names_prerelease: OnceLock<bool>,
     /// Where requirements are written, for those that come from files of packages.
@@ -121,12 +125,8 @@ impl CompiledIndex {
         let Some(class) = self.find_class(class.as_str()) else {
             return Vec::new();
         };
-        let defines = |release: u32| {
-            let table = self.table(release);
-            table.is_some_and(|table| self.has_class(table, class) == Some(true))
-        };
         (0..self.name_count())
-            .filter(|name| self.releases(*name).any(defines))
+            .filter(|name| self.inheritance.defines(*name, class))
             .map(|name| self.name(name))
             .collect()
     }
@@ -271,8 +271,12 @@ impl CompiledIndex {
         &self.words[at..at + width]
     }
 
+    pub(crate) fn class_text(&self, class: u32) -> &str {
+        self.class_names.get(class)
+    }
+
     pub(crate) fn class_name(&self, class: u32) -> ClassName {
-        ClassName::parse(self.class_names.get(class)).expect("the name was one when it came in")
+        ClassName::parse(self.class_text(class)).expect("the name was one when it came in")
     }
 
     pub(crate) fn class_name_count(&self) -> u32 {
@@ -299,6 +303,12 @@ impl CompiledIndex {
         self.externals.of(table)
     }
 
+    /// What follows from the classes.
+    #[inline]
+    pub(crate) fn inheritance(&self) -> &Inheritance {
+        &self.inheritance
+    }
+
     /// What the class at a position of a table extends.
     pub(crate) fn parents(
         &self,
@@ -319,12 +329,5 @@ impl CompiledIndex {
     pub(crate) fn extends_nothing(&self, table: u32) -> bool {
         let classes = self.table_classes.range(table);
         self.parents.starts[classes.start] == self.parents.starts[classes.end]
-    }
-
-    /// Whether a table has a class, and whether others can see it.
-    pub(crate) fn has_class(&self, table: u32, class: u32) -> Option<bool> {
-        let at = self.table_classes(table).binary_search(&class).ok()?;
-        let class = self.table_classes.range(table).start + at;
-        Some(self.class_flags[class] & INTERNAL == 0)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pkgres_manifest::ClassName;
 
 use super::{ClassId, Demand, PackageId, ReleaseId, Universe};
-use crate::index::{CompiledIndex, ParentNumber, to_u32};
+use crate::index::{CompiledIndex, ParentNumber, leading_to_circles, to_u32};
 use crate::word_set::WordSet;
 
 /// Where a class that is extended is to be found.
@@ -33,9 +33,9 @@ pub(crate) struct ClassTable {
     positions: Box<[(ClassId, u32)]>,
     /// The names that required packages must define, in the order in which they are extended.
     pub(crate) external: Box<[ClassId]>,
-    /// Classes of the release that extend each other in a circle, if there are any. No choice of
-    /// other packages mends that: such a release is no candidate.
-    pub(crate) own_cycle: Option<Box<[ClassId]>>,
+    /// Whether classes of the release extend each other in a circle. No choice of other packages
+    /// mends that: such a release is no candidate.
+    pub(crate) has_circle: bool,
 }
 
 impl ClassTable {
@@ -50,43 +50,6 @@ impl ClassTable {
 }
 
 impl Universe {
-    /// The releases of a package that define a class for others. Releases whose classes are
-    /// unknown define whatever is asked for.
-    pub(crate) fn definers(&mut self, package: PackageId, class: ClassId) -> WordSet {
-        if let Some(known) = self.definers.get(&(package, class)) {
-            return known.clone();
-        }
-        let defining = self.find_definers(package, class);
-        self.definers.insert((package, class), defining.clone());
-        defining
-    }
-
-    fn find_definers(&self, package: PackageId, class: ClassId) -> WordSet {
-        let mut releases = self.releases(package).peekable();
-        let Some(first) = releases.peek() else {
-            return WordSet::EMPTY;
-        };
-        // All releases of a package are in one index.
-        let (index, start) = self.locate(*first);
-        let name = index.find_class(self.class_name(class).as_str());
-        let defines = |release: &ReleaseId| match index.table(start + release.index) {
-            None => true,
-            Some(table) => name.and_then(|name| index.has_class(table, name)) == Some(true),
-        };
-        releases
-            .filter(defines)
-            .map(|release| release.index)
-            .collect()
-    }
-
-    /// Whether a release defines a class for others.
-    pub(crate) fn defines(&self, release: ReleaseId, class: ClassId) -> bool {
-        match self.definers.get(&(release.package, class)) {
-            Some(defining) => defining.contains(release.index),
-            None => (self.find_definers(release.package, class)).contains(release.index),
-        }
-    }
-
     /// The names of the classes of a release and of those that they extend, as far as they are
     /// written; `None` if the classes are unknown.
     pub(crate) fn written_classes(
@@ -108,36 +71,67 @@ impl Universe {
 
     /// The releases of the same package that extend a class too, and can find it in the same
     /// required package alone: those that require nothing that `release` does not require.
-    pub(crate) fn extenders(
-        &mut self,
-        release: ReleaseId,
-        demands: &[Demand],
-        class: ClassId,
-    ) -> WordSet {
+    pub(crate) fn extenders(&mut self, release: ReleaseId, class: ClassId) -> WordSet {
         let mut found = WordSet::single(release.index);
         let defining = |universe: &mut Self, demand: &Demand| {
             let defining = universe.definers(demand.target, class);
             !defining.is_disjoint(&universe.candidates_of(demand.target))
         };
-        let mut others = Vec::new();
+        let delivered = self.delivered(release.package);
+        let first = delivered.first;
+        let index = Arc::clone(&self.shards[delivered.shard as usize].index);
+        let inheritance = index.inheritance();
+        let mut demands = Vec::new();
         for other in self.releases(release.package) {
             let extends = |table: &Arc<ClassTable>| table.external.contains(&class);
-            if other == release || !self.class_table(other).as_ref().is_some_and(extends) {
+            if other == release
+                || !inheritance.requires_no_more(first + other.index, first + release.index)
+                || !self.class_table(other).as_ref().is_some_and(extends)
+            {
                 continue;
             }
-            self.demands(other, &mut others);
-            let is_known = |other: &Demand| {
-                let mut targets = demands.iter();
-                targets.any(|demand| demand.target == other.target)
-            };
-            if !others.iter().all(is_known) {
-                continue;
-            }
-            if others.iter().any(|demand| defining(self, demand)) {
+            self.demands(other, &mut demands);
+            if demands.iter().any(|demand| defining(self, demand)) {
                 found = found.union(&WordSet::single(other.index));
             }
         }
         found
+    }
+
+    /// Whether no class of a package can be part of a circle or have the name of another
+    /// package's class; `None` if the package does not come from the only attached index.
+    pub(crate) fn is_tame(&self, package: PackageId) -> Option<bool> {
+        let [shard] = self.attached[..] else {
+            return None;
+        };
+        let delivered = self.delivered(package);
+        let inheritance = self.shards[shard as usize].index.inheritance();
+        let mut releases = delivered.first..delivered.first + delivered.count;
+        // What the core library extends is extended by all.
+        let ends_here = self.core != Some(package)
+            || releases.all(|release| inheritance.links(release).is_empty());
+        (delivered.shard == shard).then(|| inheritance.is_tame(delivered.name) && ends_here)
+    }
+
+    /// Whether nothing in the only attached index refers to a release that is not in it, and no
+    /// class of the release has the name of a class that is.
+    pub(crate) fn stands_apart(&self, release: ReleaseId) -> bool {
+        let [attached] = self.attached[..] else {
+            return false;
+        };
+        let all = &self.shards[attached as usize].index;
+        let (index, number) = self.locate(release);
+        let Some(table) = index.table(number) else {
+            return all.find(self.name(release.package).as_str()).is_none();
+        };
+        let is_elsewhere = |class: &u32| {
+            let text = index.class_text(*class);
+            let there = all.find_class(text);
+            there.is_some_and(|class| all.inheritance().home(class).is_some())
+        };
+        !index.inheritance().has_circle(table)
+            && all.find(self.name(release.package).as_str()).is_none()
+            && !index.table_classes(table).iter().any(is_elsewhere)
     }
 
     /// Whether no class of a release extends another one, even implicitly.
@@ -214,22 +208,10 @@ impl Universe {
         positions.sort_unstable();
         ClassTable {
             positions,
-            own_cycle: own_cycle(&classes),
+            has_circle: has_circle(&classes),
             classes: classes.into_boxed_slice(),
             external: external.into_boxed_slice(),
         }
-    }
-
-    /// The class of a name of a shard.
-    fn class_in(&mut self, shard: u32, number: u32) -> ClassId {
-        let known = self.shards[shard as usize].classes[number as usize];
-        if let Some(known) = known.checked_sub(1) {
-            return ClassId(known);
-        }
-        let name = self.shards[shard as usize].index.class_name(number);
-        let class = self.class_id(&name);
-        self.shards[shard as usize].classes[number as usize] = class.0 + 1;
-        class
     }
 }
 
@@ -242,49 +224,15 @@ fn add(classes: &mut Vec<ClassId>, class: ClassId) -> u32 {
     }))
 }
 
-/// A circle among the classes of one release: each extends the next, the last the first.
-fn own_cycle(classes: &[ClassNode]) -> Option<Box<[ClassId]>> {
-    #[derive(Clone, Copy, PartialEq)]
-    enum State {
-        New,
-        Open,
-        Done,
-    }
-    let mut states = vec![State::New; classes.len()];
-    for start in 0..classes.len() {
-        if states[start] != State::New {
-            continue;
-        }
-        let mut path: Vec<(usize, usize)> = vec![(start, 0)];
-        states[start] = State::Open;
-        while let Some((class, next)) = path.last_mut() {
-            let Some(parent) = classes[*class].parents.get(*next) else {
-                states[*class] = State::Done;
-                path.pop();
-                continue;
-            };
-            *next += 1;
-            let Parent::Own(parent) = parent else {
-                continue;
-            };
-            let parent = *parent as usize;
-            match states[parent] {
-                State::Done => {}
-                State::New => {
-                    states[parent] = State::Open;
-                    path.push((parent, 0));
-                }
-                State::Open => {
-                    let begin = path.iter().position(|(class, _)| *class == parent)?;
-                    return Some(
-                        path[begin..]
-                            .iter()
-                            .map(|(class, _)| classes[*class].name)
-                            .collect(),
-                    );
-                }
+/// Whether classes extend each other in a circle.
+fn has_circle(classes: &[ClassNode]) -> bool {
+    let mut pairs = Vec::new();
+    for (class, node) in (0..).zip(classes) {
+        for parent in &node.parents {
+            if let Parent::Own(parent) = parent {
+                pairs.push((*parent, class));
             }
         }
     }
-    None
+    leading_to_circles(to_u32(classes.len()), pairs).contains(&true)
 }

@@ -12,20 +12,38 @@ use crate::word_set::WordSet;
 /// Where a set of releases stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct SetId {
-    /// The shard, or [`NONE`] for sets that were worked out here.
-    shard: u32,
+    /// The place that the set stands in.
+    place: Place,
     at: u32,
+}
+
+/// What sets of releases stand in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Place {
+    /// The sets of a shard.
+    Shard(u32),
+    /// Those that follow from its classes.
+    Inheritance(u32),
+    /// What was worked out here.
+    Here,
 }
 
 impl SetId {
     const UNKNOWN: Self = Self {
-        shard: NONE,
+        place: Place::Here,
         at: NONE,
     };
 
     /// A set that no shard has.
-    fn worked_out(at: u32) -> Self {
-        Self { shard: NONE, at }
+    pub(super) fn worked_out(at: u32) -> Self {
+        let place = Place::Here;
+        Self { place, at }
+    }
+
+    /// A set that follows from the classes of a shard.
+    pub(super) fn inherited(shard: u32, at: u32) -> Self {
+        let place = Place::Inheritance(shard);
+        Self { place, at }
     }
 }
 
@@ -57,10 +75,13 @@ impl Universe {
     #[inline]
     pub(crate) fn set(&self, set: SetId, width: usize) -> &[u64] {
         let from = set.at as usize;
-        if set.shard == NONE {
-            &self.sets.words[from..from + width]
-        } else {
-            self.shards[set.shard as usize].index.words_at(from, width)
+        match set.place {
+            Place::Shard(shard) => self.shards[shard as usize].index.words_at(from, width),
+            Place::Inheritance(shard) => {
+                let inheritance = self.shards[shard as usize].index.inheritance();
+                inheritance.words_at(from, width)
+            }
+            Place::Here => &self.sets.words[from..from + width],
         }
     }
 
@@ -93,7 +114,10 @@ impl Universe {
             }
             let group = index.edge_group(name, edge);
             let spec = index.edge_spec(edge);
-            let in_shard = |at: u32| SetId { shard, at };
+            let in_shard = |at: u32| SetId {
+                place: Place::Shard(shard),
+                at,
+            };
             // Groups were made by the releases that the index has, as if all could be chosen.
             let (allowed, owners) = match &self.packages[target.position()].delivered {
                 None => (SetId::UNKNOWN, None),
@@ -207,7 +231,7 @@ impl Universe {
     }
 
     /// Keeps a set of releases of a package.
-    fn keep(&mut self, package: PackageId, set: &WordSet) -> u32 {
+    pub(super) fn keep(&mut self, package: PackageId, set: &WordSet) -> u32 {
         let at = to_u32(self.sets.words.len());
         let width = self.width(package);
         self.sets.words.resize(self.sets.words.len() + width, 0);

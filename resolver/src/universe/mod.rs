@@ -8,11 +8,14 @@
 //! is put together from [`details`], which are texts.
 
 mod candidates;
+mod class_demands;
+mod class_ids;
 mod classes;
 mod details;
 mod edges;
 mod shards;
 
+pub(crate) use class_demands::{ClassDemands, Found};
 pub(crate) use classes::{ClassTable, Parent};
 pub(crate) use details::{Body, Details, Edge};
 pub(crate) use edges::Demand;
@@ -30,6 +33,7 @@ use crate::index::{CompiledIndex, to_u32, width};
 use crate::request::{Locked, ModelRoot, PrereleasePolicy, Root};
 use crate::word_set::WordSet;
 use candidates::Candidates;
+use class_ids::ClassEntry;
 use shards::Shard;
 
 /// The greatest number of a set of words.
@@ -103,7 +107,8 @@ pub(crate) struct Universe {
     packages: Vec<Entry>,
     /// The packages that do not come from attached shards.
     package_ids: HashMap<PackageName, PackageId, rustc_hash::FxBuildHasher>,
-    class_names: Vec<ClassName>,
+    classes: Vec<ClassEntry>,
+    /// The classes that the first attached shard does not have.
     class_ids: HashMap<ClassName, ClassId, rustc_hash::FxBuildHasher>,
     core: Option<PackageId>,
     root_class: Option<ClassId>,
@@ -116,6 +121,10 @@ pub(crate) struct Universe {
     /// Tables of classes by shard, number, and whether they are the core library's.
     tables: FxHashMap<(u32, u32, bool), Arc<ClassTable>>,
     sets: edges::Sets,
+    /// The candidates of the core library that define a class; `None` if there are none.
+    core_sets: FxHashMap<ClassId, Option<edges::SetId>>,
+    /// By package and what a release requires: those that extend the root class.
+    root_extenders: FxHashMap<(PackageId, u32), edges::SetId>,
 }
 
 impl Universe {
@@ -149,7 +158,7 @@ impl Universe {
             attached: Vec::new(),
             packages: Vec::with_capacity(64),
             package_ids: HashMap::default(),
-            class_names: Vec::new(),
+            classes: Vec::new(),
             class_ids: HashMap::default(),
             core: None,
             root_class: None,
@@ -161,6 +170,8 @@ impl Universe {
             bodies: FxHashMap::default(),
             tables: FxHashMap::default(),
             sets: edges::Sets::default(),
+            core_sets: FxHashMap::default(),
+            root_extenders: FxHashMap::default(),
         };
         if let Some(core) = core {
             universe.core = Some(universe.package_id(core));
@@ -260,27 +271,9 @@ impl Universe {
         package
     }
 
-    pub(crate) fn class_id(&mut self, name: &ClassName) -> ClassId {
-        if let Some(known) = self.class_ids.get(name) {
-            return *known;
-        }
-        let id = ClassId(to_u32(self.class_names.len()));
-        self.class_names.push(name.clone());
-        self.class_ids.insert(name.clone(), id);
-        id
-    }
-
-    pub(crate) fn find_class(&self, name: &ClassName) -> Option<ClassId> {
-        self.class_ids.get(name).copied()
-    }
-
     /// The class that classes without `Extends` extend.
     pub(crate) fn root_class_name(&self) -> Option<ClassName> {
         self.root_class.map(|class| self.class_name(class).clone())
-    }
-
-    pub(crate) fn class_name(&self, class: ClassId) -> &ClassName {
-        &self.class_names[class.0 as usize]
     }
 
     pub(crate) fn name(&self, package: PackageId) -> &PackageName {

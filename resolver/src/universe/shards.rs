@@ -162,6 +162,9 @@ impl Universe {
                 self.deliver_from(id, shard, number);
             }
         }
+        if self.attached.is_empty() {
+            self.meet_classes(shard);
+        }
         self.attached.push(shard);
     }
 

@@ -1,7 +1,7 @@
 //! What a value of a variable depends on, as constraints.
 
 use crate::encoding::{Clause, Detour, Encoding, Fact, Missing, Variable};
-use crate::universe::{Demand, PackageId, ReleaseId};
+use crate::universe::{Demand, Found, PackageId, ReleaseId};
 use crate::word_set::WordSet;
 
 use super::Core;
@@ -274,23 +274,29 @@ impl Core {
         release: ReleaseId,
         demands: &[Demand],
     ) {
-        let Some(table) = encoding.universe.class_table(release) else {
-            return;
-        };
+        let mut classes = std::mem::take(&mut self.classes);
+        encoding
+            .universe
+            .class_demands(release, demands, &mut classes);
         let owner = release.package;
-        if table.own_cycle.is_some() {
+        if classes.has_circle {
             let fact = Fact::OwnCycle { owner };
             if encoding.is_in_force(&fact) {
                 let terms = [self.single(var, value)];
                 self.add_clause_of(&terms, fact);
             }
         }
-        for class in &table.external {
+        for demanded in &classes.all {
+            let class = &demanded.class;
             let fact = Fact::Extends {
                 owner,
                 class: *class,
             };
             if !encoding.is_in_force(&fact) {
+                continue;
+            }
+            if let Some(found) = &demanded.found {
+                self.expand_found(encoding, var, value, found, demands, fact);
                 continue;
             }
             let mut terms = vec![self.single(var, value)];
@@ -316,7 +322,7 @@ impl Core {
                 }
                 let both = [var, target.var].map(|var| self.state.var(var).variable);
                 if matches!(both, [Variable::Package(_), Variable::Package(_)]) {
-                    let alike = encoding.universe.extenders(release, demands, *class);
+                    let alike = encoding.universe.extenders(release, *class);
                     let mut words = vec![0; self.state.width(var)];
                     alike.copy_to(&mut words);
                     terms[0].set = self.state.keep(words);
@@ -327,6 +333,58 @@ impl Core {
                 self.add_clause_of(&terms, fact);
             }
         }
+        self.classes = classes;
+    }
+
+    /// Adds that only one required package can define a class.
+    fn expand_found(
+        &mut self,
+        encoding: &mut Encoding<'_>,
+        var: Var,
+        value: u32,
+        found: &Found,
+        demands: &[Demand],
+        fact: Fact,
+    ) {
+        let package = demands[found.demand].target;
+        let release = (self.state.var(var).variable)
+            .release(value)
+            .expect("releases alone extend classes");
+        let target = self.bound_var(encoding, release, found.demand, package);
+        let universe = &*encoding.universe;
+        let allowed = universe.set(found.allowed, universe.width(package));
+        if self.has_class_constraint(var, value, target, allowed) {
+            return;
+        }
+        let set = self.state.keep_present_complement(target, allowed);
+        let both = [var, target].map(|var| self.state.var(var).variable);
+        let owner = if matches!(both, [Variable::Package(_), Variable::Package(_)]) {
+            let owners = universe.set(found.owners, self.state.width(var));
+            let set = self.state.keep(owners.iter().copied());
+            Term { var, set }
+        } else {
+            self.single(var, value)
+        };
+        let cause = self.constraints.add_fact(fact);
+        let refused = Term { var: target, set };
+        self.constraints
+            .add_binary(&mut self.state, [owner, refused], cause);
+    }
+
+    /// Whether the constraint that another value extends a class came in, which `allowed` define.
+    fn has_class_constraint(&self, owner: Var, value: u32, target: Var, allowed: &[u64]) -> bool {
+        let values = self.state.var(target).values;
+        let mut found = false;
+        self.constraints
+            .each_owned(&self.state, owner, |own, other| {
+                let refused = self.state.set(other);
+                found |= other.var == target
+                    && words::contains(self.state.set(own), value)
+                    && !words::contains(refused, values)
+                    && words::is_disjoint(refused, allowed)
+                    && words::count(refused) + words::count(allowed) == values;
+            });
+        found
     }
 
     /// Whether a constraint that says the same came in with another value.

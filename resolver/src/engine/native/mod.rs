@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 use crate::encoding::{Clause, Encoding, Missing, Variable};
 use crate::index::{NONE, to_u32};
 use crate::selection::Selection;
-use crate::universe::{Demand, ReleaseId};
+use crate::universe::{ClassDemands, Demand, ReleaseId};
 use crate::word_set::WordSet;
 
 use super::{Budget, Exhausted, Found, Outcome};
@@ -44,6 +44,7 @@ pub(crate) struct Core {
     package_vars: Vec<Var>,
     other_vars: FxHashMap<Variable, Var>,
     demands: Vec<Demand>,
+    classes: ClassDemands,
     targets: Targets,
     /// Clauses that nothing looked at yet.
     fresh: Vec<u32>,
@@ -318,8 +319,6 @@ impl Core {
     /// matters more than that it is the best.
     fn lose_patience(&mut self) {
         self.is_impatient = true;
-        self.state.back_to(0, |_| ());
-        self.order.back_to(&mut self.state, 0);
         self.agenda.clear();
         for var in 0..self.state.vars.len() {
             let var = u32::try_from(var).expect("fewer than 2^32 variables");

@@ -228,6 +228,14 @@ impl State {
         set
     }
 
+    /// Keeps the set of all values that are not in another one; "absent" is not among them.
+    pub(super) fn keep_present_complement(&mut self, var: Var, of: &[u64]) -> Set {
+        let set = self.keep_complement(var, of);
+        let absent = self.var(var).values;
+        self.sets[set as usize + absent as usize / 64] &= !(1 << (absent % 64));
+        set
+    }
+
     #[inline]
     pub(super) fn level(&self) -> u32 {
         to_u32(self.levels.len())

@@ -1,0 +1,255 @@
+//! Where the classes that a release extends are found, in numbers.
+
+use std::sync::Arc;
+
+use super::edges::{Demand, SetId};
+use super::{ClassId, PackageId, ReleaseId, Universe};
+use crate::index::{Link, NONE, SEVERAL, to_u32};
+use crate::word_set::WordSet;
+
+/// A class that a release extends and that required packages must define.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ClassDemand {
+    pub(crate) class: ClassId,
+    /// Where it is found, if that is known without asking: only one of the required packages can
+    /// define it. Otherwise [`definers`](Universe::definers) says what each of them has.
+    pub(crate) found: Option<Found>,
+}
+
+/// The only required package that can define a class.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Found {
+    /// The position of the requirement on it.
+    pub(crate) demand: usize,
+    /// The candidates that define the class.
+    pub(crate) allowed: SetId,
+    /// The releases of the same package that find the class in the same package alone.
+    pub(crate) owners: SetId,
+}
+
+/// What a release extends.
+#[derive(Debug, Default)]
+pub(crate) struct ClassDemands {
+    /// In the order in which the classes are extended.
+    pub(crate) all: Vec<ClassDemand>,
+    /// Whether classes of the release extend each other in a circle. No choice of other packages
+    /// mends that: such a release is no candidate.
+    pub(crate) has_circle: bool,
+}
+
+impl Universe {
+    /// Puts what a release extends into `classes`; `demands` is what it requires.
+    pub(crate) fn class_demands(
+        &mut self,
+        release: ReleaseId,
+        demands: &[Demand],
+        classes: &mut ClassDemands,
+    ) {
+        classes.all.clear();
+        classes.has_circle = false;
+        if self.read_links(release, demands, classes) {
+            return;
+        }
+        classes.all.clear();
+        let Some(table) = self.class_table(release) else {
+            return;
+        };
+        classes.has_circle = table.has_circle;
+        let all = table.external.iter().map(|class| ClassDemand {
+            class: *class,
+            found: None,
+        });
+        classes.all.extend(all);
+    }
+
+    /// Reads what the index knows of where classes are found; says whether that holds here: all
+    /// that is required is to come from the same index.
+    fn read_links(
+        &mut self,
+        release: ReleaseId,
+        demands: &[Demand],
+        classes: &mut ClassDemands,
+    ) -> bool {
+        let delivered = self.delivered(release.package);
+        let (shard, number) = (delivered.shard, delivered.first + release.index);
+        let core = self.core;
+        let is_elsewhere = |demand: &Demand| {
+            Some(demand.target) != core && self.delivered(demand.target).shard != shard
+        };
+        if core == Some(release.package) || demands.iter().any(is_elsewhere) {
+            return false;
+        }
+        let index = Arc::clone(&self.shards[shard as usize].index);
+        let Some(table) = index.table(number) else {
+            return true;
+        };
+        let inheritance = index.inheritance();
+        if inheritance.has_circle(table) {
+            return false;
+        }
+        let links = inheritance.links(number);
+        let implicit = match self.root_class {
+            Some(root) => inheritance.implicit_at(table).map(|at| (root, at)),
+            None => None,
+        };
+        for (position, link) in (0..).zip(links) {
+            if let Some((root, at)) = implicit
+                && at == position
+                && !self.add_implicit(shard, release, root, classes)
+            {
+                return false;
+            }
+            let class = self.class_in(shard, link.class);
+            if classes.all.iter().any(|known| known.class == class) {
+                continue;
+            }
+            let found = match link.edge {
+                SEVERAL => None,
+                NONE if Some(class) == self.root_class => {
+                    let owners = self.extenders_of_root_class(release, class);
+                    self.found_in_core(class, owners)
+                }
+                NONE => self.found_in_core(class, SetId::inherited(shard, link.owners)),
+                edge => {
+                    let target = self.package_in(shard, index.edge_target(edge as usize));
+                    let demand = demands.iter().position(|demand| demand.target == target);
+                    let is_only = self.is_plain(target) && !self.core_defines(target, class);
+                    demand.filter(|_| is_only).map(|demand| Found {
+                        demand,
+                        allowed: SetId::inherited(shard, link.allowed),
+                        owners: SetId::inherited(shard, link.owners),
+                    })
+                }
+            };
+            classes.all.push(ClassDemand { class, found });
+        }
+        match implicit {
+            Some((root, at)) if at as usize >= links.len() => {
+                self.add_implicit(shard, release, root, classes)
+            }
+            _ => true,
+        }
+    }
+
+    /// Adds the class that classes without `Extends` extend; says whether it is known where that
+    /// is found.
+    fn add_implicit(
+        &mut self,
+        shard: u32,
+        release: ReleaseId,
+        root: ClassId,
+        classes: &mut ClassDemands,
+    ) -> bool {
+        let core = self.core.expect("whoever has a root class has a core");
+        let index = &self.shards[shard as usize].index;
+        let inheritance = index.inheritance();
+        let in_shard = self.class_number(root, shard);
+        let home = in_shard.and_then(|root| inheritance.home(root));
+        let is_cores = home.is_none_or(|home| {
+            self.shards[shard as usize].packages[home as usize] == to_u32(core.position()) + 1
+                && inheritance.is_tame(home)
+        });
+        if !is_cores || inheritance.any_unknown() {
+            return false;
+        }
+        if classes.all.iter().all(|known| known.class != root) {
+            let owners = self.extenders_of_root_class(release, root);
+            let found = self.found_in_core(root, owners);
+            classes.all.push(ClassDemand { class: root, found });
+        }
+        true
+    }
+
+    /// The releases of the same package that extend the root class, explicitly or not, find it in
+    /// the core library, and require nothing that `release` does not require.
+    fn extenders_of_root_class(&mut self, release: ReleaseId, root: ClassId) -> SetId {
+        let delivered = self.delivered(release.package);
+        let (shard, first, count) = (delivered.shard, delivered.first, delivered.count);
+        let index = Arc::clone(&self.shards[shard as usize].index);
+        let inheritance = index.inheritance();
+        let key = (release.package, inheritance.required(first + release.index));
+        if let Some(known) = self.root_extenders.get(&key) {
+            return *known;
+        }
+        let number = self.class_number(root, shard);
+        let extends = |other: u32| {
+            let table = index.table(other);
+            let implicitly = table.and_then(|table| inheritance.implicit_at(table));
+            let is_found = |link: &Link| Some(link.class) == number && link.edge == NONE;
+            implicitly.is_some() || inheritance.links(other).iter().any(is_found)
+        };
+        let owners: WordSet = (0..count)
+            .filter(|other| {
+                let other = first + other;
+                extends(other) && inheritance.requires_no_more(other, first + release.index)
+            })
+            .collect();
+        let set = SetId::worked_out(self.keep(release.package, &owners));
+        self.root_extenders.insert(key, set);
+        set
+    }
+
+    /// That a class is found in the core library, if that defines it.
+    fn found_in_core(&mut self, class: ClassId, owners: SetId) -> Option<Found> {
+        let core = self.core?;
+        let allowed = if let Some(known) = self.core_sets.get(&class) {
+            *known
+        } else {
+            let defining = self.definers(core, class);
+            let defining = defining.intersection(&self.candidates_of(core));
+            let at = (!defining.is_empty()).then(|| self.keep(core, &defining));
+            let set = at.map(SetId::worked_out);
+            self.core_sets.insert(class, set);
+            set
+        };
+        // The core library comes first among what is required.
+        Some(Found {
+            demand: 0,
+            allowed: allowed?,
+            owners,
+        })
+    }
+
+    /// Whether the core library, being another package, defines a class, too.
+    fn core_defines(&mut self, package: PackageId, class: ClassId) -> bool {
+        match self.core {
+            Some(core) if core != package => !self.definers(core, class).is_empty(),
+            _ => false,
+        }
+    }
+
+    /// The releases of a package that define a class for others. Releases whose classes are
+    /// unknown define whatever is asked for.
+    pub(crate) fn definers(&mut self, package: PackageId, class: ClassId) -> WordSet {
+        if let Some(known) = self.definers.get(&(package, class)) {
+            return known.clone();
+        }
+        let defining = self.find_definers(package, class);
+        self.definers.insert((package, class), defining.clone());
+        defining
+    }
+
+    fn find_definers(&self, package: PackageId, class: ClassId) -> WordSet {
+        let delivered = self.delivered(package);
+        if delivered.count == 0 {
+            return WordSet::EMPTY;
+        }
+        // All releases of a package are in one index.
+        let inheritance = self.shards[delivered.shard as usize].index.inheritance();
+        let set = match self.class_number(class, delivered.shard) {
+            Some(number) => inheritance.definers_of(delivered.name, number),
+            None => inheritance.unknown_of(delivered.name),
+        };
+        set.map_or(WordSet::EMPTY, |at| {
+            WordSet::of_words(inheritance.words_at(at as usize, self.width(package)))
+        })
+    }
+
+    /// Whether a release defines a class for others.
+    pub(crate) fn defines(&self, release: ReleaseId, class: ClassId) -> bool {
+        match self.definers.get(&(release.package, class)) {
+            Some(defining) => defining.contains(release.index),
+            None => (self.find_definers(release.package, class)).contains(release.index),
+        }
+    }
+}

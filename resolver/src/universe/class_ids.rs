@@ -1,0 +1,112 @@
+//! How class names become numbers.
+//!
+//! Names that an attached index knows are met through their number there, and are read only when
+//! something is to be said of them.
+
+use std::sync::{Arc, OnceLock};
+
+use pkgres_manifest::ClassName;
+
+use super::{ClassId, Universe};
+use crate::index::{NONE, to_u32};
+
+/// A class name that was met.
+#[derive(Debug)]
+pub(super) struct ClassEntry {
+    name: OnceLock<ClassName>,
+    /// The first attached shard's number of the name; [`NONE`] if it does not have it.
+    number: u32,
+}
+
+impl Universe {
+    /// The number of a class name.
+    pub(crate) fn class_id(&mut self, name: &ClassName) -> ClassId {
+        if let Some(known) = self.class_ids.get(name) {
+            return *known;
+        }
+        if let Some((shard, number)) = self.find_attached_class(name) {
+            return self.class_in(shard, number);
+        }
+        let id = self.new_class(ClassEntry {
+            name: OnceLock::from(name.clone()),
+            number: NONE,
+        });
+        self.class_ids.insert(name.clone(), id);
+        id
+    }
+
+    /// The number of a class name, if it was met.
+    pub(crate) fn find_class(&self, name: &ClassName) -> Option<ClassId> {
+        if let Some(known) = self.class_ids.get(name) {
+            return Some(*known);
+        }
+        let (shard, number) = self.find_attached_class(name)?;
+        let known = self.shards[shard as usize].classes[number as usize];
+        known.checked_sub(1).map(ClassId)
+    }
+
+    /// The class of a name of a shard.
+    pub(super) fn class_in(&mut self, shard: u32, number: u32) -> ClassId {
+        let known = self.shards[shard as usize].classes[number as usize];
+        if let Some(known) = known.checked_sub(1) {
+            return ClassId(known);
+        }
+        let class = if self.attached.first() == Some(&shard) {
+            self.new_class(ClassEntry {
+                name: OnceLock::new(),
+                number,
+            })
+        } else {
+            let name = self.shards[shard as usize].index.class_name(number);
+            self.class_id(&name)
+        };
+        self.shards[shard as usize].classes[number as usize] = class.0 + 1;
+        class
+    }
+
+    /// The name of a class.
+    pub(crate) fn class_name(&self, class: ClassId) -> &ClassName {
+        let entry = &self.classes[class.0 as usize];
+        entry.name.get_or_init(|| {
+            let shard = self.attached.first();
+            let shard = shard.expect("names that were not read stand in an attached shard");
+            self.shards[*shard as usize].index.class_name(entry.number)
+        })
+    }
+
+    /// The number that an index knows a class by, if it knows the class.
+    pub(super) fn class_number(&self, class: ClassId, shard: u32) -> Option<u32> {
+        if self.attached.first() == Some(&shard) {
+            let number = self.classes[class.0 as usize].number;
+            (number != NONE).then_some(number)
+        } else {
+            let index = &self.shards[shard as usize].index;
+            index.find_class(self.class_name(class).as_str())
+        }
+    }
+
+    /// Lets classes that were met by name be met through an index that was attached first, too.
+    pub(super) fn meet_classes(&mut self, shard: u32) {
+        let index = Arc::clone(&self.shards[shard as usize].index);
+        for (name, class) in &self.class_ids {
+            if let Some(number) = index.find_class(name.as_str()) {
+                self.classes[class.0 as usize].number = number;
+                self.shards[shard as usize].classes[number as usize] = class.0 + 1;
+            }
+        }
+    }
+
+    fn find_attached_class(&self, name: &ClassName) -> Option<(u32, u32)> {
+        let shard = *self.attached.first()?;
+        let number = self.shards[shard as usize]
+            .index
+            .find_class(name.as_str())?;
+        Some((shard, number))
+    }
+
+    fn new_class(&mut self, entry: ClassEntry) -> ClassId {
+        let id = ClassId(to_u32(self.classes.len()));
+        self.classes.push(entry);
+        id
+    }
+}

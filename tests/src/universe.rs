@@ -5,10 +5,12 @@ mod families;
 mod locks;
 mod twists;
 
+use std::collections::BTreeSet;
 use std::fmt;
 
-use pkgres_manifest::{IndexRecord, PackageName};
+use pkgres_manifest::{IndexRecord, PackageName, Version};
 
+use crate::build::Build as _;
 use crate::random::Random;
 use crate::reference::Solution;
 use families::Family;
@@ -52,6 +54,29 @@ impl Universe {
             prerelease: PrereleasePolicy::IfNecessary,
             single_version: false,
         }
+    }
+
+    /// The same universe, where every package has so many more releases that a set of them takes
+    /// several words. None of these can be chosen, so the answer is the same.
+    #[must_use]
+    pub fn padded(&self) -> Self {
+        const MORE: u64 = 70;
+        let mut padded = self.clone();
+        let mut known: BTreeSet<(PackageName, Version)> = (self.records.iter())
+            .map(|record| (record.name.clone(), record.version.clone()))
+            .collect();
+        for record in &self.records {
+            let version = &record.version;
+            for more in 1..=MORE {
+                let version =
+                    Version::new(version.major(), version.minor(), version.patch() + more);
+                if known.insert((record.name.clone(), version.clone())) {
+                    let dead = IndexRecord::new(record.name.clone(), version);
+                    padded.records.push(dead.requires("Dead.End", "*"));
+                }
+            }
+        }
+        padded
     }
 
     /// The universe of this seed.

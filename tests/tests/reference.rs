@@ -116,6 +116,25 @@ fn random_universes() {
     }
 }
 
+/// Packages with many releases are searched in another way; the answer must be the same.
+#[test]
+fn many_releases() {
+    /// More than the releases that are in the way.
+    const PATIENT: u64 = 1_000_000;
+    let mut wrong = Vec::new();
+    let each = |seed: u64| {
+        if !seed.is_multiple_of(40) {
+            return None;
+        }
+        let universe = Universe::random(seed);
+        let expected = solve_with(&universe, Supplies::OnDemand, PATIENT).answer();
+        let found = solve_with(&universe.padded(), Supplies::Attached, PATIENT).answer();
+        (found != expected).then(|| format!("seed {seed}\n{universe}{expected}\n{found}"))
+    };
+    for_all_seeds(each, |found| wrong.extend(found));
+    assert!(wrong.is_empty(), "{} are wrong: {}", wrong.len(), wrong[0]);
+}
+
 /// The order in which records and packages arrive shows nowhere, explanations and counts included.
 #[test]
 fn shuffled_input() {

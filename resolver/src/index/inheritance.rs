@@ -26,6 +26,17 @@ pub(crate) struct Link {
     pub(crate) owners: u32,
 }
 
+/// What the classes of a release extend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extends {
+    /// There are no classes, or they are unknown.
+    Nothing,
+    /// At most what classes extend that do not say it.
+    Implicitly,
+    /// Classes that are named.
+    Explicitly,
+}
+
 /// Stands for more than one requirement.
 pub(crate) const SEVERAL: u32 = NONE - 1;
 
@@ -57,6 +68,8 @@ pub(crate) struct Inheritance {
     /// For each release which of those sets.
     required: Vec<u32>,
     any_unknown: bool,
+    /// For each release what it extends.
+    extends: Vec<Extends>,
     /// Whether no class of a package can be part of a circle or have the name of another
     /// package's class.
     tame: Vec<bool>,
@@ -68,6 +81,7 @@ impl Inheritance {
         let mut inheritance = Self::default();
         inheritance.find_definers(index);
         inheritance.look_at_tables(index);
+        inheritance.look_at_releases(index);
         inheritance.find_requirements(index);
         inheritance.find_links(index);
         inheritance.find_tame(index);
@@ -111,6 +125,12 @@ impl Inheritance {
     /// A package that has a class, if any has. Where several have it, none of them is tame.
     pub(crate) fn home(&self, class: u32) -> Option<u32> {
         Some(self.homes[class as usize]).filter(|home| *home != NONE)
+    }
+
+    /// What the classes of a release extend.
+    #[inline]
+    pub(crate) fn extends(&self, release: u32) -> Extends {
+        self.extends[release as usize]
     }
 
     /// Whether the classes of any release are unknown.
@@ -220,6 +240,22 @@ impl Inheritance {
             self.implicit.push(externals_before_implicit(index, table));
             self.circles.push(has_own_circle(index, table));
         }
+    }
+
+    fn look_at_releases(&mut self, index: &CompiledIndex) {
+        let extends = |table: u32| {
+            if index.table_classes(table).is_empty() {
+                Extends::Nothing
+            } else if index.extends_nothing(table) {
+                Extends::Implicitly
+            } else {
+                Extends::Explicitly
+            }
+        };
+        let releases = 0..to_u32(index.release_count());
+        self.extends = releases
+            .map(|release| index.table(release).map_or(Extends::Nothing, extends))
+            .collect();
     }
 
     fn find_requirements(&mut self, index: &CompiledIndex) {

@@ -14,7 +14,7 @@ mod inheritance;
 pub use bytes::IndexBytesError;
 pub(crate) use column::to_u32;
 use column::{Column, Lists, Texts};
-pub(crate) use inheritance::{Inheritance, Link, SEVERAL, leading_to_circles};
+pub(crate) use inheritance::{Extends, Inheritance, Link, SEVERAL, leading_to_circles};
 
 use std::sync::OnceLock;
 

@@ -111,7 +111,7 @@ impl Universe {
                 }
                 NONE => self.found_in_core(class, SetId::inherited(shard, link.owners)),
                 edge => {
-                    let target = self.package_in(shard, index.edge_target(edge as usize));
+                    let target = self.package_of(&index, shard, index.edge_target(edge as usize));
                     let demand = demands.iter().position(|demand| demand.target == target);
                     let is_only = self.is_plain(target) && !self.core_defines(target, class);
                     demand.filter(|_| is_only).map(|demand| Found {

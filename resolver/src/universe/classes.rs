@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pkgres_manifest::ClassName;
 
 use super::{ClassId, Demand, PackageId, ReleaseId, Universe};
-use crate::index::{CompiledIndex, ParentNumber, leading_to_circles, to_u32};
+use crate::index::{CompiledIndex, Extends, ParentNumber, leading_to_circles, to_u32};
 use crate::word_set::WordSet;
 
 /// Where a class that is extended is to be found.
@@ -137,10 +137,11 @@ impl Universe {
     /// Whether no class of a release extends another one, even implicitly.
     pub(crate) fn extends_nothing(&self, release: ReleaseId) -> bool {
         let (index, number) = self.locate(release);
-        index.table(number).is_none_or(|table| {
-            self.root_class.is_none() && index.extends_nothing(table)
-                || index.table_classes(table).is_empty()
-        })
+        match index.inheritance().extends(number) {
+            Extends::Nothing => true,
+            Extends::Implicitly => self.root_class.is_none(),
+            Extends::Explicitly => false,
+        }
     }
 
     /// The classes of a release, if they are known.

@@ -108,7 +108,7 @@ impl Universe {
             });
         }
         for edge in index.edges(number) {
-            let target = self.package_in(shard, index.edge_target(edge));
+            let target = self.package_of(&index, shard, index.edge_target(edge));
             if target == release.package {
                 continue;
             }
@@ -121,7 +121,7 @@ impl Universe {
             // Groups were made by the releases that the index has, as if all could be chosen.
             let (allowed, owners) = match &self.packages[target.position()].delivered {
                 None => (SetId::UNKNOWN, None),
-                Some(delivered) if delivered.shard == shard && delivered.candidates.is_none() => (
+                Some(delivered) if delivered.shard == shard && delivered.is_plain => (
                     in_shard(index.group_allowed(group)),
                     Some(in_shard(index.group_owners(group))),
                 ),

@@ -66,8 +66,8 @@ pub(crate) struct ReleaseId {
     pub(crate) index: u32,
 }
 
-/// Where the releases of a package are.
-#[derive(Debug)]
+/// Where the releases of a package are. The search looks at little else, so there is little of it.
+#[derive(Debug, Clone, Copy)]
 struct Delivered {
     /// The shard, and the number of the name there; [`NONE`] if no registry has the package.
     shard: u32,
@@ -75,18 +75,26 @@ struct Delivered {
     /// The first release in the shard.
     first: u32,
     count: u32,
-    /// `None` if every release may be chosen and the newest is the best.
-    candidates: Option<Box<Candidates>>,
-    versions: OnceLock<Box<[Version]>>,
+    /// Whether every release may be chosen and the newest is the best.
+    is_plain: bool,
 }
 
+/// A package that was met.
 #[derive(Debug, Default)]
 struct Entry {
-    /// Read from a shard when it is first asked for.
-    name: OnceLock<PackageName>,
+    delivered: Option<Delivered>,
     /// Whether a release that was looked at requires the package.
     is_required: bool,
-    delivered: Option<Delivered>,
+}
+
+/// What else there is to know of a package.
+#[derive(Debug, Default)]
+struct About {
+    /// Read from a shard when it is first asked for.
+    name: OnceLock<PackageName>,
+    versions: OnceLock<Box<[Version]>>,
+    /// `None` if every release may be chosen and the newest is the best.
+    candidates: Option<Box<Candidates>>,
 }
 
 /// What decides which releases may be chosen and which are preferred.
@@ -105,6 +113,7 @@ pub(crate) struct Universe {
     /// The shards whose packages need not be asked for, in order of preference.
     attached: Vec<u32>,
     packages: Vec<Entry>,
+    about: Vec<About>,
     /// The packages that do not come from attached shards.
     package_ids: HashMap<PackageName, PackageId, rustc_hash::FxBuildHasher>,
     classes: Vec<ClassEntry>,
@@ -157,6 +166,7 @@ impl Universe {
             shards: Vec::new(),
             attached: Vec::new(),
             packages: Vec::with_capacity(64),
+            about: Vec::with_capacity(64),
             package_ids: HashMap::default(),
             classes: Vec::new(),
             class_ids: HashMap::default(),
@@ -258,10 +268,19 @@ impl Universe {
         self.packages.len()
     }
 
-    fn new_package(&mut self, entry: Entry) -> PackageId {
+    fn new_package(&mut self, name: OnceLock<PackageName>) -> PackageId {
         let id = PackageId(to_u32(self.packages.len()));
-        self.packages.push(entry);
+        self.packages.push(Entry::default());
+        self.about.push(About {
+            name,
+            ..About::default()
+        });
         id
+    }
+
+    #[inline]
+    fn about(&self, package: PackageId) -> &About {
+        &self.about[package.position()]
     }
 
     /// The package, which something that is looked at requires.
@@ -277,10 +296,9 @@ impl Universe {
     }
 
     pub(crate) fn name(&self, package: PackageId) -> &PackageName {
-        let entry = &self.packages[package.position()];
-        entry.name.get_or_init(|| {
-            let delivered = entry.delivered.as_ref();
-            let delivered = delivered.expect("packages that are not delivered were met by name");
+        self.about(package).name.get_or_init(|| {
+            // Packages that are not delivered were met by name.
+            let delivered = self.delivered(package);
             let index = &self.shards[delivered.shard as usize].index;
             index.name(delivered.name)
         })
@@ -343,17 +361,16 @@ impl Universe {
 
     /// The releases of a package that may be chosen.
     pub(crate) fn candidates_of(&self, package: PackageId) -> WordSet {
-        let delivered = self.delivered(package);
-        match &delivered.candidates {
+        match &self.about(package).candidates {
             Some(candidates) => candidates.allowed().clone(),
-            None => WordSet::range(0, delivered.count),
+            None => WordSet::range(0, self.release_count(package)),
         }
     }
 
     /// Whether every release of a package may be chosen and the newest is the best.
     #[inline]
     pub(crate) fn is_plain(&self, package: PackageId) -> bool {
-        self.delivered(package).candidates.is_none()
+        self.delivered(package).is_plain
     }
 
     /// The best release of a package among some.
@@ -363,7 +380,7 @@ impl Universe {
         among: &WordSet,
         prerelease_named: bool,
     ) -> Option<u32> {
-        match &self.delivered(package).candidates {
+        match &self.about(package).candidates {
             Some(candidates) => candidates.best(among, prerelease_named),
             None => among.last(),
         }
@@ -377,14 +394,14 @@ impl Universe {
         words: &[u64],
         prerelease_named: bool,
     ) -> Option<u32> {
-        match &self.delivered(package).candidates {
-            Some(candidates) => candidates.best(&WordSet::of_words(words), prerelease_named),
-            None => last(words),
+        if self.is_plain(package) {
+            return last(words);
         }
+        self.best(package, &WordSet::of_words(words), prerelease_named)
     }
 
     pub(crate) fn is_locked(&self, release: ReleaseId) -> bool {
-        let candidates = &self.delivered(release.package).candidates;
+        let candidates = &self.about(release.package).candidates;
         candidates
             .as_ref()
             .is_some_and(|candidates| candidates.is_locked(release.index))
@@ -393,7 +410,7 @@ impl Universe {
     /// The versions of a package, ascending.
     pub(crate) fn versions(&self, package: PackageId) -> &[Version] {
         let delivered = self.delivered(package);
-        delivered.versions.get_or_init(|| {
+        self.about(package).versions.get_or_init(|| {
             if delivered.count == 0 {
                 return Box::default();
             }

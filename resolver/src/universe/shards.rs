@@ -7,7 +7,7 @@ use pkgres_manifest::{IndexRecord, PackageName, ReleaseSource, Spec, Version};
 use rustc_hash::FxHashMap;
 
 use super::candidates::{Candidates, Standing};
-use super::{Delivered, Entry, PackageId, Universe};
+use super::{Delivered, PackageId, Universe};
 use crate::index::{CompiledIndex, NONE, to_u32};
 use crate::resolver::Supply;
 
@@ -31,10 +31,7 @@ impl Universe {
         if let Some((shard, number)) = self.find_attached(name) {
             return self.package_in(shard, number);
         }
-        let id = self.new_package(Entry {
-            name: OnceLock::from(name.clone()),
-            ..Entry::default()
-        });
+        let id = self.new_package(OnceLock::from(name.clone()));
         self.package_ids.insert(name.clone(), id);
         id
     }
@@ -51,25 +48,40 @@ impl Universe {
     /// The package of a name of a shard.
     #[inline]
     pub(super) fn package_in(&mut self, shard: u32, number: u32) -> PackageId {
+        if let Some(known) = self.shards[shard as usize].packages[number as usize].checked_sub(1) {
+            PackageId(known)
+        } else {
+            let index = Arc::clone(&self.shards[shard as usize].index);
+            self.meet(&index, shard, number)
+        }
+    }
+
+    /// Likewise, for whoever has the index of the shard at hand.
+    #[inline]
+    pub(super) fn package_of(
+        &mut self,
+        index: &CompiledIndex,
+        shard: u32,
+        number: u32,
+    ) -> PackageId {
         match self.shards[shard as usize].packages[number as usize].checked_sub(1) {
             Some(known) => PackageId(known),
-            None => self.meet(shard, number),
+            None => self.meet(index, shard, number),
         }
     }
 
     /// Meets a package through a name of a shard.
-    fn meet(&mut self, shard: u32, number: u32) -> PackageId {
-        let index = Arc::clone(&self.shards[shard as usize].index);
+    fn meet(&mut self, index: &CompiledIndex, shard: u32, number: u32) -> PackageId {
         let is_first = self.attached.first() == Some(&shard);
         let id = if is_first && !index.releases(number).is_empty() {
             // No other has the name before this one, or it would stand in the table.
-            self.new_delivered(shard, number)
+            self.new_delivered(index, shard, number)
         } else {
             let name = index.name(number);
             match (self.package_ids.get(&name), self.find_attached(&name)) {
                 (Some(known), _) => *known,
                 (None, Some((other, there))) if other != shard => self.package_in(other, there),
-                (None, Some(_)) => self.new_delivered(shard, number),
+                (None, Some(_)) => self.new_delivered(index, shard, number),
                 (None, None) => self.package_id(&name),
             }
         };
@@ -78,35 +90,36 @@ impl Universe {
     }
 
     /// A package that is met and comes from an attached shard.
-    fn new_delivered(&mut self, shard: u32, number: u32) -> PackageId {
-        let id = self.new_package(Entry::default());
-        self.deliver_from(id, shard, number);
+    fn new_delivered(&mut self, index: &CompiledIndex, shard: u32, number: u32) -> PackageId {
+        let id = self.new_package(OnceLock::new());
+        self.deliver_from(index, id, shard, number);
         id
     }
 
     /// Says that a package comes from a shard.
-    fn deliver_from(&mut self, package: PackageId, shard: u32, number: u32) {
-        let index = Arc::clone(&self.shards[shard as usize].index);
+    fn deliver_from(&mut self, index: &CompiledIndex, package: PackageId, shard: u32, number: u32) {
         let releases = index.releases(number);
         let has_preferences = !self.preferences.locked_versions.is_empty()
             || !self.preferences.kept_versions.is_empty();
         let candidates = if index.is_plain(number) && !has_preferences {
             None
         } else {
-            let name = match self.packages[package.position()].name.get() {
+            let name = match self.about(package).name.get() {
                 Some(name) => name.clone(),
                 None => index.name(number),
             };
-            self.candidates(&index, number, &name)
+            self.candidates(index, number, &name)
         };
         self.packages[package.position()].delivered = Some(Delivered {
             shard,
             name: number,
             first: releases.start,
             count: releases.end - releases.start,
-            candidates,
-            versions: OnceLock::new(),
+            is_plain: candidates.is_none(),
         });
+        if candidates.is_some() {
+            self.about[package.position()].candidates = candidates;
+        }
     }
 
     fn candidates(
@@ -152,14 +165,14 @@ impl Universe {
             .collect();
         known.sort_unstable_by_key(|(_, id)| *id);
         for (name, id) in known {
-            let index = &self.shards[shard as usize].index;
+            let index = Arc::clone(&self.shards[shard as usize].index);
             let Some(number) = index.find(name.as_str()) else {
                 continue;
             };
             let has_releases = !index.releases(number).is_empty();
             self.shards[shard as usize].packages[number as usize] = id.0 + 1;
             if has_releases && !self.is_delivered(id) {
-                self.deliver_from(id, shard, number);
+                self.deliver_from(&index, id, shard, number);
             }
         }
         if self.attached.is_empty() {
@@ -210,16 +223,15 @@ impl Universe {
                 name: NONE,
                 first: 0,
                 count: 0,
-                candidates: None,
-                versions: OnceLock::new(),
+                is_plain: true,
             });
             return;
         }
         let name = self.name(package).clone();
         let shard = self.add_shard(source, Arc::new(CompiledIndex::compile(records)));
-        let index = &self.shards[shard as usize].index;
+        let index = Arc::clone(&self.shards[shard as usize].index);
         let number = index.find(name.as_str()).expect("the records are of it");
         self.shards[shard as usize].packages[number as usize] = package.0 + 1;
-        self.deliver_from(package, shard, number);
+        self.deliver_from(&index, package, shard, number);
     }
 }

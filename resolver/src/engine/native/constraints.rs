@@ -7,7 +7,8 @@
 use crate::encoding::Fact;
 use crate::index::{NONE, to_u32};
 
-use super::state::{Reason, Set, State, Term, Var};
+use super::state::{Reason, Set, State, Term, Var, VarState};
+use super::words;
 
 /// What a constraint rests on.
 #[derive(Debug, Clone, Copy)]
@@ -70,6 +71,8 @@ pub(super) struct Constraints {
     clauses: Vec<Clause>,
     terms: Vec<Term>,
     watches: Vec<Vec<u32>>,
+    /// For each value of variables with many values the first side that waits for it to go.
+    heads: Vec<u32>,
     pub(super) antecedents: Vec<Antecedent>,
     pub(super) facts: Vec<Fact>,
 }
@@ -94,27 +97,100 @@ impl Constraints {
     pub(super) fn add_binary(&mut self, state: &mut State, terms: [Term; 2], cause: Cause) -> u32 {
         let [owner, target] = terms;
         let at = to_u32(self.sides.len());
-        let (owner_word, target_word) = (state.set(owner)[0], state.set(target)[0]);
-        self.sides.push(Side {
-            own_word: owner_word,
-            other_word: target_word,
-            own: owner.set,
-            other: target.var,
-            other_set: target.set,
-            next: state.var(owner.var).owned,
-        });
-        state.var_mut(owner.var).owned = at;
-        self.sides.push(Side {
-            own_word: target_word,
-            other_word: owner_word,
-            own: target.set,
-            other: owner.var,
-            other_set: owner.set,
-            next: state.var(target.var).targeted,
-        });
-        state.var_mut(target.var).targeted = at + 1;
+        for (own, other) in [(owner, target), (target, owner)] {
+            self.sides.push(Side {
+                own_word: state.set(own)[0],
+                other_word: state.set(other)[0],
+                own: own.set,
+                other: other.var,
+                other_set: other.set,
+                next: NONE,
+            });
+        }
+        self.enlist(state, owner, at, |var| &mut var.owned);
+        self.enlist(state, target, at + 1, |var| &mut var.targeted);
         self.causes.push(cause);
         at / 2
+    }
+
+    /// Puts a side into a list of its variable, or, if that has many values, of one of these.
+    fn enlist(
+        &mut self,
+        state: &mut State,
+        term: Term,
+        at: u32,
+        list: impl FnOnce(&mut VarState) -> &mut u32,
+    ) {
+        if state.width(term.var) > 1 {
+            if state.holds(term) {
+                // That values are gone may have been seen before the side was there.
+                self.look_each_time(state, term.var, at);
+            } else {
+                self.await_value(state, term, at);
+            }
+        } else {
+            let list = list(state.var_mut(term.var));
+            self.sides[at as usize].next = std::mem::replace(list, at);
+        }
+    }
+
+    /// Lets a side of a variable with many values wait for a value that is not in its set: as long
+    /// as that one is left, the term does not hold. If the term holds, it waits for one of those
+    /// that went last, which is the first to come back; if it always does, for none.
+    pub(super) fn await_value(&mut self, state: &mut State, term: Term, at: u32) {
+        let set = state.set(term);
+        let awaited = words::first_outside(state.domain(term.var), set).or_else(|| {
+            let satisfier = state.satisfier(term)?;
+            words::first_outside(state.before(satisfier), set)
+        });
+        if let Some(value) = awaited {
+            self.put_awaiting_one(state, term.var, value, at);
+        }
+    }
+
+    /// Lets a side of a variable with many values be looked at each time that one of them goes.
+    pub(super) fn look_each_time(&mut self, state: &mut State, var: Var, at: u32) {
+        let each_time = state.var(var).values + 1;
+        self.put_awaiting_one(state, var, each_time, at);
+    }
+
+    fn put_awaiting_one(&mut self, state: &mut State, var: Var, value: u32, at: u32) {
+        let lists = self.lists_of_values(state, var);
+        let head = &mut self.heads[(lists + value) as usize];
+        self.sides[at as usize].next = std::mem::replace(head, at);
+    }
+
+    /// Takes the list of the sides that wait for a value.
+    pub(super) fn take_awaiting(&mut self, state: &mut State, var: Var, value: u32) -> u32 {
+        let lists = self.lists_of_values(state, var);
+        std::mem::replace(&mut self.heads[(lists + value) as usize], NONE)
+    }
+
+    /// Puts back what is left of a list.
+    pub(super) fn put_awaiting(&mut self, state: &mut State, var: Var, value: u32, list: u32) {
+        let lists = self.lists_of_values(state, var);
+        let head = &mut self.heads[(lists + value) as usize];
+        if list == NONE {
+            return;
+        }
+        let mut end = list;
+        while self.sides[end as usize].next != NONE {
+            end = self.sides[end as usize].next;
+        }
+        self.sides[end as usize].next = std::mem::replace(head, list);
+    }
+
+    /// Where the lists of the values of a variable begin.
+    fn lists_of_values(&mut self, state: &mut State, var: Var) -> u32 {
+        let values = state.var(var).values;
+        let lists = &mut state.var_mut(var).owned;
+        if *lists == NONE {
+            *lists = to_u32(self.heads.len());
+            // One more for "absent", and one for sides that are looked at each time.
+            self.heads
+                .resize(self.heads.len() + values as usize + 2, NONE);
+        }
+        *lists
     }
 
     /// Adds a constraint of any other number of terms, which nothing watches yet.
@@ -264,8 +340,11 @@ impl Constraints {
         Cause::Fact(to_u32(self.facts.len() - 1))
     }
 
-    /// Goes through the constraints of two terms of an owner.
+    /// Goes through the constraints of two terms of an owner that does not have many values.
     pub(super) fn each_owned(&self, state: &State, owner: Var, mut see: impl FnMut(Term, Term)) {
+        if state.width(owner) > 1 {
+            return;
+        }
         let mut at = state.var(owner).owned;
         while at != NONE {
             let side = self.side(at);

@@ -193,6 +193,13 @@ impl Core {
                 package: demand.target,
                 names_prerelease: demand.names_prerelease,
             });
+            // What a requirement on a split package is bound to belongs to one release.
+            let is_shared = is_package && !encoding.is_split(demand.target);
+            let owners = if is_shared {
+                encoding.universe.owners(release, demand)
+            } else {
+                None
+            };
             let width = encoding.universe.width(demand.target);
             let mut every = Vec::new();
             let mut allowed = encoding.universe.set(demand.allowed, width);
@@ -203,11 +210,17 @@ impl Core {
                 allowed = &every;
             }
             is_impossible |= allowed.iter().all(|word| *word == 0);
-            if self.has_requirement(var, value, target, allowed) {
-                continue;
-            }
-            // What a requirement on a split package is bound to belongs to one release.
-            let is_shared = is_package && !encoding.is_split(demand.target);
+            let owner = if let Some(owners) = owners {
+                let owners = encoding.universe.set(owners, self.state.width(var));
+                if !words::is_disjoint(self.state.known(var), owners) {
+                    // The same requirement came in with another value.
+                    continue;
+                }
+                let set = self.state.keep(owners.iter().copied());
+                Term { var, set }
+            } else {
+                self.single(var, value)
+            };
             let cause = if is_shared && !encoding.is_restricted() {
                 Cause::Requirement
             } else {
@@ -222,22 +235,6 @@ impl Core {
                 self.constraints.add_fact(fact)
             };
             let refused = self.state.keep_complement(target, allowed);
-            let owners = if is_shared {
-                encoding.universe.owners(release, demand)
-            } else {
-                None
-            };
-            let owner = match owners {
-                Some(owners) => {
-                    let width = self.state.width(var);
-                    let owners = encoding.universe.set(owners, width);
-                    Term {
-                        var,
-                        set: self.state.keep(owners.iter().copied()),
-                    }
-                }
-                None => self.single(var, value),
-            };
             let refused = Term {
                 var: target,
                 set: refused,
@@ -250,20 +247,6 @@ impl Core {
             self.expand_classes(encoding, var, value, release, demands);
         }
         Ok(())
-    }
-
-    /// Whether the same requirement came in with another value.
-    fn has_requirement(&self, owner: Var, value: u32, target: Var, allowed: &[u64]) -> bool {
-        let all = self.state.var(target).values + 1;
-        let mut found = false;
-        self.constraints
-            .each_owned(&self.state, owner, |own, other| {
-                found |= other.var == target
-                    && words::contains(self.state.set(own), value)
-                    && words::is_disjoint(self.state.set(other), allowed)
-                    && words::count(self.state.set(other)) + words::count(allowed) == all;
-            });
-        found
     }
 
     fn expand_classes(

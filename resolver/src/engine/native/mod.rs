@@ -171,10 +171,8 @@ impl Core {
             if self.is_impatient {
                 self.agenda.add(&self.state, var);
             }
-            for list in [self.state.var(var).owned, self.state.var(var).targeted] {
-                if let Err(conflict) = self.follow(var, list) {
-                    return Ok(Err(conflict));
-                }
+            if let Err(conflict) = self.follow_all(var) {
+                return Ok(Err(conflict));
             }
             if let Err(conflict) = self.visit_watchers(var) {
                 return Ok(Err(conflict));
@@ -182,30 +180,70 @@ impl Core {
         }
     }
 
-    /// Looks at the constraints of two terms in a list of a variable.
+    /// Looks at the constraints of two terms of a variable whose domain was reduced.
+    #[inline]
+    fn follow_all(&mut self, var: Var) -> Result<(), Reason> {
+        if self.state.width(var) > 1 {
+            return self.follow_values(var);
+        }
+        let state = self.state.var(var);
+        let (owned, targeted) = (state.owned, state.targeted);
+        self.follow(var, owned)?;
+        self.follow(var, targeted)
+    }
+
+    /// Looks at those in a list.
     #[inline]
     fn follow(&mut self, var: Var, mut at: u32) -> Result<(), Reason> {
-        if self.state.width(var) == 1 {
-            let domain = self.state.domain(var)[0];
-            while at != NONE {
-                let side = self.constraints.side(at);
-                if domain & !side.own_word == 0 {
-                    let other = self.state.domain(side.other);
-                    if other[0] & side.other_word != 0 || other.len() > 1 {
-                        self.exclude(side.other_term(), Reason::Binary(at / 2))?;
-                    }
-                }
-                at = side.next;
-            }
-            return Ok(());
-        }
+        let domain = self.state.domain(var)[0];
         while at != NONE {
             let side = self.constraints.side(at);
-            let own = Term { var, set: side.own };
-            if self.state.holds(own) {
-                self.exclude(side.other_term(), Reason::Binary(at / 2))?;
+            if domain & !side.own_word == 0 {
+                let other = self.state.domain(side.other);
+                if other[0] & side.other_word != 0 || other.len() > 1 {
+                    self.exclude(side.other_term(), Reason::Binary(at / 2))?;
+                }
             }
             at = side.next;
+        }
+        Ok(())
+    }
+
+    /// Looks at those that waited for values which are gone, and at those that are looked at each
+    /// time.
+    fn follow_values(&mut self, var: Var) -> Result<(), Reason> {
+        let each_time = self.state.var(var).values + 1;
+        self.follow_awaiting(var, each_time)?;
+        while let Some(value) = self.state.unseen(var) {
+            self.follow_awaiting(var, value)?;
+            self.state.see(var, value);
+        }
+        Ok(())
+    }
+
+    fn follow_awaiting(&mut self, var: Var, value: u32) -> Result<(), Reason> {
+        let mut list = self.constraints.take_awaiting(&mut self.state, var, value);
+        while list != NONE {
+            let at = list;
+            let side = self.constraints.side(at);
+            list = side.next;
+            let own = Term { var, set: side.own };
+            let other = side.other_term();
+            if !self.state.holds(own) {
+                self.constraints.await_value(&mut self.state, own, at);
+            } else if !self.state.is_excluded(other) {
+                self.constraints.await_value(&mut self.state, own, at);
+                if let Err(conflict) = self.exclude(other, Reason::Binary(at / 2)) {
+                    self.constraints
+                        .put_awaiting(&mut self.state, var, value, list);
+                    return Err(conflict);
+                }
+            } else if self.state.latest_level(other.var) > self.state.level_of(own) {
+                // What excludes the other term can be taken back while this one still holds.
+                self.constraints.look_each_time(&mut self.state, var, at);
+            } else {
+                self.constraints.await_value(&mut self.state, own, at);
+            }
         }
         Ok(())
     }

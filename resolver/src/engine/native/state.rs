@@ -42,11 +42,13 @@ pub(super) struct VarState {
     /// How many values there are; the number itself stands for "absent".
     pub(super) values: u32,
     pub(super) width: u32,
-    /// Where the domain stands, and after it the values whose dependencies are known.
+    /// Where the domain stands, after it the values whose dependencies are known, and after these,
+    /// if there are many values, those that were not seen to be gone.
     words: u32,
     /// The latest entry of the trail.
     head: u32,
-    /// The first constraint of two terms in which a value depends on another variable's.
+    /// The first constraint of two terms in which a value depends on another variable's. If there
+    /// are many values, each has a list of its own; this is where these begin.
     pub(super) owned: u32,
     /// The first one in which others depend on it.
     pub(super) targeted: u32,
@@ -126,6 +128,9 @@ impl State {
         let words = self.words.len();
         self.words.resize(words + 2 * width, 0);
         words::fill(&mut self.words[words..words + width], values);
+        if width > 1 {
+            self.words.extend_from_within(words..words + width);
+        }
         self.vars.push(VarState {
             variable,
             values,
@@ -185,9 +190,36 @@ impl State {
     }
 
     pub(super) fn is_expanded(&self, var: Var, value: u32) -> bool {
+        words::contains(self.known(var), value)
+    }
+
+    /// The values of a variable whose dependencies are known.
+    pub(super) fn known(&self, var: Var) -> &[u64] {
         let state = self.var(var);
         let from = (state.words + state.width) as usize;
-        words::contains(&self.words[from..from + state.width as usize], value)
+        &self.words[from..from + state.width as usize]
+    }
+
+    /// A value of a variable with many values that is gone and was not [seen](Self::see) to be.
+    pub(super) fn unseen(&self, var: Var) -> Option<u32> {
+        let state = self.var(var);
+        let from = (state.words + 2 * state.width) as usize;
+        let seen = &self.words[from..from + state.width as usize];
+        words::first_outside(seen, self.domain(var))
+    }
+
+    /// Says that a value of a variable with many values was seen to be gone.
+    pub(super) fn see(&mut self, var: Var, value: u32) {
+        let state = self.var(var);
+        let from = (state.words + 2 * state.width) as usize;
+        words::remove(&mut self.words[from..], value);
+    }
+
+    /// The domain before an entry of the trail.
+    pub(super) fn before(&self, at: u32) -> &[u64] {
+        let entry = self.entry(at);
+        let from = entry.before as usize;
+        &self.history[from..from + self.width(entry.var)]
     }
 
     fn expanded(&mut self, var: Var) -> &mut [u64] {
@@ -290,6 +322,13 @@ impl State {
     pub(super) fn level_of(&self, term: Term) -> u32 {
         self.satisfier(term)
             .map_or(0, |at| self.trail[at as usize].level_so_far)
+    }
+
+    /// The highest level of the reductions of a variable.
+    #[inline]
+    pub(super) fn latest_level(&self, var: Var) -> u32 {
+        let head = self.trail.get(self.var(var).head as usize);
+        head.map_or(0, |entry| entry.level_so_far)
     }
 
     /// Decides on a value, on a level of its own.
@@ -420,6 +459,13 @@ impl State {
             let (before, domain) = (entry.before as usize, state.words as usize);
             self.words[domain..domain + width]
                 .copy_from_slice(&self.history[before..before + width]);
+            if width > 1 {
+                // What comes back can go again.
+                let (domain, seen) = self.words[domain..].split_at_mut(2 * width);
+                for (seen, domain) in seen.iter_mut().zip(&domain[..width]) {
+                    *seen |= domain;
+                }
+            }
             self.history.truncate(before);
             state.head = entry.previous;
             if entry.level <= level {

@@ -21,6 +21,20 @@ pub(super) fn insert(set: &mut [u64], number: u32) {
 }
 
 #[inline]
+pub(super) fn remove(set: &mut [u64], number: u32) {
+    set[(number / 64) as usize] &= !(1 << (number % 64));
+}
+
+/// The least number of a set that is not in another one.
+#[inline]
+pub(super) fn first_outside(set: &[u64], other: &[u64]) -> Option<u32> {
+    let outside = set.iter().zip(other).map(|(word, other)| word & !other);
+    let mut numbered = (0_u32..).step_by(64).zip(outside);
+    let (base, word) = numbered.find(|(_, word)| *word != 0)?;
+    Some(base + word.trailing_zeros())
+}
+
+#[inline]
 pub(super) fn count(set: &[u64]) -> u32 {
     set.iter().map(|word| word.count_ones()).sum()
 }

@@ -18,7 +18,17 @@ const TEMPORARY_PREFIX: &str = ".pkgres-";
 /// takes the place of the target. Refused if the target is a link, a folder or a device. What
 /// earlier runs left behind after a crash is removed.
 pub fn write_file(system: &dyn FileSystem, path: &Path, bytes: &[u8]) -> Result<(), FileError> {
-    write(system, path, bytes, Durability::Durable)
+    write(system, path, bytes, Durability::Durable, Access::Data)
+}
+
+/// Likewise for a file that nobody but the user may read, and its folder if there is none.
+pub fn write_private_file(
+    system: &dyn FileSystem,
+    path: &Path,
+    bytes: &[u8],
+) -> Result<(), FileError> {
+    make_folders(system, parent(path))?;
+    write(system, path, bytes, Durability::Durable, Access::Private)
 }
 
 /// Writes a file that can be made again, such as one of a cache, and its folder if there is none.
@@ -32,7 +42,7 @@ pub fn write_cache_file(
     bytes: &[u8],
 ) -> Result<(), FileError> {
     make_folders(system, parent(path))?;
-    write(system, path, bytes, Durability::Volatile)
+    write(system, path, bytes, Durability::Volatile, Access::Data)
 }
 
 /// Makes a folder and those that it lies in, as far as they are missing.
@@ -71,6 +81,7 @@ fn write(
     path: &Path,
     bytes: &[u8],
     durability: Durability,
+    access: Access,
 ) -> Result<(), FileError> {
     let folder = parent(path);
     let name = file_name(path)?;
@@ -87,7 +98,7 @@ fn write(
     }
     sweep(system, folder, &name);
     let temporary = folder.join(temporary_name(&name));
-    let written = write_and_rename(system, &temporary, path, bytes, durability);
+    let written = write_and_rename(system, &temporary, path, bytes, durability, access);
     if written.is_err() {
         // The error that is reported is the first one.
         let _ = system.remove(&temporary);
@@ -107,12 +118,11 @@ fn write_and_rename(
     path: &Path,
     bytes: &[u8],
     durability: Durability,
+    access: Access,
 ) -> Result<(), FileError> {
     // Errors name the target: nobody knows the temporary file.
     let failed = || FileError::system("cannot write", path);
-    let mut file = system
-        .create_file(temporary, Access::Data)
-        .map_err(failed())?;
+    let mut file = system.create_file(temporary, access).map_err(failed())?;
     file.write(bytes).map_err(failed())?;
     if durability == Durability::Durable {
         file.sync().map_err(failed())?;

@@ -165,6 +165,23 @@ impl RegistrySet {
         Ok(None)
     }
 
+    /// The artifact with a digest from the registry of this name, or, if there is none of the name,
+    /// from the first that hands it out.
+    pub fn artifact_from(
+        &self,
+        source: &RegistryName,
+        digest: &ArtifactDigest,
+    ) -> Result<Option<Artifact>, RegistryError> {
+        let named = self
+            .registries
+            .iter()
+            .find(|registry| registry.name() == source);
+        match named {
+            Some(registry) => registry.artifact(digest),
+            None => self.artifact(digest),
+        }
+    }
+
     /// What is wrong with the registries though they can be used.
     pub fn take_findings(&self) -> Vec<Diagnostic> {
         self.registries

@@ -234,10 +234,11 @@ fn find_in_netrc(text: &str, host: &str) -> Option<Credential> {
         if line.trim().is_empty() {
             is_in_macro = false;
         } else if !is_in_macro {
-            let mut of_line = line
-                .split_whitespace()
-                .take_while(|word| !word.starts_with('#'));
+            let mut of_line = line.split_whitespace();
             while let Some(word) = of_line.next() {
+                if word.starts_with('#') {
+                    break;
+                }
                 if word == "macdef" {
                     is_in_macro = true;
                     break;

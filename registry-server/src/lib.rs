@@ -1,0 +1,1 @@
+//! A registry of class packages.

@@ -41,6 +41,7 @@ mod index_file;
 mod location;
 mod memory;
 mod pin;
+pub mod protocol;
 mod provided;
 mod registry;
 mod set;

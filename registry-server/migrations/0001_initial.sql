@@ -1,4 +1,5 @@
 -- The first schema. It means the same to SQLite and to PostgreSQL: texts, 64-bit integers and bytes.
+-- What stands for "{bytes}" is the name of the collation that compares bytes.
 
 -- Facts about the registry itself: its identity and its signing key.
 CREATE TABLE facts (
@@ -15,7 +16,7 @@ CREATE TABLE counter (
 INSERT INTO counter (id, serial) VALUES (1, 0);
 
 CREATE TABLE packages (
-    name TEXT PRIMARY KEY,
+    name TEXT COLLATE {bytes} PRIMARY KEY,
     -- The name after case folding: two packages never differ in case alone.
     folded TEXT NOT NULL UNIQUE,
     -- Grows with each change of the owners.

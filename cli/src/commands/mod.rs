@@ -6,6 +6,7 @@ mod lock;
 mod pack;
 mod pin;
 mod resolve;
+mod serve;
 mod solve;
 mod spec;
 mod tree;
@@ -32,6 +33,7 @@ pub(crate) fn run(arguments: Arguments, output: &mut Output) -> Exit {
         Command::Pack(args) => pack::run(&args, output),
         Command::Unpack(args) => unpack::run(&args, output),
         Command::Check(args) => check::run(&args, output),
+        Command::Serve(args) => serve::run(&args, output),
     };
     let exit = result.unwrap_or_else(|failure| {
         if output.is_json() {

@@ -25,7 +25,7 @@ pub(super) fn run(database: &Database) -> Result<()> {
             let Some(step) = STEPS.get(at) else {
                 return Ok(true);
             };
-            transaction.script(step)?;
+            transaction.script(&step.replace("{bytes}", database.byte_order()))?;
             transaction.execute("INSERT INTO migrations (step) VALUES ($1)", &[next.into()])?;
             Ok::<_, DatabaseError>(false)
         })?;

@@ -111,6 +111,14 @@ impl Database {
         }
     }
 
+    /// The collation that compares texts by their bytes.
+    fn byte_order(&self) -> &'static str {
+        match self {
+            Self::Sqlite(_) => "BINARY",
+            Self::Postgres(_) => "\"C\"",
+        }
+    }
+
     /// Whether other processes may write as well.
     pub(crate) fn is_shared(&self) -> bool {
         matches!(self, Self::Postgres(_))

@@ -13,8 +13,8 @@ use super::{DatabaseError, Result, Row, Transaction, Value};
 /// How many connections are kept when nobody needs them.
 const IDLE_CONNECTIONS: usize = 16;
 
-/// The number under which nodes that start together wait for each other.
-const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(7065736572)";
+/// Writers of all nodes wait for each other here, also before there is a row to wait for.
+const WRITER_LOCK: &str = "SELECT pg_advisory_xact_lock(7065736572)";
 
 pub(crate) struct Postgres {
     config: Config,
@@ -96,30 +96,7 @@ impl Postgres {
         work: impl FnOnce(&mut dyn Transaction) -> std::result::Result<T, E>,
     ) -> std::result::Result<T, E> {
         let mut pooled = self.take()?;
-        let statements = &mut pooled.statements;
-        let builder = pooled.client.build_transaction().read_only(read_only);
-        // A reader sees one state. A writer holds the row of the counter, and has to see what those
-        // before it wrote once it has it.
-        let builder = builder.isolation_level(if read_only {
-            IsolationLevel::RepeatableRead
-        } else {
-            IsolationLevel::ReadCommitted
-        });
-        let transaction = builder.start().map_err(|error| failed(&error))?;
-        let mut open = Open {
-            transaction,
-            statements,
-        };
-        if !read_only {
-            open.script(MIGRATION_LOCK)?;
-        }
-        let result = work(&mut open);
-        // A transaction that is dropped is rolled back.
-        if result.is_ok() {
-            open.transaction.commit().map_err(|error| failed(&error))?;
-        } else {
-            open.transaction.rollback().map_err(|error| failed(&error))?;
-        }
+        let result = transact(&mut pooled, read_only, work);
         self.give_back(pooled);
         result
     }
@@ -146,6 +123,42 @@ impl Postgres {
         }
         Ok(())
     }
+}
+
+fn transact<T, E: From<DatabaseError>>(
+    pooled: &mut Pooled,
+    read_only: bool,
+    work: impl FnOnce(&mut dyn Transaction) -> std::result::Result<T, E>,
+) -> std::result::Result<T, E> {
+    let builder = pooled.client.build_transaction().read_only(read_only);
+    // A reader sees one state. A writer has to see what those before it wrote once it is its turn.
+    let builder = builder.isolation_level(if read_only {
+        IsolationLevel::RepeatableRead
+    } else {
+        IsolationLevel::ReadCommitted
+    });
+    let transaction = builder.start().map_err(|error| failed(&error))?;
+    let mut open = Open {
+        transaction,
+        statements: &mut pooled.statements,
+    };
+    if !read_only {
+        open.script(WRITER_LOCK)?;
+    }
+    let result = work(&mut open);
+    let Open {
+        mut transaction, ..
+    } = open;
+    let ended = match (&result, read_only) {
+        // Listeners hear of it when the transaction is committed, and not otherwise.
+        (Ok(_), false) => transaction
+            .batch_execute("NOTIFY pkgres_changes")
+            .and_then(|()| transaction.commit()),
+        (Ok(_), true) => transaction.commit(),
+        (Err(_), _) => transaction.rollback(),
+    };
+    ended.map_err(|error| failed(&error))?;
+    result
 }
 
 struct Open<'connection> {

@@ -83,6 +83,8 @@ pub(crate) enum Command {
     Vendor(crate::commands::VendorArgs),
     /// Show, check or empty the cache
     Cache(crate::commands::CacheArgs),
+    /// Serve a registry over HTTP
+    Serve(ServeArgs),
 }
 
 /// Where releases come from.
@@ -324,4 +326,36 @@ pub(crate) struct CheckArgs {
 
     #[command(flatten)]
     pub(crate) registry: RegistryArgs,
+}
+
+/// Where a registry keeps its data, and whom it answers.
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// The folder for the data; made if there is none
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: PathBuf,
+
+    /// The address to listen on; port 0 takes any, and the first line on stdout says which
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8642")]
+    pub(crate) listen: std::net::SocketAddr,
+
+    /// A PostgreSQL database, `postgres://...`, which several servers can share
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        env = "PKGRES_DATABASE",
+        hide_env_values = true
+    )]
+    pub(crate) database: Option<String>,
+
+    /// A bucket for archives, `s3://BUCKET[?endpoint=...&region=...]`
+    ///
+    /// The credentials are taken from `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and
+    /// `AWS_SESSION_TOKEN`.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) blobs: Option<String>,
+
+    /// Ask for a token for reading, too
+    #[arg(long)]
+    pub(crate) private: bool,
 }

@@ -18,17 +18,7 @@ const TEMPORARY_PREFIX: &str = ".pkgres-";
 /// takes the place of the target. Refused if the target is a link, a folder or a device. What
 /// earlier runs left behind after a crash is removed.
 pub fn write_file(system: &dyn FileSystem, path: &Path, bytes: &[u8]) -> Result<(), FileError> {
-    write(system, path, bytes, Durability::Durable, Access::Data)
-}
-
-/// Likewise for a file that nobody but the user may read, and its folder if there is none.
-pub fn write_private_file(
-    system: &dyn FileSystem,
-    path: &Path,
-    bytes: &[u8],
-) -> Result<(), FileError> {
-    make_folders(system, parent(path))?;
-    write(system, path, bytes, Durability::Durable, Access::Private)
+    write(system, path, bytes, Durability::Durable)
 }
 
 /// Writes a file that can be made again, such as one of a cache, and its folder if there is none.
@@ -42,7 +32,32 @@ pub fn write_cache_file(
     bytes: &[u8],
 ) -> Result<(), FileError> {
     make_folders(system, parent(path))?;
-    write(system, path, bytes, Durability::Volatile, Access::Data)
+    write(system, path, bytes, Durability::Volatile)
+}
+
+/// Writes a file that nobody else may read, such as one with a secret; otherwise as [`write_file`].
+pub fn write_private_file(
+    system: &dyn FileSystem,
+    path: &Path,
+    bytes: &[u8],
+) -> Result<(), FileError> {
+    write_with(system, path, bytes, Durability::Durable, Access::Private)
+}
+
+/// Makes a folder and those that it lies in, as far as they are missing, and brings them to the
+/// disk.
+pub fn make_folder(system: &dyn FileSystem, folder: &Path) -> Result<(), FileError> {
+    make_folders(system, folder)?;
+    // The name of a folder is kept by the one that it lies in.
+    for folder in folder.ancestors().skip(1).take(2) {
+        if folder.as_os_str().is_empty() {
+            break;
+        }
+        system
+            .sync_folder(folder)
+            .map_err(FileError::system("cannot create", folder))?;
+    }
+    Ok(())
 }
 
 /// Makes a folder and those that it lies in, as far as they are missing.
@@ -81,6 +96,15 @@ fn write(
     path: &Path,
     bytes: &[u8],
     durability: Durability,
+) -> Result<(), FileError> {
+    write_with(system, path, bytes, durability, Access::Data)
+}
+
+fn write_with(
+    system: &dyn FileSystem,
+    path: &Path,
+    bytes: &[u8],
+    durability: Durability,
     access: Access,
 ) -> Result<(), FileError> {
     let folder = parent(path);
@@ -98,7 +122,7 @@ fn write(
     }
     sweep(system, folder, &name);
     let temporary = folder.join(temporary_name(&name));
-    let written = write_and_rename(system, &temporary, path, bytes, durability, access);
+    let written = write_and_rename(system, (&temporary, path), bytes, durability, access);
     if written.is_err() {
         // The error that is reported is the first one.
         let _ = system.remove(&temporary);
@@ -114,8 +138,7 @@ fn write(
 
 fn write_and_rename(
     system: &dyn FileSystem,
-    temporary: &Path,
-    path: &Path,
+    (temporary, path): (&Path, &Path),
     bytes: &[u8],
     durability: Durability,
     access: Access,

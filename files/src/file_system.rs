@@ -23,7 +23,7 @@ pub enum Access {
     Data,
     /// Everyone may read and run it.
     Program,
-    /// Nobody but the user may read it.
+    /// Its owner alone may read it.
     Private,
 }
 

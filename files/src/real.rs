@@ -72,8 +72,8 @@ impl FileSystem for RealFileSystem {
         {
             use std::os::unix::fs::OpenOptionsExt as _;
             options.mode(match access {
-                Access::Program => 0o755,
                 Access::Data => 0o644,
+                Access::Program => 0o755,
                 Access::Private => 0o600,
             });
         }

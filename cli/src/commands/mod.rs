@@ -10,6 +10,7 @@ mod pack;
 mod pin;
 mod publish;
 mod resolve;
+mod serve;
 mod solve;
 mod spec;
 mod tree;
@@ -50,6 +51,7 @@ pub(crate) fn run(arguments: Arguments, output: &mut Output) -> Exit {
         Command::Verify(args) => locked::verify(&args, output),
         Command::Vendor(args) => locked::vendor(&args, output),
         Command::Cache(args) => cache::run(&args, output),
+        Command::Serve(args) => serve::run(&args, output),
     };
     let exit = result.unwrap_or_else(|failure| {
         if output.is_json() {

@@ -9,7 +9,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use pkgres_files::{FileError, Follow, RealFileSystem, read_file, write_private_file};
+use pkgres_files::{FileError, Follow, RealFileSystem, make_folder, read_file, write_private_file};
 
 use super::address::Address;
 
@@ -179,6 +179,9 @@ impl TokenFile {
     /// Writes the file so that nobody else can read it.
     pub fn write(&self, path: &Path) -> Result<(), CredentialError> {
         let text = serde_json::to_string_pretty(self).expect("texts are valid JSON");
+        if let Some(folder) = path.parent() {
+            make_folder(&RealFileSystem, folder)?;
+        }
         write_private_file(&RealFileSystem, path, format!("{text}\n").as_bytes())?;
         Ok(())
     }

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pkgres_files::{
-    FileBytes, FileError, Follow, RealFileSystem, map_file, read_file, write_cache_file,
-    write_private_file,
+    FileBytes, FileError, Follow, RealFileSystem, make_folder, map_file, read_file,
+    write_cache_file, write_private_file,
 };
 use pkgres_manifest::{ClassName, PackageName};
 
@@ -194,6 +194,9 @@ pub(super) fn write_seen(path: &Path, seen: &Seen) -> Result<(), FileError> {
         return Ok(());
     }
     let text = serde_json::to_string_pretty(seen).expect("texts and numbers are valid JSON");
+    if let Some(folder) = path.parent() {
+        make_folder(&RealFileSystem, folder)?;
+    }
     write_private_file(&RealFileSystem, path, format!("{text}\n").as_bytes())
 }
 

@@ -119,7 +119,8 @@ impl HttpRegistry {
             body,
             limit: MAX_ANSWER_BYTES,
         };
-        self.transport.wait(self.transport.send(&ask, check))
+        let sent = self.transport.wait(self.transport.send(&ask, check));
+        sent.map_err(super::without_hints)
     }
 }
 

@@ -33,6 +33,8 @@ pub(super) enum FaultKind {
     Denied,
     /// It does not do what is asked.
     Refused,
+    /// Everyone on the way could read what is sent.
+    Plain,
 }
 
 impl Fault {
@@ -80,6 +82,7 @@ impl Failed {
             FaultKind::Digest => (Code::Digest, "gives something else than it announced"),
             FaultKind::Denied => (Code::Denied, "denies access"),
             FaultKind::Refused => (Code::Refused, "refused"),
+            FaultKind::Plain => (Code::RegistryUnreachable, "is not asked without encryption"),
         };
         let message = format!("the registry `{registry}` {what}: {request}: {reason}{tried}");
         let finding = Diagnostic::error(code, message);
@@ -88,22 +91,29 @@ impl Failed {
                 finding.hint("`--offline` makes do with what is in the cache")
             }
             FaultKind::Denied => finding.hint(format!("`pkgres login {registry}` keeps a token")),
+            FaultKind::Plain => finding.hint("use `https://`, or allow it with `--allow-http`"),
             _ => finding,
         }
         .into()
     }
 }
 
-/// An error of the HTTP library with all that it is caused by.
+/// What an error of the HTTP library is caused by; the library itself says only that there is one.
 pub(super) fn told(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
+    let mut parts: Vec<String> = Vec::new();
+    let mut cause = Some(error);
     while let Some(error) = cause {
         let part = error.to_string();
-        if !text.ends_with(&part) {
-            text = format!("{text}: {part}");
+        if parts.last().is_none_or(|last| !last.ends_with(&part)) {
+            parts.push(part);
         }
         cause = error.source();
     }
-    text
+    let says_something = |part: &String| {
+        !part.starts_with("error sending request") && !part.starts_with("client error (")
+    };
+    if parts.iter().any(says_something) {
+        parts.retain(says_something);
+    }
+    parts.join(": ")
 }

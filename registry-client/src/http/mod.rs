@@ -106,7 +106,7 @@ impl HttpRegistry {
         }
         match &session.config {
             Some((config, at)) if *at == self.transport.options.now => Ok(config.clone()),
-            _ => self.fetch_config(&mut session),
+            _ => self.fetch_config(&mut session).map_err(without_hints),
         }
     }
 
@@ -361,6 +361,17 @@ impl Registry for HttpRegistry {
 
     fn take_findings(&self) -> Vec<Diagnostic> {
         Vec::new()
+    }
+}
+
+/// An error where the cache would be of no help.
+fn without_hints(error: RegistryError) -> RegistryError {
+    match error {
+        RegistryError::Invalid(mut finding) if finding.code == Code::RegistryUnreachable => {
+            finding.hints.clear();
+            RegistryError::Invalid(finding)
+        }
+        other => other,
     }
 }
 

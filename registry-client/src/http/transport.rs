@@ -283,8 +283,8 @@ impl Transport {
             "https" => false,
             "http" if self.options.allow_plain_http || is_loopback(url) => true,
             _ => {
-                let reason = format!("{} is not https", shown(url));
-                return Err(Fault::new(FaultKind::Unreachable, reason));
+                let reason = format!("{} is another machine", shown(url));
+                return Err(Fault::new(FaultKind::Plain, reason));
             }
         };
         let kept = if is_plain { &self.plain } else { &self.secure };

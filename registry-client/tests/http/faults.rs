@@ -294,7 +294,8 @@ fn plain_http_is_for_this_machine_alone() {
     assert_says(
         &finding,
         Code::RegistryUnreachable,
-        &["http://192.0.2.1/", "is not https"],
+        &["http://192.0.2.1/", "without encryption"],
     );
     assert!(!finding.message.contains("sesame"));
+    assert!(finding.hints[0].contains("--allow-http"));
 }

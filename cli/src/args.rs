@@ -306,7 +306,12 @@ pub(crate) struct ServeArgs {
     pub(crate) listen: std::net::SocketAddr,
 
     /// A PostgreSQL database, `postgres://...`, which several servers can share
-    #[arg(long, value_name = "ADDRESS", env = "PKGRES_DATABASE", hide_env_values = true)]
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        env = "PKGRES_DATABASE",
+        hide_env_values = true
+    )]
     pub(crate) database: Option<String>,
 
     /// A bucket for archives, `s3://BUCKET[?endpoint=...&region=...]`

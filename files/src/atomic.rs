@@ -145,9 +145,7 @@ fn write_and_rename(
 ) -> Result<(), FileError> {
     // Errors name the target: nobody knows the temporary file.
     let failed = || FileError::system("cannot write", path);
-    let mut file = system
-        .create_file(temporary, access)
-        .map_err(failed())?;
+    let mut file = system.create_file(temporary, access).map_err(failed())?;
     file.write(bytes).map_err(failed())?;
     if durability == Durability::Durable {
         file.sync().map_err(failed())?;

@@ -121,7 +121,11 @@ impl Actor {
             token: row.id,
             owner: row.owner,
             scopes: row.scopes.split(' ').filter_map(Scope::parse).collect(),
-            names: row.names.split(' ').filter_map(NamePattern::parse).collect(),
+            names: row
+                .names
+                .split(' ')
+                .filter_map(NamePattern::parse)
+                .collect(),
             expires: row.expires.and_then(|text| text.parse().ok()),
         }
     }

@@ -34,7 +34,13 @@ impl Environment {
         bytes[6] = bytes[6] & 0x0f | 0x40;
         bytes[8] = bytes[8] & 0x3f | 0x80;
         let text = hexadecimal(&bytes);
-        let parts = [&text[..8], &text[8..12], &text[12..16], &text[16..20], &text[20..]];
+        let parts = [
+            &text[..8],
+            &text[8..12],
+            &text[12..16],
+            &text[16..20],
+            &text[20..],
+        ];
         parts.join("-")
     }
 }

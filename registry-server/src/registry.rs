@@ -24,9 +24,9 @@ use crate::problem::{Problem, ProblemCode};
 use crate::publish::{self, Candidate};
 use crate::store::{self, changes, facts, packages, releases};
 
+pub(crate) use store::packages::Search;
 pub use tokens::{NewToken, TokenView};
 pub use views::{PackageView, ReleaseView};
-pub(crate) use store::packages::Search;
 
 /// Where a registry keeps its data.
 #[derive(Clone)]
@@ -133,8 +133,7 @@ impl Registry {
             None => Blobs::Folder(Folder::open(storage.data.join("blobs").join("sha256"))?),
         };
         let database = Arc::new(database);
-        let identity =
-            database.write(|transaction| facts::identity(transaction, &environment))?;
+        let identity = database.write(|transaction| facts::identity(transaction, &environment))?;
         let signer = Signer::new(identity, environment.clone());
         let node = Node::new(Arc::clone(&database), settings.cache_bytes, signer)?;
         Ok(Self {
@@ -241,35 +240,43 @@ impl Registry {
         if !may_be_unsatisfiable {
             publish::check_satisfiable(&self.node, &record, options)?;
         }
-        self.blobs.put(&digest, archive).map_err(Problem::unavailable)?;
-        let (published, serial) = self.database.write(|transaction| {
-            let serial = store::next_serial(transaction)?;
-            allowed(transaction, actor, name)?;
-            if let Some(known) = self.known(transaction, &record, &digest)? {
-                // Ending with an error gives the serial back.
-                return Err(Interrupted::Unchanged(Box::new(known)));
-            }
-            let now = self.environment.now();
-            record.published = Some(now.to_string());
-            if packages::get(transaction, name)?.is_none() {
-                packages::add(transaction, name, &actor.owner, &now.to_string())?;
-            }
-            releases::add(transaction, &record, &actor.token)?;
-            let all = releases::all(transaction, name, &options.limits)?;
-            if all.last().is_some_and(|newest| newest.record.version == record.version) {
-                packages::describe(transaction, name, &title, &description, &now.to_string())?;
-            }
-            let change = Change {
-                serial,
-                kind: ChangeKind::Publish,
-                name: name.clone(),
-                version: Some(record.version.clone()),
-                at: now,
-            };
-            changes::add(transaction, &change, &actor.token)?;
-            render(transaction, name, Some(&record), serial, &options.limits)?;
-            Ok::<_, Interrupted>((Published::Created(record.clone()), serial))
-        }).or_else(Interrupted::settle)?;
+        self.blobs
+            .put(&digest, archive)
+            .map_err(Problem::unavailable)?;
+        let (published, serial) = self
+            .database
+            .write(|transaction| {
+                let serial = store::next_serial(transaction)?;
+                allowed(transaction, actor, name)?;
+                if let Some(known) = self.known(transaction, &record, &digest)? {
+                    // Ending with an error gives the serial back.
+                    return Err(Interrupted::Unchanged(Box::new(known)));
+                }
+                let now = self.environment.now();
+                record.published = Some(now.to_string());
+                if packages::get(transaction, name)?.is_none() {
+                    packages::add(transaction, name, &actor.owner, &now.to_string())?;
+                }
+                releases::add(transaction, &record, &actor.token)?;
+                let all = releases::all(transaction, name, &options.limits)?;
+                if all
+                    .last()
+                    .is_some_and(|newest| newest.record.version == record.version)
+                {
+                    packages::describe(transaction, name, &title, &description, &now.to_string())?;
+                }
+                let change = Change {
+                    serial,
+                    kind: ChangeKind::Publish,
+                    name: name.clone(),
+                    version: Some(record.version.clone()),
+                    at: now,
+                };
+                changes::add(transaction, &change, &actor.token)?;
+                render(transaction, name, Some(&record), serial, &options.limits)?;
+                Ok::<_, Interrupted>((Published::Created(record.clone()), serial))
+            })
+            .or_else(Interrupted::settle)?;
         self.node.refresh(serial)?;
         Ok(published)
     }
@@ -313,32 +320,40 @@ impl Registry {
     ) -> Result<bool, Problem> {
         actor.require_for(Scope::Yank, name)?;
         let limits = &self.settings.read.limits;
-        let (is_changed, serial) = self.database.write(|transaction| {
-            let serial = store::next_serial(transaction)?;
-            allowed(transaction, actor, name)?;
-            let Some(mut release) = releases::get(transaction, name, version, limits)? else {
-                return Err(no_such_version(transaction, name, version)?.into());
-            };
-            if release.record.yanked == reason.is_some() && release.yanked.as_deref() == reason {
-                return Err(Interrupted::Nothing);
-            }
-            release.record.yanked = reason.is_some();
-            releases::set_yanked(transaction, &release.record, reason)?;
-            let change = Change {
-                serial,
-                kind: if reason.is_some() { ChangeKind::Yank } else { ChangeKind::Unyank },
-                name: name.clone(),
-                version: Some(release.record.version.clone()),
-                at: self.environment.now(),
-            };
-            changes::add(transaction, &change, &actor.token)?;
-            render(transaction, name, None, serial, limits)?;
-            Ok::<_, Interrupted>((true, serial))
-        }).or_else(|interrupted| match interrupted {
-            Interrupted::Nothing => Ok((false, 0)),
-            Interrupted::Problem(problem) => Err(problem),
-            Interrupted::Unchanged(_) => Err(Problem::internal("a yank publishes nothing")),
-        })?;
+        let (is_changed, serial) = self
+            .database
+            .write(|transaction| {
+                let serial = store::next_serial(transaction)?;
+                allowed(transaction, actor, name)?;
+                let Some(mut release) = releases::get(transaction, name, version, limits)? else {
+                    return Err(no_such_version(transaction, name, version)?.into());
+                };
+                if release.record.yanked == reason.is_some() && release.yanked.as_deref() == reason
+                {
+                    return Err(Interrupted::Nothing);
+                }
+                release.record.yanked = reason.is_some();
+                releases::set_yanked(transaction, &release.record, reason)?;
+                let change = Change {
+                    serial,
+                    kind: if reason.is_some() {
+                        ChangeKind::Yank
+                    } else {
+                        ChangeKind::Unyank
+                    },
+                    name: name.clone(),
+                    version: Some(release.record.version.clone()),
+                    at: self.environment.now(),
+                };
+                changes::add(transaction, &change, &actor.token)?;
+                render(transaction, name, None, serial, limits)?;
+                Ok::<_, Interrupted>((true, serial))
+            })
+            .or_else(|interrupted| match interrupted {
+                Interrupted::Nothing => Ok((false, 0)),
+                Interrupted::Problem(problem) => Err(problem),
+                Interrupted::Unchanged(_) => Err(Problem::internal("a yank publishes nothing")),
+            })?;
         if is_changed {
             self.node.refresh(serial)?;
         }
@@ -378,9 +393,9 @@ impl Registry {
             .map_err(Problem::unavailable)?;
         let mut removed = 0;
         for digest in old {
-            let is_needed = self.database.read(|transaction| {
-                releases::has_artifact(transaction, &digest.to_string())
-            })?;
+            let is_needed = self
+                .database
+                .read(|transaction| releases::has_artifact(transaction, &digest.to_string()))?;
             if !is_needed {
                 self.blobs.remove(&digest).map_err(Problem::unavailable)?;
                 removed += 1;
@@ -408,7 +423,10 @@ fn allowed(
 }
 
 pub(crate) fn no_such_package(name: &PackageName) -> Problem {
-    Problem::new(ProblemCode::NoSuchPackage, format!("there is no package {name}"))
+    Problem::new(
+        ProblemCode::NoSuchPackage,
+        format!("there is no package {name}"),
+    )
 }
 
 /// What is missing: the package, or the version of it.

@@ -52,9 +52,9 @@ pub(crate) fn run(args: &ServeArgs, output: &mut Output) -> Result<Exit> {
     let background = Background::start(&registry);
     let service = Arc::new(Service::new(Arc::clone(&registry), BODY_PATIENCE));
     let served = runtime.block_on(async {
-        let listener = TcpListener::bind(args.listen).await.map_err(|error| {
-            cannot_start(format!("cannot listen on {}: {error}", args.listen))
-        })?;
+        let listener = TcpListener::bind(args.listen)
+            .await
+            .map_err(|error| cannot_start(format!("cannot listen on {}: {error}", args.listen)))?;
         let address = listener
             .local_addr()
             .map_err(|error| cannot_start(format!("cannot listen: {error}")))?;
@@ -63,7 +63,10 @@ pub(crate) fn run(args: &ServeArgs, output: &mut Output) -> Result<Exit> {
         output.flush();
         if is_new {
             let path = token_file.to_string_lossy();
-            output.say(&format!("The token for everything is in {}", Escaped::new(&path)));
+            output.say(&format!(
+                "The token for everything is in {}",
+                Escaped::new(&path)
+            ));
         }
         serve(listener, service, ServeOptions::default(), end).await;
         Ok(())
@@ -106,7 +109,11 @@ fn environment() -> Environment {
 }
 
 fn keep(path: &Path, secret: &str) -> Result<()> {
-    Ok(write_private_file(&RealFileSystem, path, format!("{secret}\n").as_bytes())?)
+    Ok(write_private_file(
+        &RealFileSystem,
+        path,
+        format!("{secret}\n").as_bytes(),
+    )?)
 }
 
 /// Comes when the process is told to end.

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use bytes::Bytes;
-use pkgres_files::{EntryKind, FileError, FileSystem, RealFileSystem, make_folder, map_file, write_file};
+use pkgres_files::{
+    EntryKind, FileError, FileSystem, RealFileSystem, make_folder, map_file, write_file,
+};
 use pkgres_registry_client::protocol::Digest;
 
 use super::BlobError;

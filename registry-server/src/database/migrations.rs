@@ -11,10 +11,10 @@ pub(super) fn run(database: &Database) -> Result<()> {
     loop {
         let is_done = database.write(|transaction| {
             // Two nodes that start together wait for each other in `write`, or here.
-            transaction.script(
-                "CREATE TABLE IF NOT EXISTS migrations (step BIGINT PRIMARY KEY)",
-            )?;
-            let row = transaction.query_one("SELECT COALESCE(MAX(step), 0) FROM migrations", &[])?;
+            transaction
+                .script("CREATE TABLE IF NOT EXISTS migrations (step BIGINT PRIMARY KEY)")?;
+            let row =
+                transaction.query_one("SELECT COALESCE(MAX(step), 0) FROM migrations", &[])?;
             let found = row.map_or(Ok(0), |row| row.integer(0))?;
             let known = i64::try_from(STEPS.len()).expect("there are few steps");
             if found > known {

@@ -60,7 +60,11 @@ impl Postgres {
 
     fn take(&self) -> Result<Pooled> {
         loop {
-            let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let idle = self
+                .idle
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .pop();
             match idle {
                 Some(pooled) if pooled.client.is_closed() => {}
                 Some(pooled) => return Ok(pooled),

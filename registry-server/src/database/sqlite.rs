@@ -23,11 +23,16 @@ pub(crate) struct Sqlite {
 
 impl Sqlite {
     pub(super) fn open(path: &Path) -> Result<Self> {
-        let writer = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
+        let writer = connect(
+            path,
+            OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
+        )?;
         // In WAL mode readers and the writer do not wait for each other. FULL: what is acknowledged
         // is on the disk, also if the machine loses power.
         writer
-            .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;")
+            .execute_batch(
+                "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;",
+            )
             .map_err(failed)?;
         Ok(Self {
             path: path.to_owned(),
@@ -40,7 +45,11 @@ impl Sqlite {
         &self,
         work: impl FnOnce(&mut dyn Transaction) -> std::result::Result<T, E>,
     ) -> std::result::Result<T, E> {
-        let idle = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let idle = self
+            .readers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop();
         let mut connection = match idle {
             Some(connection) => connection,
             None => connect(&self.path, OpenFlags::SQLITE_OPEN_READ_ONLY)?,
@@ -80,7 +89,10 @@ fn run<T, E: From<DatabaseError>>(
     work: impl FnOnce(&mut dyn Transaction) -> std::result::Result<T, E>,
 ) -> Result<std::result::Result<T, E>> {
     connection.execute_batch(begin).map_err(failed)?;
-    let mut open = Open { connection, is_open: true };
+    let mut open = Open {
+        connection,
+        is_open: true,
+    };
     let result = work(&mut open);
     if result.is_ok() {
         open.connection.execute_batch("COMMIT").map_err(failed)?;
@@ -107,13 +119,21 @@ impl Drop for Open<'_> {
 
 impl Transaction for Open<'_> {
     fn execute(&mut self, statement: &'static str, values: &[Value]) -> Result<u64> {
-        let mut statement = self.connection.prepare_cached(&numbered(statement)).map_err(failed)?;
-        let changed = statement.execute(params_from_iter(values)).map_err(failed)?;
+        let mut statement = self
+            .connection
+            .prepare_cached(&numbered(statement))
+            .map_err(failed)?;
+        let changed = statement
+            .execute(params_from_iter(values))
+            .map_err(failed)?;
         Ok(changed as u64)
     }
 
     fn query(&mut self, statement: &'static str, values: &[Value]) -> Result<Vec<Row>> {
-        let mut statement = self.connection.prepare_cached(&numbered(statement)).map_err(failed)?;
+        let mut statement = self
+            .connection
+            .prepare_cached(&numbered(statement))
+            .map_err(failed)?;
         let columns = statement.column_count();
         let mut rows = statement.query(params_from_iter(values)).map_err(failed)?;
         let mut found = Vec::new();
@@ -123,10 +143,14 @@ impl Transaction for Open<'_> {
                 values.push(match row.get_ref(column).map_err(failed)? {
                     ValueRef::Null => Value::Null,
                     ValueRef::Integer(value) => Value::Integer(value),
-                    ValueRef::Text(value) => Value::Text(String::from_utf8_lossy(value).into_owned()),
+                    ValueRef::Text(value) => {
+                        Value::Text(String::from_utf8_lossy(value).into_owned())
+                    }
                     ValueRef::Blob(value) => Value::Bytes(value.to_vec()),
                     ValueRef::Real(_) => {
-                        return Err(DatabaseError::Failed("a column holds a fraction".to_owned()));
+                        return Err(DatabaseError::Failed(
+                            "a column holds a fraction".to_owned(),
+                        ));
                     }
                 });
             }

@@ -87,5 +87,7 @@ fn unexpected(column: usize, expected: &str, found: Option<&Value>) -> DatabaseE
         Some(Value::Text(_)) => "text",
         Some(Value::Bytes(_)) => "bytes",
     };
-    DatabaseError::Failed(format!("column {column} holds {found} instead of {expected}"))
+    DatabaseError::Failed(format!(
+        "column {column} holds {found} instead of {expected}"
+    ))
 }

@@ -11,7 +11,10 @@ pub(crate) fn apply(headers: &HeaderMap, reply: Reply) -> Reply {
     }
     let is_known = if headers.contains_key(header::IF_NONE_MATCH) {
         // Where there is this one, the other is not looked at.
-        let etag = reply.headers.get(header::ETAG).and_then(|etag| etag.to_str().ok());
+        let etag = reply
+            .headers
+            .get(header::ETAG)
+            .and_then(|etag| etag.to_str().ok());
         etag.is_some_and(|etag| is_listed(headers, etag))
     } else {
         is_unchanged_since(headers, &reply)
@@ -48,12 +51,21 @@ fn is_listed(headers: &HeaderMap, etag: &str) -> bool {
 }
 
 fn is_unchanged_since(headers: &HeaderMap, reply: &Reply) -> bool {
-    let since = headers.get(header::IF_MODIFIED_SINCE).and_then(|value| value.to_str().ok());
-    let modified = reply.headers.get(header::LAST_MODIFIED).and_then(|value| value.to_str().ok());
+    let since = headers
+        .get(header::IF_MODIFIED_SINCE)
+        .and_then(|value| value.to_str().ok());
+    let modified = reply
+        .headers
+        .get(header::LAST_MODIFIED)
+        .and_then(|value| value.to_str().ok());
     let (Some(since), Some(modified)) = (since, modified) else {
         return false;
     };
-    let read = |text: &str| jiff::fmt::rfc2822::parse(text).ok().map(|time| time.timestamp());
+    let read = |text: &str| {
+        jiff::fmt::rfc2822::parse(text)
+            .ok()
+            .map(|time| time.timestamp())
+    };
     match (read(since), read(modified)) {
         (Some(since), Some(modified)) => modified <= since,
         _ => false,
@@ -80,14 +92,20 @@ mod tests {
             let time = "2026-01-31T12:00:00Z".parse().expect("a time");
             reply.header(header::LAST_MODIFIED, http_date(time).expect("a header"))
         };
-        let etag = reply().headers[header::ETAG].to_str().expect("text").to_owned();
+        let etag = reply().headers[header::ETAG]
+            .to_str()
+            .expect("text")
+            .to_owned();
         let status = |name: header::HeaderName, value: &str| {
             let mut headers = HeaderMap::new();
             headers.insert(name, HeaderValue::from_str(value).expect("a header"));
             apply(&headers, reply()).status.as_u16()
         };
         assert_eq!(status(header::IF_NONE_MATCH, &etag), 304);
-        assert_eq!(status(header::IF_NONE_MATCH, &format!("\"a\", W/{etag}")), 304);
+        assert_eq!(
+            status(header::IF_NONE_MATCH, &format!("\"a\", W/{etag}")),
+            304
+        );
         assert_eq!(status(header::IF_NONE_MATCH, "*"), 304);
         assert_eq!(status(header::IF_NONE_MATCH, "\"other\""), 200);
         let since = header::IF_MODIFIED_SINCE;

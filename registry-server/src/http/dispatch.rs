@@ -19,7 +19,9 @@ use super::query::Query;
 use super::reply::{JSON, NO_CACHE, Pieces, Reply};
 use super::request::Request;
 use super::route::{self, Access, Handler, Route, Surface, Takes};
-use super::{Microversion, blobs, conditional, index, microversion, native, negotiate, operations, read_body};
+use super::{
+    Microversion, blobs, conditional, index, microversion, native, negotiate, operations, read_body,
+};
 use crate::environment::hexadecimal;
 use crate::index::Document;
 use crate::problem::{Problem, ProblemCode};
@@ -146,7 +148,10 @@ impl Service {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let nothing = || {
-            let detail = format!("there is nothing at {}", Escaped::shortened(parts.uri.path()));
+            let detail = format!(
+                "there is nothing at {}",
+                Escaped::shortened(parts.uri.path())
+            );
             Problem::new(ProblemCode::NoSuchAddress, detail)
         };
         let version = requested?;
@@ -155,7 +160,11 @@ impl Service {
         if parts.method == Method::OPTIONS {
             return Ok(Reply::empty(StatusCode::NO_CONTENT).header(header::ALLOW, allow));
         }
-        let method = if parts.method == Method::HEAD { &Method::GET } else { &parts.method };
+        let method = if parts.method == Method::HEAD {
+            &Method::GET
+        } else {
+            &parts.method
+        };
         let Some(handler) = route.handler(method, version) else {
             let told = allow.to_str().unwrap_or_default();
             let method = Escaped::shortened(parts.method.as_str()).to_string();
@@ -198,7 +207,8 @@ impl Service {
             return result;
         }
         let service = Arc::clone(self);
-        self.blocking(move || (handler.run)(&service, &request)).await
+        self.blocking(move || (handler.run)(&service, &request))
+            .await
     }
 
     /// Does something on a thread that may block. That it panics is a fault of this program, and
@@ -229,7 +239,8 @@ impl Service {
             Some(actor) => actor,
             None => {
                 let service = Arc::clone(self);
-                self.blocking(move || service.identifier.find(&service.registry, &secret)).await?
+                self.blocking(move || service.identifier.find(&service.registry, &secret))
+                    .await?
             }
         };
         if access == Access::Readers {
@@ -271,7 +282,12 @@ fn decoded(part: &str) -> Result<String, Problem> {
 /// The answer to a problem, in the shape of a surface.
 fn refuse(surface: &Surface, problem: &Problem, id: &str) -> Reply {
     if let Some(cause) = &problem.cause {
-        tracing::error!(request = id, code = problem.code.as_str(), cause, "a request failed");
+        tracing::error!(
+            request = id,
+            code = problem.code.as_str(),
+            cause,
+            "a request failed"
+        );
     }
     let mut reply = (surface.error)(problem, id);
     match problem.code {
@@ -280,7 +296,9 @@ fn refuse(surface: &Surface, problem: &Problem, id: &str) -> Reply {
             reply.headers.insert(header::WWW_AUTHENTICATE, value);
         }
         ProblemCode::Unavailable => {
-            reply.headers.insert(header::RETRY_AFTER, HeaderValue::from_static("2"));
+            reply
+                .headers
+                .insert(header::RETRY_AFTER, HeaderValue::from_static("2"));
         }
         _ => {}
     }

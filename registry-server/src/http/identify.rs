@@ -69,7 +69,10 @@ impl Identifier {
 
     /// Forgets what is known, as after a token was removed.
     pub(crate) fn forget(&self) {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.known
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
     }
 }
 

@@ -95,7 +95,10 @@ pub async fn serve(
         });
     }
     drop(listener);
-    if tokio::time::timeout(options.shutdown_patience, graceful.shutdown()).await.is_err() {
+    if tokio::time::timeout(options.shutdown_patience, graceful.shutdown())
+        .await
+        .is_err()
+    {
         tracing::warn!("some requests were not finished in time");
     }
 }

@@ -39,7 +39,11 @@ impl Metrics {
         let serial = Gauge::default();
         collection.register("serial", "The serial that this node serves", serial.clone());
         let packages = Gauge::default();
-        collection.register("packages", "The packages that this node serves", packages.clone());
+        collection.register(
+            "packages",
+            "The packages that this node serves",
+            packages.clone(),
+        );
         Self {
             collection,
             requests,
@@ -67,15 +71,21 @@ impl Metrics {
             _ => "other",
         };
         let status = status.as_u16();
-        let kind = Kind { route, method, status };
+        let kind = Kind {
+            route,
+            method,
+            status,
+        };
         self.requests.get_or_create(&kind).inc();
         self.seconds.observe(taken.as_secs_f64());
     }
 
     /// Everything as text.
     pub(crate) fn text(&self, registry: &Registry) -> String {
-        self.serial.set(i64::try_from(registry.serial()).unwrap_or(i64::MAX));
-        self.packages.set(i64::try_from(registry.package_count()).unwrap_or(i64::MAX));
+        self.serial
+            .set(i64::try_from(registry.serial()).unwrap_or(i64::MAX));
+        self.packages
+            .set(i64::try_from(registry.package_count()).unwrap_or(i64::MAX));
         let mut text = String::new();
         // Writing to a text does not fail.
         let _ = text::encode(&mut text, &self.collection);

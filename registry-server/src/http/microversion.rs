@@ -55,7 +55,10 @@ impl Microversion {
             let text = value.to_str().map_err(|_| invalid("it is not text"))?;
             for item in text.split(',') {
                 let mut words = item.split_whitespace();
-                if !words.next().is_some_and(|word| word.eq_ignore_ascii_case(SERVICE)) {
+                if !words
+                    .next()
+                    .is_some_and(|word| word.eq_ignore_ascii_case(SERVICE))
+                {
                     continue;
                 }
                 let rest = item.trim_start()[SERVICE.len()..].trim();
@@ -74,12 +77,14 @@ impl Microversion {
             let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
             is_number.then(|| digits.parse::<u16>().ok())
         };
-        let parts = text.split_once('.').and_then(|(major, minor)| {
-            Some((number(major)?, number(minor)?))
-        });
+        let parts = text
+            .split_once('.')
+            .and_then(|(major, minor)| Some((number(major)?, number(minor)?)));
         let Some((major, minor)) = parts else {
             let text = Escaped::shortened(text);
-            return Err(invalid(&format!("`{text}` is not two numbers with a dot between")));
+            return Err(invalid(&format!(
+                "`{text}` is not two numbers with a dot between"
+            )));
         };
         // What is too large for a number is a version all the same, and one that is not spoken.
         let version = major.zip(minor).map(|(major, minor)| Self { major, minor });
@@ -120,7 +125,9 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert(HEADER, HeaderValue::from_str(value).expect("a header"));
         let version = Microversion::requested(&headers);
-        version.map(|version| version.to_string()).map_err(|problem| problem.code)
+        version
+            .map(|version| version.to_string())
+            .map_err(|problem| problem.code)
     }
 
     #[test]
@@ -139,18 +146,34 @@ mod tests {
         ] {
             assert_eq!(requested(value), Ok(expected.to_owned()), "{value}");
         }
-        for pony in ["pkgres pony", "pkgres 1.2.3", "pkgres 1", "pkgres -1.0", "pkgres 1.x"] {
-            assert_eq!(requested(pony), Err(ProblemCode::MicroversionInvalid), "{pony}");
+        for pony in [
+            "pkgres pony",
+            "pkgres 1.2.3",
+            "pkgres 1",
+            "pkgres -1.0",
+            "pkgres 1.x",
+        ] {
+            assert_eq!(
+                requested(pony),
+                Err(ProblemCode::MicroversionInvalid),
+                "{pony}"
+            );
         }
         for unknown in ["pkgres 0.5", "pkgres 1.99", "pkgres 2.0", "pkgres 99999.0"] {
-            assert_eq!(requested(unknown), Err(ProblemCode::MicroversionUnknown), "{unknown}");
+            assert_eq!(
+                requested(unknown),
+                Err(ProblemCode::MicroversionUnknown),
+                "{unknown}"
+            );
         }
     }
 
     #[test]
     fn the_history_is_in_order_and_whole() {
-        let versions: Vec<Microversion> =
-            Microversion::HISTORY.iter().map(|(version, _)| *version).collect();
+        let versions: Vec<Microversion> = Microversion::HISTORY
+            .iter()
+            .map(|(version, _)| *version)
+            .collect();
         assert!(versions.is_sorted());
         assert_eq!(versions.first(), Some(&Microversion::OLDEST));
         assert_eq!(versions.last(), Some(&Microversion::NEWEST));

@@ -16,7 +16,11 @@ pub(crate) fn check_accept(headers: &HeaderMap, offered: &str) -> Result<(), Pro
     let mut is_empty = true;
     for value in values {
         let text = value.to_str().unwrap_or_default();
-        for range in text.split(',').map(str::trim).filter(|range| !range.is_empty()) {
+        for range in text
+            .split(',')
+            .map(str::trim)
+            .filter(|range| !range.is_empty())
+        {
             is_empty = false;
             let mut parts = range.split(';').map(str::trim);
             let kind = parts.next().unwrap_or_default();
@@ -51,19 +55,26 @@ fn fits(range: &str, offered: &str) -> Option<u8> {
 
 /// Whether a parameter is the weight zero.
 fn is_refusal(parameter: &str) -> bool {
-    let weight = parameter.strip_prefix("q=").or_else(|| parameter.strip_prefix("Q="));
+    let weight = parameter
+        .strip_prefix("q=")
+        .or_else(|| parameter.strip_prefix("Q="));
     weight.is_some_and(|weight| weight.parse::<f32>().is_ok_and(|weight| weight <= 0.0))
 }
 
 /// Refuses if the body is said to be of another media type.
 pub(crate) fn check_content(headers: &HeaderMap, expected: &str) -> Result<(), Problem> {
-    let given = headers.get(header::CONTENT_TYPE).map(|value| value.to_str().unwrap_or_default());
+    let given = headers
+        .get(header::CONTENT_TYPE)
+        .map(|value| value.to_str().unwrap_or_default());
     let kind = given.map(|given| given.split(';').next().unwrap_or_default().trim());
     if kind.is_some_and(|kind| kind.eq_ignore_ascii_case(expected)) {
         return Ok(());
     }
     let detail = match kind {
-        Some(kind) => format!("the body is to be {expected}, not {}", Escaped::shortened(kind)),
+        Some(kind) => format!(
+            "the body is to be {expected}, not {}",
+            Escaped::shortened(kind)
+        ),
         None => format!("the body is to be {expected}: `Content-Type` is missing"),
     };
     Err(Problem::new(ProblemCode::MediaTypeUnsupported, detail))
@@ -90,7 +101,10 @@ mod tests {
             ("", true),
         ] {
             let mut headers = HeaderMap::new();
-            headers.insert(header::ACCEPT, HeaderValue::from_str(value).expect("a header"));
+            headers.insert(
+                header::ACCEPT,
+                HeaderValue::from_str(value).expect("a header"),
+            );
             let accepted = check_accept(&headers, "application/json");
             assert_eq!(accepted.is_ok(), is_accepted, "{value}");
         }

@@ -49,7 +49,10 @@ impl Query {
             return Ok(default);
         };
         let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        let number = text.parse().ok().filter(|number| is_number && bounds.contains(number));
+        let number = text
+            .parse()
+            .ok()
+            .filter(|number| is_number && bounds.contains(number));
         number.ok_or_else(|| {
             let (least, most) = bounds.into_inner();
             let detail = format!(
@@ -66,8 +69,10 @@ impl Query {
             None | Some("false") => Ok(false),
             Some("true") => Ok(true),
             Some(other) => {
-                let detail =
-                    format!("`{name}` is true or false, not `{}`", Escaped::shortened(other));
+                let detail = format!(
+                    "`{name}` is true or false, not `{}`",
+                    Escaped::shortened(other)
+                );
                 Err(Problem::new(ProblemCode::QueryInvalid, detail))
             }
         }
@@ -84,10 +89,22 @@ mod tests {
         assert_eq!(query.number("since", 0, 0..=9), Ok(4));
         assert_eq!(query.number("limit", 1000, 1..=10), Ok(10));
         assert_eq!(query.number("other", 7, 1..=10), Ok(7));
-        for bad in ["since=1&since=1", "page=1", "since", "since=", "since=-1", "since=+1", "since=99"] {
+        for bad in [
+            "since=1&since=1",
+            "page=1",
+            "since",
+            "since=",
+            "since=-1",
+            "since=+1",
+            "since=99",
+        ] {
             let read = Query::read(bad, &["since"]);
             let number = read.and_then(|query| query.number("since", 0, 0..=9));
-            assert_eq!(number.map_err(|problem| problem.code), Err(ProblemCode::QueryInvalid), "{bad}");
+            assert_eq!(
+                number.map_err(|problem| problem.code),
+                Err(ProblemCode::QueryInvalid),
+                "{bad}"
+            );
         }
     }
 }

@@ -10,7 +10,10 @@ use crate::problem::{Problem, ProblemCode};
 /// sense. Several ranges are answered with the whole, as RFC 9110 allows.
 pub(crate) fn apply(headers: &HeaderMap, whole: &Bytes, reply: Reply) -> Result<Reply, Problem> {
     let reply = reply.header(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
-    let Some(asked) = headers.get(header::RANGE).and_then(|value| value.to_str().ok()) else {
+    let Some(asked) = headers
+        .get(header::RANGE)
+        .and_then(|value| value.to_str().ok())
+    else {
         return Ok(reply);
     };
     let is_other = headers
@@ -54,7 +57,11 @@ fn parse(text: &str, length: u64) -> Range {
     let Some(range) = text.strip_prefix("bytes=") else {
         return Range::Whole;
     };
-    let Some((first, last)) = range.trim().split_once('-').filter(|_| !range.contains(',')) else {
+    let Some((first, last)) = range
+        .trim()
+        .split_once('-')
+        .filter(|_| !range.contains(','))
+    else {
         return Range::Whole;
     };
     let number = |text: &str| {

@@ -37,7 +37,10 @@ where
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(limit)),
         Ok(Err(error)) => Err(Problem {
             cause: Some(error.to_string()),
-            ..Problem::new(ProblemCode::BodyIncomplete, "the body did not arrive as a whole")
+            ..Problem::new(
+                ProblemCode::BodyIncomplete,
+                "the body did not arrive as a whole",
+            )
         }),
         Err(_) => {
             let detail = format!("the body did not arrive within {} s", patience.as_secs());

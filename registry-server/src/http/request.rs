@@ -52,7 +52,10 @@ impl Request {
     pub(crate) fn json<T: serde::de::DeserializeOwned>(&self) -> Result<T, Problem> {
         serde_json::from_slice(&self.body).map_err(|error| {
             let error = error.to_string();
-            let detail = format!("the body is not what it should be: {}", Escaped::new(&error));
+            let detail = format!(
+                "the body is not what it should be: {}",
+                Escaped::new(&error)
+            );
             Problem::new(ProblemCode::BodyInvalid, detail)
         })
     }

@@ -128,7 +128,11 @@ impl Route {
     /// The value of `Allow` in a microversion; nothing if there is no address in it.
     pub(crate) fn allow(&self, version: Microversion) -> Option<HeaderValue> {
         let mut methods: Vec<&str> = Vec::new();
-        for handler in self.handlers.iter().filter(|handler| handler.is_in(version)) {
+        for handler in self
+            .handlers
+            .iter()
+            .filter(|handler| handler.is_in(version))
+        {
             methods.push(handler.method.as_str());
             if handler.method == Method::GET {
                 methods.push("HEAD");

@@ -17,7 +17,6 @@ use crate::store::documents::Kind;
 #[derive(Debug)]
 pub(crate) struct Batch {
     pub(crate) pieces: Vec<Bytes>,
-    pub(crate) serial: u64,
 }
 
 impl Node {
@@ -57,7 +56,11 @@ impl Node {
                     index: at as u64,
                     path: state.tree().audit_path(at).unwrap_or_default(),
                 };
-                if request.names.get(&name).is_some_and(|known| *known == Some(entry.digest)) {
+                if request
+                    .names
+                    .get(&name)
+                    .is_some_and(|known| *known == Some(entry.digest))
+                {
                     answer.header(&Frame::Unchanged {
                         name,
                         sha256: entry.digest,
@@ -71,7 +74,10 @@ impl Node {
                     answer.document(&name, &document, &proof);
                 }
                 if request.closure {
-                    let new = entry.requires.iter().filter(|required| !seen.contains(*required));
+                    let new = entry
+                        .requires
+                        .iter()
+                        .filter(|required| !seen.contains(*required));
                     next.extend(new.cloned());
                 }
             }
@@ -88,7 +94,6 @@ impl Node {
         });
         Ok(Some(Batch {
             pieces: answer.finish(),
-            serial: state.serial,
         }))
     }
 }
@@ -109,7 +114,13 @@ impl Answer {
 
     fn document(&mut self, name: &PackageName, document: &Document, proof: &Proof) {
         let length = document.body.len();
-        Frame::encode_changed(name, &document.digest, length as u64, Some(proof), &mut self.open);
+        Frame::encode_changed(
+            name,
+            &document.digest,
+            length as u64,
+            Some(proof),
+            &mut self.open,
+        );
         if length <= COPIED {
             self.open.extend_from_slice(&document.body);
         } else {

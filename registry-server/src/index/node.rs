@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use pkgres_manifest::{ClassName, PackageName};
 use pkgres_registry_client::protocol::Digest;
 
+use super::Document;
 use super::cache::Cache;
 use super::snapshot::Signer;
-use super::Document;
 use super::state::State;
 use crate::database::Database;
 use crate::problem::Problem;
@@ -52,7 +52,10 @@ impl Node {
 
     /// Brings the state up to date, unless it has a serial already.
     pub(crate) fn refresh(&self, at_least: u64) -> Result<Arc<State>, Problem> {
-        let _only_one = self.refreshing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _only_one = self
+            .refreshing
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let state = self.state();
         if at_least > 0 && state.serial >= at_least {
             return Ok(state);
@@ -111,7 +114,9 @@ impl Node {
             }
             state = self.refresh(0)?;
         }
-        Err(Problem::unavailable("a document changes faster than it can be read"))
+        Err(Problem::unavailable(
+            "a document changes faster than it can be read",
+        ))
     }
 
     /// The document with a digest: from memory, or from the database if it still is the newest.
@@ -132,7 +137,9 @@ impl Node {
         };
         let document = Arc::new(Document::new(body));
         if document.digest != *digest {
-            return Err(Problem::internal(format!("the document of {name} is damaged")));
+            return Err(Problem::internal(format!(
+                "the document of {name} is damaged"
+            )));
         }
         self.cache.put(Arc::clone(&document));
         Ok(Some(document))
@@ -150,6 +157,8 @@ impl Node {
             }
             state = self.refresh(0)?;
         }
-        Err(Problem::unavailable("the index changes faster than it can be read"))
+        Err(Problem::unavailable(
+            "the index changes faster than it can be read",
+        ))
     }
 }

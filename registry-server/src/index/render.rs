@@ -29,8 +29,17 @@ pub(crate) fn render(
     let requires = required.into_iter().collect::<Vec<_>>().join("\n");
     let document = IndexDocument::render(&mut records);
     let name = package.as_str();
-    documents::put(transaction, Kind::Package, name, document.bytes, requires, serial)?;
-    let classes = added.and_then(|record| record.classes.as_deref()).unwrap_or_default();
+    documents::put(
+        transaction,
+        Kind::Package,
+        name,
+        document.bytes,
+        requires,
+        serial,
+    )?;
+    let classes = added
+        .and_then(|record| record.classes.as_deref())
+        .unwrap_or_default();
     for class in classes.iter().filter(|class| !class.internal) {
         if releases::define(transaction, &class.name, package)? {
             let document = ClassDocument {

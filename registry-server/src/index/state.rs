@@ -53,7 +53,11 @@ impl State {
             match listed.kind {
                 Kind::Class => {
                     let class = ClassName::parse(&listed.name).map_err(Problem::internal)?;
-                    let known = if is_bulk { self.class_at(&class) } else { next.class_at(&class) };
+                    let known = if is_bulk {
+                        self.class_at(&class)
+                    } else {
+                        next.class_at(&class)
+                    };
                     match known {
                         Ok(at) => next.classes[at].1 = listed.digest,
                         Err(_) if is_bulk => next.classes.push((class, listed.digest)),
@@ -143,7 +147,11 @@ fn entry(listed: &Listed) -> Result<Arc<Entry>, Problem> {
     Ok(Arc::new(Entry {
         name: name(&listed.name)?,
         digest: listed.digest,
-        requires: listed.requires.lines().map(name).collect::<Result<_, _>>()?,
+        requires: listed
+            .requires
+            .lines()
+            .map(name)
+            .collect::<Result<_, _>>()?,
     }))
 }
 
@@ -174,7 +182,9 @@ mod tests {
 
     #[test]
     fn many_at_once_and_one_by_one_are_the_same() {
-        let names: Vec<String> = (0..200).map(|number| format!("p{}", number * 7919 % 311)).collect();
+        let names: Vec<String> = (0..200)
+            .map(|number| format!("p{}", number * 7919 % 311))
+            .collect();
         let all = || names.iter().map(|name| listed(name, name));
         let bulk = State::empty().after(9, all().collect()).expect("a state");
         let mut single = State::empty();

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
-    ArtifactDigest, ClassName, IndexReader, IndexRecord, Limits, PackageName, ReadOptions, RegistryName, Spec,
-    Version,
+    ArtifactDigest, ClassName, IndexReader, IndexRecord, Limits, PackageName, ReadOptions,
+    RegistryName, Spec, Version,
 };
 use pkgres_registry_client::protocol::IndexDocument;
 use pkgres_registry_client::{Answer, Artifact, Registry, RegistryError, RegistrySet, drive};
@@ -22,7 +22,11 @@ const STEPS: u64 = 200_000;
 ///
 /// The core library is usually not in a registry, because the host supplies it: then any version
 /// is taken to be there that is asked for, with whatever classes are asked for.
-pub(crate) fn check(node: &Arc<Node>, record: &IndexRecord, options: &ReadOptions) -> Result<(), Problem> {
+pub(crate) fn check(
+    node: &Arc<Node>,
+    record: &IndexRecord,
+    options: &ReadOptions,
+) -> Result<(), Problem> {
     let registry = NodeRegistry {
         name: RegistryName::parse("registry").expect("this is a name"),
         node: Arc::clone(node),
@@ -115,7 +119,11 @@ impl Registry for NodeRegistry {
         names: &[PackageName],
     ) -> Result<Vec<Option<Vec<IndexRecord>>>, RegistryError> {
         let records = |name: &PackageName| {
-            let Some(document) = self.node.package(name).map_err(|error| self.failed(&error))? else {
+            let Some(document) = self
+                .node
+                .package(name)
+                .map_err(|error| self.failed(&error))?
+            else {
                 return Ok(None);
             };
             let mut reader = IndexReader::new(self.limits.clone());
@@ -131,7 +139,8 @@ impl Registry for NodeRegistry {
             return Ok(Vec::new());
         };
         let read = pkgres_registry_client::protocol::ClassDocument::parse(&document.body);
-        read.map(|read| read.packages).map_err(|error| failed(&error))
+        read.map(|read| read.packages)
+            .map_err(|error| failed(&error))
     }
 
     fn artifact(&self, _: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {

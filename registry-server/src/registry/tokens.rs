@@ -68,12 +68,16 @@ impl Registry {
     pub fn create_token(&self, new: &NewToken) -> Result<(TokenView, String), Problem> {
         let (row, secret) = self.new_token(new);
         let digest = Digest::of(secret.as_bytes()).to_string();
-        self.database.write(|transaction| tokens::add(transaction, &row, &digest))?;
+        self.database
+            .write(|transaction| tokens::add(transaction, &row, &digest))?;
         Ok((row.into(), secret))
     }
 
     fn new_token(&self, new: &NewToken) -> (TokenRow, String) {
-        let secret = format!("{SECRET_PREFIX}{}", hexadecimal(&self.environment.random::<32>()));
+        let secret = format!(
+            "{SECRET_PREFIX}{}",
+            hexadecimal(&self.environment.random::<32>())
+        );
         let scopes: Vec<&str> = new.scopes.iter().map(|scope| scope.as_str()).collect();
         let names: Vec<&str> = new.names.iter().map(NamePattern::as_str).collect();
         let row = TokenRow {
@@ -127,14 +131,18 @@ impl Registry {
     /// Whose token has a secret with the digest. Whether it has expired is for the caller to say.
     pub(crate) fn holder(&self, digest: &Digest) -> Result<Option<Actor>, Problem> {
         let digest = digest.to_string();
-        let row = self.database.read(|transaction| tokens::by_digest(transaction, &digest))?;
+        let row = self
+            .database
+            .read(|transaction| tokens::by_digest(transaction, &digest))?;
         Ok(row.map(Actor::from_row))
     }
 
     /// The tokens that somebody may see: their own, or all.
     pub fn tokens(&self, actor: &Actor) -> Result<Vec<TokenView>, Problem> {
         let owner = (!actor.is_admin()).then_some(actor.owner.as_str());
-        let rows = self.database.read(|transaction| tokens::list(transaction, owner))?;
+        let rows = self
+            .database
+            .read(|transaction| tokens::list(transaction, owner))?;
         Ok(rows.into_iter().map(TokenView::from).collect())
     }
 
@@ -147,6 +155,9 @@ impl Registry {
         if is_removed {
             return Ok(());
         }
-        Err(Problem::new(ProblemCode::NoSuchToken, "there is no such token"))
+        Err(Problem::new(
+            ProblemCode::NoSuchToken,
+            "there is no such token",
+        ))
     }
 }

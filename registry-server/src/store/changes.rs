@@ -7,11 +7,7 @@ use super::serial_value;
 use crate::database::{DatabaseError, Result, Transaction};
 
 /// Writes down a change, and tells other nodes when the transaction is committed.
-pub(crate) fn add(
-    transaction: &mut dyn Transaction,
-    change: &Change,
-    token: &str,
-) -> Result<()> {
+pub(crate) fn add(transaction: &mut dyn Transaction, change: &Change, token: &str) -> Result<()> {
     let kind = match change.kind {
         ChangeKind::Publish => "publish",
         ChangeKind::Yank => "yank",

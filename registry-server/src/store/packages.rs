@@ -106,7 +106,9 @@ pub(crate) fn owners(
         "SELECT owner FROM owners WHERE package = $1",
         &[name.as_str().into()],
     )?;
-    rows.iter().map(|row| row.text(0).map(str::to_owned)).collect()
+    rows.iter()
+        .map(|row| row.text(0).map(str::to_owned))
+        .collect()
 }
 
 /// Exchanges the owners of a package that is at a generation; says whether it was.

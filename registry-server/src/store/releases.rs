@@ -76,7 +76,11 @@ pub(crate) fn add(
             record.name.as_str().into(),
             key(&record.version).into(),
             record.to_line().into(),
-            record.digest.map(|digest| digest.to_string()).unwrap_or_default().into(),
+            record
+                .digest
+                .map(|digest| digest.to_string())
+                .unwrap_or_default()
+                .into(),
             size.into(),
             record.published.clone().unwrap_or_default().into(),
             token.into(),
@@ -85,7 +89,10 @@ pub(crate) fn add(
     for requirement in &record.requirements {
         transaction.execute(
             "INSERT INTO requirements (required, package) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-            &[requirement.package.as_str().into(), record.name.as_str().into()],
+            &[
+                requirement.package.as_str().into(),
+                record.name.as_str().into(),
+            ],
         )?;
     }
     Ok(())

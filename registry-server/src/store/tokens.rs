@@ -54,11 +54,7 @@ pub(crate) fn list(
 }
 
 /// Adds a token.
-pub(crate) fn add(
-    transaction: &mut dyn Transaction,
-    token: &TokenRow,
-    digest: &str,
-) -> Result<()> {
+pub(crate) fn add(transaction: &mut dyn Transaction, token: &TokenRow, digest: &str) -> Result<()> {
     transaction.execute(
         "INSERT INTO tokens (id, sha256, owner, scopes, names, note, created, expires) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",

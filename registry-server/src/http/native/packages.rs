@@ -39,7 +39,9 @@ pub(super) fn search(service: &Service, request: &Request) -> Result<Reply, Prob
             })
         })
         .collect();
-    Ok(Reply::json(&json!({ "packages": packages, "next_marker": next })))
+    Ok(Reply::json(
+        &json!({ "packages": packages, "next_marker": next }),
+    ))
 }
 
 pub(super) fn show(service: &Service, request: &Request) -> Result<Reply, Problem> {
@@ -92,8 +94,12 @@ pub(super) fn set_owners(service: &Service, request: &Request) -> Result<Reply, 
     let name = request.package(0)?;
     let asked: NewOwners = request.json()?;
     let is_name = |owner: &String| is_owner(owner);
-    if asked.owners.is_empty() || asked.owners.len() > OWNERS.0 || !asked.owners.iter().all(is_name) {
-        let detail = format!("a package has 1 to {} owners, each of letters, digits and @ . _ - +", OWNERS.0);
+    if asked.owners.is_empty() || asked.owners.len() > OWNERS.0 || !asked.owners.iter().all(is_name)
+    {
+        let detail = format!(
+            "a package has 1 to {} owners, each of letters, digits and @ . _ - +",
+            OWNERS.0
+        );
         return Err(Problem::new(ProblemCode::BodyInvalid, detail));
     }
     let registry = &service.registry;
@@ -105,11 +111,15 @@ pub(super) fn set_owners(service: &Service, request: &Request) -> Result<Reply, 
 pub(super) fn is_owner(text: &str) -> bool {
     !text.is_empty()
         && text.len() <= OWNERS.1
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"@._-+".contains(&byte))
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"@._-+".contains(&byte))
 }
 
 pub(super) fn dependants(service: &Service, request: &Request) -> Result<Reply, Problem> {
     let name = request.package(0)?;
     let packages = service.registry.dependants(&name)?;
-    Ok(Reply::json(&json!({ "package": name, "dependants": packages })))
+    Ok(Reply::json(
+        &json!({ "package": name, "dependants": packages }),
+    ))
 }

@@ -20,7 +20,10 @@ fn described(record: &IndexRecord, yank_reason: Option<&str>) -> Result<Value, P
 pub(super) fn show(service: &Service, request: &Request) -> Result<Reply, Problem> {
     let (name, version) = (request.package(0)?, request.release_version(1)?);
     let found = service.registry.release(&name, &version)?;
-    Ok(Reply::json(&described(&found.record, found.yank_reason.as_deref())?))
+    Ok(Reply::json(&described(
+        &found.record,
+        found.yank_reason.as_deref(),
+    )?))
 }
 
 pub(super) fn publish(service: &Service, request: &Request) -> Result<Reply, Problem> {
@@ -29,7 +32,9 @@ pub(super) fn publish(service: &Service, request: &Request) -> Result<Reply, Pro
     let archive = request.body.clone();
     let actor = request.actor()?;
     let published =
-        service.registry.publish(actor, &name, &version, archive, may_be_unsatisfiable)?;
+        service
+            .registry
+            .publish(actor, &name, &version, archive, may_be_unsatisfiable)?;
     let (status, record) = match &published {
         Published::Created(record) => (StatusCode::CREATED, record),
         Published::Unchanged(record) => (StatusCode::OK, record),
@@ -53,12 +58,16 @@ pub(super) fn yank(service: &Service, request: &Request) -> Result<Reply, Proble
         let detail = format!("`reason` has 1 to {REASON} bytes");
         return Err(Problem::new(ProblemCode::BodyInvalid, detail));
     }
-    service.registry.set_yanked(request.actor()?, &name, &version, Some(&reason))?;
+    service
+        .registry
+        .set_yanked(request.actor()?, &name, &version, Some(&reason))?;
     Ok(Reply::empty(StatusCode::NO_CONTENT))
 }
 
 pub(super) fn unyank(service: &Service, request: &Request) -> Result<Reply, Problem> {
     let (name, version) = (request.package(0)?, request.release_version(1)?);
-    service.registry.set_yanked(request.actor()?, &name, &version, None)?;
+    service
+        .registry
+        .set_yanked(request.actor()?, &name, &version, None)?;
     Ok(Reply::empty(StatusCode::NO_CONTENT))
 }

@@ -60,7 +60,9 @@ pub(super) fn create(service: &Service, request: &Request) -> Result<Reply, Prob
         return Err(wrong("an owner is letters, digits and @ . _ - +"));
     }
     if asked.names.len() > NAMES || asked.note.len() > 1000 {
-        return Err(wrong(format!("a token has at most {NAMES} names, and a note of 1000 bytes")));
+        return Err(wrong(format!(
+            "a token has at most {NAMES} names, and a note of 1000 bytes"
+        )));
     }
     let mut names = Vec::new();
     for text in &asked.names {
@@ -72,16 +74,30 @@ pub(super) fn create(service: &Service, request: &Request) -> Result<Reply, Prob
     } else if !actor.is_admin() && !actor.names.is_empty() {
         let is_within = |name: &NamePattern| actor.names.iter().any(|own| own.covers(name));
         if !names.iter().all(is_within) {
-            return Err(Problem::new(ProblemCode::Forbidden, "the token is for fewer names"));
+            return Err(Problem::new(
+                ProblemCode::Forbidden,
+                "the token is for fewer names",
+            ));
         }
     }
     let now = service.registry.environment.now();
     let latest = now + SignedDuration::from_hours(24 * DAYS.1);
-    let expires = asked.expires.unwrap_or(now + SignedDuration::from_hours(24 * DAYS.0));
+    let expires = asked
+        .expires
+        .unwrap_or(now + SignedDuration::from_hours(24 * DAYS.0));
     if expires <= now || expires > latest {
-        return Err(wrong(format!("`expires` lies ahead, at most {} days", DAYS.1)));
+        return Err(wrong(format!(
+            "`expires` lies ahead, at most {} days",
+            DAYS.1
+        )));
     }
-    let new = NewToken { owner, scopes, names, note: asked.note, expires: Some(expires) };
+    let new = NewToken {
+        owner,
+        scopes,
+        names,
+        note: asked.note,
+        expires: Some(expires),
+    };
     let (token, secret) = service.registry.create_token(&new)?;
     let mut value = described(&token);
     // It is shown this once.
@@ -108,7 +124,9 @@ pub(super) fn list(service: &Service, request: &Request) -> Result<Reply, Proble
 }
 
 pub(super) fn remove(service: &Service, request: &Request) -> Result<Reply, Problem> {
-    service.registry.remove_token(request.actor()?, request.part(0))?;
+    service
+        .registry
+        .remove_token(request.actor()?, request.part(0))?;
     service.forget_tokens();
     Ok(Reply::empty(StatusCode::NO_CONTENT))
 }

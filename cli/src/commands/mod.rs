@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod check;
+mod export_static;
 mod index;
 mod lock;
 mod pack;
@@ -34,6 +35,7 @@ pub(crate) fn run(arguments: Arguments, output: &mut Output) -> Exit {
         Command::Unpack(args) => unpack::run(&args, output),
         Command::Check(args) => check::run(&args, output),
         Command::Serve(args) => serve::run(&args, output),
+        Command::ExportStatic(args) => export_static::run(&args, output),
     };
     let exit = result.unwrap_or_else(|failure| {
         if output.is_json() {

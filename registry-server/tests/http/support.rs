@@ -76,7 +76,7 @@ impl Served {
             random: Arc::new(move |bytes| {
                 for byte in bytes {
                     let number = next.fetch_add(1, Ordering::Relaxed);
-                    *byte = (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u8;
+                    *byte = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes()[3];
                 }
             }),
         };

@@ -97,7 +97,7 @@ fn check(data: &std::path::Path, acknowledged: &BTreeMap<String, String>) {
         body
     };
     let text = |body: Vec<u8>| String::from_utf8(body).expect("text");
-    let mut served: BTreeMap<String, String> = BTreeMap::new();
+    let mut found: BTreeMap<String, String> = BTreeMap::new();
     for line in text(get("/index/v1/names.ndjson")).lines() {
         let line: Value = serde_json::from_str(line).expect("a line");
         let name = line["name"].as_str().expect("a name");
@@ -108,19 +108,19 @@ fn check(data: &std::path::Path, acknowledged: &BTreeMap<String, String>) {
         for line in text(document).lines() {
             let record = IndexRecord::parse_line(line, &Limits::default()).expect("a record");
             let digest = record.digest.expect("a digest").to_string();
-            served.insert(format!("{name} {}", record.version), digest);
+            found.insert(format!("{name} {}", record.version), digest);
         }
         // The class came with the first release.
         get(&format!("/index/v1/classes/{address}.json"));
     }
     for (release, digest) in acknowledged {
         assert_eq!(
-            served.get(release),
+            found.get(release),
             Some(digest),
             "{release} was acknowledged"
         );
     }
-    let artifacts: BTreeSet<&String> = served.values().collect();
+    let artifacts: BTreeSet<&String> = found.values().collect();
     for digest in artifacts {
         let bytes = get(&format!("/blobs/sha256/{digest}"));
         assert_eq!(ArtifactDigest::of_archive(&bytes).to_string(), *digest);
@@ -139,5 +139,5 @@ fn check(data: &std::path::Path, acknowledged: &BTreeMap<String, String>) {
             break;
         }
     }
-    assert_eq!(changes, (1..=served.len() as u64).collect::<Vec<_>>());
+    assert_eq!(changes, (1..=found.len() as u64).collect::<Vec<_>>());
 }

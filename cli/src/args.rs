@@ -85,6 +85,8 @@ pub(crate) enum Command {
     Cache(crate::commands::CacheArgs),
     /// Serve a registry over HTTP
     Serve(ServeArgs),
+    /// Write a registry as files that any web server can serve
+    ExportStatic(ExportStaticArgs),
 }
 
 /// Where releases come from.
@@ -328,16 +330,12 @@ pub(crate) struct CheckArgs {
     pub(crate) registry: RegistryArgs,
 }
 
-/// Where a registry keeps its data, and whom it answers.
+/// Where a registry keeps its data.
 #[derive(Debug, Args)]
-pub(crate) struct ServeArgs {
+pub(crate) struct StorageArgs {
     /// The folder for the data; made if there is none
     #[arg(long, value_name = "DIR")]
     pub(crate) data: PathBuf,
-
-    /// The address to listen on; port 0 takes any, and the first line on stdout says which
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8642")]
-    pub(crate) listen: std::net::SocketAddr,
 
     /// A PostgreSQL database, `postgres://...`, which several servers can share
     #[arg(
@@ -354,6 +352,25 @@ pub(crate) struct ServeArgs {
     /// `AWS_SESSION_TOKEN`.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) blobs: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportStaticArgs {
+    #[command(flatten)]
+    pub(crate) storage: StorageArgs,
+
+    /// The folder to make; it must not exist, or be empty
+    pub(crate) output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    #[command(flatten)]
+    pub(crate) storage: StorageArgs,
+
+    /// The address to listen on; port 0 takes any, and the first line on stdout says which
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8642")]
+    pub(crate) listen: std::net::SocketAddr,
 
     /// Ask for a token for reading, too
     #[arg(long)]

@@ -11,7 +11,7 @@ use crate::registry::Registry;
 const FOLLOWING: Duration = Duration::from_secs(2);
 
 /// How often artifacts without a release are looked for.
-const SWEEPING: Duration = Duration::from_secs(3600);
+const SWEEPING: Duration = Duration::from_hours(1);
 
 /// The threads of a node that follow other nodes and clean up. They end when this is dropped.
 pub struct Background {

@@ -10,6 +10,7 @@ pub struct Environment {
     /// What time it is.
     pub now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
     /// Fills bytes with randomness that nobody can guess.
+    #[allow(clippy::type_complexity, reason = "a name would only hide what it is")]
     pub random: Arc<dyn Fn(&mut [u8]) + Send + Sync>,
 }
 

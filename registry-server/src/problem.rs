@@ -107,6 +107,8 @@ pub struct Problem {
     pub detail: String,
     /// What is wrong, for the log alone: it may say how the server is built.
     pub cause: Option<String>,
+    /// How many bytes the artifact has of which a range was asked for.
+    pub length: Option<u64>,
 }
 
 impl Problem {
@@ -116,24 +118,27 @@ impl Problem {
             code,
             detail: detail.into(),
             cause: None,
+            length: None,
         }
     }
 
     /// Something went wrong inside. `cause` goes to the log, not into the answer.
-    pub fn internal(cause: impl ToString) -> Self {
+    pub fn internal(cause: impl fmt::Display) -> Self {
         Self {
             code: ProblemCode::Internal,
             detail: "the server failed; its log says why under the request id".to_owned(),
             cause: Some(cause.to_string()),
+            length: None,
         }
     }
 
     /// Something that the server needs does not answer.
-    pub fn unavailable(cause: impl ToString) -> Self {
+    pub fn unavailable(cause: impl fmt::Display) -> Self {
         Self {
             code: ProblemCode::Unavailable,
             detail: "the server cannot reach its data at the moment; try again".to_owned(),
             cause: Some(cause.to_string()),
+            length: None,
         }
     }
 }

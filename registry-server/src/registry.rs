@@ -2,6 +2,7 @@
 //!
 //! All of it blocks, except for what says that it does not.
 
+mod export;
 mod tokens;
 mod views;
 

@@ -2,6 +2,7 @@
 
 mod cache;
 mod check;
+mod export_static;
 mod index;
 mod lock;
 mod locked;
@@ -52,6 +53,7 @@ pub(crate) fn run(arguments: Arguments, output: &mut Output) -> Exit {
         Command::Vendor(args) => locked::vendor(&args, output),
         Command::Cache(args) => cache::run(&args, output),
         Command::Serve(args) => serve::run(&args, output),
+        Command::ExportStatic(args) => export_static::run(&args, output),
     };
     let exit = result.unwrap_or_else(|failure| {
         if output.is_json() {

@@ -13,7 +13,7 @@ use pkgres_registry_server::{
 use tokio::net::TcpListener;
 use tracing_subscriber::EnvFilter;
 
-use crate::args::ServeArgs;
+use crate::args::{ServeArgs, StorageArgs};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
@@ -22,7 +22,7 @@ use crate::output::Output;
 const LOGGED: &str = "warn,pkgres_registry_server=info";
 
 /// How long the body of a request may take.
-const BODY_PATIENCE: Duration = Duration::from_secs(60);
+const BODY_PATIENCE: Duration = Duration::from_mins(1);
 
 /// The name of the file with the first token.
 const TOKEN_FILE: &str = "admin-token";
@@ -41,13 +41,9 @@ pub(crate) fn run(args: &ServeArgs, output: &mut Output) -> Result<Exit> {
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
         .try_init();
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .max_blocking_threads(64)
-        .build()
-        .map_err(|error| cannot_start(format!("there are no threads: {error}")))?;
-    let registry = Arc::new(open(args, runtime.handle())?);
-    let token_file = args.data.join(TOKEN_FILE);
+    let runtime = runtime()?;
+    let registry = Arc::new(open(&args.storage, args.private, runtime.handle())?);
+    let token_file = args.storage.data.join(TOKEN_FILE);
     let is_new = registry.create_first_token(|secret| keep(&token_file, secret))?;
     let background = Background::start(&registry);
     let service = Arc::new(Service::new(Arc::clone(&registry), BODY_PATIENCE));
@@ -78,8 +74,21 @@ pub(crate) fn run(args: &ServeArgs, output: &mut Output) -> Result<Exit> {
     served.map(|()| Exit::Done)
 }
 
+/// The threads that requests are answered on.
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .max_blocking_threads(64)
+        .build()
+        .map_err(|error| cannot_start(format!("there are no threads: {error}")))
+}
+
 /// Opens the registry that the arguments name.
-pub(crate) fn open(args: &ServeArgs, runtime: &tokio::runtime::Handle) -> Result<Registry> {
+pub(crate) fn open(
+    args: &StorageArgs,
+    is_private: bool,
+    runtime: &tokio::runtime::Handle,
+) -> Result<Registry> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let credentials = variable("AWS_ACCESS_KEY_ID").zip(variable("AWS_SECRET_ACCESS_KEY"));
     let storage = Storage {
@@ -93,7 +102,7 @@ pub(crate) fn open(args: &ServeArgs, runtime: &tokio::runtime::Handle) -> Result
         }),
     };
     let settings = Settings {
-        is_private: args.private,
+        is_private,
         ..Settings::default()
     };
     Ok(Registry::open(&storage, settings, environment())?)

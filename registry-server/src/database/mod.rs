@@ -58,7 +58,7 @@ pub(crate) enum Database {
     /// A file, used by this process alone.
     Sqlite(sqlite::Sqlite),
     /// A server, which several nodes share.
-    Postgres(postgres::Postgres),
+    Postgres(Box<postgres::Postgres>),
 }
 
 impl Database {
@@ -71,7 +71,7 @@ impl Database {
 
     /// Connects to a server and brings its schema up to date.
     pub(crate) fn open_postgres(address: &str) -> Result<Self> {
-        let database = Self::Postgres(postgres::Postgres::open(address)?);
+        let database = Self::Postgres(Box::new(postgres::Postgres::open(address)?));
         migrations::run(&database)?;
         Ok(database)
     }

@@ -189,10 +189,13 @@ impl Service {
             query,
             headers: parts.headers.clone(),
             body,
-            version,
             actor,
         };
-        let reply = self.run(handler, request).await?;
+        let is_for_readers = handler.access == Access::Readers && request.actor.is_some();
+        let mut reply = self.run(handler, request).await?;
+        if is_for_readers {
+            keep_private(&mut reply);
+        }
         Ok(conditional::apply(&parts.headers, reply))
     }
 
@@ -235,13 +238,12 @@ impl Service {
             return Ok(None);
         }
         let secret = Identifier::secret(headers)?;
-        let actor = match self.identifier.known(&self.registry, &secret)? {
-            Some(actor) => actor,
-            None => {
-                let service = Arc::clone(self);
-                self.blocking(move || service.identifier.find(&service.registry, &secret))
-                    .await?
-            }
+        let actor = if let Some(actor) = self.identifier.known(&self.registry, &secret)? {
+            actor
+        } else {
+            let service = Arc::clone(self);
+            self.blocking(move || service.identifier.find(&service.registry, &secret))
+                .await?
         };
         if access == Access::Readers {
             actor.require(crate::access::Scope::Read)?;
@@ -261,7 +263,26 @@ impl Service {
     }
 }
 
-fn expected(takes: Takes) -> Option<&'static str> {
+/// What only those with a token may read must not be given to others by caches between.
+fn keep_private(reply: &mut Reply) {
+    reply
+        .headers
+        .append(header::VARY, HeaderValue::from_static("authorization"));
+    let is_public = reply
+        .headers
+        .get(header::CACHE_CONTROL)
+        .is_some_and(|value| value.as_bytes().starts_with(b"public"));
+    let value = if is_public {
+        "private, max-age=31536000, immutable"
+    } else {
+        "private, no-cache"
+    };
+    reply
+        .headers
+        .insert(header::CACHE_CONTROL, HeaderValue::from_static(value));
+}
+
+pub(super) fn expected(takes: Takes) -> Option<&'static str> {
     match takes {
         Takes::Nothing => None,
         Takes::Json | Takes::Batch => Some("application/json"),
@@ -301,6 +322,11 @@ fn refuse(surface: &Surface, problem: &Problem, id: &str) -> Reply {
                 .insert(header::RETRY_AFTER, HeaderValue::from_static("2"));
         }
         _ => {}
+    }
+    if let Some(length) = problem.length
+        && let Ok(value) = HeaderValue::from_str(&format!("bytes */{length}"))
+    {
+        reply.headers.insert(header::CONTENT_RANGE, value);
     }
     reply
 }

@@ -11,6 +11,7 @@ use super::dispatch::{Service, errors_document};
 use super::reply::{JSON, NO_CACHE, Reply};
 use super::request::Request;
 use super::route::{GET, Handler, Route, Surface, Takes};
+use crate::index::InMemory;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::no_such_package;
 
@@ -27,11 +28,11 @@ pub(crate) const SURFACE: Surface = Surface {
                         Ok(name) => name,
                         Err(problem) => return Some(Err(problem)),
                     };
-                    let found = service.registry.node.package_in_memory(&name)?;
-                    Some(match found {
-                        Some(document) => Ok(Reply::document(LINES, &document)),
-                        None => Err(no_such_package(&name)),
-                    })
+                    match service.registry.node.package_in_memory(&name) {
+                        InMemory::Here(document) => Some(Ok(Reply::document(LINES, &document))),
+                        InMemory::Absent => Some(Err(no_such_package(&name))),
+                        InMemory::Elsewhere => None,
+                    }
                 }),
                 run: |service, request| {
                     let name = escaped_name(request.part(0))?;
@@ -122,12 +123,11 @@ fn class(service: &Service, request: &Request) -> Result<Reply, Problem> {
     let name = unescape_name(request.part(0))
         .ok_or_else(|| invalid("an upper case letter X of a name is written !x here".to_owned()))?;
     let class = ClassName::parse(&name).map_err(|error| invalid(error.to_string()))?;
-    match service.registry.node.class(&class)? {
-        Some(document) => Ok(Reply::document(JSON, &document)),
-        None => {
-            let detail = format!("no package defines the class {class}");
-            Err(Problem::new(ProblemCode::NoSuchClass, detail))
-        }
+    if let Some(document) = service.registry.node.class(&class)? {
+        Ok(Reply::document(JSON, &document))
+    } else {
+        let detail = format!("no package defines the class {class}");
+        Err(Problem::new(ProblemCode::NoSuchClass, detail))
     }
 }
 

@@ -15,6 +15,7 @@ mod metrics;
 mod microversion;
 mod native;
 mod negotiate;
+mod openapi;
 mod operations;
 mod query;
 mod range;

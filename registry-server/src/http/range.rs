@@ -27,7 +27,9 @@ pub(crate) fn apply(headers: &HeaderMap, whole: &Bytes, reply: Reply) -> Result<
         Range::Whole => Ok(reply),
         Range::Outside => {
             let detail = format!("the artifact has {length} bytes");
-            Err(Problem::new(ProblemCode::RangeNotSatisfiable, detail))
+            let mut problem = Problem::new(ProblemCode::RangeNotSatisfiable, detail);
+            problem.length = Some(length);
+            Err(problem)
         }
         Range::Part(first, last) => {
             let cut = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(whole.len());

@@ -5,7 +5,6 @@ use http::HeaderMap;
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{PackageName, Version};
 
-use super::Microversion;
 use super::query::Query;
 use crate::access::Actor;
 use crate::problem::{Problem, ProblemCode};
@@ -18,7 +17,6 @@ pub(crate) struct Request {
     pub(crate) query: Query,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
-    pub(crate) version: Microversion,
     /// Who asks, where the table says that this has to be known.
     pub(crate) actor: Option<Actor>,
 }

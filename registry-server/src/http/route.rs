@@ -46,10 +46,13 @@ pub(crate) struct Handler {
     /// The media type of the answer.
     pub(crate) gives: &'static str,
     /// Answers from memory if that is possible, without blocking.
-    pub(crate) quick: Option<fn(&Service, &Request) -> Option<Result<Reply, Problem>>>,
+    pub(crate) quick: Option<Quick>,
     /// Answers, on a thread that may block.
     pub(crate) run: fn(&Service, &Request) -> Result<Reply, Problem>,
 }
+
+/// Answers from memory, or not at all.
+pub(crate) type Quick = fn(&Service, &Request) -> Option<Result<Reply, Problem>>;
 
 /// Who may ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

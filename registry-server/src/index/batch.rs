@@ -17,7 +17,6 @@ use crate::store::documents::Kind;
 #[derive(Debug)]
 pub(crate) struct Batch {
     pub(crate) pieces: Vec<Bytes>,
-    pub(crate) serial: u64,
 }
 
 impl Node {
@@ -95,7 +94,6 @@ impl Node {
         });
         Ok(Some(Batch {
             pieces: answer.finish(),
-            serial: state.serial,
         }))
     }
 }

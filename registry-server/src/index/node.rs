@@ -17,6 +17,16 @@ use crate::store::documents::{self, Kind};
 /// How often a document is looked for again that was rendered anew meanwhile.
 const ATTEMPTS: usize = 8;
 
+/// What memory knows of a document.
+pub(crate) enum InMemory {
+    /// It is here.
+    Here(Arc<Document>),
+    /// There is none.
+    Absent,
+    /// There is one, but not in memory.
+    Elsewhere,
+}
+
 /// What a node holds of the index.
 pub(crate) struct Node {
     database: Arc<Database>,
@@ -77,12 +87,14 @@ impl Node {
         Ok(next)
     }
 
-    /// The index document of a package, if it is in memory; `Some(None)` if there is no such
-    /// package. Does not block.
-    pub(crate) fn package_in_memory(&self, name: &PackageName) -> Option<Option<Arc<Document>>> {
+    /// The index document of a package as far as memory knows. Does not block.
+    pub(crate) fn package_in_memory(&self, name: &PackageName) -> InMemory {
         match self.state().package(name) {
-            Some((_, entry)) => self.cache.get(&entry.digest).map(Some),
-            None => Some(None),
+            Some((_, entry)) => match self.cache.get(&entry.digest) {
+                Some(document) => InMemory::Here(document),
+                None => InMemory::Elsewhere,
+            },
+            None => InMemory::Absent,
         }
     }
 

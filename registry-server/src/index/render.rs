@@ -18,21 +18,20 @@ pub(crate) fn render(
     serial: u64,
     limits: &Limits,
 ) -> Result<()> {
-    let releases = releases::all(transaction, package, limits)?;
-    let mut records: Vec<IndexRecord> =
-        releases.into_iter().map(|release| release.record).collect();
-    let required: BTreeSet<&str> = records
+    let all = releases::all(transaction, package, limits)?;
+    let mut records: Vec<IndexRecord> = all.into_iter().map(|release| release.record).collect();
+    let names: BTreeSet<&str> = records
         .iter()
         .flat_map(|record| &record.requirements)
         .map(|requirement| requirement.package.as_str())
         .collect();
-    let requires = required.into_iter().collect::<Vec<_>>().join("\n");
+    let requires = names.into_iter().collect::<Vec<_>>().join("\n");
     let document = IndexDocument::render(&mut records);
-    let name = package.as_str();
+    let address = package.as_str();
     documents::put(
         transaction,
         Kind::Package,
-        name,
+        address,
         document.bytes,
         requires,
         serial,

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use pkgres_manifest::{IndexRecord, PackageName, Version};
+use bytes::Bytes;
+use pkgres_manifest::{ClassName, IndexRecord, PackageName, Version};
+use pkgres_registry_client::protocol::{BatchRequest, Digest, SignedSnapshot};
 
 use super::{Registry, no_such_package, no_such_version};
 use crate::problem::Problem;
@@ -85,6 +87,69 @@ impl Registry {
         Ok(self
             .database
             .read(|transaction| releases::dependants(transaction, name))?)
+    }
+
+    /// The names of packages that have a text in name, title or description, define a class and
+    /// belong to an owner, sorted; at most `limit` of those after `marker`. What is empty does not
+    /// matter.
+    pub fn search_names(
+        &self,
+        text: &str,
+        class: &str,
+        owner: &str,
+        marker: &str,
+        limit: u64,
+    ) -> Result<Vec<String>, Problem> {
+        let found = self.search(&Search {
+            text: text.to_owned(),
+            class: class.to_owned(),
+            owner: owner.to_owned(),
+            marker: marker.to_owned(),
+            limit,
+        })?;
+        Ok(found.into_iter().map(|package| package.name).collect())
+    }
+
+    /// The index document of a package.
+    pub fn index_document(&self, name: &PackageName) -> Result<Option<Bytes>, Problem> {
+        Ok(self
+            .node
+            .package(name)?
+            .map(|document| document.body.clone()))
+    }
+
+    /// The document of a class.
+    pub fn class_document(&self, class: &ClassName) -> Result<Option<Bytes>, Problem> {
+        Ok(self
+            .node
+            .class(class)?
+            .map(|document| document.body.clone()))
+    }
+
+    /// `names.ndjson`: the digests of all index documents.
+    pub fn names(&self) -> Bytes {
+        self.node.state().names().body.clone()
+    }
+
+    /// The signed state of the index.
+    pub fn snapshot(&self) -> SignedSnapshot {
+        self.node.snapshot().snapshot.as_ref().clone()
+    }
+
+    /// The answer to a batch request, in pieces.
+    pub fn batch(&self, request: &BatchRequest) -> Result<Vec<Bytes>, Problem> {
+        let batch = self.node.batch(request, self.settings.batch_names)?;
+        Ok(batch.pieces)
+    }
+
+    /// Keeps an artifact that no release has yet.
+    pub fn put_artifact(&self, bytes: impl Into<Bytes>) -> Result<Digest, Problem> {
+        let bytes = bytes.into();
+        let digest = Digest::of(&bytes);
+        self.blobs
+            .put(&digest, bytes)
+            .map_err(Problem::unavailable)?;
+        Ok(digest)
     }
 
     pub(crate) fn search(&self, search: &Search) -> Result<Vec<PackageRow>, Problem> {

@@ -43,7 +43,7 @@ pub(crate) fn after(
     )?;
     rows.iter()
         .map(|row| {
-            let damaged = |_| DatabaseError::Failed("a change cannot be read".to_owned());
+            let damaged = || DatabaseError::Failed("a change cannot be read".to_owned());
             let version = row.text(3)?;
             Ok(Change {
                 serial: row.integer(0)?.unsigned_abs(),
@@ -54,12 +54,12 @@ pub(crate) fn after(
                     "delete" => ChangeKind::Delete,
                     _ => ChangeKind::Other,
                 },
-                name: PackageName::parse(row.text(2)?).map_err(|_| damaged(()))?,
+                name: PackageName::parse(row.text(2)?).map_err(|_| damaged())?,
                 version: match version {
                     "" => None,
-                    text => Some(Version::parse(text).map_err(|_| damaged(()))?),
+                    text => Some(Version::parse(text).map_err(|_| damaged())?),
                 },
-                at: row.text(4)?.parse().map_err(|_| damaged(()))?,
+                at: row.text(4)?.parse().map_err(|_| damaged())?,
             })
         })
         .collect()

@@ -7,9 +7,10 @@ mod tokens;
 
 use http::Method;
 
-use super::Microversion;
 use super::dispatch::errors_document;
+use super::reply::Reply;
 use super::route::{Access, GET, Handler, Route, Surface, Takes};
+use super::{Microversion, openapi};
 
 pub(crate) const SURFACE: Surface = Surface {
     prefix: "",
@@ -20,6 +21,15 @@ pub(crate) const SURFACE: Surface = Surface {
                 summary: "The versions of the API",
                 access: Access::Everyone,
                 quick: Some(|_, _| Some(Ok(discovery::versions()))),
+                ..GET
+            }],
+        },
+        Route {
+            path: "v1/openapi.json",
+            handlers: &[Handler {
+                summary: "This description",
+                access: Access::Everyone,
+                run: |_, _| Ok(Reply::json(&openapi::document())),
                 ..GET
             }],
         },

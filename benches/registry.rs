@@ -236,7 +236,7 @@ fn resolve(
         copied.push(timed(&mut curl())?);
     }
     let peer = median(copied);
-    let mut row = |case: &str, time: Duration| {
+    let row = |case: &str, time: Duration| {
         let ratio = time.as_secs_f64() / peer.as_secs_f64();
         println!(
             "| {case} | {:.1} ms | {ratio:.2}x |",

@@ -69,6 +69,20 @@ pub(crate) enum Command {
     Unpack(UnpackArgs),
     /// Check manifests, class files, packages and archives
     Check(CheckArgs),
+    /// Publish a package in a registry
+    Publish(crate::commands::PublishArgs),
+    /// Withdraw a release: it stays readable, and is not chosen anew
+    Yank(crate::commands::YankArgs),
+    /// Keep a token for a registry
+    Login(crate::commands::LoginArgs),
+    /// Fetch what is locked into the cache
+    Fetch(crate::commands::LockedArgs),
+    /// Check that what is locked can be had, with the digests that are locked
+    Verify(crate::commands::LockedArgs),
+    /// Write the archives of what is locked into a folder
+    Vendor(crate::commands::VendorArgs),
+    /// Show, check or empty the cache
+    Cache(crate::commands::CacheArgs),
     /// Serve a registry over HTTP
     Serve(ServeArgs),
     /// Write a registry as files that any web server can serve
@@ -78,7 +92,8 @@ pub(crate) enum Command {
 /// Where releases come from.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RegistryArgs {
-    /// A registry, `[NAME=]dir:FOLDER` or `[NAME=]index:FILE`; the first that has a package wins
+    /// A registry, `[NAME=]dir:FOLDER`, `index:FILE` or `https://ADDRESS`; the first that has a
+    /// package wins
     ///
     /// Without it: the variable `PKGRES_REGISTRY` (several are separated by commas), then
     /// `registries` in the nearest pkgres.toml, then the folder that contains the package folder.
@@ -96,6 +111,9 @@ pub(crate) struct RegistryArgs {
     #[arg(long)]
     pub(crate) no_cache: bool,
 
+    #[command(flatten)]
+    pub(crate) network: NetworkArgs,
+
     /// The core library, which every package requires
     #[arg(long, value_name = "NAME", default_value = "io.murano")]
     pub(crate) core_library: String,
@@ -103,6 +121,22 @@ pub(crate) struct RegistryArgs {
     /// There is no core library
     #[arg(long, conflicts_with = "core_library")]
     pub(crate) no_core_library: bool,
+}
+
+/// How registries on the network are asked.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct NetworkArgs {
+    /// Ask no registry on the network; what is in the cache has to do
+    #[arg(long)]
+    pub(crate) offline: bool,
+
+    /// Certificates of authorities to believe besides those of the system, as PEM
+    #[arg(long = "ca-file", value_name = "FILE")]
+    pub(crate) ca_files: Vec<PathBuf>,
+
+    /// Let registries be asked without encryption; on this machine they always may
+    #[arg(long)]
+    pub(crate) allow_http: bool,
 }
 
 /// How versions are chosen.

@@ -15,13 +15,13 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, BufWriter, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use pkgres_benches::files;
 use pkgres_benches::index::IndexShape;
-use pkgres_benches::process::medians;
+use pkgres_benches::process::{binary, medians};
 use pkgres_benches::table::{ProcessRow, ProcessTable};
 use pkgres_files::map_file;
 use pkgres_manifest::diagnostic::{Location, SourceText};
@@ -268,26 +268,6 @@ fn measure() -> io::Result<()> {
     };
     println!("{table}");
     Ok(())
-}
-
-/// The binary to measure, built from this workspace unless one is named.
-fn binary() -> io::Result<PathBuf> {
-    if let Some(path) = std::env::var_os("PKGRES") {
-        return Ok(path.into());
-    }
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let build = Command::new(cargo)
-        .args(["build", "--release", "--package", "pkgres"])
-        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
-        .status()?;
-    if !build.success() {
-        return Err(io::Error::other("the binary cannot be built"));
-    }
-    // Benchmarks are built into the folder `deps` beside it.
-    let this = std::env::current_exe()?;
-    let folder = this.parent().and_then(Path::parent);
-    let folder = folder.ok_or_else(|| io::Error::other("no folder of builds"))?;
-    Ok(folder.join(format!("pkgres{}", std::env::consts::EXE_SUFFIX)))
 }
 
 /// Runs a program once; the last of what it said that it did.

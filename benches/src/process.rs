@@ -1,6 +1,7 @@
 //! Whole processes: from the start to the end, with the memory that they reached.
 
 use std::io;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -60,4 +61,24 @@ pub fn medians<'command>(
         }
     };
     Ok(usages.iter().map(middle).collect())
+}
+
+/// The binary to measure, built from this workspace unless one is named.
+pub fn binary() -> io::Result<PathBuf> {
+    if let Some(path) = std::env::var_os("PKGRES") {
+        return Ok(path.into());
+    }
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let build = Command::new(cargo)
+        .args(["build", "--release", "--package", "pkgres"])
+        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+        .status()?;
+    if !build.success() {
+        return Err(io::Error::other("the binary cannot be built"));
+    }
+    // Benchmarks are built into the folder `deps` beside it.
+    let this = std::env::current_exe()?;
+    let folder = this.parent().and_then(Path::parent);
+    let folder = folder.ok_or_else(|| io::Error::other("no folder of builds"))?;
+    Ok(folder.join(format!("pkgres{}", std::env::consts::EXE_SUFFIX)))
 }

@@ -69,12 +69,31 @@ pub(crate) enum Command {
     Unpack(UnpackArgs),
     /// Check manifests, class files, packages and archives
     Check(CheckArgs),
+    /// Publish a package in a registry
+    Publish(crate::commands::PublishArgs),
+    /// Withdraw a release: it stays readable, and is not chosen anew
+    Yank(crate::commands::YankArgs),
+    /// Keep a token for a registry
+    Login(crate::commands::LoginArgs),
+    /// Fetch what is locked into the cache
+    Fetch(crate::commands::LockedArgs),
+    /// Check that what is locked can be had, with the digests that are locked
+    Verify(crate::commands::LockedArgs),
+    /// Write the archives of what is locked into a folder
+    Vendor(crate::commands::VendorArgs),
+    /// Show, check or empty the cache
+    Cache(crate::commands::CacheArgs),
+    /// Serve a registry over HTTP
+    Serve(ServeArgs),
+    /// Write a registry as files that any web server can serve
+    ExportStatic(ExportStaticArgs),
 }
 
 /// Where releases come from.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RegistryArgs {
-    /// A registry, `[NAME=]dir:FOLDER` or `[NAME=]index:FILE`; the first that has a package wins
+    /// A registry, `[NAME=]dir:FOLDER`, `index:FILE` or `https://ADDRESS`; the first that has a
+    /// package wins
     ///
     /// Without it: the variable `PKGRES_REGISTRY` (several are separated by commas), then
     /// `registries` in the nearest pkgres.toml, then the folder that contains the package folder.
@@ -92,6 +111,9 @@ pub(crate) struct RegistryArgs {
     #[arg(long)]
     pub(crate) no_cache: bool,
 
+    #[command(flatten)]
+    pub(crate) network: NetworkArgs,
+
     /// The core library, which every package requires
     #[arg(long, value_name = "NAME", default_value = "io.murano")]
     pub(crate) core_library: String,
@@ -99,6 +121,22 @@ pub(crate) struct RegistryArgs {
     /// There is no core library
     #[arg(long, conflicts_with = "core_library")]
     pub(crate) no_core_library: bool,
+}
+
+/// How registries on the network are asked.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct NetworkArgs {
+    /// Ask no registry on the network; what is in the cache has to do
+    #[arg(long)]
+    pub(crate) offline: bool,
+
+    /// Certificates of authorities to believe besides those of the system, as PEM
+    #[arg(long = "ca-file", value_name = "FILE")]
+    pub(crate) ca_files: Vec<PathBuf>,
+
+    /// Let registries be asked without encryption; on this machine they always may
+    #[arg(long)]
+    pub(crate) allow_http: bool,
 }
 
 /// How versions are chosen.
@@ -290,4 +328,51 @@ pub(crate) struct CheckArgs {
 
     #[command(flatten)]
     pub(crate) registry: RegistryArgs,
+}
+
+/// Where a registry keeps its data.
+#[derive(Debug, Args)]
+pub(crate) struct StorageArgs {
+    /// The folder for the data; made if there is none
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: PathBuf,
+
+    /// A PostgreSQL database, `postgres://...`, which several servers can share
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        env = "PKGRES_DATABASE",
+        hide_env_values = true
+    )]
+    pub(crate) database: Option<String>,
+
+    /// A bucket for archives, `s3://BUCKET[?endpoint=...&region=...]`
+    ///
+    /// The credentials are taken from `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and
+    /// `AWS_SESSION_TOKEN`.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) blobs: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportStaticArgs {
+    #[command(flatten)]
+    pub(crate) storage: StorageArgs,
+
+    /// The folder to make; it must not exist, or be empty
+    pub(crate) output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    #[command(flatten)]
+    pub(crate) storage: StorageArgs,
+
+    /// The address to listen on; port 0 takes any, and the first line on stdout says which
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8642")]
+    pub(crate) listen: std::net::SocketAddr,
+
+    /// Ask for a token for reading, too
+    #[arg(long)]
+    pub(crate) private: bool,
 }

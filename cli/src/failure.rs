@@ -52,7 +52,7 @@ impl From<RegistryError> for Failure {
     fn from(error: RegistryError) -> Self {
         let finding = error.to_diagnostic();
         let exit = match finding.code {
-            Code::Digest => Exit::Integrity,
+            Code::Digest | Code::Untrusted => Exit::Integrity,
             _ => Exit::Registry,
         };
         Self {

@@ -7,6 +7,7 @@ mod args;
 mod commands;
 mod exit;
 mod failure;
+mod network;
 mod output;
 mod project;
 mod registries;

@@ -52,7 +52,8 @@ impl Output {
         }
     }
 
-    fn flush(&mut self) {
+    /// Brings what was written so far to its reader.
+    pub(crate) fn flush(&mut self) {
         if self.failure.is_none() {
             self.failure = self.stdout.flush().err();
         }

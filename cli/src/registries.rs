@@ -6,11 +6,13 @@ use std::time::SystemTime;
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{IndexRecord, PackageName, ReadOptions};
-use pkgres_registry_client::{IndexCache, RegistryLocation, RegistrySet, read_provided};
+use pkgres_registry_client::protocol::PublicKey;
+use pkgres_registry_client::{IndexCache, Namespace, RegistryLocation, RegistrySet, read_provided};
 
 use crate::args::RegistryArgs;
 use crate::failure::{Failure, Result};
-use crate::settings::Settings;
+use crate::network;
+use crate::settings::{Registries, RegistryTable, Settings};
 
 /// The variable that names registries, separated by commas.
 const REGISTRY_VARIABLE: &str = "PKGRES_REGISTRY";
@@ -31,56 +33,96 @@ pub(crate) fn open(
     open_all(&locations(args, root_folder)?, args, options)
 }
 
+/// A registry and what the settings say of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) location: RegistryLocation,
+    /// Names that are asked of this registry alone.
+    namespaces: Vec<Namespace>,
+    /// The key that signs its state.
+    pub(crate) key: Option<PublicKey>,
+    /// A file with certificates of authorities.
+    pub(crate) ca: Option<PathBuf>,
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.location.fmt(formatter)
+    }
+}
+
+impl From<RegistryLocation> for Place {
+    fn from(location: RegistryLocation) -> Self {
+        Self {
+            location,
+            namespaces: Vec::new(),
+            key: None,
+            ca: None,
+        }
+    }
+}
+
 /// Opens registries, the preferred one first.
 pub(crate) fn open_all(
-    locations: &[RegistryLocation],
+    places: &[Place],
     args: &RegistryArgs,
     options: &ReadOptions,
 ) -> Result<RegistrySet> {
-    let cache = cache(args);
-    let registries = locations
-        .iter()
-        .map(|location| location.open(options, cache.as_ref()))
-        .collect::<std::result::Result<Vec<_>, _>>()?;
-    Ok(RegistrySet::new(registries))
+    let cache = cache_folder(args.no_cache);
+    let index_cache = cache
+        .clone()
+        .map(|folder| IndexCache::new(folder, SystemTime::now()));
+    let mut registries = Vec::with_capacity(places.len());
+    for place in places {
+        let http = network::options(&args.network, place, cache.clone())?;
+        let registry = place.location.open(options, index_cache.as_ref(), &http)?;
+        registries.push(registry);
+    }
+    let mut registries = RegistrySet::new(registries);
+    for place in places {
+        for namespace in &place.namespaces {
+            registries.bind(namespace.clone(), place.location.name.clone());
+        }
+    }
+    Ok(registries)
 }
 
-/// Where compiled indexes are kept.
+/// Where the cache is.
 ///
 /// Settings files have no say in this: they come with a project, and whoever can write to the
 /// folder decides what is resolved.
-fn cache(args: &RegistryArgs) -> Option<IndexCache> {
-    if args.no_cache {
+pub(crate) fn cache_folder(no_cache: bool) -> Option<PathBuf> {
+    if no_cache {
         return None;
     }
-    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-    // A relative folder would be another one wherever the command is run.
-    let folder = |name| {
-        variable(name)
-            .map(PathBuf::from)
-            .filter(|folder| folder.is_absolute())
-    };
-    let folder = match variable(CACHE_VARIABLE) {
-        Some(folder) => PathBuf::from(folder),
-        None => folder("XDG_CACHE_HOME")
-            .or_else(|| Some(folder("HOME")?.join(".cache")))?
-            .join("pkgres"),
-    };
-    Some(IndexCache::new(folder, SystemTime::now()))
+    network::folder(CACHE_VARIABLE, "XDG_CACHE_HOME", ".cache")
 }
 
 /// Where the registries are, in order of preference.
-pub(crate) fn locations(
-    args: &RegistryArgs,
-    root_folder: Option<&Path>,
-) -> Result<Vec<RegistryLocation>> {
-    let parse = |texts: &[String], base: &Path, from: &str| {
-        RegistryLocation::parse_all(texts.iter().map(String::as_str), base)
-            .map_err(|error| Failure::usage(format!("{from}: {error}")))
-    };
+pub(crate) fn locations(args: &RegistryArgs, root_folder: Option<&Path>) -> Result<Vec<Place>> {
     if !args.registries.is_empty() {
         return parse(&args.registries, Path::new(""), "--registry");
     }
+    match configured(root_folder)? {
+        Some(places) => Ok(places),
+        None => match root_folder {
+            Some(folder) => Ok(vec![RegistryLocation::beside(folder).into()]),
+            None => Err(Failure::usage(
+                "no registry is given: `--registry dir:FOLDER` names one",
+            )),
+        },
+    }
+}
+
+/// Reads places as they are written.
+pub(crate) fn parse(texts: &[String], base: &Path, from: &str) -> Result<Vec<Place>> {
+    let locations = RegistryLocation::parse_all(texts.iter().map(String::as_str), base)
+        .map_err(|error| Failure::usage(format!("{from}: {error}")))?;
+    Ok(locations.into_iter().map(Place::from).collect())
+}
+
+/// The registries that the environment or the settings name, if they name any.
+pub(crate) fn configured(root_folder: Option<&Path>) -> Result<Option<Vec<Place>>> {
     if let Some(value) = std::env::var_os(REGISTRY_VARIABLE).filter(|value| !value.is_empty()) {
         let value = value
             .into_string()
@@ -89,7 +131,7 @@ pub(crate) fn locations(
             .split(',')
             .map(|text| text.trim().to_owned())
             .collect();
-        return parse(&texts, Path::new(""), REGISTRY_VARIABLE);
+        return parse(&texts, Path::new(""), REGISTRY_VARIABLE).map(Some);
     }
     // An archive lies in the folder that a package folder would be.
     let settings_folder = match root_folder {
@@ -98,15 +140,34 @@ pub(crate) fn locations(
         None => Path::new("."),
     };
     let settings = Settings::nearest(settings_folder)?;
-    if let Some(texts) = &settings.registries {
-        return parse(texts, &settings.folder, "pkgres.toml");
+    match &settings.registries {
+        None => Ok(None),
+        Some(Registries::Places(texts)) => parse(texts, &settings.folder, "pkgres.toml").map(Some),
+        Some(Registries::Tables(tables)) => of_tables(tables, &settings.folder).map(Some),
     }
-    match root_folder {
-        Some(folder) => Ok(vec![RegistryLocation::beside(folder)]),
-        None => Err(Failure::usage(
-            "no registry is given: `--registry dir:FOLDER` names one",
-        )),
+}
+
+/// Registries that have a table each.
+fn of_tables(tables: &[(String, RegistryTable)], folder: &Path) -> Result<Vec<Place>> {
+    let texts: Vec<String> = tables
+        .iter()
+        .map(|(name, table)| format!("{name}={}", table.location))
+        .collect();
+    let mut places = parse(&texts, folder, "pkgres.toml")?;
+    for (place, (name, table)) in places.iter_mut().zip(tables) {
+        let wrong = |error: &dyn std::fmt::Display| {
+            Failure::usage(format!("pkgres.toml: registries.{name}: {error}"))
+        };
+        for text in &table.namespaces {
+            let namespace = Namespace::parse(text).map_err(|error| wrong(&error))?;
+            place.namespaces.push(namespace);
+        }
+        if let Some(key) = &table.key {
+            place.key = Some(PublicKey::parse(key).map_err(|error| wrong(&error))?);
+        }
+        place.ca = table.ca.as_ref().map(|path| folder.join(path));
     }
+    Ok(places)
 }
 
 /// The core library of a run.

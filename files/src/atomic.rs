@@ -35,6 +35,31 @@ pub fn write_cache_file(
     write(system, path, bytes, Durability::Volatile)
 }
 
+/// Writes a file that nobody else may read, such as one with a secret; otherwise as [`write_file`].
+pub fn write_private_file(
+    system: &dyn FileSystem,
+    path: &Path,
+    bytes: &[u8],
+) -> Result<(), FileError> {
+    write_with(system, path, bytes, Durability::Durable, Access::Private)
+}
+
+/// Makes a folder and those that it lies in, as far as they are missing, and brings them to the
+/// disk.
+pub fn make_folder(system: &dyn FileSystem, folder: &Path) -> Result<(), FileError> {
+    make_folders(system, folder)?;
+    // The name of a folder is kept by the one that it lies in.
+    for folder in folder.ancestors().skip(1).take(2) {
+        if folder.as_os_str().is_empty() {
+            break;
+        }
+        system
+            .sync_folder(folder)
+            .map_err(FileError::system("cannot create", folder))?;
+    }
+    Ok(())
+}
+
 /// Makes a folder and those that it lies in, as far as they are missing.
 fn make_folders(system: &dyn FileSystem, folder: &Path) -> Result<(), FileError> {
     let kind = |folder: &Path| {
@@ -72,6 +97,16 @@ fn write(
     bytes: &[u8],
     durability: Durability,
 ) -> Result<(), FileError> {
+    write_with(system, path, bytes, durability, Access::Data)
+}
+
+fn write_with(
+    system: &dyn FileSystem,
+    path: &Path,
+    bytes: &[u8],
+    durability: Durability,
+    access: Access,
+) -> Result<(), FileError> {
     let folder = parent(path);
     let name = file_name(path)?;
     match system
@@ -87,7 +122,7 @@ fn write(
     }
     sweep(system, folder, &name);
     let temporary = folder.join(temporary_name(&name));
-    let written = write_and_rename(system, &temporary, path, bytes, durability);
+    let written = write_and_rename(system, (&temporary, path), bytes, durability, access);
     if written.is_err() {
         // The error that is reported is the first one.
         let _ = system.remove(&temporary);
@@ -103,16 +138,14 @@ fn write(
 
 fn write_and_rename(
     system: &dyn FileSystem,
-    temporary: &Path,
-    path: &Path,
+    (temporary, path): (&Path, &Path),
     bytes: &[u8],
     durability: Durability,
+    access: Access,
 ) -> Result<(), FileError> {
     // Errors name the target: nobody knows the temporary file.
     let failed = || FileError::system("cannot write", path);
-    let mut file = system
-        .create_file(temporary, Access::Data)
-        .map_err(failed())?;
+    let mut file = system.create_file(temporary, access).map_err(failed())?;
     file.write(bytes).map_err(failed())?;
     if durability == Durability::Durable {
         file.sync().map_err(failed())?;

@@ -23,6 +23,8 @@ pub enum Access {
     Data,
     /// Everyone may read and run it.
     Program,
+    /// Its owner alone may read it.
+    Private,
 }
 
 /// A file that is being written. Until it is dropped, no sweep takes it for a leftover.

@@ -27,7 +27,9 @@ mod read;
 mod real;
 pub mod simulated;
 
-pub use atomic::{NewTreeFile, write_cache_file, write_file, write_tree};
+pub use atomic::{
+    NewTreeFile, make_folder, write_cache_file, write_file, write_private_file, write_tree,
+};
 pub use error::FileError;
 pub use file_system::{Access, EntryKind, FileSystem, NewFile};
 pub use map::{FileBytes, map_file};

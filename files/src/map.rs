@@ -28,6 +28,12 @@ impl Deref for FileBytes {
     }
 }
 
+impl AsRef<[u8]> for FileBytes {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
 /// Maps a plain file of at most `limit` bytes into memory, or reads it where that is not possible.
 /// The last part of the path must not be a link.
 ///

@@ -71,10 +71,10 @@ impl FileSystem for RealFileSystem {
         #[cfg(unix)]
         {
             use std::os::unix::fs::OpenOptionsExt as _;
-            options.mode(if access == Access::Program {
-                0o755
-            } else {
-                0o644
+            options.mode(match access {
+                Access::Data => 0o644,
+                Access::Program => 0o755,
+                Access::Private => 0o600,
             });
         }
         #[cfg(not(unix))]

@@ -219,6 +219,13 @@ impl serde::Serialize for Version {
     }
 }
 
+impl<'de> serde::Deserialize<'de> for Version {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        Self::parse(&text).map_err(serde::de::Error::custom)
+    }
+}
+
 /// `1` and `1.2` with zeros appended; nothing for any other text.
 fn pad(text: &str) -> Option<String> {
     let mut parts = 0;

@@ -1,4 +1,5 @@
-//! Registries as they are written on a command line: `[NAME=]KIND:LOCATION`.
+//! Registries as they are written on a command line: `[NAME=]KIND:LOCATION`, or `[NAME=]` and an
+//! address on the network.
 
 use std::path::{Path, PathBuf};
 
@@ -6,6 +7,7 @@ use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{ReadOptions, RegistryName};
 
 use crate::directory::DirectoryRegistry;
+use crate::http::{Address, AddressError, HttpOptions, HttpRegistry};
 use crate::index_cache::IndexCache;
 use crate::index_file::IndexFileRegistry;
 use crate::registry::{Registry, RegistryError};
@@ -22,6 +24,7 @@ pub struct RegistryLocation {
 enum Kind {
     Directory(PathBuf),
     IndexFile(PathBuf),
+    Http(Address),
 }
 
 /// A text that does not say where a registry is.
@@ -34,8 +37,11 @@ pub enum LocationError {
     #[error("two registries are called `{0}`")]
     NameTwice(RegistryName),
     /// The kind is missing or not known.
-    #[error("`{}` is not a registry: `dir:FOLDER` or `index:FILE` is expected, with `NAME=` in front for another name", Escaped::shortened(.0))]
+    #[error("`{}` is not a registry: `dir:FOLDER`, `index:FILE` or `https://ADDRESS` is expected, with `NAME=` in front for another name", Escaped::shortened(.0))]
     Kind(String),
+    /// The address makes no sense.
+    #[error(transparent)]
+    Address(#[from] AddressError),
 }
 
 impl RegistryLocation {
@@ -61,6 +67,7 @@ impl RegistryLocation {
             let kind = match rest.split_once(':') {
                 Some(("dir", path)) if !path.is_empty() => Kind::Directory(base.join(path)),
                 Some(("index", path)) if !path.is_empty() => Kind::IndexFile(base.join(path)),
+                Some(("https" | "http", _)) => Kind::Http(Address::parse(rest)?),
                 _ => return Err(LocationError::Kind(text.to_owned())),
             };
             if locations.iter().any(|other| other.name == name) {
@@ -88,13 +95,29 @@ impl RegistryLocation {
         }
     }
 
-    /// Opens the registry. Index files are compiled and kept in a cache if there is one.
+    /// The address, if the registry is on the network.
+    pub fn address(&self) -> Option<&Address> {
+        match &self.kind {
+            Kind::Http(address) => Some(address),
+            Kind::Directory(_) | Kind::IndexFile(_) => None,
+        }
+    }
+
+    /// Opens the registry. Index files are compiled and kept in a cache if there is one. A
+    /// registry on the network is not asked before there is a question.
     pub fn open(
         &self,
         options: &ReadOptions,
         cache: Option<&IndexCache>,
+        http: &HttpOptions,
     ) -> Result<Box<dyn Registry>, RegistryError> {
         Ok(match &self.kind {
+            Kind::Http(address) => Box::new(HttpRegistry::new(
+                self.name.clone(),
+                address.clone(),
+                &options.limits,
+                http.clone(),
+            )),
             Kind::Directory(path) => {
                 Box::new(DirectoryRegistry::open(self.name.clone(), path, options)?)
             }
@@ -115,6 +138,8 @@ impl std::fmt::Display for RegistryLocation {
         let (kind, path) = match &self.kind {
             Kind::Directory(path) => ("dir", path),
             Kind::IndexFile(path) => ("index", path),
+            // Credentials are not part of what is shown of an address.
+            Kind::Http(address) => return write!(formatter, "{}={address}", self.name),
         };
         let path = path.to_string_lossy();
         write!(formatter, "{}={kind}:{}", self.name, Escaped::new(&path))
@@ -162,6 +187,26 @@ mod tests {
         ] {
             assert!(parse(&[bad]).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn addresses_are_shown_without_credentials() {
+        let texts = [
+            "acme=https://me:secret@example.org/base",
+            "http://127.0.0.1:8080",
+        ];
+        let locations = RegistryLocation::parse_all(texts, Path::new("")).expect("two addresses");
+        let shown: Vec<String> = locations.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            shown,
+            [
+                "acme=https://example.org/base/",
+                "default=http://127.0.0.1:8080/"
+            ]
+        );
+        assert!(locations[0].address().is_some());
+        assert!(parse(&["https://"]).is_err());
+        assert!(parse(&["https:x y"]).is_err());
     }
 
     #[test]

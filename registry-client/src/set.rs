@@ -5,25 +5,50 @@ use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
-    ArtifactDigest, ClassName, Package, PackageName, ReadOptions, ReleaseSource, Version,
+    ArtifactDigest, ClassName, Package, PackageName, ReadOptions, RegistryName, ReleaseSource,
+    Version,
 };
 use pkgres_resolver::{Resolver, Supply};
 
+use crate::namespace::Namespace;
 use crate::registry::{Artifact, Registry, RegistryError};
 
 /// Several registries in order of preference.
 ///
 /// A package comes from the first registry that has its name, with all of its releases: a public
 /// registry cannot slip a newer version of a private package in.
+///
+/// Names can be bound to a registry: then they are asked of it alone, and a registry that is public
+/// does not even learn that they exist.
 #[derive(Default)]
 pub struct RegistrySet {
     registries: Vec<Box<dyn Registry>>,
+    bindings: Vec<(Namespace, RegistryName)>,
 }
 
 impl RegistrySet {
     /// A set of registries, the preferred one first.
     pub fn new(registries: Vec<Box<dyn Registry>>) -> Self {
-        Self { registries }
+        Self {
+            registries,
+            bindings: Vec::new(),
+        }
+    }
+
+    /// Binds names to a registry. Where several bindings match a name, the narrowest counts.
+    pub fn bind(&mut self, namespace: Namespace, registry: RegistryName) {
+        self.bindings.push((namespace, registry));
+    }
+
+    /// Whether a registry may be asked for a package.
+    fn may_have(&self, registry: &dyn Registry, name: &PackageName) -> bool {
+        let matching = self
+            .bindings
+            .iter()
+            .filter(|(namespace, _)| namespace.contains(name));
+        matching
+            .max_by_key(|(namespace, _)| namespace.width())
+            .is_none_or(|(_, bound)| bound == registry.name())
     }
 
     /// Adds a registry that is preferred to all others.
@@ -39,23 +64,39 @@ impl RegistrySet {
             if open.is_empty() {
                 break;
             }
-            let asked: Vec<PackageName> = open.iter().map(|at| names[*at].clone()).collect();
+            let may_have = |at: &usize| self.may_have(registry.as_ref(), &names[*at]);
+            let asked: Vec<PackageName> = open
+                .iter()
+                .filter(|at| may_have(at))
+                .map(|at| names[*at].clone())
+                .collect();
+            if asked.is_empty() {
+                continue;
+            }
             let mut answers = registry.records(&asked)?.into_iter();
-            open.retain(|at| match answers.next().flatten() {
-                Some(records) => {
-                    let source = ReleaseSource::Registry(registry.name().clone());
-                    supplies[*at] = Supply::Releases { source, records };
-                    false
-                }
-                None => true,
-            });
+            open.retain(
+                |at| match may_have(at).then(|| answers.next().flatten()).flatten() {
+                    Some(records) => {
+                        let source = ReleaseSource::Registry(registry.name().clone());
+                        supplies[*at] = Supply::Releases { source, records };
+                        false
+                    }
+                    None => true,
+                },
+            );
         }
         Ok(supplies)
     }
 
     /// Gives a solver the indexes that need not be asked name by name: those of the registries
     /// that have theirs at hand, up to the first that does not.
+    ///
+    /// An index as a whole cannot be told which of its packages may be taken: where names are bound
+    /// to registries, every package is asked for.
     pub fn attach_to(&self, resolver: &mut Resolver) -> Result<(), RegistryError> {
+        if !self.bindings.is_empty() {
+            return Ok(());
+        }
         for registry in &self.registries {
             let Some(index) = registry.compiled()? else {
                 break;
@@ -71,8 +112,12 @@ impl RegistrySet {
         let mut found = BTreeSet::new();
         for (at, registry) in self.registries.iter().enumerate() {
             for name in registry.defining(class)? {
+                if !self.may_have(registry.as_ref(), &name) {
+                    continue;
+                }
                 let is_shadowed = self.registries[..at]
                     .iter()
+                    .filter(|preferred| self.may_have(preferred.as_ref(), &name))
                     .map(|preferred| preferred.records(std::slice::from_ref(&name)))
                     .collect::<Result<Vec<_>, _>>()?
                     .into_iter()
@@ -94,6 +139,9 @@ impl RegistrySet {
         options: &ReadOptions,
     ) -> Result<Option<Arc<Package>>, RegistryError> {
         for registry in &self.registries {
+            if !self.may_have(registry.as_ref(), name) {
+                continue;
+            }
             let mut answers = registry.records(std::slice::from_ref(name))?;
             let Some(records) = answers.pop().flatten() else {
                 continue;
@@ -115,6 +163,23 @@ impl RegistrySet {
             }
         }
         Ok(None)
+    }
+
+    /// The artifact with a digest from the registry of this name, or, if there is none of the name,
+    /// from the first that hands it out.
+    pub fn artifact_from(
+        &self,
+        source: &RegistryName,
+        digest: &ArtifactDigest,
+    ) -> Result<Option<Artifact>, RegistryError> {
+        let named = self
+            .registries
+            .iter()
+            .find(|registry| registry.name() == source);
+        match named {
+            Some(registry) => registry.artifact(digest),
+            None => self.artifact(digest),
+        }
     }
 
     /// What is wrong with the registries though they can be used.

@@ -32,6 +32,8 @@ fn cases() {
         .env("LC_ALL", "C")
         .env("PKGRES_REGISTRY", "")
         .env("PKGRES_CACHE", cache)
+        .env("PKGRES_STATE", cache)
+        .env("PKGRES_CONFIG", cache)
         .case("../tests/cli/*.md")
         .case("../tests/cli/*.toml")
         .skip(ENVIRONMENT)

@@ -1,16 +1,29 @@
 //! The commands, one file each.
 
+mod cache;
 mod check;
+mod export_static;
 mod index;
 mod lock;
+mod locked;
+mod login;
 mod pack;
 mod pin;
+mod publish;
 mod resolve;
+mod serve;
 mod solve;
 mod spec;
 mod tree;
 mod unpack;
 mod why;
+mod yank;
+
+pub(crate) use cache::CacheArgs;
+pub(crate) use locked::{LockedArgs, VendorArgs};
+pub(crate) use login::LoginArgs;
+pub(crate) use publish::PublishArgs;
+pub(crate) use yank::YankArgs;
 
 use serde_json::json;
 
@@ -32,6 +45,15 @@ pub(crate) fn run(arguments: Arguments, output: &mut Output) -> Exit {
         Command::Pack(args) => pack::run(&args, output),
         Command::Unpack(args) => unpack::run(&args, output),
         Command::Check(args) => check::run(&args, output),
+        Command::Publish(args) => publish::run(&args, output),
+        Command::Yank(args) => yank::run(&args, output),
+        Command::Login(args) => login::run(&args, output),
+        Command::Fetch(args) => locked::fetch(&args, output),
+        Command::Verify(args) => locked::verify(&args, output),
+        Command::Vendor(args) => locked::vendor(&args, output),
+        Command::Cache(args) => cache::run(&args, output),
+        Command::Serve(args) => serve::run(&args, output),
+        Command::ExportStatic(args) => export_static::run(&args, output),
     };
     let exit = result.unwrap_or_else(|failure| {
         if output.is_json() {

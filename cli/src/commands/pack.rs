@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use pkgres_files::{RealFileSystem, write_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{ArtifactDigest, PackageName, ReadOptions, write_archive};
+use pkgres_manifest::{ArtifactDigest, Package, PackageName, ReadOptions, write_archive};
 use pkgres_registry_client::PackageFolder;
 use serde_json::json;
 
@@ -16,17 +16,13 @@ use crate::show::counted;
 
 pub(crate) fn run(args: &PackArgs, output: &mut Output) -> Result<Exit> {
     let options = ReadOptions::default();
-    let folder = PackageFolder::open(&args.folder, &options)?;
-    // Only what can be read as a package is worth an archive.
-    let (package, warnings) = folder.package(&options).into_result()?;
+    let Packed {
+        package,
+        warnings,
+        files: count,
+        bytes,
+    } = build(&args.folder, &options)?;
     output.findings(&warnings);
-    let mut files = Vec::with_capacity(folder.files().len());
-    for file in folder.files() {
-        let bytes = folder.read(&file.path, options.limits.unpacked_bytes)?;
-        files.push((file.path.clone(), file.executable, bytes));
-    }
-    let count = files.len();
-    let bytes = write_archive(files, &options.limits)?;
     let name = PackageFolder::archive_name(package.name(), &package.manifest.version);
     let path = args.output.clone().unwrap_or_else(|| PathBuf::from(name));
     refuse_inside(&path, &args.folder, package.name())?;
@@ -48,6 +44,37 @@ pub(crate) fn run(args: &PackArgs, output: &mut Output) -> Result<Exit> {
         output.note(&format!("Packed {}", counted(count, "file")));
     }
     Ok(Exit::Done)
+}
+
+/// A package folder and its archive.
+pub(super) struct Packed {
+    pub(super) package: Package,
+    pub(super) warnings: Vec<Diagnostic>,
+    pub(super) files: usize,
+    pub(super) bytes: Vec<u8>,
+}
+
+/// Makes the archive of a package folder.
+pub(super) fn build(folder: &Path, options: &ReadOptions) -> Result<Packed> {
+    let folder = PackageFolder::open(folder, options)?;
+    // Only what can be read as a package is worth an archive.
+    let (package, warnings) = folder.package(options).into_result()?;
+    Ok(Packed {
+        package,
+        warnings,
+        files: folder.files().len(),
+        bytes: archive_of(&folder, options)?,
+    })
+}
+
+/// Likewise without reading it as a package.
+pub(super) fn archive_of(folder: &PackageFolder, options: &ReadOptions) -> Result<Vec<u8>> {
+    let mut files = Vec::with_capacity(folder.files().len());
+    for file in folder.files() {
+        let bytes = folder.read(&file.path, options.limits.unpacked_bytes)?;
+        files.push((file.path.clone(), file.executable, bytes));
+    }
+    Ok(write_archive(files, &options.limits)?)
 }
 
 /// Refuses to write an archive where the next run would take it for a part of the package.

@@ -108,6 +108,16 @@ codes! {
     BrokenPackage = 42, "a package cannot be read";
     /// A line of an index is not an index record.
     IndexRecord = 43, "not an index record";
+    /// What a registry says of its state does not fit what it said before: it is not signed by the
+    /// key that is known, it is older, it has expired, or a document does not belong to it. Either
+    /// the registry was restored or moved, or somebody stands between. Ask whoever runs it.
+    Untrusted = 44, "the state of a registry cannot be believed";
+    /// Something is needed that is not in the cache, and `--offline` forbids to ask for it.
+    Offline = 45, "not in the cache";
+    /// A registry wants to know who asks, or does not let them. `pkgres login` keeps a token.
+    Denied = 46, "a registry denies access";
+    /// A registry refused to publish or to withdraw a release.
+    Refused = 47, "a registry refused";
     /// A class file is not a list of class definitions.
     ClassFile = 50, "not a class file";
     /// A class has no usable name, or two classes have the same one.

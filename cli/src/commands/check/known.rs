@@ -7,16 +7,16 @@ use std::rc::Rc;
 
 use pkgres_checks::{Required, RequiredPackages};
 use pkgres_manifest::{ClassName, IndexRecord, PackageName, ReadOptions, Spec};
-use pkgres_registry_client::{RegistryError, RegistryLocation, RegistrySet};
+use pkgres_registry_client::{RegistryError, RegistrySet};
 use pkgres_resolver::Supply;
 
 use crate::args::RegistryArgs;
 use crate::failure::Result;
-use crate::registries;
+use crate::registries::{self, Place};
 
 /// What is known of the packages that packages in one folder require.
 pub(super) struct Known {
-    locations: Vec<RegistryLocation>,
+    locations: Vec<Place>,
     pub(super) registries: RegistrySet,
     provided: Rc<[IndexRecord]>,
     /// What was asked for already: reading a package takes long, and says again what is wrong

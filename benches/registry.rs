@@ -1,0 +1,340 @@
+//! `cargo bench -p pkgres-benches --bench registry`: a registry and its client over the loopback
+//! interface, next to programs that do nothing else than move the same bytes.
+//!
+//! - *publish*: releases are published one after the other, with the time that each thousand took
+//!   and the most memory that the server had.
+//! - *cold*: `pkgres resolve` of a root that needs every package, with an empty cache, next to
+//!   `curl` sending the same request and throwing the answer away; *warm* with a cache.
+//! - *index*: one index document, read again and again by `wrk`, next to the same bytes in `nginx`.
+//!   Left out, and said so, where one of the two is not installed.
+//!
+//! `RELEASES` says how many releases there are (10,000), `PACKAGES` of how many packages (1,000),
+//! `RUNS` how many runs a median is taken of (11), and `PKGRES` names a binary to measure instead
+//! of the one of this workspace.
+
+// The table is what this program is run for, and what it writes is thrown away.
+#![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::print_stderr)]
+
+use std::io::{self, BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+use pkgres_benches::measure::median;
+use pkgres_benches::process::binary;
+use pkgres_manifest::{Limits, PackageName, PackagePath, RegistryName, Version, write_archive};
+use pkgres_registry_client::http::Secret;
+use pkgres_registry_client::protocol::BatchRequest;
+use pkgres_registry_client::{Address, HttpOptions, HttpRegistry};
+
+/// How long `wrk` reads.
+const WRK_SECONDS: u32 = 5;
+
+fn main() -> ExitCode {
+    match measure() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn number(variable: &str, otherwise: usize) -> usize {
+    let value = std::env::var(variable).ok();
+    value
+        .and_then(|value| value.parse().ok())
+        .unwrap_or(otherwise)
+}
+
+/// A server that ends with the benchmark.
+struct Server {
+    child: Child,
+    address: String,
+    token: String,
+}
+
+impl Server {
+    fn start(binary: &Path, data: &Path) -> io::Result<Self> {
+        let mut child = Command::new(binary)
+            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
+            .arg(data)
+            .env("PKGRES_LOG", "error")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let stdout = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
+        let mut line = String::new();
+        BufReader::new(stdout).read_line(&mut line)?;
+        let token = std::fs::read_to_string(data.join("admin-token"))?;
+        Ok(Self {
+            child,
+            address: line.trim().to_owned(),
+            token: token.trim().to_owned(),
+        })
+    }
+
+    /// The most memory that was resident, in MiB.
+    fn peak_memory(&self) -> Option<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+        let kibibytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+        Some(kibibytes / 1024)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn package(number: usize) -> String {
+    format!("org.bench.p{}.Package{number}", number % 17)
+}
+
+/// The archive of a release. Every package requires the one after it, and some others.
+fn archive(of: usize, packages: usize, version: usize) -> io::Result<Vec<u8>> {
+    let mut manifest = format!(
+        "Format: 1.4\nType: Library\nFullName: {}\nVersion: 1.{version}.0\nRequire:\n  io.murano: '>=0'\n",
+        package(of)
+    );
+    for required in [of + 1, of + 7, of + 61] {
+        if required < packages {
+            manifest.push_str(&format!("  {}: 1\n", package(required)));
+        }
+    }
+    let class = format!("Name: {}\n", package(of));
+    manifest.push_str(&format!("Classes:\n  {}: Main.yaml\n", package(of)));
+    let path = |text| PackagePath::parse(text).map_err(io::Error::other);
+    let files = [
+        (path("Classes/Main.yaml")?, false, class.into_bytes()),
+        (path("manifest.yaml")?, false, manifest.into_bytes()),
+    ];
+    write_archive(files, &Limits::default()).map_err(|error| io::Error::other(error.message))
+}
+
+fn measure() -> io::Result<()> {
+    let (releases, packages) = (number("RELEASES", 10_000), number("PACKAGES", 1_000));
+    let runs = number("RUNS", 11);
+    let binary = binary()?;
+    let folder = tempfile::tempdir()?;
+    let server = Server::start(&binary, &folder.path().join("data"))?;
+    publish(&server, releases, packages)?;
+    resolve(&server, &binary, folder.path(), runs, packages)?;
+    read_index(&server, folder.path())
+}
+
+fn publish(server: &Server, releases: usize, packages: usize) -> io::Result<()> {
+    let mut options = HttpOptions::new("2026-01-01T00:00:00Z".parse().map_err(io::Error::other)?);
+    options.credentials.token = Some(Secret::new(server.token.clone()));
+    let registry = HttpRegistry::new(
+        RegistryName::parse("bench").map_err(io::Error::other)?,
+        Address::parse(&server.address).map_err(io::Error::other)?,
+        &Limits::default(),
+        options,
+    );
+    println!("| releases published | time of this thousand | most memory of the server |");
+    println!("|---:|---:|---:|");
+    let mut begin = Instant::now();
+    for number in 0..releases {
+        let (of, version) = (number % packages, number / packages);
+        let bytes = archive(of, packages, version)?;
+        let name = PackageName::parse(&package(of)).map_err(io::Error::other)?;
+        let version = Version::parse(&format!("1.{version}.0")).map_err(io::Error::other)?;
+        registry
+            .publish(&name, &version, bytes, true)
+            .map_err(io::Error::other)?;
+        let done = number + 1;
+        if done % 1000 == 0 || done == releases {
+            let memory = server.peak_memory().unwrap_or_default();
+            println!(
+                "| {done} | {:.2} s | {memory} MiB |",
+                begin.elapsed().as_secs_f64()
+            );
+            begin = Instant::now();
+        }
+    }
+    Ok(())
+}
+
+/// The time that a program takes from start to end.
+fn timed(command: &mut Command) -> io::Result<Duration> {
+    let begin = Instant::now();
+    let status = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()?;
+    let time = begin.elapsed();
+    if status.success() {
+        Ok(time)
+    } else {
+        let program = command.get_program().to_string_lossy().into_owned();
+        Err(io::Error::other(format!("{program}: {status}")))
+    }
+}
+
+fn resolve(
+    server: &Server,
+    binary: &Path,
+    folder: &Path,
+    runs: usize,
+    packages: usize,
+) -> io::Result<()> {
+    let root = folder.join("root");
+    std::fs::create_dir_all(&root)?;
+    let manifest = format!(
+        "Format: 1.4\nType: Application\nFullName: org.bench.Root\nVersion: 1.0.0\nRequire:\n  {}: 1\n",
+        package(0)
+    );
+    std::fs::write(root.join("manifest.yaml"), manifest)?;
+    let mut request = BatchRequest {
+        closure: true,
+        ..BatchRequest::default()
+    };
+    request.names.insert(
+        PackageName::parse(&package(0)).map_err(io::Error::other)?,
+        None,
+    );
+    let body = folder.join("request.json");
+    std::fs::write(&body, request.to_json())?;
+    let cache = folder.join("cache");
+    let pkgres = || {
+        let mut command = Command::new(binary);
+        command
+            .args([
+                "resolve",
+                "--no-core-library",
+                "--registry",
+                &server.address,
+            ])
+            .arg(&root)
+            .env("PKGRES_CACHE", &cache)
+            .env("PKGRES_STATE", folder.join("state"));
+        command
+    };
+    let curl = || {
+        let mut command = Command::new("curl");
+        let address = format!("{}index/v1/batch", server.address);
+        command.args([
+            "--silent",
+            "--fail",
+            "--output",
+            "/dev/null",
+            "--data-binary",
+        ]);
+        command.arg(format!("@{}", body.display()));
+        command.args(["--header", "content-type: application/json", &address]);
+        command
+    };
+    let (mut cold, mut warm, mut copied) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..runs {
+        let _ = std::fs::remove_dir_all(&cache);
+        cold.push(timed(&mut pkgres())?);
+        warm.push(timed(&mut pkgres())?);
+        copied.push(timed(&mut curl())?);
+    }
+    let peer = median(copied);
+    let row = |case: &str, time: Duration| {
+        let ratio = time.as_secs_f64() / peer.as_secs_f64();
+        println!(
+            "| {case} | {:.1} ms | {ratio:.2}x |",
+            time.as_secs_f64() * 1000.0
+        );
+    };
+    println!("\n| whole runs, {packages} packages | time that passed | to curl |");
+    println!("|---|---:|---:|");
+    row("pkgres resolve, cold", median(cold));
+    row("pkgres resolve, warm", median(warm));
+    row("curl, the same request", peer);
+    Ok(())
+}
+
+/// Requests per second that `wrk` counts.
+fn wrk(address: &str) -> io::Result<f64> {
+    let output = Command::new("wrk")
+        .args(["-t1", "-c32", &format!("-d{WRK_SECONDS}s"), address])
+        .output()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    if text.contains("Non-2xx") {
+        return Err(io::Error::other(format!("wrk was refused:\n{text}")));
+    }
+    text.lines()
+        .find_map(|line| line.strip_prefix("Requests/sec:"))
+        .and_then(|number| number.trim().parse().ok())
+        .ok_or_else(|| io::Error::other(format!("wrk says:\n{text}")))
+}
+
+fn is_installed(program: &str) -> bool {
+    let run = Command::new(program)
+        .arg("-v")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    run.is_ok()
+}
+
+fn read_index(server: &Server, folder: &Path) -> io::Result<()> {
+    for program in ["nginx", "wrk"] {
+        if !is_installed(program) {
+            eprintln!(
+                "\nLEFT OUT: reading the index next to nginx, for `{program}` is not installed"
+            );
+            return Ok(());
+        }
+    }
+    let document = "index/v1/packages/org.bench.p0.!package0.ndjson";
+    let address = format!("{}{document}", server.address);
+    let files = folder.join("files");
+    let path = files.join(document);
+    std::fs::create_dir_all(path.parent().unwrap_or(&files))?;
+    let fetched = Command::new("curl")
+        .args(["--silent", "--fail", "--output"])
+        .arg(&path)
+        .arg(&address)
+        .status()?;
+    if !fetched.success() {
+        return Err(io::Error::other(format!("curl: {fetched}")));
+    }
+    // The port of the server is taken, so the next one is probably free.
+    let port: u16 = server
+        .address
+        .trim_end_matches('/')
+        .rsplit(':')
+        .next()
+        .and_then(|port| port.parse().ok())
+        .unwrap_or(8000);
+    let port = port.checked_sub(1).unwrap_or(8001);
+    let settings = format!(
+        "daemon off; pid {0}/nginx.pid; error_log /dev/null; worker_processes auto;\n\
+         events {{ worker_connections 256; }}\n\
+         http {{ access_log off; open_file_cache max=100; keepalive_requests 1000000;\n\
+         server {{ listen 127.0.0.1:{port}; root {1}; }} }}\n",
+        folder.display(),
+        files.display()
+    );
+    let configuration = folder.join("nginx.conf");
+    std::fs::write(&configuration, settings)?;
+    let mut nginx = Command::new("nginx")
+        .arg("-c")
+        .arg(&configuration)
+        .stderr(Stdio::null())
+        .spawn()?;
+    std::thread::sleep(Duration::from_millis(500));
+    let peer = wrk(&format!("http://127.0.0.1:{port}/{document}"));
+    let own = wrk(&address);
+    // The master ends its workers when it is asked, not when it is killed.
+    let _ = Command::new("nginx")
+        .arg("-c")
+        .arg(&configuration)
+        .args(["-s", "stop"])
+        .status();
+    let _ = nginx.wait();
+    let (peer, own) = (peer?, own?);
+    println!("\n| reading an index document | requests a second | to nginx |");
+    println!("|---|---:|---:|");
+    println!("| pkgres serve | {own:.0} | {:.2}x |", own / peer);
+    println!("| nginx | {peer:.0} | 1.00x |");
+    Ok(())
+}

@@ -1,0 +1,42 @@
+//! `pkgres export-static`
+
+use pkgres_files::{Access, NewTreeFile, RealFileSystem, write_tree};
+use pkgres_manifest::PackagePath;
+use serde_json::json;
+
+use super::serve;
+use crate::args::ExportStaticArgs;
+use crate::exit::Exit;
+use crate::failure::{Failure, Result};
+use crate::output::Output;
+use crate::show::counted;
+
+pub(crate) fn run(args: &ExportStaticArgs, output: &mut Output) -> Result<Exit> {
+    let runtime = serve::runtime()?;
+    let registry = serve::open(&args.storage, false, runtime.handle())?;
+    let mut files = Vec::new();
+    let serial = registry.export(|path, bytes| {
+        let path = PackagePath::parse(&path)
+            .map_err(|error| Failure::usage(format!("{path}: {error}")))?;
+        files.push((path, bytes));
+        Ok::<_, Failure>(())
+    })?;
+    let count = files.len();
+    let tree = files.into_iter().map(|(path, bytes)| {
+        Ok(NewTreeFile {
+            path,
+            bytes: bytes.to_vec(),
+            access: Access::Data,
+        })
+    });
+    write_tree(&RealFileSystem, &args.output, tree)?;
+    if output.is_json() {
+        output.json(&json!({ "schema_version": 1, "serial": serial, "files": count }));
+    } else {
+        output.note(&format!(
+            "Wrote {} of serial {serial}",
+            counted(count, "file")
+        ));
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,99 @@
+//! `pkgres login`
+
+use std::io::Read as _;
+use std::path::PathBuf;
+
+use clap::Args;
+use pkgres_files::{Follow, read_file};
+use pkgres_manifest::Limits;
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_registry_client::HttpRegistry;
+use pkgres_registry_client::http::{CredentialError, Secret, TokenFile};
+use serde_json::json;
+
+use crate::args::NetworkArgs;
+use crate::exit::Exit;
+use crate::failure::{Failure, Result};
+use crate::network;
+use crate::output::Output;
+
+/// The longest input that a token is looked for in, in bytes.
+const MAX_INPUT_BYTES: u64 = 64 << 10;
+
+#[derive(Debug, Args)]
+pub(crate) struct LoginArgs {
+    /// The registry: its name in pkgres.toml or `PKGRES_REGISTRY`, or its address
+    registry: Option<String>,
+
+    /// Read the token from a file instead of stdin
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+
+    /// Forget the token that is kept
+    #[arg(long, conflicts_with = "token_file")]
+    remove: bool,
+
+    #[command(flatten)]
+    network: NetworkArgs,
+}
+
+pub(crate) fn run(args: &LoginArgs, output: &mut Output) -> Result<Exit> {
+    let place = network::place(args.registry.as_deref())?;
+    let address = place.location.address().expect("it is on the network");
+    let path = network::token_file()
+        .ok_or_else(|| Failure::usage("there is no place for tokens: set PKGRES_CONFIG or HOME"))?;
+    let mut tokens = TokenFile::read(&path).map_err(|error| failed(&error))?;
+    if args.remove {
+        let was_there = tokens.remove(address);
+        tokens.write(&path).map_err(|error| failed(&error))?;
+        output.note(&if was_there {
+            format!("Forgot the token for {address}")
+        } else {
+            format!("There is no token for {address}")
+        });
+        return Ok(Exit::Done);
+    }
+    let token = read_token(args)?;
+    tokens
+        .set(address, &token)
+        .map_err(|error| failed(&error))?;
+    // What the registry does not take is not kept.
+    let mut options = network::options(&args.network, &place, None)?;
+    options.credentials.token = Some(Secret::new(token));
+    let name = place.location.name.clone();
+    let registry = HttpRegistry::new(name, address.clone(), &Limits::default(), options);
+    let owner = registry.whoami()?;
+    tokens.write(&path).map_err(|error| failed(&error))?;
+    if output.is_json() {
+        output.json(&json!({
+            "schema_version": 1,
+            "status": "logged_in",
+            "address": address.as_str(),
+            "owner": owner,
+        }));
+    }
+    let owner = owner.map_or_else(String::new, |owner| {
+        format!(" as {}", Escaped::shortened(&owner))
+    });
+    output.note(&format!("Logged in to {address}{owner}"));
+    Ok(Exit::Done)
+}
+
+fn read_token(args: &LoginArgs) -> Result<String> {
+    let bytes = if let Some(path) = &args.token_file {
+        read_file(path, MAX_INPUT_BYTES, Follow::Links)?
+    } else {
+        let mut bytes = Vec::new();
+        std::io::stdin()
+            .take(MAX_INPUT_BYTES)
+            .read_to_end(&mut bytes)
+            .map_err(|error| Failure::usage(format!("cannot read stdin: {error}")))?;
+        bytes
+    };
+    let text = String::from_utf8(bytes).map_err(|_| failed(&CredentialError::NotAToken))?;
+    Ok(text.trim().to_owned())
+}
+
+fn failed(error: &CredentialError) -> Failure {
+    Diagnostic::error(Code::Denied, error.to_string()).into()
+}

@@ -1,0 +1,97 @@
+//! `pkgres publish`
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use pkgres_files::{Follow, read_file};
+use pkgres_manifest::diagnostic::Diagnostic;
+use pkgres_manifest::{Archive, ArtifactDigest, Package, ReadOptions};
+use pkgres_registry_client::Registry as _;
+use pkgres_registry_client::http::Published;
+use serde_json::json;
+
+use crate::commands::pack;
+use crate::exit::Exit;
+use crate::failure::Result;
+use crate::network::{self, TargetArgs};
+use crate::output::Output;
+
+#[derive(Debug, Args)]
+pub(crate) struct PublishArgs {
+    /// The package: a folder or an archive
+    #[arg(default_value = ".")]
+    package: PathBuf,
+
+    #[command(flatten)]
+    target: TargetArgs,
+
+    /// Send nothing; say what would be sent
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Publish even if the registry has nothing that meets the requirements
+    #[arg(long)]
+    allow_unsatisfiable: bool,
+}
+
+pub(crate) fn run(args: &PublishArgs, output: &mut Output) -> Result<Exit> {
+    let options = ReadOptions::default();
+    let (package, warnings, bytes) = read(&args.package, &options)?;
+    output.findings(&warnings);
+    let (name, version) = (package.name(), &package.manifest.version);
+    let digest = ArtifactDigest::of_archive(&bytes);
+    let size = bytes.len();
+    let registry = network::target(&args.target)?;
+    let status = if args.dry_run {
+        let known = registry.records(std::slice::from_ref(name))?;
+        let mut releases = known.into_iter().flatten().flatten();
+        match releases.find(|record| record.version == *version) {
+            None => "would_publish",
+            Some(record) if record.digest == Some(digest) => "same",
+            Some(_) => "exists",
+        }
+    } else {
+        match registry.publish(name, version, bytes, args.allow_unsatisfiable)? {
+            Published::New => "published",
+            Published::Same => "same",
+        }
+    };
+    if output.is_json() {
+        output.json(&json!({
+            "schema_version": 1,
+            "status": status,
+            "registry": registry.name().as_str(),
+            "name": name,
+            "version": version,
+            "sha256": digest,
+            "size": size,
+        }));
+    } else {
+        output.data(&format!("{digest}  {name} {version}\n"));
+    }
+    let target = format!("{} ({})", registry.name(), registry.address());
+    output.note(&match status {
+        "would_publish" => format!("Would publish {name} {version} in {target}: {size} bytes"),
+        "published" => format!("Published {name} {version} in {target}"),
+        "same" => format!("{target} has {name} {version} already, with the same bytes"),
+        _ => format!("{target} has {name} {version} already, with other bytes"),
+    });
+    Ok(if status == "exists" {
+        Exit::Failed
+    } else {
+        Exit::Done
+    })
+}
+
+/// The package with its archive, which is made if it is a folder.
+fn read(path: &Path, options: &ReadOptions) -> Result<(Package, Vec<Diagnostic>, Vec<u8>)> {
+    if path.is_dir() {
+        let packed = pack::build(path, options)?;
+        return Ok((packed.package, packed.warnings, packed.bytes));
+    }
+    let shown = path.to_string_lossy();
+    let bytes = read_file(path, options.limits.archive_bytes, Follow::Links)?;
+    let archive = Archive::open(&shown, bytes, &options.limits)?;
+    let (package, warnings) = Package::from_archive(&shown, &archive, options).into_result()?;
+    Ok((package, warnings, archive.bytes().to_vec()))
+}

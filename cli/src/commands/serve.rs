@@ -1,0 +1,170 @@
+//! `pkgres serve`
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pkgres_files::{RealFileSystem, write_private_file};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_registry_server::{
+    Background, Bucket, Environment, OpenError, Registry, ServeOptions, Service, Settings, Storage,
+    serve,
+};
+use tokio::net::TcpListener;
+use tracing_subscriber::EnvFilter;
+
+use crate::args::{ServeArgs, StorageArgs};
+use crate::exit::Exit;
+use crate::failure::{Failure, Result};
+use crate::output::Output;
+
+/// What is logged unless `PKGRES_LOG` says otherwise.
+const LOGGED: &str = "warn,pkgres_registry_server=info";
+
+/// How long the body of a request may take.
+const BODY_PATIENCE: Duration = Duration::from_mins(1);
+
+/// The name of the file with the first token.
+const TOKEN_FILE: &str = "admin-token";
+
+pub(crate) fn run(args: &ServeArgs, output: &mut Output) -> Result<Exit> {
+    let filter = std::env::var("PKGRES_LOG").unwrap_or_else(|_| LOGGED.to_owned());
+    let filter = EnvFilter::try_new(&filter).map_err(|error| {
+        Failure::usage(format!(
+            "`PKGRES_LOG` is no filter: {}",
+            Escaped::new(&error.to_string())
+        ))
+    })?;
+    // Somebody who embeds this may log already.
+    let _ = tracing_subscriber::fmt()
+        .json()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .try_init();
+    let runtime = runtime()?;
+    let registry = Arc::new(open(&args.storage, args.private, runtime.handle())?);
+    let token_file = args.storage.data.join(TOKEN_FILE);
+    let is_new = registry.create_first_token(|secret| keep(&token_file, secret))?;
+    let background = Background::start(&registry);
+    let service = Arc::new(Service::new(Arc::clone(&registry), BODY_PATIENCE));
+    let served = runtime.block_on(async {
+        let listener = TcpListener::bind(args.listen)
+            .await
+            .map_err(|error| cannot_start(format!("cannot listen on {}: {error}", args.listen)))?;
+        let address = listener
+            .local_addr()
+            .map_err(|error| cannot_start(format!("cannot listen: {error}")))?;
+        let end = end_of_service().map_err(|error| cannot_start(error.to_string()))?;
+        output.data(&format!("http://{address}/\n"));
+        output.flush();
+        if is_new {
+            let path = token_file.to_string_lossy();
+            output.say(&format!(
+                "The token for everything is in {}",
+                Escaped::new(&path)
+            ));
+        }
+        serve(listener, service, ServeOptions::default(), end).await;
+        Ok(())
+    });
+    drop(background);
+    // Connections to databases and buckets end on the runtime.
+    drop(registry);
+    runtime.shutdown_timeout(Duration::from_secs(5));
+    served.map(|()| Exit::Done)
+}
+
+/// The threads that requests are answered on.
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .max_blocking_threads(64)
+        .build()
+        .map_err(|error| cannot_start(format!("there are no threads: {error}")))
+}
+
+/// Opens the registry that the arguments name.
+pub(crate) fn open(
+    args: &StorageArgs,
+    is_private: bool,
+    runtime: &tokio::runtime::Handle,
+) -> Result<Registry> {
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let credentials = variable("AWS_ACCESS_KEY_ID").zip(variable("AWS_SECRET_ACCESS_KEY"));
+    let storage = Storage {
+        data: args.data.clone(),
+        database: args.database.clone(),
+        blobs: args.blobs.clone().map(|address| Bucket {
+            address,
+            credentials: credentials
+                .map(|(key, secret)| (key, secret, variable("AWS_SESSION_TOKEN"))),
+            runtime: runtime.clone(),
+        }),
+    };
+    let settings = Settings {
+        is_private,
+        ..Settings::default()
+    };
+    Ok(Registry::open(&storage, settings, environment())?)
+}
+
+fn environment() -> Environment {
+    Environment {
+        now: Arc::new(jiff::Timestamp::now),
+        random: Arc::new(|bytes| {
+            getrandom::fill(bytes).expect("the system has a source of randomness");
+        }),
+    }
+}
+
+fn keep(path: &Path, secret: &str) -> Result<()> {
+    Ok(write_private_file(
+        &RealFileSystem,
+        path,
+        format!("{secret}\n").as_bytes(),
+    )?)
+}
+
+/// Comes when the process is told to end.
+#[cfg(unix)]
+fn end_of_service() -> std::io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}
+
+#[cfg(not(unix))]
+fn end_of_service() -> std::io::Result<impl Future<Output = ()>> {
+    Ok(async {
+        let _ = tokio::signal::ctrl_c().await;
+    })
+}
+
+fn cannot_start(message: impl Into<String>) -> Failure {
+    Failure {
+        findings: vec![Diagnostic::error(Code::RegistryUnreachable, message)],
+        exit: Exit::Registry,
+    }
+}
+
+impl From<OpenError> for Failure {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::File(error) => error.into(),
+            other => cannot_start(Escaped::new(&other.to_string()).to_string()),
+        }
+    }
+}
+
+impl From<pkgres_registry_server::Problem> for Failure {
+    fn from(problem: pkgres_registry_server::Problem) -> Self {
+        cannot_start(Escaped::new(&problem.to_string()).to_string())
+    }
+}

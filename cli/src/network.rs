@@ -1,0 +1,162 @@
+//! How registries on the network are asked: what the environment and the user's files say.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use pkgres_files::{Follow, read_file};
+use pkgres_manifest::{Limits, RegistryName};
+use pkgres_registry_client::http::{CredentialSources, Secret};
+use pkgres_registry_client::{HttpOptions, HttpRegistry};
+
+use crate::args::NetworkArgs;
+use crate::failure::{Failure, Result};
+use crate::registries::{self, Place};
+
+/// The variable that names the folder of what was seen of registries. It is not that of the cache:
+/// what is in it must not be removed lightly.
+const STATE_VARIABLE: &str = "PKGRES_STATE";
+
+/// The variable that names the folder of the file of tokens.
+const CONFIG_VARIABLE: &str = "PKGRES_CONFIG";
+
+/// The file of tokens.
+const TOKEN_FILE: &str = "credentials.json";
+
+/// What the variable with the token of a registry begins with.
+const TOKEN_VARIABLE: &str = "PKGRES_TOKEN_";
+
+/// The variable with a program that gives tokens, and its arguments, with spaces in between.
+const HELPER_VARIABLE: &str = "PKGRES_CREDENTIAL_HELPER";
+
+/// The largest file of certificates, in bytes.
+const MAX_CERTIFICATE_BYTES: u64 = 4 << 20;
+
+/// One registry on the network.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct TargetArgs {
+    /// The registry: its name in pkgres.toml or `PKGRES_REGISTRY`, or its address; the first one
+    /// on the network if it is not given
+    #[arg(long, value_name = "REGISTRY")]
+    pub(crate) registry: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) network: NetworkArgs,
+}
+
+/// A variable of the environment that has a value.
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// The folder that a variable names; or the one of pkgres in a folder of the user, which another
+/// variable names, or else lies in the home folder.
+pub(crate) fn folder(own: &str, of_user: &str, in_home: &str) -> Option<PathBuf> {
+    if let Some(folder) = variable(own) {
+        return Some(PathBuf::from(folder));
+    }
+    // A relative folder would be another one wherever the command is run.
+    let absolute = |name| {
+        variable(name)
+            .map(PathBuf::from)
+            .filter(|folder| folder.is_absolute())
+    };
+    let folder = absolute(of_user).or_else(|| Some(absolute("HOME")?.join(in_home)));
+    folder.map(|folder| folder.join("pkgres"))
+}
+
+/// Where tokens are kept.
+pub(crate) fn token_file() -> Option<PathBuf> {
+    let folder = folder(CONFIG_VARIABLE, "XDG_CONFIG_HOME", ".config")?;
+    Some(folder.join(TOKEN_FILE))
+}
+
+/// The variable with the token of a registry: its name in upper case, with `_` for what cannot be
+/// part of a variable.
+fn token_variable(name: &RegistryName) -> String {
+    let name = name.as_str().to_ascii_uppercase();
+    let name = name.replace(['.', '-'], "_");
+    format!("{TOKEN_VARIABLE}{name}")
+}
+
+/// How a registry is asked.
+pub(crate) fn options(
+    args: &NetworkArgs,
+    place: &Place,
+    cache_folder: Option<PathBuf>,
+) -> Result<HttpOptions> {
+    let mut options = HttpOptions::new(jiff::Timestamp::now());
+    // What only matters on the network is not looked at for other registries.
+    if place.location.address().is_none() {
+        return Ok(options);
+    }
+    options.cache_folder = cache_folder;
+    options.state_folder = folder(STATE_VARIABLE, "XDG_STATE_HOME", ".local/state");
+    options.offline = args.offline;
+    options.allow_plain_http = args.allow_http;
+    options.system_proxy = true;
+    options.key = place.key;
+    for path in args.ca_files.iter().chain(&place.ca) {
+        let bytes = read_file(path, MAX_CERTIFICATE_BYTES, Follow::Links)?;
+        options.authorities.push(bytes);
+    }
+    let text = |name: &str| {
+        variable(name)
+            .map(|value| {
+                let wrong = |_| Failure::usage(format!("{name} is not UTF-8"));
+                value.into_string().map_err(wrong)
+            })
+            .transpose()
+    };
+    options.credentials = CredentialSources {
+        token: text(&token_variable(&place.location.name))?.map(Secret::new),
+        token_file: token_file(),
+        helper: text(HELPER_VARIABLE)?.map(|line| words(&line)),
+        netrc: variable("NETRC").map(PathBuf::from).or_else(|| {
+            let home = variable("HOME").map(PathBuf::from)?;
+            Some(home.join(".netrc"))
+        }),
+    };
+    Ok(options)
+}
+
+fn words(line: &str) -> Vec<String> {
+    line.split_whitespace().map(str::to_owned).collect()
+}
+
+/// The registry that is meant, by its name or address, or the first on the network.
+pub(crate) fn place(registry: Option<&str>) -> Result<Place> {
+    if let Some(text) = registry.filter(|text| text.contains("://")) {
+        let mut places = registries::parse(&[text.to_owned()], Path::new(""), "the registry")?;
+        return Ok(places.remove(0));
+    }
+    let places = registries::configured(None)?.unwrap_or_default();
+    let is_meant = |place: &Place| {
+        registry.is_none_or(|name| place.location.name.as_str() == name)
+            && place.location.address().is_some()
+    };
+    places
+        .into_iter()
+        .find(is_meant)
+        .ok_or_else(|| match registry {
+            Some(name) => Failure::usage(format!(
+                "no registry on the network is called `{name}` in pkgres.toml or PKGRES_REGISTRY"
+            )),
+            None => Failure::usage(
+                "no registry on the network is given: `--registry https://ADDRESS` names one",
+            ),
+        })
+}
+
+/// Opens the registry that is meant.
+pub(crate) fn target(args: &TargetArgs) -> Result<HttpRegistry> {
+    let place = place(args.registry.as_deref())?;
+    let address = place.location.address().expect("it is on the network");
+    let options = options(&args.network, &place, registries::cache_folder(false))?;
+    Ok(HttpRegistry::new(
+        place.location.name.clone(),
+        address.clone(),
+        &Limits::default(),
+        options,
+    ))
+}

@@ -1,0 +1,184 @@
+//! Where a registry is on the network.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use pkgres_manifest::diagnostic::Escaped;
+use url::{Host, Url};
+
+use super::credentials::{Credential, Secret};
+
+/// The base address of a registry. Credentials that were written in it are kept apart, so that
+/// they are never shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Address {
+    base: Url,
+    pub(super) credential: Option<Credential>,
+}
+
+/// A text that is not the address of a registry.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` is not the address of a registry: {reason}", Escaped::shortened(.shown))]
+pub struct AddressError {
+    /// The text as far as it can be shown.
+    shown: String,
+    /// What is wrong with it.
+    reason: String,
+}
+
+impl Address {
+    /// Reads an address that begins with `https://` or `http://`.
+    pub fn parse(text: &str) -> Result<Self, AddressError> {
+        // Whatever is before an `@` may be a password.
+        let shown = match text.rsplit_once('@') {
+            Some((_, rest)) => format!("…@{rest}"),
+            None => text.to_owned(),
+        };
+        let wrong = |reason: String| AddressError {
+            shown: shown.clone(),
+            reason,
+        };
+        let mut base = Url::parse(text).map_err(|error| wrong(error.to_string()))?;
+        if !matches!(base.scheme(), "https" | "http") {
+            return Err(wrong("`https://` is expected".to_owned()));
+        }
+        if base.query().is_some() || base.fragment().is_some() {
+            return Err(wrong("it has a `?` or `#`".to_owned()));
+        }
+        let credential = match (base.username(), base.password()) {
+            ("", None) => None,
+            (user, password) => Some(Credential::Basic {
+                user: decoded(user),
+                password: Secret::new(decoded(password.unwrap_or_default())),
+            }),
+        };
+        let cannot = |()| wrong("it cannot have a user".to_owned());
+        base.set_username("").map_err(cannot)?;
+        base.set_password(None).map_err(cannot)?;
+        if !base.path().ends_with('/') {
+            let path = format!("{}/", base.path());
+            base.set_path(&path);
+        }
+        Ok(Self { base, credential })
+    }
+
+    /// The address without credentials, ending in `/`.
+    pub fn as_str(&self) -> &str {
+        self.base.as_str()
+    }
+
+    pub(super) fn url(&self) -> &Url {
+        &self.base
+    }
+
+    /// An address that is relative to the base, or whole.
+    pub(super) fn join(&self, relative: &str) -> Result<Url, AddressError> {
+        let url = self.base.join(relative);
+        url.map_err(|error| AddressError {
+            shown: relative.to_owned(),
+            reason: error.to_string(),
+        })
+    }
+
+    /// Whether a request to an address may carry the credentials of this one.
+    pub(super) fn is_same_origin(&self, url: &Url) -> bool {
+        self.base.origin() == url.origin()
+    }
+}
+
+/// Whether an address is on this machine.
+pub(super) fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => IpAddr::V6(address).to_canonical().is_loopback(),
+        None => false,
+    }
+}
+
+/// An address as it can be shown: without user, password and query, which can hold a signature.
+pub(super) fn shown(url: &Url) -> String {
+    let mut url = url.clone();
+    // Addresses that cannot have a user have none.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    if url.query().is_some()
+        && url
+            .query_pairs()
+            .any(|(key, _)| key != "since" && key != "limit")
+    {
+        url.set_query(Some("…"));
+    }
+    Escaped::within(url.as_str(), 300).to_string()
+}
+
+/// A part of an address without its percent signs.
+fn decoded(text: &str) -> String {
+    let pairs = format!("x={}", text.replace('+', "%2B"));
+    url::form_urlencoded::parse(pairs.as_bytes())
+        .next()
+        .map(|(_, value)| value.into_owned())
+        .unwrap_or_default()
+}
+
+/// The address without credentials.
+impl fmt::Display for Address {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.base.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_are_kept_apart_and_never_shown() {
+        let address = Address::parse("https://me:s%40cret+1@example.org/base").expect("an address");
+        assert_eq!(address.to_string(), "https://example.org/base/");
+        assert!(!format!("{address:?}").contains("cret"));
+        let Some(Credential::Basic { user, password }) = &address.credential else {
+            panic!("there are credentials");
+        };
+        assert_eq!((user.as_str(), password.reveal()), ("me", "s@cret+1"));
+        let error = Address::parse("ftp://me:secret@example.org").expect_err("not a registry");
+        assert!(!error.to_string().contains("secret"), "{error}");
+        let error = Address::parse("https://me:secret@").expect_err("not an address");
+        assert!(!error.to_string().contains("secret"), "{error}");
+    }
+
+    #[test]
+    fn an_origin_is_scheme_host_and_port() {
+        let address = Address::parse("https://example.org/base/").expect("an address");
+        for (text, same) in [
+            ("https://example.org/other", true),
+            ("https://example.org:443/", true),
+            ("https://example.org:8443/", false),
+            ("http://example.org/", false),
+            ("https://example.com/", false),
+            ("https://sub.example.org/", false),
+        ] {
+            let url = Url::parse(text).expect("an address");
+            assert_eq!(address.is_same_origin(&url), same, "{text}");
+        }
+    }
+
+    #[test]
+    fn this_machine_is_known_by_its_addresses() {
+        for (text, is) in [
+            ("http://127.0.0.1:80/", true),
+            ("http://127.8.8.8/", true),
+            ("http://[::1]/", true),
+            ("http://[::ffff:127.0.0.1]/", true),
+            ("http://localhost/", true),
+            ("http://localhost.example.org/", false),
+            ("http://10.0.0.1/", false),
+        ] {
+            assert_eq!(
+                is_loopback(&Url::parse(text).expect("an address")),
+                is,
+                "{text}"
+            );
+        }
+    }
+}

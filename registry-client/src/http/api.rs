@@ -1,0 +1,134 @@
+//! Publishing and withdrawing releases.
+
+use std::rc::Rc;
+
+use pkgres_manifest::{PackageName, Version};
+use reqwest::Method;
+
+use crate::protocol::Config;
+use crate::registry::RegistryError;
+
+use super::HttpRegistry;
+use super::fault::{Fault, FaultKind};
+use super::transport::{Ask, Reply};
+
+/// The largest answer that is taken, in bytes.
+const MAX_ANSWER_BYTES: u64 = 4 << 20;
+
+/// What became of a release that was published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Published {
+    /// The registry has it now.
+    New,
+    /// The registry had the same bytes before.
+    Same,
+}
+
+impl HttpRegistry {
+    /// Publishes an archive. With `allow_unsatisfiable` also if its requirements cannot be met.
+    pub fn publish(
+        &self,
+        name: &PackageName,
+        version: &Version,
+        archive: Vec<u8>,
+        allow_unsatisfiable: bool,
+    ) -> Result<Published, RegistryError> {
+        let config = self.config()?;
+        if archive.len() as u64 > config.limits.archive_bytes {
+            let limit = config.limits.archive_bytes;
+            return Err(self.refused(&format!(
+                "it takes archives of at most {limit} bytes; this one has {}",
+                archive.len()
+            )));
+        }
+        let query = if allow_unsatisfiable {
+            "?allow_unsatisfiable=true"
+        } else {
+            ""
+        };
+        let path = format!("packages/{name}/versions/{}{query}", encoded(version));
+        let body = Some((Rc::new(archive), "application/zip"));
+        self.call(&config, Method::PUT, &path, body, |reply| match reply {
+            Reply::Found { is_new: true, .. } => Ok(Published::New),
+            Reply::Found { is_new: false, .. } => Ok(Published::Same),
+            Reply::Unchanged | Reply::Absent => Err(no_answer()),
+        })
+    }
+
+    /// Withdraws a release: it stays readable, and is not chosen anew.
+    pub fn yank(
+        &self,
+        name: &PackageName,
+        version: &Version,
+        reason: &str,
+    ) -> Result<(), RegistryError> {
+        let body = serde_json::json!({ "reason": reason }).to_string();
+        let body = Some((Rc::new(body.into_bytes()), "application/json"));
+        self.set_yanked(Method::PUT, name, version, body)
+    }
+
+    /// Takes back that a release was withdrawn.
+    pub fn unyank(&self, name: &PackageName, version: &Version) -> Result<(), RegistryError> {
+        self.set_yanked(Method::DELETE, name, version, None)
+    }
+
+    fn set_yanked(
+        &self,
+        method: Method,
+        name: &PackageName,
+        version: &Version,
+        body: Option<(Rc<Vec<u8>>, &'static str)>,
+    ) -> Result<(), RegistryError> {
+        let config = self.config()?;
+        let path = format!("packages/{name}/versions/{}/yank", encoded(version));
+        self.call(&config, method, &path, body, |reply| match reply {
+            Reply::Found { .. } => Ok(()),
+            Reply::Unchanged | Reply::Absent => Err(no_answer()),
+        })
+    }
+
+    /// Who the registry takes the token for: the owner, if it says.
+    pub fn whoami(&self) -> Result<Option<String>, RegistryError> {
+        #[derive(serde::Deserialize)]
+        struct Answer {
+            owner: Option<String>,
+        }
+        let config = self.config()?;
+        self.call(&config, Method::GET, "whoami", None, |reply| {
+            let answer: Answer = serde_json::from_slice(&reply.body()?)
+                .map_err(|error| Fault::new(FaultKind::Malformed, error.to_string()))?;
+            Ok(answer.owner)
+        })
+    }
+
+    fn call<T>(
+        &self,
+        config: &Config,
+        method: Method,
+        path: &str,
+        body: Option<(Rc<Vec<u8>>, &'static str)>,
+        check: impl Fn(Reply) -> Result<T, Fault>,
+    ) -> Result<T, RegistryError> {
+        let Some(api) = &config.api else {
+            return Err(self.refused("it is a mirror, and takes no releases"));
+        };
+        let ask = Ask {
+            method,
+            url: self.url(&format!("{api}{path}"))?,
+            at_hand: None,
+            body,
+            limit: MAX_ANSWER_BYTES,
+        };
+        let sent = self.transport.wait(self.transport.send(&ask, check));
+        sent.map_err(super::without_hints)
+    }
+}
+
+fn no_answer() -> Fault {
+    Fault::new(FaultKind::Malformed, "the answer makes no sense here")
+}
+
+/// A version as a part of a path: the `+` of build metadata stands for a space in some servers.
+fn encoded(version: &Version) -> String {
+    version.to_string().replace('+', "%2B")
+}

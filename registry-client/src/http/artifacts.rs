@@ -1,0 +1,129 @@
+//! Artifacts that were fetched, by their digest.
+
+use std::path::{Path, PathBuf};
+
+use pkgres_files::{
+    FileError, FileSystem as _, Follow, RealFileSystem, read_file, write_cache_file,
+};
+
+use crate::protocol::Digest;
+
+/// The folder of artifacts in that of the cache.
+const ARTIFACTS: &str = "artifacts";
+
+/// Artifacts in a folder, each under the name of its digest. What is there is looked at before it
+/// is believed, so that damage is as if it were not there.
+#[derive(Debug, Clone)]
+pub struct ArtifactCache {
+    folder: PathBuf,
+}
+
+/// What is wrong with artifacts in a cache.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CacheReport {
+    /// How many artifacts there are.
+    pub artifacts: usize,
+    /// How many bytes they have.
+    pub bytes: u64,
+    /// Those whose content is not what their name says.
+    pub damaged: Vec<PathBuf>,
+}
+
+impl ArtifactCache {
+    /// The artifacts in the folder of a cache, which need not exist.
+    pub fn new(cache: &Path) -> Self {
+        Self {
+            folder: cache.join(ARTIFACTS),
+        }
+    }
+
+    /// Where an artifact is, or would be.
+    pub fn path(&self, digest: &Digest) -> PathBuf {
+        let digits = digest.to_string();
+        self.folder.join(&digits[..2]).join(digits)
+    }
+
+    /// An artifact of at most `limit` bytes, if it is there and whole.
+    pub fn get(&self, digest: &Digest, limit: u64) -> Option<Vec<u8>> {
+        let bytes = read_file(&self.path(digest), limit, Follow::Nothing).ok()?;
+        (Digest::of(&bytes) == *digest).then_some(bytes)
+    }
+
+    /// Keeps an artifact.
+    pub fn put(&self, digest: &Digest, bytes: &[u8]) -> Result<(), FileError> {
+        write_cache_file(&RealFileSystem, &self.path(digest), bytes)
+    }
+
+    /// Reads every artifact and compares it with its name.
+    pub fn verify(&self, limit: u64) -> CacheReport {
+        let mut report = CacheReport::default();
+        for path in self.paths() {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let bytes = read_file(&path, limit, Follow::Nothing).ok();
+            let is_whole = bytes
+                .as_ref()
+                .is_some_and(|bytes| Digest::of(bytes).to_string() == name);
+            report.artifacts += 1;
+            report.bytes += bytes.map_or(0, |bytes| bytes.len() as u64);
+            if !is_whole {
+                report.damaged.push(path);
+            }
+        }
+        report
+    }
+
+    /// Removes an artifact.
+    pub fn remove(&self, path: &Path) -> Result<(), FileError> {
+        RealFileSystem
+            .remove(path)
+            .map_err(|source| FileError::System {
+                action: "cannot remove",
+                path: path.to_owned(),
+                source,
+            })
+    }
+
+    /// Every artifact, sorted by digest.
+    fn paths(&self) -> Vec<PathBuf> {
+        let names = |folder: &Path| RealFileSystem.names(folder).unwrap_or_default();
+        let mut paths: Vec<PathBuf> = names(&self.folder)
+            .into_iter()
+            .map(|name| self.folder.join(name))
+            .flat_map(|folder| {
+                let names = names(&folder).into_iter();
+                names.map(move |name| folder.join(name))
+            })
+            .filter(|path| {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                // A leading dot is a file that is being written.
+                !name.starts_with('.')
+            })
+            .collect();
+        paths.sort();
+        paths
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_damaged_is_not_there() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let cache = ArtifactCache::new(folder.path());
+        let (digest, bytes) = (Digest::of(b"artifact"), b"artifact");
+        assert_eq!(cache.get(&digest, 100), None);
+        assert_eq!(cache.verify(100), CacheReport::default());
+        cache.put(&digest, bytes).expect("it can be written");
+        assert_eq!(cache.get(&digest, 100).as_deref(), Some(&bytes[..]));
+        assert_eq!(cache.get(&digest, 3), None);
+        cache.put(&digest, b"artifacT").expect("it can be written");
+        assert_eq!(cache.get(&digest, 100), None);
+        let report = cache.verify(100);
+        assert_eq!((report.artifacts, report.bytes), (1, 8));
+        assert_eq!(report.damaged, [cache.path(&digest)]);
+        cache.remove(&report.damaged[0]).expect("it can be removed");
+        assert_eq!(cache.verify(100), CacheReport::default());
+    }
+}

@@ -1,0 +1,350 @@
+//! Who asks: tokens and passwords, and where they come from.
+//!
+//! Nothing is read here of itself: whoever makes the [`HttpOptions`](super::HttpOptions) says where
+//! to look. The first place that has something is taken: a token that was given, the file of
+//! tokens, a helper, the address itself, a netrc file.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use pkgres_files::{FileError, Follow, RealFileSystem, make_folder, read_file, write_private_file};
+
+use super::address::Address;
+
+/// The largest file with credentials, in bytes.
+const MAX_FILE_BYTES: u64 = 1 << 20;
+
+/// The longest token, in bytes.
+const MAX_TOKEN_BYTES: usize = 8 << 10;
+
+/// A text that is not shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Takes a text.
+    pub fn new(text: String) -> Self {
+        Self(text)
+    }
+
+    /// The text, for those who send or store it.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("…")
+    }
+}
+
+/// What is sent to say who asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Credential {
+    /// A token.
+    Token(Secret),
+    /// A user and a password.
+    Basic {
+        /// The user.
+        user: String,
+        /// The password.
+        password: Secret,
+    },
+}
+
+/// Where the credentials of a registry come from.
+#[derive(Debug, Clone, Default)]
+pub struct CredentialSources {
+    /// A token that was given, as in a variable of the environment.
+    pub token: Option<Secret>,
+    /// The file that `pkgres login` writes.
+    pub token_file: Option<PathBuf>,
+    /// A program and its arguments; it is given the address as its last argument and writes a token
+    /// to its standard output.
+    pub helper: Option<Vec<String>>,
+    /// A netrc file.
+    pub netrc: Option<PathBuf>,
+}
+
+/// Credentials could not be looked up.
+#[derive(Debug, thiserror::Error)]
+pub enum CredentialError {
+    /// A file could not be read or written.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// Others can read the file of tokens.
+    #[error("{}: others can read the tokens in it", .0.display())]
+    Readable(PathBuf),
+    /// The file of tokens is damaged.
+    #[error("{}: not a file of tokens", .0.display())]
+    Damaged(PathBuf),
+    /// The helper did not give a token.
+    #[error("the credential helper `{program}` {reason}")]
+    Helper {
+        /// The program.
+        program: String,
+        /// What went wrong.
+        reason: String,
+    },
+    /// A text cannot be a token.
+    #[error("a token is one line of visible ASCII characters")]
+    NotAToken,
+}
+
+impl CredentialSources {
+    /// The credentials for an address, if there are any.
+    pub fn find(&self, address: &Address) -> Result<Option<Credential>, CredentialError> {
+        if let Some(token) = &self.token {
+            return Ok(Some(Credential::Token(checked(token.reveal())?)));
+        }
+        if let Some(path) = &self.token_file
+            && let Some(token) = TokenFile::read(path)?.token(address)
+        {
+            return Ok(Some(Credential::Token(checked(token)?)));
+        }
+        if let Some(helper) = &self.helper
+            && let Some(token) = ask(helper, address)?
+        {
+            return Ok(Some(Credential::Token(token)));
+        }
+        if let Some(credential) = &address.credential {
+            return Ok(Some(credential.clone()));
+        }
+        match &self.netrc {
+            Some(path) => from_netrc(path, address),
+            None => Ok(None),
+        }
+    }
+}
+
+/// A token as it can stand in a header.
+fn checked(text: &str) -> Result<Secret, CredentialError> {
+    let text = text.trim();
+    let is_token = !text.is_empty()
+        && text.len() <= MAX_TOKEN_BYTES
+        && text.bytes().all(|byte| byte.is_ascii_graphic());
+    if is_token {
+        Ok(Secret(text.to_owned()))
+    } else {
+        Err(CredentialError::NotAToken)
+    }
+}
+
+/// The tokens that `pkgres login` keeps, by the address that they are for. The name of a registry
+/// would not do: a project decides what its registries are called, and where they are.
+#[derive(Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct TokenFile {
+    tokens: BTreeMap<String, String>,
+}
+
+impl TokenFile {
+    /// Reads the file; there need not be one. Refused if others can read it.
+    pub fn read(path: &Path) -> Result<Self, CredentialError> {
+        let bytes = match read_file(path, MAX_FILE_BYTES, Follow::Links) {
+            Ok(bytes) => bytes,
+            Err(error) if error.is_not_found() => return Ok(Self::default()),
+            Err(error) => return Err(error.into()),
+        };
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt as _;
+            let metadata = std::fs::metadata(path);
+            if metadata.is_ok_and(|metadata| metadata.mode() & 0o077 != 0) {
+                return Err(CredentialError::Readable(path.to_owned()));
+            }
+        }
+        serde_json::from_slice(&bytes).map_err(|_| CredentialError::Damaged(path.to_owned()))
+    }
+
+    /// The token for an address.
+    pub fn token(&self, address: &Address) -> Option<&str> {
+        self.tokens.get(address.as_str()).map(String::as_str)
+    }
+
+    /// Keeps a token.
+    pub fn set(&mut self, address: &Address, token: &str) -> Result<(), CredentialError> {
+        let token = checked(token)?;
+        self.tokens.insert(address.as_str().to_owned(), token.0);
+        Ok(())
+    }
+
+    /// Forgets a token; says whether there was one.
+    pub fn remove(&mut self, address: &Address) -> bool {
+        self.tokens.remove(address.as_str()).is_some()
+    }
+
+    /// Writes the file so that nobody else can read it.
+    pub fn write(&self, path: &Path) -> Result<(), CredentialError> {
+        let text = serde_json::to_string_pretty(self).expect("texts are valid JSON");
+        if let Some(folder) = path.parent() {
+            make_folder(&RealFileSystem, folder)?;
+        }
+        write_private_file(&RealFileSystem, path, format!("{text}\n").as_bytes())?;
+        Ok(())
+    }
+}
+
+/// Asks a helper. That it says nothing means that it has none.
+fn ask(helper: &[String], address: &Address) -> Result<Option<Secret>, CredentialError> {
+    let Some((program, arguments)) = helper.split_first() else {
+        return Ok(None);
+    };
+    let failed = |reason: String| CredentialError::Helper {
+        program: program.clone(),
+        reason,
+    };
+    let output = Command::new(program)
+        .args(arguments)
+        .arg(address.as_str())
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| failed(format!("cannot be run: {error}")))?;
+    if !output.status.success() {
+        return Err(failed(format!("failed: {}", output.status)));
+    }
+    let text = String::from_utf8(output.stdout)
+        .map_err(|_| failed("wrote something that is not text".to_owned()))?;
+    match text.trim() {
+        "" => Ok(None),
+        token => checked(token).map(Some),
+    }
+}
+
+/// Looks for the host of an address in a netrc file.
+fn from_netrc(path: &Path, address: &Address) -> Result<Option<Credential>, CredentialError> {
+    let bytes = match read_file(path, MAX_FILE_BYTES, Follow::Links) {
+        Ok(bytes) => bytes,
+        Err(error) if error.is_not_found() => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let text = String::from_utf8_lossy(&bytes);
+    Ok(address
+        .url()
+        .host_str()
+        .and_then(|host| find_in_netrc(&text, host)))
+}
+
+/// The login and password of a host: its own entry, or else the one for all hosts.
+fn find_in_netrc(text: &str, host: &str) -> Option<Credential> {
+    let mut words = Vec::new();
+    let mut is_in_macro = false;
+    for line in text.lines() {
+        // A macro goes on up to an empty line.
+        if line.trim().is_empty() {
+            is_in_macro = false;
+        } else if !is_in_macro {
+            let mut of_line = line.split_whitespace();
+            while let Some(word) = of_line.next() {
+                if word.starts_with('#') {
+                    break;
+                }
+                if word == "macdef" {
+                    is_in_macro = true;
+                    break;
+                }
+                words.push(word);
+                if matches!(word, "login" | "password" | "account" | "machine") {
+                    words.extend(of_line.next());
+                }
+            }
+        }
+    }
+    let mut words = words.into_iter();
+    let mut entries: Vec<(Option<&str>, &str, &str)> = Vec::new();
+    while let Some(word) = words.next() {
+        match (word, entries.last_mut()) {
+            ("machine", _) => entries.push((words.next(), "", "")),
+            ("default", _) => entries.push((None, "", "")),
+            ("login", Some(entry)) => entry.1 = words.next().unwrap_or_default(),
+            ("password", Some(entry)) => entry.2 = words.next().unwrap_or_default(),
+            _ => {}
+        }
+    }
+    let of_host = entries.iter().find(|entry| entry.0 == Some(host));
+    let (_, user, password) = of_host.or_else(|| entries.iter().find(|entry| entry.0.is_none()))?;
+    (!password.is_empty()).then(|| Credential::Basic {
+        user: (*user).to_owned(),
+        password: Secret((*password).to_owned()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(text: &str) -> Address {
+        Address::parse(text).expect("an address")
+    }
+
+    #[test]
+    fn tokens_are_kept_for_an_address_and_from_others() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("in/credentials.json");
+        assert_eq!(
+            TokenFile::read(&path).expect("none yet"),
+            TokenFile::default()
+        );
+        let mut file = TokenFile::default();
+        let home = address("https://example.org/a");
+        file.set(&home, " token-1\n").expect("a token");
+        assert!(file.set(&home, "two\nlines").is_err());
+        assert!(file.set(&home, "").is_err());
+        file.write(&path).expect("it can be written");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+            let mode = std::fs::metadata(&path).expect("it is there").mode();
+            assert_eq!(mode & 0o777, 0o600);
+            let sources = CredentialSources {
+                token_file: Some(path.clone()),
+                ..CredentialSources::default()
+            };
+            let found = sources.find(&home).expect("it can be read");
+            assert_eq!(found, Some(Credential::Token(Secret("token-1".to_owned()))));
+            let other = sources.find(&address("https://example.org/b"));
+            assert_eq!(other.expect("it can be read"), None);
+            let open = std::fs::Permissions::from_mode(0o644);
+            std::fs::set_permissions(&path, open).expect("it is ours");
+            let error = sources.find(&home).expect_err("others can read it");
+            assert!(matches!(error, CredentialError::Readable(_)), "{error}");
+        }
+    }
+
+    #[test]
+    fn netrc_files_are_read_by_host() {
+        let text = "# a comment\nmachine other.org login x password y\nmacdef init\nmachine \
+                    example.org password no\n\nmachine example.org\n  login me password #secret # that is it\n\
+                    default login anonymous password guest\n";
+        let found = |host| find_in_netrc(text, host);
+        let basic = |user: &str, password: &str| {
+            Some(Credential::Basic {
+                user: user.to_owned(),
+                password: Secret(password.to_owned()),
+            })
+        };
+        assert_eq!(found("other.org"), basic("x", "y"));
+        assert_eq!(found("example.org"), basic("me", "#secret"));
+        assert_eq!(found("example.com"), basic("anonymous", "guest"));
+        assert_eq!(find_in_netrc("machine a login b", "a"), None);
+        assert_eq!(find_in_netrc("", "a"), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_helper_is_asked_with_the_address() {
+        let sources = |script: &str| CredentialSources {
+            helper: Some(["sh", "-c", script, "helper"].map(str::to_owned).to_vec()),
+            ..CredentialSources::default()
+        };
+        let home = address("https://example.org/");
+        let found = sources("echo for-$1").find(&home).expect("it answers");
+        let token = Secret("for-https://example.org/".to_owned());
+        assert_eq!(found, Some(Credential::Token(token)));
+        assert_eq!(sources("true").find(&home).expect("it answers"), None);
+        assert!(sources("exit 3").find(&home).is_err());
+    }
+}

@@ -1,0 +1,251 @@
+//! Finding out what changed since the last run, in one request.
+
+use std::collections::{BTreeSet, HashMap};
+
+use pkgres_manifest::PackageName;
+
+use crate::protocol::{
+    Changes, Config, Digest, Malformed, MerkleTree, NamesLine, SignedSnapshot, Snapshot, leaf_hash,
+};
+use crate::registry::RegistryError;
+
+use super::fault::{Fault, FaultKind};
+use super::session::Session;
+use super::transport::{Ask, Reply};
+use super::trust::{Distrust, accept};
+use super::{HttpRegistry, store};
+
+/// The largest of the small documents, in bytes.
+const MAX_SMALL_BYTES: u64 = 4 << 20;
+
+/// The largest list of names, in bytes.
+const MAX_NAMES_BYTES: u64 = 256 << 20;
+
+/// How many changes are asked for. Where there are more, documents are asked about one by one.
+const CHANGES: u64 = 10_000;
+
+/// For how long it is believed what a registry offers, in seconds.
+const CONFIG_SECONDS: i64 = 24 * 60 * 60;
+
+impl HttpRegistry {
+    /// Makes sure that it is known what the registry offers, and, once in a run, what changed.
+    pub(super) fn refresh(&self, session: &mut Session) -> Result<Config, RegistryError> {
+        let kept = session.config.as_ref().filter(|(_, at)| {
+            let age = self.transport.options.now.as_second() - at.as_second();
+            session.is_refreshed || (0..CONFIG_SECONDS).contains(&age)
+        });
+        let config = match kept {
+            Some((config, _)) => config.clone(),
+            None => self.fetch_config(session)?,
+        };
+        if session.is_refreshed {
+            return Ok(config);
+        }
+        let config = if config.batch.is_none() {
+            self.refresh_names(session, &config)?;
+            config
+        } else if let (Some(changes), false) = (&config.changes, session.entries.is_empty()) {
+            match self.refresh_changes(session, changes)? {
+                Some(()) => config,
+                // The registry is not what it was.
+                None => self.fetch_config(session)?,
+            }
+        } else {
+            config
+        };
+        session.is_refreshed = true;
+        Ok(config)
+    }
+
+    /// Asks what the registry offers.
+    pub(super) fn fetch_config(&self, session: &mut Session) -> Result<Config, RegistryError> {
+        let ask = Ask::get(self.url("index/config.json")?, MAX_SMALL_BYTES);
+        let read = |reply: Reply| match reply {
+            Reply::Absent => Err(Fault::new(
+                FaultKind::Malformed,
+                "there is none: this is not the address of a registry",
+            )),
+            reply => Config::parse(&reply.body()?).map_err(|error| malformed(&error)),
+        };
+        let config = self.transport.wait(self.transport.send(&ask, read))?;
+        session.config = Some((config.clone(), self.transport.options.now));
+        Ok(config)
+    }
+
+    /// Asks what changed; nothing if the registry no longer says.
+    fn refresh_changes(
+        &self,
+        session: &mut Session,
+        address: &str,
+    ) -> Result<Option<()>, RegistryError> {
+        let mut url = self.url(address)?;
+        url.query_pairs_mut()
+            .append_pair("since", &session.serial.to_string())
+            .append_pair("limit", &CHANGES.to_string());
+        let read = |reply: Reply| match reply {
+            Reply::Absent => Ok(None),
+            reply => Changes::parse(&reply.body()?)
+                .map(Some)
+                .map_err(|error| malformed(&error)),
+        };
+        let ask = Ask::get(url, MAX_SMALL_BYTES);
+        let Some(changes) = self.transport.wait(self.transport.send(&ask, read))? else {
+            return Ok(None);
+        };
+        let snapshot = self.believe(session, changes.snapshot.as_ref(), Some(changes.serial))?;
+        let before = session.serial;
+        if let Some(snapshot) = snapshot {
+            // What changed is not signed, but the sum of all documents is.
+            if session.root == Some(snapshot.root) {
+                session.carry_over(changes.serial, &BTreeSet::new());
+            }
+            return Ok(Some(()));
+        }
+        let first = changes.changes.first().map(|change| change.serial);
+        let last = changes.changes.last().map(|change| change.serial);
+        let is_whole = changes.serial == before
+            || (changes.serial > before
+                && first == Some(before + 1)
+                && last == Some(changes.serial));
+        if is_whole && session.root.is_none() {
+            let names: BTreeSet<PackageName> = changes
+                .changes
+                .into_iter()
+                .map(|change| change.name)
+                .collect();
+            session.carry_over(changes.serial, &names);
+        }
+        Ok(Some(()))
+    }
+
+    /// Reads the digests of all documents, where nothing runs that could say what changed.
+    fn refresh_names(&self, session: &mut Session, config: &Config) -> Result<(), RegistryError> {
+        let folder = self.folder();
+        let snapshot = match &config.snapshot {
+            Some(address) => {
+                let ask = Ask::get(self.url(address)?, MAX_SMALL_BYTES);
+                let read = |reply: Reply| match reply {
+                    Reply::Absent => Ok(None),
+                    reply => SignedSnapshot::parse(&reply.body()?)
+                        .map(Some)
+                        .map_err(|error| malformed(&error)),
+                };
+                let offered = self.transport.wait(self.transport.send(&ask, read))?;
+                self.believe(session, offered.as_ref(), None)?
+            }
+            None => self.believe(session, None, None)?,
+        };
+        let kept = folder.as_deref().and_then(store::read_names);
+        let kept = kept.and_then(|bytes| {
+            let lines = NamesLine::parse_all(&bytes).ok()?;
+            Some((Digest::of(&bytes), lines))
+        });
+        // If the sum is the same, so is everything.
+        let is_same = |lines: &[NamesLine], snapshot: &Snapshot| root_of(lines) == snapshot.root;
+        let lines = match (kept, &snapshot) {
+            (Some((_, lines)), Some(snapshot)) if is_same(&lines, snapshot) => lines,
+            (kept, _) => self.fetch_names(config, kept)?,
+        };
+        if let Some(snapshot) = &snapshot
+            && !(is_same(&lines, snapshot) && lines.len() as u64 == snapshot.names)
+        {
+            let distrust = Distrust::NamesNotInState;
+            return Err(distrust.to_diagnostic(&self.transport.name).into());
+        }
+        let names: HashMap<PackageName, Digest> = lines
+            .into_iter()
+            .map(|line| (line.name, line.sha256))
+            .collect();
+        let serial = snapshot.as_ref().map_or(0, |snapshot| snapshot.serial);
+        for (name, entry) in &mut session.entries {
+            let document = entry.document.as_ref().map(|document| document.sha256);
+            entry.is_fresh = names.get(name).copied() == document;
+            entry.serial = serial;
+        }
+        session
+            .entries
+            .retain(|_, entry| entry.is_fresh || entry.document.is_some());
+        if session.serial != serial || serial == 0 {
+            session.classes.clear();
+        }
+        (session.serial, session.root) = (serial, snapshot.map(|snapshot| snapshot.root));
+        session.names = Some(names);
+        Ok(())
+    }
+
+    fn fetch_names(
+        &self,
+        config: &Config,
+        kept: Option<(Digest, Vec<NamesLine>)>,
+    ) -> Result<Vec<NamesLine>, RegistryError> {
+        let mut ask = Ask::get(self.url(&config.names)?, MAX_NAMES_BYTES);
+        ask.at_hand = kept.as_ref().map(|(digest, _)| *digest);
+        let read = |reply: Reply| match reply {
+            Reply::Unchanged => Ok(None),
+            reply => {
+                let body = reply.body()?;
+                let lines = NamesLine::parse_all(&body).map_err(|error| malformed(&error))?;
+                Ok(Some((body, lines)))
+            }
+        };
+        match (self.transport.wait(self.transport.send(&ask, read))?, kept) {
+            (Some((body, lines)), _) => {
+                if let Some(folder) = self.folder() {
+                    store::write_names(&folder, &body);
+                }
+                Ok(lines)
+            }
+            (None, Some((_, lines))) => Ok(lines),
+            (None, None) => Err(self
+                .transport
+                .unreachable("it says that nothing changed, but was not asked that")),
+        }
+    }
+
+    /// Decides whether the state of the registry is believed, and remembers it.
+    pub(super) fn believe(
+        &self,
+        session: &mut Session,
+        offered: Option<&SignedSnapshot>,
+        serial: Option<u64>,
+    ) -> Result<Option<Snapshot>, RegistryError> {
+        let options = &self.transport.options;
+        let refuse = |distrust: Distrust| distrust.to_diagnostic(&self.transport.name);
+        let accepted = accept(
+            session.seen.as_ref(),
+            options.key.as_ref(),
+            offered,
+            options.now,
+        )
+        .map_err(refuse)?;
+        let Some((snapshot, seen)) = accepted else {
+            return Ok(None);
+        };
+        if let Some(documents) = serial
+            && documents != snapshot.serial
+        {
+            let state = snapshot.serial;
+            return Err(refuse(Distrust::OtherSerial { documents, state }).into());
+        }
+        if session.seen.as_ref() != Some(&seen) {
+            if let Some(folder) = &options.state_folder {
+                let path = store::state_path(folder, &self.transport.address);
+                store::write_seen(&path, &seen).map_err(|error| error.to_diagnostic())?;
+            }
+            session.seen = Some(seen);
+        }
+        Ok(Some(snapshot))
+    }
+}
+
+fn root_of(lines: &[NamesLine]) -> Digest {
+    let leaves = lines
+        .iter()
+        .map(|line| leaf_hash(line.to_line().as_bytes()))
+        .collect();
+    MerkleTree::new(leaves).root()
+}
+
+pub(super) fn malformed(error: &Malformed) -> Fault {
+    Fault::new(FaultKind::Malformed, error.to_string())
+}

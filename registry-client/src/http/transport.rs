@@ -1,0 +1,441 @@
+//! Requests: sending them again, following where they lead, and reading what comes back.
+//!
+//! One try is everything from sending to the last byte of the body and the check of it, because
+//! each of these can fail for a reason that is gone the next time.
+
+use std::cell::{Cell, OnceCell};
+use std::future::Future;
+use std::rc::Rc;
+use std::time::Duration;
+
+use backon::{ExponentialBuilder, Retryable as _};
+use pkgres_manifest::RegistryName;
+use reqwest::header::{self, HeaderMap};
+use reqwest::{Client, Method, Response, StatusCode, redirect};
+use url::Url;
+
+use crate::protocol::{Digest, ErrorDocument};
+use crate::registry::RegistryError;
+
+use super::address::{Address, is_loopback, shown};
+use super::credentials::Credential;
+use super::fault::{Failed, Fault, FaultKind, told};
+use super::options::HttpOptions;
+
+/// How many times a request may be sent elsewhere.
+const MAX_REDIRECTS: usize = 3;
+
+/// How long it may take to be connected, and how long nothing may arrive.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+const READ_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The largest body of an error that is read, in bytes.
+const MAX_ERROR_BYTES: u64 = 64 << 10;
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub(super) struct Ask {
+    pub(super) method: Method,
+    pub(super) url: Url,
+    /// The digest of the body that is at hand.
+    pub(super) at_hand: Option<Digest>,
+    /// A body and its media type.
+    pub(super) body: Option<(Rc<Vec<u8>>, &'static str)>,
+    /// The largest body of an answer that is taken, in bytes.
+    pub(super) limit: u64,
+}
+
+impl Ask {
+    pub(super) fn get(url: Url, limit: u64) -> Self {
+        Self {
+            method: Method::GET,
+            url,
+            at_hand: None,
+            body: None,
+            limit,
+        }
+    }
+}
+
+/// What is answered.
+#[derive(Debug)]
+pub(super) enum Reply {
+    /// There is a body.
+    Found { body: Vec<u8>, is_new: bool },
+    /// The body at hand is still right.
+    Unchanged,
+    /// There is no such thing.
+    Absent,
+}
+
+impl Reply {
+    /// The body of an answer that has to have one.
+    pub(super) fn body(self) -> Result<Vec<u8>, Fault> {
+        match self {
+            Self::Found { body, .. } => Ok(body),
+            Self::Unchanged => Err(Fault::new(
+                FaultKind::Malformed,
+                "it says that nothing changed, but was not asked that",
+            )),
+            Self::Absent => Err(Fault::new(FaultKind::Malformed, "it is not there (404)")),
+        }
+    }
+}
+
+/// Sends requests to one registry.
+pub(super) struct Transport {
+    pub(super) name: RegistryName,
+    pub(super) address: Address,
+    pub(super) options: HttpOptions,
+    runtime: OnceCell<tokio::runtime::Runtime>,
+    /// For this scheme: there is no need for certificates without `https`.
+    secure: OnceCell<Client>,
+    plain: OnceCell<Client>,
+    credential: OnceCell<Option<Credential>>,
+    requests: Cell<u64>,
+}
+
+impl Transport {
+    pub(super) fn new(name: RegistryName, address: Address, options: HttpOptions) -> Self {
+        Self {
+            name,
+            address,
+            options,
+            runtime: OnceCell::new(),
+            secure: OnceCell::new(),
+            plain: OnceCell::new(),
+            credential: OnceCell::new(),
+            requests: Cell::new(0),
+        }
+    }
+
+    /// How many requests were sent, redirected and repeated ones included.
+    pub(super) fn requests(&self) -> u64 {
+        self.requests.get()
+    }
+
+    pub(super) fn unreachable(&self, reason: impl Into<String>) -> RegistryError {
+        RegistryError::Unreachable {
+            registry: self.name.clone(),
+            reason: reason.into(),
+        }
+    }
+
+    /// Waits for something that sends requests.
+    pub(super) fn wait<T>(
+        &self,
+        work: impl Future<Output = Result<T, Failed>>,
+    ) -> Result<T, RegistryError> {
+        self.prepare()?;
+        if self.runtime.get().is_none() {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_io()
+                .enable_time()
+                .build()
+                .map_err(|error| self.unreachable(error.to_string()))?;
+            let _ = self.runtime.set(runtime);
+        }
+        let runtime = self.runtime.get().expect("it was made just now");
+        runtime
+            .block_on(work)
+            .map_err(|failed| failed.to_error(&self.name))
+    }
+
+    /// Finds out who asks.
+    fn prepare(&self) -> Result<(), RegistryError> {
+        if self.credential.get().is_none() {
+            let found = self.options.credentials.find(&self.address);
+            let found = found.map_err(|error| {
+                let error = pkgres_manifest::diagnostic::Diagnostic::error(
+                    pkgres_manifest::diagnostic::Code::Denied,
+                    error.to_string(),
+                );
+                RegistryError::from(error)
+            })?;
+            let _ = self.credential.set(found);
+        }
+        Ok(())
+    }
+
+    /// Sends a request until it works or cannot work. `check` says what the answer is worth; it is
+    /// part of the try.
+    pub(super) async fn send<T>(
+        &self,
+        ask: &Ask,
+        check: impl Fn(Reply) -> Result<T, Fault>,
+    ) -> Result<T, Failed> {
+        let policy = self.options.retry;
+        let tries = Cell::new(0);
+        let attempt = || async {
+            tries.set(tries.get() + 1);
+            self.attempt(ask).await.and_then(&check)
+        };
+        let delays = ExponentialBuilder::default()
+            .with_min_delay(policy.first_delay)
+            .with_max_delay(policy.longest_delay)
+            .with_max_times(policy.tries.saturating_sub(1))
+            .with_jitter();
+        let outcome = attempt
+            .retry(delays)
+            .sleep(tokio::time::sleep)
+            .when(|fault: &Fault| {
+                fault.is_transient
+                    && fault
+                        .retry_after
+                        .is_none_or(|asked| asked <= policy.longest_delay)
+            })
+            .adjust(|fault: &Fault, planned| match fault.retry_after {
+                Some(asked) => planned.map(|planned| planned.max(asked)),
+                None => planned,
+            })
+            .await;
+        outcome.map_err(|mut fault| {
+            if let Some(asked) = fault.retry_after {
+                let seconds = asked.as_secs();
+                fault.reason = format!("{}; it asks to come back in {seconds} s", fault.reason);
+            }
+            Failed {
+                fault,
+                tries: tries.get(),
+                request: format!("{} {}", ask.method, shown(&ask.url)),
+            }
+        })
+    }
+
+    /// One try: sends, follows, and reads the body.
+    async fn attempt(&self, ask: &Ask) -> Result<Reply, Fault> {
+        let mut url = ask.url.clone();
+        for _ in 0..=MAX_REDIRECTS {
+            let response = self.send_once(ask, &url).await?;
+            let status = response.status();
+            if !(status.is_redirection() && status != StatusCode::NOT_MODIFIED) {
+                return read_reply(response, ask).await;
+            }
+            url = self.followed(ask, &url, status, response.headers())?;
+        }
+        Err(Fault::new(
+            FaultKind::Malformed,
+            format!("it leads on more than {MAX_REDIRECTS} times"),
+        ))
+    }
+
+    async fn send_once(&self, ask: &Ask, url: &Url) -> Result<Response, Fault> {
+        self.requests.set(self.requests.get() + 1);
+        let mut request = self.client(url)?.request(ask.method.clone(), url.clone());
+        if let Some(digest) = ask.at_hand {
+            request = request.header(header::IF_NONE_MATCH, digest.to_etag());
+        }
+        if let Some((body, media_type)) = &ask.body {
+            request = request
+                .header(header::CONTENT_TYPE, *media_type)
+                .body(body.as_ref().clone());
+        }
+        // Nobody else is told who asks: neither another host nor another port or scheme.
+        if self.address.is_same_origin(url) {
+            request = match self.credential.get().and_then(Option::as_ref) {
+                Some(Credential::Token(token)) => request.bearer_auth(token.reveal()),
+                Some(Credential::Basic { user, password }) => {
+                    request.basic_auth(user, Some(password.reveal()))
+                }
+                None => request,
+            };
+        }
+        request
+            .send()
+            .await
+            .map_err(|error| Fault::transient(FaultKind::Unreachable, told(&error.without_url())))
+    }
+
+    /// Where a redirect leads, if it may be followed.
+    fn followed(
+        &self,
+        ask: &Ask,
+        from: &Url,
+        status: StatusCode,
+        headers: &HeaderMap,
+    ) -> Result<Url, Fault> {
+        let wrong = |reason: String| Fault::new(FaultKind::Malformed, reason);
+        let to = headers
+            .get(header::LOCATION)
+            .and_then(|location| location.to_str().ok())
+            .and_then(|location| from.join(location).ok())
+            .ok_or_else(|| wrong(format!("it leads nowhere ({status})")))?;
+        if from.scheme() == "https" && to.scheme() != "https" {
+            return Err(wrong(format!("it leads from https to {}", shown(&to))));
+        }
+        if ask.method != Method::GET && !self.address.is_same_origin(&to) {
+            return Err(wrong(format!(
+                "it leads a request that is no GET to {}",
+                shown(&to)
+            )));
+        }
+        if ask.method != Method::GET && !matches!(status.as_u16(), 307 | 308) {
+            return Err(wrong(format!(
+                "it leads a request that is no GET on ({status})"
+            )));
+        }
+        Ok(to)
+    }
+
+    /// The client for an address.
+    fn client(&self, url: &Url) -> Result<&Client, Fault> {
+        let is_plain = match url.scheme() {
+            "https" => false,
+            "http" if self.options.allow_plain_http || is_loopback(url) => true,
+            _ => {
+                let reason = format!("{} is another machine", shown(url));
+                return Err(Fault::new(FaultKind::Plain, reason));
+            }
+        };
+        let kept = if is_plain { &self.plain } else { &self.secure };
+        if let Some(client) = kept.get() {
+            return Ok(client);
+        }
+        let client = self
+            .build(is_plain, is_loopback(url))
+            .map_err(|error| Fault::new(FaultKind::Unreachable, told(&error)))?;
+        Ok(kept.get_or_init(|| client))
+    }
+
+    fn build(&self, is_plain: bool, is_local: bool) -> Result<Client, reqwest::Error> {
+        // Whoever is first decides for the whole program; that somebody was is fine.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut builder = Client::builder()
+            .user_agent(concat!("pkgres/", env!("CARGO_PKG_VERSION")))
+            .redirect(redirect::Policy::none())
+            // What did not work is sent again here, and counted.
+            .retry(reqwest::retry::never())
+            .referer(false)
+            .connect_timeout(CONNECT_TIMEOUT)
+            .read_timeout(READ_TIMEOUT)
+            .http2_adaptive_window(true);
+        if is_local || !self.options.system_proxy {
+            builder = builder.no_proxy();
+        }
+        if is_plain {
+            builder = builder.tls_certs_only([]);
+        } else {
+            for authority in &self.options.authorities {
+                builder =
+                    builder.tls_certs_merge(reqwest::Certificate::from_pem_bundle(authority)?);
+            }
+        }
+        builder.build()
+    }
+}
+
+/// Reads the body of an answer and says what kind of answer it is.
+async fn read_reply(response: Response, ask: &Ask) -> Result<Reply, Fault> {
+    let status = response.status();
+    if status == StatusCode::NOT_MODIFIED {
+        return Ok(Reply::Unchanged);
+    }
+    if status.is_success() {
+        let is_new = status == StatusCode::CREATED;
+        let body = read_body(response, ask.limit).await?;
+        return Ok(Reply::Found { body, is_new });
+    }
+    let is_absence = matches!(status.as_u16(), 404 | 410 | 451);
+    if is_absence && ask.method == Method::GET {
+        return Ok(Reply::Absent);
+    }
+    let retry_after = retry_after(response.headers());
+    let body = read_body(response, MAX_ERROR_BYTES)
+        .await
+        .unwrap_or_default();
+    let detail = ErrorDocument::parse(&body)
+        .ok()
+        .and_then(|document| document.errors.into_iter().next());
+    let reason = match detail {
+        Some(entry) if !entry.detail.is_empty() => {
+            let code = if entry.code.is_empty() {
+                String::new()
+            } else {
+                format!(", {}", entry.code)
+            };
+            format!("{} ({}{code})", entry.detail, status.as_u16())
+        }
+        _ => format!("it answers {status}"),
+    };
+    Err(match status.as_u16() {
+        401 | 403 | 407 => Fault::new(FaultKind::Denied, reason),
+        408 | 429 | 500 | 502 | 503 | 504 => Fault {
+            retry_after,
+            ..Fault::transient(FaultKind::Unreachable, reason)
+        },
+        400..500 if ask.method != Method::GET => Fault::new(FaultKind::Refused, reason),
+        _ => Fault::new(FaultKind::Unreachable, reason),
+    })
+}
+
+/// Reads a body to its end, which has to be where the registry said.
+async fn read_body(mut response: Response, limit: u64) -> Result<Vec<u8>, Fault> {
+    let too_large = || {
+        let reason = format!("the answer has more than the limit of {limit} bytes");
+        Fault::new(FaultKind::Malformed, reason)
+    };
+    let announced = response.content_length().unwrap_or_default();
+    if announced > limit {
+        return Err(too_large());
+    }
+    // What is announced is not believed beyond a point: the body has to come first.
+    let room = usize::try_from(announced.min(1 << 20)).unwrap_or_default();
+    let mut body = Vec::with_capacity(room);
+    loop {
+        match response.chunk().await {
+            Ok(Some(chunk)) => {
+                if (body.len() + chunk.len()) as u64 > limit {
+                    return Err(too_large());
+                }
+                body.extend_from_slice(&chunk);
+            }
+            Ok(None) => return Ok(body),
+            Err(error) => {
+                let reason = format!(
+                    "the answer was cut off after {} bytes: {}",
+                    body.len(),
+                    told(&error.without_url())
+                );
+                return Err(Fault::transient(FaultKind::Unreachable, reason));
+            }
+        }
+    }
+}
+
+/// How long to wait before the next try, as the registry says: in seconds, or as a time, which is
+/// compared with the registry's own clock.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name| headers.get(name)?.to_str().ok();
+    let after = text(header::RETRY_AFTER)?.trim();
+    if let Ok(seconds) = after.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let time = |text: &str| {
+        let zoned = jiff::fmt::rfc2822::parse(text).ok()?;
+        Some(zoned.timestamp())
+    };
+    let wait = time(after)?.duration_since(time(text(header::DATE)?)?);
+    Some(wait.try_into().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn registries_say_how_long_to_wait_in_two_ways() {
+        let wait = |after: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::RETRY_AFTER, after.parse().expect("a header"));
+            let date = "Sat, 21 Nov 2026 08:00:00 GMT".parse().expect("a header");
+            headers.insert(header::DATE, date);
+            retry_after(&headers)
+        };
+        assert_eq!(wait("7"), Some(Duration::from_secs(7)));
+        let seconds = Some(Duration::from_secs(90));
+        assert_eq!(wait("Sat, 21 Nov 2026 08:01:30 GMT"), seconds);
+        assert_eq!(wait("Sat, 21 Nov 2026 07:00:00 GMT"), Some(Duration::ZERO));
+        assert_eq!(wait("soon"), None);
+        assert_eq!(retry_after(&HeaderMap::new()), None);
+    }
+}

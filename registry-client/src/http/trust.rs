@@ -1,0 +1,260 @@
+//! Whether what a registry says of its state can be believed.
+//!
+//! Everything here follows from what was seen before, what is offered now and the time.
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::{PackageName, RegistryName};
+
+use crate::protocol::{
+    Digest, NamesLine, Proof, PublicKey, SignedSnapshot, Snapshot, SnapshotError, leaf_hash,
+    root_of_path,
+};
+
+/// What was seen of the state of a registry.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(super) struct Seen {
+    /// Who the registry is.
+    pub(super) registry: String,
+    /// The key that is believed.
+    pub(super) key: PublicKey,
+    pub(super) serial: u64,
+    pub(super) root: Digest,
+}
+
+/// Why a state is not believed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Distrust {
+    #[error("its state is not signed any more; it was signed by {0}")]
+    Unsigned(PublicKey),
+    #[error("its state is not signed, but {0} is expected to sign it")]
+    NeverSigned(PublicKey),
+    #[error("its state cannot be believed: {0}")]
+    Signature(#[from] SnapshotError),
+    #[error("it is another registry now: `{}` was there before, this is `{}`", Escaped::shortened(.before), Escaped::shortened(.now))]
+    OtherRegistry { before: String, now: String },
+    #[error("its state expired on {expires}: somebody may be holding back what is newer")]
+    Expired { expires: jiff::Timestamp },
+    #[error("it went back in time: its state has the serial {now}, {before} was seen before")]
+    Rollback { before: u64, now: u64 },
+    #[error(
+        "it shows different states to different readers: of the serial {serial}, two were seen"
+    )]
+    SplitView { serial: u64 },
+    #[error("the document of {0} does not belong to its signed state")]
+    NotInState(PackageName),
+    #[error("the list of packages does not belong to its signed state")]
+    NamesNotInState,
+    #[error("the documents belong to the serial {documents}, the signed state to {state}")]
+    OtherSerial { documents: u64, state: u64 },
+}
+
+impl Distrust {
+    pub(super) fn to_diagnostic(&self, registry: &RegistryName) -> Diagnostic {
+        let finding = Diagnostic::error(
+            Code::Untrusted,
+            format!("the registry `{registry}` is not believed: {self}"),
+        );
+        match self {
+            Self::Expired { .. } => {
+                finding.hint("if the registry is well, see whether the clock of this machine is")
+            }
+            _ => finding.hint(format!(
+                "ask whoever runs it; if it is right, `pkgres cache forget {registry}` begins anew"
+            )),
+        }
+    }
+}
+
+/// Decides whether a state is believed. Gives the state, if anything is signed.
+///
+/// The key is the one that the settings name, or the one that was believed before, or else the
+/// first that signed.
+pub(super) fn accept(
+    seen: Option<&Seen>,
+    wanted: Option<&PublicKey>,
+    offered: Option<&SignedSnapshot>,
+    now: jiff::Timestamp,
+) -> Result<Option<(Snapshot, Seen)>, Distrust> {
+    let known = wanted.copied().or(seen.map(|seen| seen.key));
+    let Some(offered) = offered else {
+        return match (seen, wanted) {
+            (_, Some(wanted)) => Err(Distrust::NeverSigned(*wanted)),
+            (Some(seen), None) => Err(Distrust::Unsigned(seen.key)),
+            (None, None) => Ok(None),
+        };
+    };
+    let first = || offered.signatures.first().map(|signature| signature.key);
+    let Some(key) = known.or_else(first) else {
+        return Ok(None);
+    };
+    let snapshot = offered.verify(&key)?;
+    if let Some(seen) = seen {
+        if seen.registry != snapshot.registry {
+            return Err(Distrust::OtherRegistry {
+                before: seen.registry.clone(),
+                now: snapshot.registry,
+            });
+        }
+        if snapshot.serial < seen.serial {
+            return Err(Distrust::Rollback {
+                before: seen.serial,
+                now: snapshot.serial,
+            });
+        }
+        if snapshot.serial == seen.serial && snapshot.root != seen.root {
+            return Err(Distrust::SplitView {
+                serial: seen.serial,
+            });
+        }
+    }
+    if snapshot.expires <= now {
+        return Err(Distrust::Expired {
+            expires: snapshot.expires,
+        });
+    }
+    let seen = Seen {
+        registry: snapshot.registry.clone(),
+        key,
+        serial: snapshot.serial,
+        root: snapshot.root,
+    };
+    Ok(Some((snapshot, seen)))
+}
+
+/// Whether a document belongs to a state.
+pub(super) fn check_document(
+    snapshot: &Snapshot,
+    name: &PackageName,
+    sha256: Digest,
+    proof: Option<&Proof>,
+) -> Result<(), Distrust> {
+    let line = NamesLine {
+        name: name.clone(),
+        sha256,
+    };
+    let leaf = leaf_hash(line.to_line().as_bytes());
+    let root =
+        proof.and_then(|Proof { index, path }| root_of_path(&leaf, *index, snapshot.names, path));
+    if root == Some(snapshot.root) {
+        Ok(())
+    } else {
+        Err(Distrust::NotInState(name.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::{MerkleTree, SigningKey};
+
+    const NOW: jiff::Timestamp = jiff::Timestamp::UNIX_EPOCH;
+
+    fn signing_key(byte: u8) -> SigningKey {
+        SigningKey::from_bytes(&[byte; 32])
+    }
+
+    fn snapshot(serial: u64, root: &[u8]) -> Snapshot {
+        Snapshot {
+            registry: "r".to_owned(),
+            serial,
+            names: 1,
+            root: Digest::of(root),
+            issued: NOW,
+            expires: NOW + jiff::SignedDuration::from_secs(60),
+        }
+    }
+
+    fn signed(snapshot: &Snapshot, key: u8) -> SignedSnapshot {
+        SignedSnapshot::sign(snapshot, &[&signing_key(key)])
+    }
+
+    fn seen() -> Seen {
+        let first = signed(&snapshot(5, b"five"), 1);
+        let accepted = accept(None, None, Some(&first), NOW).expect("the first is believed");
+        accepted.expect("it is signed").1
+    }
+
+    /// What is said of a state after the serial 5 was seen.
+    fn after(offered: Option<&SignedSnapshot>) -> Result<(), String> {
+        let accepted = accept(Some(&seen()), None, offered, NOW);
+        accepted.map(|_| ()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_is_the_same_or_newer_is_believed() {
+        assert_eq!(after(Some(&signed(&snapshot(5, b"five"), 1))), Ok(()));
+        assert_eq!(after(Some(&signed(&snapshot(6, b"six"), 1))), Ok(()));
+    }
+
+    #[test]
+    fn what_does_not_fit_what_was_seen_is_refused() {
+        for (offered, reason) in [
+            (None, "is not signed any more"),
+            (Some(signed(&snapshot(6, b"six"), 2)), "not signed by"),
+            (Some(signed(&snapshot(4, b"four"), 1)), "went back in time"),
+            (Some(signed(&snapshot(5, b"other"), 1)), "different states"),
+        ] {
+            let error = after(offered.as_ref()).expect_err(reason);
+            assert!(error.contains(reason), "{error}");
+        }
+        let mut other = snapshot(6, b"six");
+        other.registry = "s".to_owned();
+        let error = after(Some(&signed(&other, 1))).expect_err("it is another");
+        assert!(error.contains("another registry"), "{error}");
+        let mut tampered = signed(&snapshot(6, b"six"), 1);
+        tampered.signed = tampered.signed.replace("\"serial\":6", "\"serial\":7");
+        assert!(after(Some(&tampered)).is_err());
+    }
+
+    #[test]
+    fn a_state_expires() {
+        let offered = signed(&snapshot(6, b"six"), 1);
+        let at = |seconds| {
+            let now = NOW + jiff::SignedDuration::from_secs(seconds);
+            accept(None, None, Some(&offered), now)
+        };
+        assert!(at(59).is_ok());
+        assert!(matches!(at(60), Err(Distrust::Expired { .. })));
+    }
+
+    #[test]
+    fn the_key_of_the_settings_goes_first() {
+        let wanted = signing_key(2).public();
+        let accept = |offered: Option<&SignedSnapshot>| accept(None, Some(&wanted), offered, NOW);
+        assert!(accept(Some(&signed(&snapshot(6, b"six"), 2))).is_ok());
+        assert!(accept(Some(&signed(&snapshot(6, b"six"), 1))).is_err());
+        assert_eq!(accept(None), Err(Distrust::NeverSigned(wanted)));
+        // Whoever signs with both keys may be believed by the one or the other.
+        let both = SignedSnapshot::sign(&snapshot(6, b"six"), &[&signing_key(1), &signing_key(2)]);
+        assert!(accept(Some(&both)).is_ok());
+        assert_eq!(after(Some(&both)), Ok(()));
+    }
+
+    #[test]
+    fn documents_belong_to_a_state_or_not() {
+        let name = |text: &str| PackageName::parse(text).expect("a name");
+        let (a, b) = (name("a.A"), name("b.B"));
+        let line = |name: &PackageName, text: &str| NamesLine {
+            name: name.clone(),
+            sha256: Digest::of(text.as_bytes()),
+        };
+        let leaves =
+            [line(&a, "a"), line(&b, "b")].map(|line| leaf_hash(line.to_line().as_bytes()));
+        let tree = MerkleTree::new(leaves.to_vec());
+        let mut snapshot = snapshot(1, b"");
+        (snapshot.root, snapshot.names) = (tree.root(), 2);
+        let proof = |index: usize| Proof {
+            index: index as u64,
+            path: tree.audit_path(index).expect("a leaf"),
+        };
+        let check = |name: &PackageName, text: &str, proof: Option<&Proof>| {
+            check_document(&snapshot, name, Digest::of(text.as_bytes()), proof).is_ok()
+        };
+        assert!(check(&a, "a", Some(&proof(0))));
+        assert!(check(&b, "b", Some(&proof(1))));
+        assert!(!check(&a, "older", Some(&proof(0))));
+        assert!(!check(&b, "a", Some(&proof(0))), "the document of another");
+        assert!(!check(&a, "a", Some(&proof(1))));
+        assert!(!check(&a, "a", None), "without a proof");
+    }
+}

@@ -1,0 +1,91 @@
+//! Names that belong together.
+
+use std::fmt;
+
+use pkgres_manifest::diagnostic::Escaped;
+use pkgres_manifest::{NameError, PackageName};
+
+/// A name, or all names that begin with the same parts: `org.acme.*` is `org.acme` and everything
+/// below it.
+///
+/// ```
+/// use pkgres_manifest::PackageName;
+/// use pkgres_registry_client::Namespace;
+///
+/// let namespace = Namespace::parse("org.acme.*")?;
+/// assert!(namespace.contains(&PackageName::parse("org.acme.Web")?));
+/// assert!(!namespace.contains(&PackageName::parse("org.acmeother.Web")?));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Namespace {
+    name: PackageName,
+    is_open: bool,
+}
+
+/// A text that is no namespace.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` is not a namespace such as `org.acme.*`: {reason}", Escaped::shortened(.text))]
+pub struct NamespaceError {
+    text: String,
+    reason: NameError,
+}
+
+impl Namespace {
+    /// Reads a namespace.
+    pub fn parse(text: &str) -> Result<Self, NamespaceError> {
+        let (name, is_open) = match text.strip_suffix(".*") {
+            Some(name) => (name, true),
+            None => (text, false),
+        };
+        let name = PackageName::parse(name).map_err(|reason| NamespaceError {
+            text: text.to_owned(),
+            reason,
+        })?;
+        Ok(Self { name, is_open })
+    }
+
+    /// Whether a name belongs to it.
+    pub fn contains(&self, name: &PackageName) -> bool {
+        match name.as_str().strip_prefix(self.name.as_str()) {
+            Some("") => true,
+            Some(rest) => self.is_open && rest.starts_with('.'),
+            None => false,
+        }
+    }
+
+    /// The larger, the narrower.
+    pub(crate) fn width(&self) -> (usize, bool) {
+        (self.name.as_str().len(), !self.is_open)
+    }
+}
+
+impl fmt::Display for Namespace {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let end = if self.is_open { ".*" } else { "" };
+        write!(formatter, "{}{end}", self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn namespaces_end_at_dots() {
+        let contains = |text: &str, name: &str| {
+            let namespace = Namespace::parse(text).expect("a namespace");
+            assert_eq!(namespace.to_string(), text);
+            namespace.contains(&PackageName::parse(name).expect("a name"))
+        };
+        assert!(contains("org.acme.*", "org.acme"));
+        assert!(contains("org.acme.*", "org.acme.a.B"));
+        assert!(!contains("org.acme.*", "org.acmeb"));
+        assert!(!contains("org.acme.*", "org"));
+        assert!(contains("org.acme", "org.acme"));
+        assert!(!contains("org.acme", "org.acme.a"));
+        for bad in ["", "*", ".*", "org.*.a", "org.acme*"] {
+            assert!(Namespace::parse(bad).is_err(), "{bad}");
+        }
+    }
+}

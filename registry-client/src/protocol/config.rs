@@ -1,0 +1,171 @@
+//! `index/config.json`: what a registry offers, and where.
+
+use pkgres_manifest::{ClassName, PackageName};
+
+use super::{Digest, Malformed, PublicKey, escape_name};
+
+/// The number of the protocol that this module speaks.
+pub const PROTOCOL: u64 = 1;
+
+/// What a registry offers, and where. Addresses are relative to the base of the registry, or
+/// whole.
+///
+/// ```
+/// use pkgres_manifest::PackageName;
+/// use pkgres_registry_client::protocol::Config;
+///
+/// let mirror = Config::of_static();
+/// assert_eq!(Config::parse(mirror.to_json().as_bytes())?, mirror);
+/// let name = PackageName::parse("org.acme.Web")?;
+/// assert_eq!(mirror.package_address(&name), "index/v1/packages/org.acme.!web.ndjson");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Config {
+    /// The number of the protocol.
+    pub protocol: u64,
+    /// Where index documents are; `{name}` stands for the escaped name.
+    pub packages: String,
+    /// Where it stands which packages define a class; `{class}` stands for the escaped name.
+    pub classes: String,
+    /// Where the digests of all index documents are.
+    pub names: String,
+    /// Where artifacts are; `{sha256}` stands for the digest.
+    pub blobs: String,
+    /// Where the signed state of the index is; absent where nothing is signed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<String>,
+    /// Where many index documents can be asked for at once; absent on a static mirror.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<String>,
+    /// Where it stands what changed; absent on a static mirror.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<String>,
+    /// Where releases are published; absent on a static mirror.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub api: Option<String>,
+    /// The keys that sign snapshots.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keys: Vec<PublicKey>,
+    /// Whether reading needs a token.
+    #[serde(default)]
+    pub auth_required: bool,
+    /// How much the registry takes.
+    #[serde(default)]
+    pub limits: ConfigLimits,
+}
+
+/// How much a registry takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+pub struct ConfigLimits {
+    /// The size of an artifact, in bytes.
+    pub archive_bytes: u64,
+    /// How many names a batch request has, and how many documents its answer.
+    pub batch_names: u64,
+}
+
+impl Default for ConfigLimits {
+    fn default() -> Self {
+        Self {
+            archive_bytes: 32 << 20,
+            batch_names: 10_000,
+        }
+    }
+}
+
+impl Config {
+    /// What a static mirror offers that is not signed.
+    pub fn of_static() -> Self {
+        Self {
+            protocol: PROTOCOL,
+            packages: "index/v1/packages/{name}.ndjson".to_owned(),
+            classes: "index/v1/classes/{class}.json".to_owned(),
+            names: "index/v1/names.ndjson".to_owned(),
+            blobs: "blobs/sha256/{sha256}".to_owned(),
+            snapshot: None,
+            batch: None,
+            changes: None,
+            api: None,
+            keys: Vec::new(),
+            auth_required: false,
+            limits: ConfigLimits::default(),
+        }
+    }
+
+    /// What a server offers that signs with the keys.
+    pub fn of_server(keys: Vec<PublicKey>) -> Self {
+        Self {
+            snapshot: Some("index/v1/snapshot.json".to_owned()),
+            batch: Some("index/v1/batch".to_owned()),
+            changes: Some("index/v1/changes".to_owned()),
+            api: Some("v1/".to_owned()),
+            keys,
+            ..Self::of_static()
+        }
+    }
+
+    /// Reads the document. A protocol that is not known is an error that says so, whatever else
+    /// there is.
+    pub fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
+        #[derive(serde::Deserialize)]
+        struct OnlyProtocol {
+            protocol: u64,
+        }
+        let malformed = |error: serde_json::Error| Malformed::new("a registry", &error);
+        let OnlyProtocol { protocol } = serde_json::from_slice(bytes).map_err(malformed)?;
+        if protocol != PROTOCOL {
+            let reason = format!(
+                "it speaks protocol {protocol}, and this version of pkgres speaks {PROTOCOL} only"
+            );
+            return Err(Malformed::new("a registry that can be read", &reason));
+        }
+        serde_json::from_slice(bytes).map_err(malformed)
+    }
+
+    /// The document as JSON.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("texts and numbers are valid JSON")
+    }
+
+    /// Where the index document of a package is.
+    pub fn package_address(&self, name: &PackageName) -> String {
+        self.packages.replace("{name}", &escape_name(name.as_str()))
+    }
+
+    /// Where it stands which packages define a class.
+    pub fn class_address(&self, class: &ClassName) -> String {
+        self.classes
+            .replace("{class}", &escape_name(class.as_str()))
+    }
+
+    /// Where the artifact with a digest is.
+    pub fn blob_address(&self, digest: &Digest) -> String {
+        self.blobs.replace("{sha256}", &digest.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_is_passed_over_but_for_the_protocol() {
+        let text = Config::of_static().to_json();
+        let text = text.replacen('{', "{\"more\": [1], ", 1);
+        assert_eq!(Config::parse(text.as_bytes()), Ok(Config::of_static()));
+        let newer = br#"{"protocol": 2, "everything": "else"}"#;
+        let error = Config::parse(newer).expect_err("it is newer").to_string();
+        assert!(error.contains("protocol 2"), "{error}");
+        for bad in ["", "[]", "{}", r#"{"protocol":1}"#, r#"{"protocol":"1"}"#] {
+            assert!(Config::parse(bad.as_bytes()).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_server_offers_more_than_a_mirror() {
+        let server = Config::of_server(Vec::new());
+        assert_eq!(Config::parse(server.to_json().as_bytes()), Ok(server));
+        assert!(!Config::of_static().to_json().contains("batch\""));
+    }
+}

@@ -1,0 +1,412 @@
+//! Reading the answer to a batch request as it arrives.
+
+use pkgres_manifest::PackageName;
+
+use super::frame::Header;
+use super::{Digest, Frame, Malformed, Proof};
+
+/// How much of the answer to a batch request is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FrameLimits {
+    /// The size of the line that a frame begins with, in bytes.
+    pub header_bytes: usize,
+    /// The size of an index document, in bytes.
+    pub document_bytes: u64,
+    /// How many frames there are.
+    pub frames: u64,
+}
+
+impl Default for FrameLimits {
+    fn default() -> Self {
+        Self {
+            // 10,000 names of 255 bytes in one `truncated`.
+            header_bytes: 4 << 20,
+            document_bytes: 64 << 20,
+            // As many as there are documents, those that are absent, and the last two.
+            frames: 20_002,
+        }
+    }
+}
+
+/// The answer to a batch request is not one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FrameError {
+    /// A frame is not as it should be.
+    #[error(transparent)]
+    Malformed(#[from] Malformed),
+    /// A bound is exceeded.
+    #[error("more than the limit of {limit} {what}")]
+    Limit {
+        /// What is bounded.
+        what: &'static str,
+        /// The bound.
+        limit: u64,
+    },
+    /// A document has another digest than its frame says.
+    #[error("the document of {name} has the digest {found}; {expected} was announced")]
+    Digest {
+        /// The package.
+        name: PackageName,
+        /// The digest that was announced.
+        expected: Digest,
+        /// The digest of what arrived.
+        found: Digest,
+    },
+    /// The answer ends before its last frame.
+    #[error("the answer was cut off after {frames} frames")]
+    CutOff {
+        /// How many frames there are.
+        frames: u64,
+    },
+}
+
+/// Reads the answer to a batch request as it arrives, in pieces of any size.
+#[derive(Debug)]
+pub struct FrameDecoder {
+    limits: FrameLimits,
+    buffer: Vec<u8>,
+    /// What lies before this in the buffer was read.
+    start: usize,
+    /// No line feed lies before this in the buffer.
+    scanned: usize,
+    /// The frame whose document is being waited for.
+    announced: Option<Announced>,
+    frames: u64,
+    is_complete: bool,
+}
+
+#[derive(Debug)]
+struct Announced {
+    name: PackageName,
+    sha256: Digest,
+    length: usize,
+    proof: Option<Proof>,
+}
+
+impl FrameDecoder {
+    /// A decoder that nothing has been given to.
+    pub fn new(limits: FrameLimits) -> Self {
+        Self {
+            limits,
+            buffer: Vec::new(),
+            start: 0,
+            scanned: 0,
+            announced: None,
+            frames: 0,
+            is_complete: false,
+        }
+    }
+
+    /// Takes the next piece of the answer.
+    pub fn push(&mut self, bytes: &[u8]) {
+        if self.start > 0 && self.start >= self.buffer.len() / 2 {
+            self.buffer.drain(..self.start);
+            self.scanned -= self.start;
+            self.start = 0;
+        }
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    /// The next frame, or nothing if more of the answer is needed. Documents have the digest that
+    /// their frame announces.
+    pub fn next_frame(&mut self) -> Result<Option<Frame>, FrameError> {
+        if self.announced.is_none() {
+            let Some(header) = self.header()? else {
+                return Ok(None);
+            };
+            if let Some(frame) = self.begin(header)? {
+                return Ok(Some(frame));
+            }
+        }
+        let Some(announced) = self.announced.take() else {
+            return Ok(None);
+        };
+        let end = self.start + announced.length;
+        if self.buffer.len() < end {
+            self.announced = Some(announced);
+            return Ok(None);
+        }
+        let document = self.buffer[self.start..end].to_vec();
+        self.start = end;
+        self.scanned = end;
+        let found = Digest::of(&document);
+        if found != announced.sha256 {
+            return Err(FrameError::Digest {
+                name: announced.name,
+                expected: announced.sha256,
+                found,
+            });
+        }
+        Ok(Some(Frame::Changed {
+            name: announced.name,
+            sha256: announced.sha256,
+            document,
+            proof: announced.proof,
+        }))
+    }
+
+    /// Says whether the answer ended where it may.
+    pub fn finish(&self) -> Result<(), FrameError> {
+        if self.is_complete && self.start == self.buffer.len() {
+            Ok(())
+        } else if self.is_complete {
+            Err(malformed("something follows the last one"))
+        } else {
+            Err(FrameError::CutOff {
+                frames: self.frames,
+            })
+        }
+    }
+
+    /// The next line, without its line feed.
+    fn header(&mut self) -> Result<Option<Header>, FrameError> {
+        let limit = self.limits.header_bytes;
+        let found = memchr::memchr(b'\n', &self.buffer[self.scanned..]);
+        let end = found.map(|at| self.scanned + at);
+        let length = end.unwrap_or(self.buffer.len()) - self.start;
+        if length > limit {
+            return Err(FrameError::Limit {
+                what: "bytes in the head of a frame",
+                limit: limit as u64,
+            });
+        }
+        let Some(end) = end else {
+            self.scanned = self.buffer.len();
+            return Ok(None);
+        };
+        if self.is_complete {
+            return Err(malformed("something follows the last one"));
+        }
+        if self.frames >= self.limits.frames {
+            return Err(FrameError::Limit {
+                what: "frames",
+                limit: self.limits.frames,
+            });
+        }
+        let header = serde_json::from_slice(&self.buffer[self.start..end])
+            .map_err(|error| malformed(&error))?;
+        self.frames += 1;
+        self.start = end + 1;
+        self.scanned = end + 1;
+        Ok(Some(header))
+    }
+
+    /// The frame of a header, unless a document follows.
+    fn begin(&mut self, header: Header) -> Result<Option<Frame>, FrameError> {
+        let missing = |key: &str| malformed(&format!("`{key}` is missing"));
+        let name = || header.name.clone().ok_or_else(|| missing("name"));
+        let sha256 = || header.sha256.ok_or_else(|| missing("sha256"));
+        let proof = match (header.index, &header.proof) {
+            (Some(index), Some(path)) => Some(Proof {
+                index,
+                path: path.clone(),
+            }),
+            (None, None) => None,
+            _ => return Err(malformed("`index` and `proof` belong together")),
+        };
+        if header.length.is_some() && header.status != "changed" {
+            return Err(malformed("only a document that changed has a length"));
+        }
+        Ok(Some(match header.status.as_str() {
+            "changed" => {
+                let length = header.length.ok_or_else(|| missing("length"))?;
+                let limit = self.limits.document_bytes;
+                let length = usize::try_from(length)
+                    .ok()
+                    .filter(|_| length <= limit)
+                    .ok_or(FrameError::Limit {
+                        what: "bytes in an index document",
+                        limit,
+                    })?;
+                self.announced = Some(Announced {
+                    name: name()?,
+                    sha256: sha256()?,
+                    length,
+                    proof,
+                });
+                return Ok(None);
+            }
+            "unchanged" => Frame::Unchanged {
+                name: name()?,
+                sha256: sha256()?,
+                proof,
+            },
+            "absent" => Frame::Absent { name: name()? },
+            "truncated" => Frame::Truncated {
+                names: header.names.ok_or_else(|| missing("names"))?,
+            },
+            "complete" => {
+                self.is_complete = true;
+                Frame::Complete {
+                    serial: header.serial.ok_or_else(|| missing("serial"))?,
+                    snapshot: header.snapshot,
+                }
+            }
+            _ => return Err(malformed("the status is none that is known")),
+        }))
+    }
+}
+
+fn malformed(reason: &(impl ToString + ?Sized)) -> FrameError {
+    Malformed::new("a frame of a batch answer", reason).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn name(text: &str) -> PackageName {
+        PackageName::parse(text).expect("a name")
+    }
+
+    fn frames() -> Vec<Frame> {
+        let proof = Some(Proof {
+            index: 3,
+            path: vec![Digest::of(b"a"), Digest::of(b"b")],
+        });
+        vec![
+            Frame::changed(name("a.B"), b"one\ntwo\n".to_vec(), proof.clone()),
+            Frame::changed(name("a.C"), Vec::new(), None),
+            Frame::Unchanged {
+                name: name("a.D"),
+                sha256: Digest::of(b"d"),
+                proof,
+            },
+            Frame::Absent { name: name("a.E") },
+            Frame::Truncated {
+                names: vec![name("a.F")],
+            },
+            Frame::Complete {
+                serial: u64::MAX,
+                snapshot: None,
+            },
+        ]
+    }
+
+    fn encoded(frames: &[Frame]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for frame in frames {
+            frame.encode(&mut bytes);
+        }
+        bytes
+    }
+
+    fn decode(pieces: &[&[u8]], limits: FrameLimits) -> Result<Vec<Frame>, FrameError> {
+        let mut decoder = FrameDecoder::new(limits);
+        let mut found = Vec::new();
+        for piece in pieces {
+            decoder.push(piece);
+            while let Some(frame) = decoder.next_frame()? {
+                found.push(frame);
+            }
+        }
+        decoder.finish()?;
+        Ok(found)
+    }
+
+    proptest! {
+        #[test]
+        fn answers_are_read_in_pieces_of_any_size(cuts in proptest::collection::vec(0_usize..1000, 0..12)) {
+            let bytes = encoded(&frames());
+            let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut % bytes.len()).collect();
+            cuts.extend([0, bytes.len()]);
+            cuts.sort_unstable();
+            let pieces: Vec<&[u8]> = cuts.windows(2).map(|ends| &bytes[ends[0]..ends[1]]).collect();
+            prop_assert_eq!(decode(&pieces, FrameLimits::default()), Ok(frames()));
+        }
+
+        #[test]
+        fn whatever_arrives_is_answered(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let _ = decode(&[&bytes], FrameLimits::default());
+        }
+
+        #[test]
+        fn a_changed_byte_does_not_pass_for_a_document(at in 0_usize..4000, bit in 0_u32..8) {
+            let mut bytes = encoded(&frames());
+            let at = at % bytes.len();
+            bytes[at] ^= 1 << bit;
+            // A key that is not known any more is passed over; a document is what was announced.
+            for frame in decode(&[&bytes], FrameLimits::default()).unwrap_or_default() {
+                if let Frame::Changed { sha256, document, .. } = frame {
+                    prop_assert_eq!(sha256, Digest::of(&document));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_answer_that_is_cut_off_anywhere_is_noticed() {
+        let bytes = encoded(&frames());
+        for end in 0..bytes.len() {
+            assert!(decode(&[&bytes[..end]], FrameLimits::default()).is_err());
+        }
+        let more = [&bytes[..], b"{}\n"].concat();
+        assert!(decode(&[&more], FrameLimits::default()).is_err());
+        let rest = [&bytes[..], b"x"].concat();
+        assert!(decode(&[&rest], FrameLimits::default()).is_err());
+    }
+
+    #[test]
+    fn answers_have_limits() {
+        let bytes = encoded(&frames());
+        let limits = FrameLimits::default();
+        for limits in [
+            FrameLimits {
+                header_bytes: 20,
+                ..limits
+            },
+            FrameLimits {
+                document_bytes: 7,
+                ..limits
+            },
+            FrameLimits {
+                frames: 5,
+                ..limits
+            },
+        ] {
+            let error = decode(&[&bytes], limits).expect_err("it is too much");
+            assert!(matches!(error, FrameError::Limit { .. }), "{error}");
+        }
+        // A head without end is refused before it has arrived.
+        let endless = vec![b' '; limits.header_bytes + 1];
+        assert!(matches!(
+            decode(&[&endless], limits),
+            Err(FrameError::Limit { .. })
+        ));
+    }
+
+    #[test]
+    fn heads_that_make_no_sense_are_refused() {
+        for bad in [
+            "{}",
+            "[]",
+            r#"{"status":"changed","name":"a"}"#,
+            r#"{"status":"other","name":"a"}"#,
+            r#"{"status":"absent"}"#,
+            r#"{"status":"absent","name":"a","length":3}"#,
+            r#"{"status":"absent","name":"../a"}"#,
+            r#"{"status":"unchanged","name":"a","sha256":"00"}"#,
+            r#"{"status":"unchanged","name":"a","index":1}"#,
+            r#"{"status":"complete"}"#,
+            r#"{"status":"complete","serial":-1}"#,
+        ] {
+            let line = format!("{bad}\n");
+            let read = decode(&[line.as_bytes()], FrameLimits::default());
+            assert!(
+                matches!(read, Err(FrameError::Malformed(_))),
+                "{bad}: {read:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_document_with_another_digest_is_refused() {
+        let bytes = encoded(&frames());
+        let text = String::from_utf8(bytes).expect("the frames are text");
+        let other = text.replace("one\n", "0ne\n");
+        let error = decode(&[other.as_bytes()], FrameLimits::default());
+        assert!(matches!(error, Err(FrameError::Digest { .. })));
+    }
+}

@@ -1,0 +1,66 @@
+//! How a registry says what is wrong.
+
+use super::Malformed;
+
+/// The body of every answer that is an error.
+///
+/// ```
+/// use pkgres_registry_client::protocol::{ErrorDocument, ErrorEntry};
+///
+/// let entry = ErrorEntry {
+///     status: 409,
+///     code: "pkgres.version_exists".to_owned(),
+///     title: "Conflict".to_owned(),
+///     detail: "org.acme.Web 2.1.0 was published with other bytes".to_owned(),
+///     request_id: "req-1".to_owned(),
+/// };
+/// let document = ErrorDocument { errors: vec![entry] };
+/// assert_eq!(ErrorDocument::parse(document.to_json().as_bytes())?, document);
+/// # Ok::<(), pkgres_registry_client::protocol::Malformed>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct ErrorDocument {
+    /// What is wrong.
+    pub errors: Vec<ErrorEntry>,
+}
+
+/// One thing that is wrong.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+pub struct ErrorEntry {
+    /// The HTTP status.
+    pub status: u16,
+    /// The stable code, such as `pkgres.version_exists`. Codes are never renamed or reused.
+    pub code: String,
+    /// What the status stands for.
+    pub title: String,
+    /// What is wrong, in a sentence.
+    pub detail: String,
+    /// The request, as the logs of the registry name it.
+    pub request_id: String,
+}
+
+impl ErrorDocument {
+    /// Reads the document. What other servers and proxies answer in their own form is none.
+    pub fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
+        serde_json::from_slice(bytes).map_err(|error| Malformed::new("an error document", &error))
+    }
+
+    /// The document as JSON.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("texts and numbers are valid JSON")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_empty_and_what_is_more_is_passed_over() {
+        let text = br#"{"errors":[{"detail":"no","more":1}],"more":[]}"#;
+        let document = ErrorDocument::parse(text).expect("an error document");
+        assert_eq!(document.errors[0].detail, "no");
+        assert!(ErrorDocument::parse(b"<html>").is_err());
+    }
+}

@@ -1,0 +1,207 @@
+//! The frames that the answer to a batch request is made of.
+
+use pkgres_manifest::PackageName;
+
+use super::{Digest, SignedSnapshot};
+
+/// The place of an index document in a snapshot: which leaf of the tree it is, and the audit path
+/// from there to the root.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Proof {
+    /// The place of the name among all names, counted from zero.
+    pub index: u64,
+    /// The hashes beside the way to the root, from the leaf upwards.
+    pub path: Vec<Digest>,
+}
+
+/// A part of the answer to a batch request.
+///
+/// ```
+/// use pkgres_manifest::PackageName;
+/// use pkgres_registry_client::protocol::{Frame, FrameDecoder, FrameLimits};
+///
+/// let frames = [
+///     Frame::changed(PackageName::parse("org.acme.Web")?, b"document\n".to_vec(), None),
+///     Frame::Complete { serial: 4711, snapshot: None },
+/// ];
+/// let mut bytes = Vec::new();
+/// for frame in &frames {
+///     frame.encode(&mut bytes);
+/// }
+/// let mut decoder = FrameDecoder::new(FrameLimits::default());
+/// decoder.push(&bytes);
+/// assert_eq!(decoder.next_frame()?.as_ref(), Some(&frames[0]));
+/// assert_eq!(decoder.next_frame()?.as_ref(), Some(&frames[1]));
+/// decoder.finish()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Frame {
+    /// A document that differs from the one at hand.
+    Changed {
+        /// The package.
+        name: PackageName,
+        /// The digest of the document.
+        sha256: Digest,
+        /// The document.
+        document: Vec<u8>,
+        /// Its place in the snapshot; absent where nothing is signed.
+        proof: Option<Proof>,
+    },
+    /// The document at hand is still right.
+    Unchanged {
+        /// The package.
+        name: PackageName,
+        /// The digest of the document.
+        sha256: Digest,
+        /// Its place in the snapshot; absent where nothing is signed.
+        proof: Option<Proof>,
+    },
+    /// There is no such package.
+    Absent {
+        /// The package.
+        name: PackageName,
+    },
+    /// The closure has more packages than the answer has room for: these are to be asked for.
+    Truncated {
+        /// The packages.
+        names: Vec<PackageName>,
+    },
+    /// The end of the answer.
+    Complete {
+        /// The serial that the documents belong to.
+        serial: u64,
+        /// The signed state of the index at that serial; absent where nothing is signed.
+        snapshot: Option<SignedSnapshot>,
+    },
+}
+
+/// The line that a frame begins with. The keys of all kinds together, so that it can be read
+/// without looking for the kind first.
+#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
+pub(super) struct Header {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) name: Option<PackageName>,
+    pub(super) status: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) sha256: Option<Digest>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) length: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) index: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) proof: Option<Vec<Digest>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) names: Option<Vec<PackageName>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) serial: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) snapshot: Option<SignedSnapshot>,
+}
+
+impl Frame {
+    /// A document that is new to whoever asked.
+    pub fn changed(name: PackageName, document: Vec<u8>, proof: Option<Proof>) -> Self {
+        Self::Changed {
+            name,
+            sha256: Digest::of(&document),
+            document,
+            proof,
+        }
+    }
+
+    /// Appends the frame to an answer.
+    pub fn encode(&self, answer: &mut Vec<u8>) {
+        match self {
+            Self::Changed {
+                name,
+                sha256,
+                document,
+                proof,
+            } => {
+                encode_changed(name, sha256, document.len() as u64, proof.as_ref(), answer);
+                answer.extend_from_slice(document);
+            }
+            Self::Unchanged {
+                name,
+                sha256,
+                proof,
+            } => {
+                let header = Header {
+                    name: Some(name.clone()),
+                    sha256: Some(*sha256),
+                    index: proof.as_ref().map(|proof| proof.index),
+                    proof: proof.as_ref().map(|proof| proof.path.clone()),
+                    ..Header::of("unchanged")
+                };
+                header.encode(answer);
+            }
+            Self::Absent { name } => {
+                let header = Header {
+                    name: Some(name.clone()),
+                    ..Header::of("absent")
+                };
+                header.encode(answer);
+            }
+            Self::Truncated { names } => {
+                let header = Header {
+                    names: Some(names.clone()),
+                    ..Header::of("truncated")
+                };
+                header.encode(answer);
+            }
+            Self::Complete { serial, snapshot } => {
+                let header = Header {
+                    serial: Some(*serial),
+                    snapshot: snapshot.clone(),
+                    ..Header::of("complete")
+                };
+                header.encode(answer);
+            }
+        }
+    }
+
+    /// Appends the line that announces a document of `length` bytes, for those who send the
+    /// document itself without copying it.
+    pub fn encode_changed(
+        name: &PackageName,
+        sha256: &Digest,
+        length: u64,
+        proof: Option<&Proof>,
+        answer: &mut Vec<u8>,
+    ) {
+        encode_changed(name, sha256, length, proof, answer);
+    }
+}
+
+fn encode_changed(
+    name: &PackageName,
+    sha256: &Digest,
+    length: u64,
+    proof: Option<&Proof>,
+    answer: &mut Vec<u8>,
+) {
+    let header = Header {
+        name: Some(name.clone()),
+        sha256: Some(*sha256),
+        length: Some(length),
+        index: proof.map(|proof| proof.index),
+        proof: proof.map(|proof| proof.path.clone()),
+        ..Header::of("changed")
+    };
+    header.encode(answer);
+}
+
+impl Header {
+    fn of(status: &str) -> Self {
+        Self {
+            status: status.to_owned(),
+            ..Self::default()
+        }
+    }
+
+    fn encode(&self, answer: &mut Vec<u8>) {
+        serde_json::to_writer(&mut *answer, self).expect("writing to memory does not fail");
+        answer.push(b'\n');
+    }
+}

@@ -1,0 +1,68 @@
+//! What a registry and its clients say to each other, as values: no input or output here.
+//!
+//! `docs/registry-protocol.md` describes the protocol. Everything that stands on the wire is read
+//! and written in this module, by the client and by the server alike:
+//!
+//! - [`Config`]: what a registry offers and where; [`escape_name`] for paths.
+//! - [`Digest`]: the name and the `ETag` of every body.
+//! - [`IndexDocument`]: all releases of one package; [`ClassDocument`]: who defines a class;
+//!   [`NamesLine`]: the digest of every index document.
+//! - [`BatchRequest`], [`Frame`] and [`FrameDecoder`]: many index documents in one answer.
+//! - [`Changes`]: what happened since a serial.
+//! - [`Snapshot`], [`SignedSnapshot`] and [`MerkleTree`]: the signed state of the index, and the
+//!   proof that a document belongs to it.
+//! - [`ErrorDocument`]: how errors look.
+//!
+//! All readers have limits, and none panics or recurses on what it reads.
+
+mod batch;
+mod changes;
+mod config;
+mod decoder;
+mod digest;
+mod document;
+mod errors;
+mod frame;
+mod key;
+mod merkle;
+mod names;
+mod snapshot;
+
+pub use batch::BatchRequest;
+pub use changes::{Change, ChangeKind, Changes};
+pub use config::{Config, ConfigLimits, PROTOCOL};
+pub use decoder::{FrameDecoder, FrameError, FrameLimits};
+pub use digest::Digest;
+pub use document::{ClassDocument, IndexDocument, NamesLine};
+pub use errors::{ErrorDocument, ErrorEntry};
+pub use frame::{Frame, Proof};
+pub use key::{PublicKey, SigningKey};
+pub use merkle::{MerkleTree, empty_root, leaf_hash, root_of_path};
+pub use names::{escape_name, unescape_name};
+pub use snapshot::{Signature, SignatureBytes, SignedSnapshot, Snapshot, SnapshotError};
+
+/// The media type of the answer to a batch request.
+pub const BATCH_MEDIA_TYPE: &str = "application/vnd.pkgres.batch";
+
+/// The media type of documents with one value of JSON a line.
+pub const LINES_MEDIA_TYPE: &str = "application/x-ndjson";
+
+/// Something on the wire that is not what the protocol says. The text is not safe to print: show
+/// it through [`Escaped`](pkgres_manifest::diagnostic::Escaped).
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("not {what}: {reason}")]
+pub struct Malformed {
+    /// What was expected, such as "an index document".
+    pub what: &'static str,
+    /// Why it is not.
+    pub reason: String,
+}
+
+impl Malformed {
+    pub(crate) fn new(what: &'static str, reason: &(impl ToString + ?Sized)) -> Self {
+        Self {
+            what,
+            reason: reason.to_string(),
+        }
+    }
+}

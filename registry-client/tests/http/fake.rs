@@ -1,0 +1,398 @@
+//! A registry that does what a test wants: it answers as the protocol says, unless it is told to
+//! do something else.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+
+use pkgres_manifest::{IndexRecord, Limits, PackageName};
+use pkgres_registry_client::protocol::{
+    BatchRequest, Config, Digest, Frame, IndexDocument, MerkleTree, NamesLine, Proof,
+    SignedSnapshot, SigningKey, Snapshot, leaf_hash, unescape_name,
+};
+
+/// What was asked.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    pub(crate) method: String,
+    pub(crate) path: String,
+    pub(crate) headers: BTreeMap<String, String>,
+    pub(crate) body: Vec<u8>,
+}
+
+/// What is answered.
+#[derive(Debug, Clone)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
+    /// How many bytes of the body are sent, if not all.
+    pub(crate) cut: Option<usize>,
+}
+
+impl Reply {
+    pub(crate) fn new(status: u16, body: impl Into<Vec<u8>>) -> Self {
+        Self {
+            status,
+            headers: Vec::new(),
+            body: body.into(),
+            cut: None,
+        }
+    }
+
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+}
+
+/// What a registry holds.
+#[derive(Clone)]
+pub(crate) struct World {
+    pub(crate) packages: BTreeMap<PackageName, Vec<IndexRecord>>,
+    pub(crate) blobs: BTreeMap<Digest, Vec<u8>>,
+    pub(crate) serial: u64,
+    pub(crate) key: Option<SigningKey>,
+    pub(crate) expires: jiff::Timestamp,
+    pub(crate) is_mirror: bool,
+    /// How many documents fit into one answer.
+    pub(crate) room: usize,
+    /// The packages that changed, by serial.
+    pub(crate) changes: Vec<(u64, PackageName)>,
+}
+
+pub(crate) fn name(text: &str) -> PackageName {
+    PackageName::parse(text).expect("a package name")
+}
+
+pub(crate) fn record(line: &str) -> IndexRecord {
+    IndexRecord::parse_line(line, &Limits::default()).expect("an index record")
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self {
+            packages: BTreeMap::new(),
+            blobs: BTreeMap::new(),
+            serial: 1,
+            key: Some(SigningKey::from_bytes(&[7; 32])),
+            expires: "2030-01-01T00:00:00Z".parse().expect("a time"),
+            is_mirror: false,
+            room: 10_000,
+            changes: Vec::new(),
+        }
+    }
+
+    /// Adds a release that requires some packages in any version.
+    pub(crate) fn add(&mut self, package: &str, version: &str, requires: &[&str]) {
+        let requires: Vec<String> = requires
+            .iter()
+            .map(|required| format!(r#"["{required}",">=0.0.0"]"#))
+            .collect();
+        let line = format!(
+            r#"{{"name":"{package}","version":"{version}","require":[{}],"classes":{{}}}}"#,
+            requires.join(",")
+        );
+        self.packages
+            .entry(name(package))
+            .or_default()
+            .push(record(&line));
+        self.serial += 1;
+        self.changes.push((self.serial, name(package)));
+    }
+
+    fn documents(&self) -> BTreeMap<PackageName, IndexDocument> {
+        let render = |records: &Vec<IndexRecord>| IndexDocument::render(&mut records.clone());
+        self.packages
+            .iter()
+            .map(|(name, records)| (name.clone(), render(records)))
+            .collect()
+    }
+
+    fn lines(documents: &BTreeMap<PackageName, IndexDocument>) -> Vec<String> {
+        documents
+            .iter()
+            .map(|(name, document)| {
+                let line = NamesLine {
+                    name: name.clone(),
+                    sha256: document.digest,
+                };
+                line.to_line()
+            })
+            .collect()
+    }
+
+    fn tree(lines: &[String]) -> MerkleTree {
+        MerkleTree::new(
+            lines
+                .iter()
+                .map(|line| leaf_hash(line.as_bytes()))
+                .collect(),
+        )
+    }
+
+    fn snapshot(&self) -> Option<SignedSnapshot> {
+        let lines = Self::lines(&self.documents());
+        let snapshot = Snapshot {
+            registry: "11111111-2222-3333-4444-555555555555".to_owned(),
+            serial: self.serial,
+            names: lines.len() as u64,
+            root: Self::tree(&lines).root(),
+            issued: "2026-01-01T00:00:00Z".parse().expect("a time"),
+            expires: self.expires,
+        };
+        let key = self.key.as_ref()?;
+        Some(SignedSnapshot::sign(&snapshot, &[key]))
+    }
+
+    /// Answers as the protocol says.
+    pub(crate) fn answer(&self, asked: &Asked) -> Reply {
+        let (path, query) = asked.path.split_once('?').unwrap_or((&asked.path, ""));
+        let json = |text: String| Reply::new(200, text);
+        if path == "/index/config.json" {
+            let mut config = Config::of_server(Vec::new());
+            if self.is_mirror {
+                (config.batch, config.changes, config.api) = (None, None, None);
+            }
+            if self.key.is_none() {
+                config.snapshot = None;
+            }
+            return json(config.to_json());
+        }
+        if path == "/index/v1/snapshot.json" {
+            return match self.snapshot() {
+                Some(signed) => json(signed.to_json()),
+                None => Reply::new(404, ""),
+            };
+        }
+        let documents = self.documents();
+        if path == "/index/v1/names.ndjson" {
+            let text: String = Self::lines(&documents)
+                .iter()
+                .map(|line| format!("{line}\n"))
+                .collect();
+            return conditional(asked, text.into_bytes());
+        }
+        if let Some(escaped) = path.strip_prefix("/index/v1/packages/") {
+            let escaped = escaped.strip_suffix(".ndjson").unwrap_or(escaped);
+            let asked_for = unescape_name(escaped).map(|text| name(&text));
+            return match asked_for.and_then(|name| documents.get(&name).cloned()) {
+                Some(document) => conditional(asked, document.bytes),
+                None => Reply::new(404, ""),
+            };
+        }
+        if let Some(digest) = path.strip_prefix("/blobs/sha256/") {
+            let digest = Digest::parse(digest).ok();
+            return match digest.and_then(|digest| self.blobs.get(&digest)) {
+                Some(bytes) => Reply::new(200, bytes.clone()),
+                None => Reply::new(404, ""),
+            };
+        }
+        if path == "/index/v1/changes" && !self.is_mirror {
+            return json(self.changes_since(query));
+        }
+        if path == "/index/v1/batch" && asked.method == "POST" && !self.is_mirror {
+            return Reply::new(200, self.batch(&asked.body, &documents));
+        }
+        Reply::new(404, "")
+    }
+
+    fn changes_since(&self, query: &str) -> String {
+        let since: u64 = query
+            .split('&')
+            .find_map(|pair| pair.strip_prefix("since="))
+            .and_then(|since| since.parse().ok())
+            .expect("a serial");
+        let changes: Vec<serde_json::Value> = self
+            .changes
+            .iter()
+            .filter(|(serial, _)| *serial > since)
+            .map(|(serial, name)| {
+                serde_json::json!({
+                    "serial": serial, "kind": "publish", "name": name, "version": "1.0.0",
+                    "at": "2026-01-01T00:00:00Z",
+                })
+            })
+            .collect();
+        let mut answer = serde_json::json!({"serial": self.serial, "changes": changes});
+        if let Some(snapshot) = self.snapshot() {
+            answer["snapshot"] = serde_json::to_value(snapshot).expect("texts");
+        }
+        answer.to_string()
+    }
+
+    fn batch(&self, body: &[u8], documents: &BTreeMap<PackageName, IndexDocument>) -> Vec<u8> {
+        let request = BatchRequest::parse(body, 10_000).expect("a batch request");
+        let lines = Self::lines(documents);
+        let tree = Self::tree(&lines);
+        let places: BTreeMap<&PackageName, usize> = documents
+            .keys()
+            .enumerate()
+            .map(|(at, name)| (name, at))
+            .collect();
+        let mut wave: Vec<PackageName> = request.names.keys().cloned().collect();
+        let mut met: BTreeSet<PackageName> = wave.iter().cloned().collect();
+        let mut answer = Vec::new();
+        let (mut answered, mut truncated) = (0, Vec::new());
+        while !wave.is_empty() {
+            let mut next = BTreeSet::new();
+            for name in wave {
+                let Some(document) = documents.get(&name) else {
+                    if request.names.contains_key(&name) {
+                        Frame::Absent { name }.encode(&mut answer);
+                    }
+                    continue;
+                };
+                if answered == self.room {
+                    truncated.push(name);
+                    continue;
+                }
+                answered += 1;
+                let proof = self.key.as_ref().map(|_| Proof {
+                    index: places[&name] as u64,
+                    path: tree.audit_path(places[&name]).expect("a leaf"),
+                });
+                if request.names.get(&name) == Some(&Some(document.digest)) {
+                    let (name, sha256) = (name.clone(), document.digest);
+                    Frame::Unchanged {
+                        name,
+                        sha256,
+                        proof,
+                    }
+                    .encode(&mut answer);
+                } else {
+                    Frame::changed(name.clone(), document.bytes.clone(), proof).encode(&mut answer);
+                }
+                for record in &self.packages[&name] {
+                    for requirement in &record.requirements {
+                        if request.closure && met.insert(requirement.package.clone()) {
+                            next.insert(requirement.package.clone());
+                        }
+                    }
+                }
+            }
+            wave = next.into_iter().collect();
+        }
+        if !truncated.is_empty() {
+            Frame::Truncated { names: truncated }.encode(&mut answer);
+        }
+        let (serial, snapshot) = (self.serial, self.snapshot());
+        Frame::Complete { serial, snapshot }.encode(&mut answer);
+        answer
+    }
+}
+
+fn conditional(asked: &Asked, body: Vec<u8>) -> Reply {
+    let tag = Digest::of(&body).to_etag();
+    if asked.headers.get("if-none-match") == Some(&tag) {
+        return Reply::new(304, "").with("etag", &tag);
+    }
+    Reply::new(200, body).with("etag", &tag)
+}
+
+type Answer = Box<dyn FnMut(&Asked) -> Reply + Send>;
+
+/// A registry that listens.
+pub(crate) struct Fake {
+    pub(crate) address: String,
+    answer: Arc<Mutex<Answer>>,
+    asked: Arc<Mutex<Vec<Asked>>>,
+}
+
+impl Fake {
+    /// Listens, and answers what a function says.
+    pub(crate) fn start(answer: impl FnMut(&Asked) -> Reply + Send + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = format!("http://{}/", listener.local_addr().expect("an address"));
+        let answer: Arc<Mutex<Answer>> = Arc::new(Mutex::new(Box::new(answer)));
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let shared = (Arc::clone(&answer), Arc::clone(&asked));
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (answer, asked) = (Arc::clone(&shared.0), Arc::clone(&shared.1));
+                std::thread::spawn(move || serve(stream, &answer, &asked));
+            }
+        });
+        Self {
+            address,
+            answer,
+            asked,
+        }
+    }
+
+    /// Listens, and answers as the protocol says.
+    pub(crate) fn of(world: &World) -> Self {
+        let world = world.clone();
+        Self::start(move |asked| world.answer(asked))
+    }
+
+    /// From now on answers what another function says.
+    pub(crate) fn answer(&self, answer: impl FnMut(&Asked) -> Reply + Send + 'static) {
+        *self.answer.lock().expect("nobody panicked") = Box::new(answer);
+    }
+
+    /// From now on holds something else.
+    pub(crate) fn becomes(&self, world: &World) {
+        let world = world.clone();
+        self.answer(move |asked| world.answer(asked));
+    }
+
+    /// What was asked since this was called last.
+    pub(crate) fn take_asked(&self) -> Vec<Asked> {
+        std::mem::take(&mut *self.asked.lock().expect("nobody panicked"))
+    }
+
+    /// Likewise, as methods and paths.
+    pub(crate) fn take_paths(&self) -> Vec<String> {
+        self.take_asked()
+            .into_iter()
+            .map(|asked| format!("{} {}", asked.method, asked.path))
+            .collect()
+    }
+}
+
+fn serve(stream: TcpStream, answer: &Mutex<Answer>, log: &Mutex<Vec<Asked>>) -> Option<()> {
+    let mut reader = BufReader::new(stream.try_clone().ok()?);
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        let mut words = line.split_whitespace();
+        let (method, path) = (words.next()?.to_owned(), words.next()?.to_owned());
+        let mut headers = BTreeMap::new();
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line).ok()?;
+            let Some((name, value)) = line.trim_end().split_once(": ") else {
+                break;
+            };
+            headers.insert(name.to_ascii_lowercase(), value.to_owned());
+        }
+        let length = headers
+            .get("content-length")
+            .and_then(|length| length.parse().ok());
+        let mut body = vec![0; length.unwrap_or(0)];
+        reader.read_exact(&mut body).ok()?;
+        let asked = Asked {
+            method,
+            path,
+            headers,
+            body,
+        };
+        log.lock().ok()?.push(asked.clone());
+        let reply = (answer.lock().ok()?)(&asked);
+        let mut stream = &stream;
+        let mut head = format!("HTTP/1.1 {} Answer\r\n", reply.status);
+        for (name, value) in &reply.headers {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        head.push_str(&format!("content-length: {}\r\n\r\n", reply.body.len()));
+        let sent = &reply.body[..reply.cut.unwrap_or(reply.body.len())];
+        stream.write_all(head.as_bytes()).ok()?;
+        stream.write_all(sent).ok()?;
+        if reply.cut.is_some() {
+            stream.shutdown(std::net::Shutdown::Both).ok()?;
+            return None;
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! What goes wrong on the way.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use pkgres_manifest::diagnostic::Code;
+use pkgres_registry_client::http::Secret;
+
+use crate::fake::{Asked, Fake, Reply, World};
+use crate::{assert_says, connect, options, refusal, some, versions};
+
+fn world() -> World {
+    let mut world = World::new();
+    world.add("a.A", "1.0.0", &[]);
+    world
+}
+
+/// Does something else with the first requests for a path.
+fn first(
+    times: usize,
+    path: &'static str,
+    mut fault: impl FnMut(Reply) -> Reply + Send + 'static,
+) -> impl FnMut(&Asked) -> Reply + Send + 'static {
+    let (world, mut left) = (world(), times);
+    move |asked| {
+        let reply = world.answer(asked);
+        if asked.path.starts_with(path) && left > 0 {
+            left -= 1;
+            fault(reply)
+        } else {
+            reply
+        }
+    }
+}
+
+/// Reads the package from a registry with a fault; gives the registry back to look at.
+fn read_through(
+    answer: impl FnMut(&Asked) -> Reply + Send + 'static,
+) -> Result<(), pkgres_manifest::diagnostic::Diagnostic> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let fake = Fake::start(answer);
+    let registry = connect(&fake, options(folder.path()));
+    match versions(&registry, &["a.A"]) {
+        Ok(found) => {
+            assert_eq!(found, [some(&["1.0.0"])]);
+            Ok(())
+        }
+        Err(error) => Err(error.to_diagnostic()),
+    }
+}
+
+#[test]
+fn what_passes_is_tried_again() {
+    let cut = |mut reply: Reply| {
+        reply.cut = Some(reply.body.len() / 2);
+        reply
+    };
+    let flipped = |mut reply: Reply| {
+        let at = reply
+            .body
+            .iter()
+            .position(|byte| *byte == b'\n')
+            .expect("a line")
+            + 5;
+        reply.body[at] ^= 1;
+        reply
+    };
+    for path in ["/index/config.json", "/index/v1/batch"] {
+        assert_eq!(read_through(first(2, path, cut)), Ok(()));
+        for status in [408, 429, 500, 502, 503, 504] {
+            let busy = move |_| Reply::new(status, "busy");
+            assert_eq!(read_through(first(2, path, busy)), Ok(()), "{status}");
+        }
+    }
+    assert_eq!(read_through(first(2, "/index/v1/batch", flipped)), Ok(()));
+}
+
+#[test]
+fn what_does_not_pass_is_told_with_its_address_and_the_number_of_tries() {
+    let cut = |mut reply: Reply| {
+        reply.cut = Some(reply.body.len() / 2);
+        reply
+    };
+    let finding = read_through(first(9, "/index/v1/batch", cut)).expect_err("it is cut off");
+    let parts = [
+        "`acme`",
+        "POST http://127.0.0.1:",
+        "/index/v1/batch",
+        "cut off",
+        "(tried 3 times)",
+    ];
+    assert_says(&finding, Code::RegistryUnreachable, &parts);
+    assert!(finding.hints[0].contains("--offline"));
+
+    let flipped = |mut reply: Reply| {
+        let at = reply
+            .body
+            .iter()
+            .position(|byte| *byte == b'\n')
+            .expect("a line")
+            + 5;
+        reply.body[at] ^= 1;
+        reply
+    };
+    let finding = read_through(first(9, "/index/v1/batch", flipped)).expect_err("it is wrong");
+    assert_says(
+        &finding,
+        Code::Digest,
+        &["has the digest", "(tried 3 times)"],
+    );
+
+    let busy = |_| Reply::new(503, "<html>busy</html>");
+    let finding = read_through(first(9, "/index/", busy)).expect_err("it is busy");
+    assert_says(
+        &finding,
+        Code::RegistryUnreachable,
+        &["503", "(tried 3 times)"],
+    );
+}
+
+/// The end of an answer may be missing though the connection says that it is whole.
+#[test]
+fn an_answer_without_its_end_is_refused() {
+    let shortened = |mut reply: Reply| {
+        let end = reply.body.len() - 1;
+        let line = reply.body[..end]
+            .iter()
+            .rposition(|byte| *byte == b'\n')
+            .expect("two lines");
+        reply.body.truncate(line + 1);
+        reply
+    };
+    let finding = read_through(first(9, "/index/v1/batch", shortened)).expect_err("cut off");
+    assert_says(
+        &finding,
+        Code::RegistryUnreachable,
+        &["cut off after 1 frames"],
+    );
+}
+
+#[test]
+fn what_cannot_pass_is_not_tried_again() {
+    for (status, code, parts) in [
+        (
+            400,
+            Code::RegistryUnreachable,
+            ["400", "/index/config.json"],
+        ),
+        (401, Code::Denied, ["401", "denies access"]),
+        (403, Code::Denied, ["403", "denies access"]),
+        (
+            404,
+            Code::RegistryUnreachable,
+            ["not the address of a registry", "/index/config.json"],
+        ),
+    ] {
+        let count = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&count);
+        let answer = move |_: &Asked| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            Reply::new(status, "no")
+        };
+        let finding = read_through(answer).expect_err("it does not work");
+        assert_says(&finding, code, &parts);
+        assert_eq!(count.load(Ordering::Relaxed), 1, "{status}");
+    }
+}
+
+#[test]
+fn a_registry_that_cannot_be_reached_is_not_one_without_packages() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = format!("http://{}/", listener.local_addr().expect("an address"));
+    drop(listener);
+    let registry = pkgres_registry_client::HttpRegistry::new(
+        pkgres_manifest::RegistryName::parse("acme").expect("a name"),
+        pkgres_registry_client::Address::parse(&address).expect("an address"),
+        &pkgres_manifest::Limits::default(),
+        options(folder.path()),
+    );
+    let finding = refusal(&registry, "a.A");
+    assert_says(
+        &finding,
+        Code::RegistryUnreachable,
+        &["refused", "(tried 3 times)", &address],
+    );
+}
+
+#[test]
+fn a_registry_says_how_long_to_wait() {
+    let begin = Instant::now();
+    let busy = |_| Reply::new(503, "").with("Retry-After", "1");
+    assert_eq!(read_through(first(1, "/index/v1/batch", busy)), Ok(()));
+    assert!(begin.elapsed() >= Duration::from_secs(1));
+
+    let begin = Instant::now();
+    let busy = |_| Reply::new(429, "").with("Retry-After", "3600");
+    let finding = read_through(first(1, "/index/v1/batch", busy)).expect_err("that is too long");
+    assert_says(
+        &finding,
+        Code::RegistryUnreachable,
+        &["429", "come back in 3600 s"],
+    );
+    assert!(begin.elapsed() < Duration::from_secs(2));
+}
+
+#[test]
+fn errors_of_the_registry_are_told_but_not_believed_to_be_harmless() {
+    let error = r#"{"errors":[{"status":401,"code":"pkgres.no_token","title":"Unauthorized",
+        "detail":"a token is \u001b[31mneeded","request_id":"req-1"}]}"#;
+    let finding = read_through(move |_| Reply::new(401, error)).expect_err("it denies access");
+    assert_says(
+        &finding,
+        Code::Denied,
+        &["a token is \\u{1b}[31mneeded", "pkgres.no_token"],
+    );
+    assert!(finding.hints[0].contains("`pkgres login acme`"));
+}
+
+/// Follows redirects with a token, to an address; gives what the other registry was told.
+fn redirected(status: u16, is_same: bool) -> (Result<(), String>, Vec<Asked>) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (home, away) = (world(), Fake::of(&world()));
+    let target = away.address.clone();
+    let fake = Fake::start(move |asked| {
+        if let Some(path) = asked.path.strip_prefix("/moved") {
+            let mut asked = asked.clone();
+            asked.path = path.to_owned();
+            return home.answer(&asked);
+        }
+        let to = if is_same {
+            format!("/moved{}", asked.path)
+        } else {
+            format!("{}{}", target.trim_end_matches('/'), asked.path)
+        };
+        Reply::new(status, "").with("Location", &to)
+    });
+    let mut options = options(folder.path());
+    options.credentials.token = Some(Secret::new("sesame-123".to_owned()));
+    let registry = connect(&fake, options);
+    let read = versions(&registry, &["a.A"]).map(|_| ());
+    let sent = fake.take_asked();
+    assert!(sent.iter().all(|asked| {
+        asked.headers.get("authorization").map(String::as_str) == Some("Bearer sesame-123")
+    }));
+    (
+        read.map_err(|error| error.to_diagnostic().message),
+        away.take_asked(),
+    )
+}
+
+#[test]
+fn nobody_else_is_told_who_asks() {
+    let (read, _) = redirected(307, true);
+    assert_eq!(read, Ok(()));
+    for status in [301, 302, 303, 307, 308] {
+        let (read, told) = redirected(status, false);
+        assert!(
+            !told.is_empty(),
+            "the first request is one that may be led on"
+        );
+        for asked in told {
+            assert!(!format!("{asked:?}").contains("sesame"), "{asked:?}");
+        }
+        // What is sent with a body is not led elsewhere.
+        let message = read.expect_err("it leads elsewhere");
+        assert!(message.contains("no GET"), "{message}");
+        assert!(!message.contains("sesame"));
+    }
+}
+
+#[test]
+fn redirects_end() {
+    let finding = read_through(|asked| Reply::new(302, "").with("Location", &asked.path))
+        .expect_err("it leads in a circle");
+    assert_says(
+        &finding,
+        Code::RegistryUnreachable,
+        &["leads on more than 3 times"],
+    );
+}
+
+#[test]
+fn plain_http_is_for_this_machine_alone() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let registry = pkgres_registry_client::HttpRegistry::new(
+        pkgres_manifest::RegistryName::parse("acme").expect("a name"),
+        pkgres_registry_client::Address::parse("http://me:sesame@192.0.2.1/").expect("an address"),
+        &pkgres_manifest::Limits::default(),
+        options(folder.path()),
+    );
+    let finding = refusal(&registry, "a.A");
+    assert_says(
+        &finding,
+        Code::RegistryUnreachable,
+        &["http://192.0.2.1/", "without encryption"],
+    );
+    assert!(!finding.message.contains("sesame"));
+    assert!(finding.hints[0].contains("--allow-http"));
+}

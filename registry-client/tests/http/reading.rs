@@ -1,0 +1,290 @@
+//! How many requests it takes, and what is kept.
+
+use pkgres_manifest::diagnostic::Code;
+use pkgres_manifest::{ReadOptions, RegistryName};
+use pkgres_registry_client::{Answer, Namespace, Registry as _, RegistrySet, drive};
+use pkgres_resolver::{Request, Resolver};
+
+use crate::fake::{Fake, World, name, record};
+use crate::{assert_says, connect, options, refusal, some, versions};
+
+/// A registry in which 1,000 packages are required, a thousand deep.
+fn deep() -> World {
+    let mut world = World::new();
+    for number in 0..1000 {
+        let next = format!("org.acme.P{}", number + 1);
+        let requires: &[&str] = if number < 999 { &[&next] } else { &[] };
+        world.add(&format!("org.acme.P{number}"), "1.0.0", requires);
+        world.add(&format!("org.acme.P{number}"), "1.1.0", requires);
+    }
+    world
+}
+
+/// Resolves a root that requires one package; says how many packages the answer has.
+fn resolve(registries: &RegistrySet, package: &str) -> usize {
+    let line = format!(r#"{{"name":"a.Root","version":"1.0.0","require":[["{package}","1"]]}}"#);
+    let mut request = Request::new(record(&line));
+    request.core = None;
+    let mut resolver = Resolver::new(request);
+    match drive(&mut resolver, registries, &ReadOptions::default()).expect("it can be read") {
+        Answer::Solved(resolution) => resolution.packages().len(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_thousand_packages_take_two_requests_and_then_one() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut world = deep();
+    let fake = Fake::of(&world);
+    let resolve = || {
+        let registry = connect(&fake, options(folder.path()));
+        let registries = RegistrySet::new(vec![Box::new(registry)]);
+        resolve(&registries, "org.acme.P0")
+    };
+    assert_eq!(resolve(), 1000);
+    let cold = fake.take_paths();
+    assert_eq!(cold, ["GET /index/config.json", "POST /index/v1/batch"]);
+    assert_eq!(resolve(), 1000);
+    let since = format!("GET /index/v1/changes?since={}&limit=10000", world.serial);
+    assert_eq!(fake.take_paths(), [since.clone()]);
+    // Something else changed: what is at hand is proved to be right, and does not come again.
+    world.add("org.acme.Other", "1.0.0", &[]);
+    fake.becomes(&world);
+    assert_eq!(resolve(), 1000);
+    assert_eq!(
+        fake.take_paths(),
+        [since, "POST /index/v1/batch".to_owned()]
+    );
+}
+
+#[test]
+fn a_mirror_is_asked_for_each_document_once() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut world = World::new();
+    world.is_mirror = true;
+    world.add("a.A", "1.0.0", &["a.B", "a.C"]);
+    world.add("a.B", "1.0.0", &["a.D", "a.None"]);
+    world.add("a.C", "1.0.0", &["a.D"]);
+    world.add("a.D", "1.0.0", &["a.A"]);
+    world.add("a.Unused", "1.0.0", &[]);
+    for is_signed in [true, false] {
+        if !is_signed {
+            world.key = None;
+        }
+        let fake = Fake::of(&world);
+        let read = |names: &[&str]| {
+            let registry = connect(&fake, options(folder.path()));
+            versions(&registry, names).expect("it can be read")
+        };
+        let all = ["a.A", "a.B", "a.C", "a.D", "a.None"];
+        let one = some(&["1.0.0"]);
+        let expected = [one.clone(), one.clone(), one.clone(), one, None];
+        assert_eq!(read(&all), expected);
+        let mut cold = fake.take_paths();
+        cold.sort();
+        let mut wanted = vec!["GET /index/config.json", "GET /index/v1/names.ndjson"];
+        wanted.extend([
+            "GET /index/v1/packages/a.!a.ndjson",
+            "GET /index/v1/packages/a.!b.ndjson",
+            "GET /index/v1/packages/a.!c.ndjson",
+            "GET /index/v1/packages/a.!d.ndjson",
+        ]);
+        if is_signed {
+            wanted.push("GET /index/v1/snapshot.json");
+        }
+        assert_eq!(cold, wanted);
+        assert_eq!(read(&all), expected);
+        let refreshed = if is_signed {
+            "GET /index/v1/snapshot.json"
+        } else {
+            "GET /index/v1/names.ndjson"
+        };
+        assert_eq!(fake.take_paths(), [refreshed]);
+    }
+}
+
+#[test]
+fn what_has_no_room_in_an_answer_is_asked_for() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut world = World::new();
+    for package in ["a.A", "a.B", "a.C", "a.D", "a.E"] {
+        world.add(package, "1.0.0", &[]);
+    }
+    world.add(
+        "a.All",
+        "1.0.0",
+        &["a.A", "a.B", "a.C", "a.D", "a.E", "a.None"],
+    );
+    world.room = 2;
+    let fake = Fake::of(&world);
+    let registry = connect(&fake, options(folder.path()));
+    let one = some(&["1.0.0"]);
+    assert_eq!(
+        versions(&registry, &["a.All"]).expect("read"),
+        [one.clone()]
+    );
+    let before = registry.requests();
+    let all = ["a.A", "a.B", "a.C", "a.D", "a.E", "a.None"];
+    let found = versions(&registry, &all).expect("read");
+    assert_eq!(found[..5], [(); 5].map(|()| one.clone()));
+    assert_eq!(found[5], None);
+    assert_eq!(registry.requests(), before, "all of it was fetched at once");
+}
+
+#[test]
+fn what_changed_is_noticed() {
+    for is_signed in [true, false] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let mut world = World::new();
+        if !is_signed {
+            world.key = None;
+        }
+        world.add("a.A", "1.0.0", &["a.B"]);
+        world.add("a.B", "1.0.0", &[]);
+        let fake = Fake::of(&world);
+        let read = || {
+            let registry = connect(&fake, options(folder.path()));
+            versions(&registry, &["a.A", "a.B", "a.C"]).expect("it can be read")
+        };
+        let (one, two) = (some(&["1.0.0"]), some(&["1.0.0", "1.1.0"]));
+        assert_eq!(read(), [one.clone(), one.clone(), None]);
+        world.add("a.B", "1.1.0", &[]);
+        world.add("a.C", "1.0.0", &[]);
+        fake.becomes(&world);
+        assert_eq!(read(), [one.clone(), two.clone(), one.clone()]);
+        fake.take_asked();
+        assert_eq!(read(), [one.clone(), two, one]);
+        assert_eq!(fake.take_asked().len(), 1);
+    }
+}
+
+#[test]
+fn without_the_network_the_cache_answers_or_says_what_is_missing() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut world = World::new();
+    world.add("a.A", "1.0.0", &["a.B", "a.None"]);
+    world.add("a.B", "1.0.0", &[]);
+    world.add("a.Other", "1.0.0", &[]);
+    let fake = Fake::of(&world);
+    let offline = || {
+        let mut options = options(folder.path());
+        options.offline = true;
+        connect(&fake, options)
+    };
+    let finding = refusal(&offline(), "a.A");
+    assert_says(&finding, Code::Offline, &["`acme`", "a.A"]);
+    versions(&connect(&fake, options(folder.path())), &["a.A"]).expect("it can be read");
+    fake.take_asked();
+    let one = some(&["1.0.0"]);
+    let found = versions(&offline(), &["a.A", "a.B", "a.None"]).expect("it is in the cache");
+    assert_eq!(found, [one.clone(), one, None]);
+    let finding = refusal(&offline(), "a.Other");
+    assert_says(&finding, Code::Offline, &["a.Other"]);
+    assert!(fake.take_asked().is_empty(), "nobody was asked");
+}
+
+#[test]
+fn a_damaged_cache_is_as_if_it_were_not_there() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut world = World::new();
+    world.add("a.A", "1.0.0", &[]);
+    let fake = Fake::of(&world);
+    let read = || versions(&connect(&fake, options(folder.path())), &["a.A"]).expect("read");
+    read();
+    let registries = folder.path().join("cache/registries");
+    let entry = std::fs::read_dir(registries).expect("it was made").next();
+    let path = entry
+        .expect("one registry")
+        .expect("it can be read")
+        .path()
+        .join("documents");
+    let whole = std::fs::read(&path).expect("it was written");
+    for damage in 0..3 {
+        let mut bytes = whole.clone();
+        match damage {
+            0 => bytes.truncate(bytes.len() - 1),
+            1 => *bytes.last_mut().expect("not empty") ^= 1,
+            _ => bytes.clear(),
+        }
+        #[allow(clippy::disallowed_methods)]
+        std::fs::write(&path, bytes).expect("it is ours");
+        assert_eq!(read(), [some(&["1.0.0"])]);
+    }
+}
+
+#[test]
+fn a_name_that_is_bound_is_asked_of_its_registry_alone() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut public = World::new();
+    public.add("org.acme.Private", "99.0.0", &[]);
+    public.add("org.public.Lib", "1.0.0", &[]);
+    let mut private = World::new();
+    private.add("org.acme.Private", "1.0.0", &["org.public.Lib"]);
+    let (public, private) = (Fake::of(&public), Fake::of(&private));
+    let open = |fake: &Fake, text: &str| {
+        let address = pkgres_registry_client::Address::parse(&fake.address).expect("an address");
+        let registry = RegistryName::parse(text).expect("a name");
+        let limits = pkgres_manifest::Limits::default();
+        let options = options(folder.path());
+        Box::new(pkgres_registry_client::HttpRegistry::new(
+            registry, address, &limits, options,
+        ))
+    };
+    // The public registry is preferred, and yet it is not asked.
+    let mut registries = RegistrySet::new(vec![open(&public, "public"), open(&private, "private")]);
+    let namespace = Namespace::parse("org.acme.*").expect("a namespace");
+    registries.bind(namespace, RegistryName::parse("private").expect("a name"));
+    assert_eq!(resolve(&registries, "org.acme.Private"), 2);
+    for asked in public.take_asked() {
+        let body = String::from_utf8(asked.body).expect("text");
+        assert!(
+            !body.contains("Private") && !asked.path.contains("private"),
+            "{body}"
+        );
+    }
+    assert_eq!(
+        registries
+            .supply(&[name("org.acme.None")])
+            .expect("read")
+            .len(),
+        1
+    );
+    assert!(public.take_asked().is_empty());
+}
+
+#[test]
+fn artifacts_are_fetched_once_and_checked() {
+    use pkgres_registry_client::protocol::Digest;
+
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut world = World::new();
+    let (digest, other) = (Digest::of(b"artifact"), Digest::of(b"other"));
+    world.blobs.insert(digest, b"artifact".to_vec());
+    world.blobs.insert(other, b"not it".to_vec());
+    let fake = Fake::of(&world);
+    let registry = || connect(&fake, options(folder.path()));
+    let found = registry().artifact_bytes(&digest).expect("it is there");
+    assert_eq!(found.as_deref(), Some(&b"artifact"[..]));
+    fake.take_asked();
+    registry()
+        .artifact_bytes(&digest)
+        .expect("it is in the cache");
+    assert!(fake.take_asked().is_empty());
+    let none = registry()
+        .artifact_bytes(&Digest::of(b"none"))
+        .expect("it answers");
+    assert_eq!(none, None);
+    let error = registry()
+        .artifact_bytes(&other)
+        .expect_err("it is another");
+    assert_says(
+        &error.to_diagnostic(),
+        Code::Digest,
+        &["tried 3 times", "/blobs/sha256/"],
+    );
+    let error = registry()
+        .artifact(&pkgres_manifest::ArtifactDigest::Archive(digest.0))
+        .expect_err("it is no archive");
+    assert_eq!(error.to_diagnostic().code, Code::Archive);
+}

@@ -1,0 +1,160 @@
+//! Registries that go back in time, hold something back, or are not who they were.
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_registry_client::protocol::SigningKey;
+
+use crate::fake::{Fake, Reply, World};
+use crate::{assert_says, connect, options, refusal, versions};
+
+/// A registry that was read once, and then becomes something else.
+fn after(change: impl FnOnce(&mut World)) -> Vec<Diagnostic> {
+    let mut findings = Vec::new();
+    let mut change = Some(change);
+    // Whether the documents are still in the cache or not makes no difference.
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut world = World::new();
+    world.add("a.A", "1.0.0", &[]);
+    world.add("a.A", "1.1.0", &[]);
+    let fake = Fake::of(&world);
+    versions(&connect(&fake, options(folder.path())), &["a.A"]).expect("it can be read");
+    if let Some(change) = change.take() {
+        change(&mut world);
+    }
+    fake.becomes(&world);
+    for keeps_cache in [true, false] {
+        let mut options = options(folder.path());
+        if !keeps_cache {
+            options.cache_folder = None;
+        }
+        let registry = connect(&fake, options);
+        findings.extend(
+            versions(&registry, &["a.A"])
+                .err()
+                .map(|error| error.to_diagnostic()),
+        );
+    }
+    findings
+}
+
+fn assert_refused(change: impl FnOnce(&mut World), part: &str) {
+    let findings = after(change);
+    assert_eq!(findings.len(), 2, "with the cache and without: {part}");
+    for finding in findings {
+        assert_says(&finding, Code::Untrusted, &["`acme` is not believed", part]);
+    }
+}
+
+#[test]
+fn a_registry_goes_on_from_what_was_seen() {
+    assert_eq!(after(|_| {}), []);
+    assert_eq!(after(|world| world.add("a.A", "1.2.0", &[])), []);
+}
+
+#[test]
+fn a_registry_that_goes_back_is_refused() {
+    assert_refused(
+        |world| {
+            world
+                .packages
+                .values_mut()
+                .for_each(|records| records.truncate(1));
+            world.serial -= 1;
+        },
+        "went back in time",
+    );
+}
+
+#[test]
+fn a_registry_with_two_faces_is_refused() {
+    assert_refused(
+        |world| {
+            world
+                .packages
+                .values_mut()
+                .for_each(|records| records.truncate(1))
+        },
+        "different states",
+    );
+}
+
+#[test]
+fn a_registry_that_holds_back_what_is_newer_is_refused() {
+    let expired = "2026-05-31T00:00:00Z".parse().expect("a time");
+    assert_refused(|world| world.expires = expired, "expired on 2026-05-31");
+}
+
+#[test]
+fn another_key_is_refused() {
+    let other = SigningKey::from_bytes(&[8; 32]);
+    assert_refused(|world| world.key = Some(other), "not signed by ed25519:");
+}
+
+#[test]
+fn a_signature_that_is_gone_is_refused() {
+    assert_refused(|world| world.key = None, "not signed any more");
+}
+
+#[test]
+fn a_document_that_does_not_belong_to_the_state_is_refused() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut world = World::new();
+    world.add("a.A", "1.0.0", &[]);
+    let mut older = world.clone();
+    world.add("a.A", "1.1.0", &[]);
+    older.serial = world.serial;
+    // The state is the new one, and the document with its proof the old one.
+    let fake = Fake::start(move |asked| {
+        if asked.path != "/index/v1/batch" {
+            return world.answer(asked);
+        }
+        let text = |reply: Reply| String::from_utf8(reply.body).expect("text");
+        let (old, new) = (text(older.answer(asked)), text(world.answer(asked)));
+        let document = &old[..old.find(r#"{"status":"complete""#).expect("the end")];
+        let end = &new[new.find(r#"{"status":"complete""#).expect("the end")..];
+        Reply::new(200, format!("{document}{end}"))
+    });
+    let finding = refusal(&connect(&fake, options(folder.path())), "a.A");
+    assert_says(
+        &finding,
+        Code::Untrusted,
+        &["the document of a.A does not belong"],
+    );
+}
+
+#[test]
+fn the_list_of_a_mirror_has_to_belong_to_the_state() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut world = World::new();
+    world.is_mirror = true;
+    world.add("a.A", "1.0.0", &[]);
+    let mut other = world.clone();
+    other.add("a.B", "1.0.0", &[]);
+    let fake = Fake::start(move |asked| match asked.path.as_str() {
+        "/index/v1/names.ndjson" => other.answer(asked),
+        _ => world.answer(asked),
+    });
+    let finding = refusal(&connect(&fake, options(folder.path())), "a.A");
+    assert_says(
+        &finding,
+        Code::Untrusted,
+        &["the list of packages does not belong"],
+    );
+}
+
+#[test]
+fn the_key_of_the_settings_is_believed_from_the_beginning() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut world = World::new();
+    world.add("a.A", "1.0.0", &[]);
+    let fake = Fake::of(&world);
+    let with_key = |byte: u8| {
+        let mut options = options(folder.path());
+        options.state_folder = None;
+        options.key = Some(SigningKey::from_bytes(&[byte; 32]).public());
+        connect(&fake, options)
+    };
+    assert!(versions(&with_key(7), &["a.A"]).is_ok());
+    let finding = refusal(&with_key(9), "a.A");
+    assert_says(&finding, Code::Untrusted, &["not signed by ed25519:"]);
+    assert!(finding.hints[0].contains("`pkgres cache forget acme`"));
+}

@@ -1,0 +1,182 @@
+//! Who asks, and what they may do.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use jiff::Timestamp;
+use pkgres_manifest::PackageName;
+
+use crate::problem::{Problem, ProblemCode};
+use crate::store::tokens::TokenRow;
+
+/// Something that a token may be good for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scope {
+    /// Publish releases.
+    Publish,
+    /// Yank releases, and take that back.
+    Yank,
+    /// Change who owns a package.
+    Owners,
+    /// Read a private registry.
+    Read,
+    /// Everything, for all packages and tokens.
+    Admin,
+}
+
+impl Scope {
+    /// Every scope.
+    pub const ALL: [Self; 5] = [
+        Self::Publish,
+        Self::Yank,
+        Self::Owners,
+        Self::Read,
+        Self::Admin,
+    ];
+
+    /// The scope as it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Publish => "publish",
+            Self::Yank => "yank",
+            Self::Owners => "owners",
+            Self::Read => "read",
+            Self::Admin => "admin",
+        }
+    }
+
+    /// Reads a scope.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|scope| scope.as_str() == text)
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// The packages that a token is good for: a name, or `org.acme.*` for all names below `org.acme`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NamePattern(String);
+
+impl NamePattern {
+    /// Reads a pattern.
+    pub fn parse(text: &str) -> Option<Self> {
+        let name = text.strip_suffix(".*").unwrap_or(text);
+        PackageName::is_name(name).then(|| Self(text.to_owned()))
+    }
+
+    /// The pattern as it is written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether all names that another pattern fits are among those that this one fits.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        match self.0.strip_suffix('*') {
+            Some(prefix) => other.0.starts_with(prefix),
+            None => other == self,
+        }
+    }
+
+    fn fits(&self, name: &PackageName) -> bool {
+        match self.0.strip_suffix('*') {
+            Some(prefix) => name.as_str().starts_with(prefix),
+            None => name.as_str() == self.0,
+        }
+    }
+}
+
+/// Who asks: the holder of a token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Actor {
+    /// The number of the token; it is no secret.
+    pub token: String,
+    /// Whom the token belongs to.
+    pub owner: String,
+    /// What it is good for.
+    pub scopes: BTreeSet<Scope>,
+    /// The packages that it is good for; none for all.
+    pub names: Vec<NamePattern>,
+    /// When it stops being good.
+    pub expires: Option<Timestamp>,
+}
+
+impl Actor {
+    /// The operator, on the machine of the server.
+    pub fn operator() -> Self {
+        Self {
+            token: String::new(),
+            owner: "admin".to_owned(),
+            scopes: BTreeSet::from([Scope::Admin]),
+            names: Vec::new(),
+            expires: None,
+        }
+    }
+
+    pub(crate) fn from_row(row: TokenRow) -> Self {
+        Self {
+            token: row.id,
+            owner: row.owner,
+            scopes: row.scopes.split(' ').filter_map(Scope::parse).collect(),
+            names: row
+                .names
+                .split(' ')
+                .filter_map(NamePattern::parse)
+                .collect(),
+            expires: row.expires.and_then(|text| text.parse().ok()),
+        }
+    }
+
+    /// Whether the token may do everything.
+    pub fn is_admin(&self) -> bool {
+        self.scopes.contains(&Scope::Admin)
+    }
+
+    /// Whether the token is good for a scope.
+    pub fn has(&self, scope: Scope) -> bool {
+        self.is_admin() || self.scopes.contains(&scope)
+    }
+
+    /// Refuses unless the token is good for a scope.
+    pub(crate) fn require(&self, scope: Scope) -> Result<(), Problem> {
+        if self.has(scope) {
+            return Ok(());
+        }
+        let detail = format!("the token has not the scope `{scope}`");
+        Err(Problem::new(ProblemCode::Forbidden, detail))
+    }
+
+    /// Refuses unless the token is good for a scope and a package.
+    pub(crate) fn require_for(&self, scope: Scope, name: &PackageName) -> Result<(), Problem> {
+        self.require(scope)?;
+        if self.is_admin() || self.names.is_empty() || self.names.iter().any(|one| one.fits(name)) {
+            return Ok(());
+        }
+        let detail = format!("the token is not for {name}");
+        Err(Problem::new(ProblemCode::Forbidden, detail))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_fit_whole_parts_of_names() {
+        let fits = |pattern: &str, name: &str| {
+            let name = PackageName::parse(name).expect("a name");
+            NamePattern::parse(pattern).expect("a pattern").fits(&name)
+        };
+        assert!(fits("org.acme.*", "org.acme.Web"));
+        assert!(fits("org.acme.Web", "org.acme.Web"));
+        assert!(!fits("org.acme.*", "org.acmeevil.Web"));
+        assert!(!fits("org.acme.*", "org.acme"));
+        assert!(!fits("org.acme.Web", "org.acme.Web2"));
+        for bad in ["", "*", ".*", "org.*.Web", "org.acme*", "a b"] {
+            assert_eq!(NamePattern::parse(bad), None, "{bad}");
+        }
+    }
+}

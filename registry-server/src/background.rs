@@ -1,0 +1,81 @@
+//! What a node does beside answering.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{JoinHandle, Thread};
+use std::time::{Duration, Instant};
+
+use crate::registry::Registry;
+
+/// How often other nodes are asked for news even if they say nothing: what they say can be lost.
+const FOLLOWING: Duration = Duration::from_secs(2);
+
+/// How often artifacts without a release are looked for.
+const SWEEPING: Duration = Duration::from_hours(1);
+
+/// The threads of a node that follow other nodes and clean up. They end when this is dropped.
+pub struct Background {
+    is_over: Arc<AtomicBool>,
+    threads: Vec<(Thread, Option<JoinHandle<()>>)>,
+}
+
+impl Background {
+    /// Begins the work.
+    pub fn start(registry: &Arc<Registry>) -> Self {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let mut threads = Vec::new();
+        let mut spawn = |name: &str, work: fn(&Registry, &AtomicBool)| {
+            let (registry, is_over) = (Arc::clone(registry), Arc::clone(&is_over));
+            let builder = std::thread::Builder::new().name(name.to_owned());
+            match builder.spawn(move || work(&registry, &is_over)) {
+                Ok(handle) => threads.push((handle.thread().clone(), Some(handle))),
+                Err(error) => tracing::error!(%error, name, "a thread could not be started"),
+            }
+        };
+        if registry.is_shared() {
+            spawn("follow", follow);
+        }
+        spawn("sweep", sweep);
+        Self { is_over, threads }
+    }
+}
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        for (thread, handle) in &mut self.threads {
+            thread.unpark();
+            if let Some(handle) = handle.take() {
+                // A thread that panicked has said so.
+                let _ = handle.join();
+            }
+        }
+    }
+}
+
+/// Takes over what other nodes write.
+fn follow(registry: &Registry, is_over: &AtomicBool) {
+    while !is_over.load(Ordering::Relaxed) {
+        let followed = registry
+            .wait_for_change(FOLLOWING)
+            .and_then(|()| registry.refresh());
+        if let Err(problem) = followed {
+            tracing::error!(%problem, "other nodes cannot be followed; trying again");
+            std::thread::park_timeout(FOLLOWING);
+        }
+    }
+}
+
+fn sweep(registry: &Registry, is_over: &AtomicBool) {
+    while !is_over.load(Ordering::Relaxed) {
+        match registry.sweep() {
+            Ok(0) => {}
+            Ok(count) => tracing::info!(count, "removed artifacts that no release has"),
+            Err(problem) => tracing::error!(%problem, "artifacts cannot be cleaned up"),
+        }
+        let begun = Instant::now();
+        while begun.elapsed() < SWEEPING && !is_over.load(Ordering::Relaxed) {
+            std::thread::park_timeout(SWEEPING);
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Bringing the schema up to date.
+
+use super::{Database, DatabaseError, Result};
+
+/// The steps from nothing to the newest schema. What stands here is never changed, only added to.
+const STEPS: &[&str] = &[include_str!("../../migrations/0001_initial.sql")];
+
+/// Runs the steps that a database has not seen yet, each in a transaction of its own.
+pub(super) fn run(database: &Database) -> Result<()> {
+    let mut next = 1;
+    loop {
+        let is_done = database.write(|transaction| {
+            // Two nodes that start together wait for each other in `write`, or here.
+            transaction
+                .script("CREATE TABLE IF NOT EXISTS migrations (step BIGINT PRIMARY KEY)")?;
+            let row =
+                transaction.query_one("SELECT COALESCE(MAX(step), 0) FROM migrations", &[])?;
+            let found = row.map_or(Ok(0), |row| row.integer(0))?;
+            let known = i64::try_from(STEPS.len()).expect("there are few steps");
+            if found > known {
+                return Err(DatabaseError::Newer { found, known });
+            }
+            next = next.max(found + 1);
+            let at = usize::try_from(next - 1).expect("steps are counted from one");
+            let Some(step) = STEPS.get(at) else {
+                return Ok(true);
+            };
+            transaction.script(&step.replace("{bytes}", database.byte_order()))?;
+            transaction.execute("INSERT INTO migrations (step) VALUES ($1)", &[next.into()])?;
+            Ok::<_, DatabaseError>(false)
+        })?;
+        if is_done {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! PostgreSQL: a pool of connections, and one that listens.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use postgres::fallible_iterator::FallibleIterator as _;
+use postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
+use postgres::{Client, Config, IsolationLevel, NoTls, Statement};
+
+use super::{DatabaseError, Result, Row, Transaction, Value};
+
+/// How many connections are kept when nobody needs them.
+const IDLE_CONNECTIONS: usize = 16;
+
+/// Writers of all nodes wait for each other here, also before there is a row to wait for.
+const WRITER_LOCK: &str = "SELECT pg_advisory_xact_lock(7065736572)";
+
+pub(crate) struct Postgres {
+    config: Config,
+    idle: Mutex<Vec<Pooled>>,
+    listener: Mutex<Option<Client>>,
+}
+
+/// A connection with the statements that it has compiled.
+struct Pooled {
+    client: Client,
+    statements: HashMap<&'static str, Statement>,
+}
+
+impl Postgres {
+    pub(super) fn open(address: &str) -> Result<Self> {
+        let mut config: Config = address
+            .parse()
+            .map_err(|error: postgres::Error| DatabaseError::Unreachable(told(&error)))?;
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(Duration::from_secs(10));
+        }
+        config.application_name("pkgres");
+        let pool = Self {
+            config,
+            idle: Mutex::new(Vec::new()),
+            listener: Mutex::new(None),
+        };
+        let connection = pool.connect()?;
+        pool.give_back(connection);
+        Ok(pool)
+    }
+
+    fn connect(&self) -> Result<Pooled> {
+        let client = self
+            .config
+            .connect(NoTls)
+            .map_err(|error| DatabaseError::Unreachable(told(&error)))?;
+        Ok(Pooled {
+            client,
+            statements: HashMap::new(),
+        })
+    }
+
+    fn take(&self) -> Result<Pooled> {
+        loop {
+            let idle = self
+                .idle
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .pop();
+            match idle {
+                Some(pooled) if pooled.client.is_closed() => {}
+                Some(pooled) => return Ok(pooled),
+                None => return self.connect(),
+            }
+        }
+    }
+
+    fn give_back(&self, pooled: Pooled) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < IDLE_CONNECTIONS && !pooled.client.is_closed() {
+            idle.push(pooled);
+        }
+    }
+
+    pub(super) fn read<T, E: From<DatabaseError>>(
+        &self,
+        work: impl FnOnce(&mut dyn Transaction) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
+        self.run(true, work)
+    }
+
+    pub(super) fn write<T, E: From<DatabaseError>>(
+        &self,
+        work: impl FnOnce(&mut dyn Transaction) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
+        self.run(false, work)
+    }
+
+    fn run<T, E: From<DatabaseError>>(
+        &self,
+        read_only: bool,
+        work: impl FnOnce(&mut dyn Transaction) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
+        let mut pooled = self.take()?;
+        let result = transact(&mut pooled, read_only, work);
+        self.give_back(pooled);
+        result
+    }
+
+    pub(super) fn wait_for_change(&self, patience: Duration) -> Result<()> {
+        let mut listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_lost = listener.as_ref().is_none_or(Client::is_closed);
+        if is_lost {
+            let mut client = self.connect()?.client;
+            client
+                .batch_execute("LISTEN pkgres_changes")
+                .map_err(|error| failed(&error))?;
+            // What was said before is not repeated: the caller looks now.
+            *listener = Some(client);
+            return Ok(());
+        }
+        let Some(client) = listener.as_mut() else {
+            return Ok(());
+        };
+        let waited = client.notifications().timeout_iter(patience).next();
+        if let Err(error) = waited {
+            *listener = None;
+            return Err(failed(&error));
+        }
+        Ok(())
+    }
+}
+
+fn transact<T, E: From<DatabaseError>>(
+    pooled: &mut Pooled,
+    read_only: bool,
+    work: impl FnOnce(&mut dyn Transaction) -> std::result::Result<T, E>,
+) -> std::result::Result<T, E> {
+    let builder = pooled.client.build_transaction().read_only(read_only);
+    // A reader sees one state. A writer has to see what those before it wrote once it is its turn.
+    let builder = builder.isolation_level(if read_only {
+        IsolationLevel::RepeatableRead
+    } else {
+        IsolationLevel::ReadCommitted
+    });
+    let transaction = builder.start().map_err(|error| failed(&error))?;
+    let mut open = Open {
+        transaction,
+        statements: &mut pooled.statements,
+    };
+    if !read_only {
+        open.script(WRITER_LOCK)?;
+    }
+    let result = work(&mut open);
+    let Open {
+        mut transaction, ..
+    } = open;
+    let ended = match (&result, read_only) {
+        // Listeners hear of it when the transaction is committed, and not otherwise.
+        (Ok(_), false) => transaction
+            .batch_execute("NOTIFY pkgres_changes")
+            .and_then(|()| transaction.commit()),
+        (Ok(_), true) => transaction.commit(),
+        (Err(_), _) => transaction.rollback(),
+    };
+    ended.map_err(|error| failed(&error))?;
+    result
+}
+
+struct Open<'connection> {
+    transaction: postgres::Transaction<'connection>,
+    statements: &'connection mut HashMap<&'static str, Statement>,
+}
+
+impl Open<'_> {
+    fn prepare(&mut self, statement: &'static str) -> Result<Statement> {
+        if let Some(known) = self.statements.get(statement) {
+            return Ok(known.clone());
+        }
+        let prepared = self
+            .transaction
+            .prepare(statement)
+            .map_err(|error| failed(&error))?;
+        self.statements.insert(statement, prepared.clone());
+        Ok(prepared)
+    }
+}
+
+fn parameters(values: &[Value]) -> Vec<&(dyn ToSql + Sync)> {
+    values
+        .iter()
+        .map(|value| -> &(dyn ToSql + Sync) { value })
+        .collect()
+}
+
+impl Transaction for Open<'_> {
+    fn execute(&mut self, statement: &'static str, values: &[Value]) -> Result<u64> {
+        let statement = self.prepare(statement)?;
+        self.transaction
+            .execute(&statement, &parameters(values))
+            .map_err(|error| failed(&error))
+    }
+
+    fn query(&mut self, statement: &'static str, values: &[Value]) -> Result<Vec<Row>> {
+        let statement = self.prepare(statement)?;
+        let rows = self
+            .transaction
+            .query(&statement, &parameters(values))
+            .map_err(|error| failed(&error))?;
+        rows.iter()
+            .map(|row| {
+                (0..row.len())
+                    .map(|column| row.try_get(column))
+                    .collect::<std::result::Result<Vec<Value>, _>>()
+                    .map(Row)
+                    .map_err(|error| failed(&error))
+            })
+            .collect()
+    }
+
+    fn script(&mut self, statements: &str) -> Result<()> {
+        self.transaction
+            .batch_execute(statements)
+            .map_err(|error| failed(&error))
+    }
+}
+
+type Fault = Box<dyn std::error::Error + Sync + Send>;
+
+impl ToSql for Value {
+    fn to_sql(
+        &self,
+        kind: &Type,
+        out: &mut postgres::types::private::BytesMut,
+    ) -> std::result::Result<IsNull, Fault> {
+        match self {
+            Self::Null => Ok(IsNull::Yes),
+            Self::Integer(value) => value.to_sql(kind, out),
+            Self::Text(value) => value.to_sql(kind, out),
+            Self::Bytes(value) => value.to_sql(kind, out),
+        }
+    }
+
+    fn accepts(kind: &Type) -> bool {
+        matches!(*kind, Type::INT8 | Type::TEXT | Type::BYTEA)
+    }
+
+    to_sql_checked!();
+}
+
+impl<'row> FromSql<'row> for Value {
+    fn from_sql(kind: &Type, raw: &'row [u8]) -> std::result::Result<Self, Fault> {
+        Ok(match *kind {
+            Type::INT8 => Self::Integer(i64::from_sql(kind, raw)?),
+            Type::BYTEA => Self::Bytes(raw.to_vec()),
+            _ => Self::Text(String::from_sql(kind, raw)?),
+        })
+    }
+
+    fn from_sql_null(_: &Type) -> std::result::Result<Self, Fault> {
+        Ok(Self::Null)
+    }
+
+    fn accepts(kind: &Type) -> bool {
+        matches!(*kind, Type::INT8 | Type::TEXT | Type::BYTEA)
+    }
+}
+
+fn failed(error: &postgres::Error) -> DatabaseError {
+    if error.is_closed() {
+        DatabaseError::Unreachable(told(error))
+    } else {
+        DatabaseError::Failed(told(error))
+    }
+}
+
+/// An error with what it comes from: on its own it only says "db error".
+fn told(error: &postgres::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}

@@ -1,0 +1,186 @@
+//! SQLite: one connection that writes, several that read.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
+use rusqlite::{Connection, OpenFlags, params_from_iter};
+
+use super::{DatabaseError, Result, Row, Transaction, Value};
+
+/// How many connections that read are kept when nobody needs them.
+const IDLE_READERS: usize = 8;
+
+/// How many statements a connection keeps compiled.
+const STATEMENTS: usize = 64;
+
+pub(crate) struct Sqlite {
+    path: PathBuf,
+    writer: Mutex<Connection>,
+    readers: Mutex<Vec<Connection>>,
+}
+
+impl Sqlite {
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        let writer = connect(
+            path,
+            OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
+        )?;
+        // In WAL mode readers and the writer do not wait for each other. FULL: what is acknowledged
+        // is on the disk, also if the machine loses power.
+        writer
+            .execute_batch(
+                "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;",
+            )
+            .map_err(failed)?;
+        Ok(Self {
+            path: path.to_owned(),
+            writer: Mutex::new(writer),
+            readers: Mutex::new(Vec::new()),
+        })
+    }
+
+    pub(super) fn read<T, E: From<DatabaseError>>(
+        &self,
+        work: impl FnOnce(&mut dyn Transaction) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
+        let idle = self
+            .readers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop();
+        let mut connection = match idle {
+            Some(connection) => connection,
+            None => connect(&self.path, OpenFlags::SQLITE_OPEN_READ_ONLY)?,
+        };
+        let result = run(&mut connection, "BEGIN", work)?;
+        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        if readers.len() < IDLE_READERS {
+            readers.push(connection);
+        }
+        result
+    }
+
+    pub(super) fn write<T, E: From<DatabaseError>>(
+        &self,
+        work: impl FnOnce(&mut dyn Transaction) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
+        // A writer that panicked was rolled back when its transaction was dropped.
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        run(&mut writer, "BEGIN IMMEDIATE", work)?
+    }
+}
+
+fn connect(path: &Path, access: OpenFlags) -> Result<Connection> {
+    let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+        .map_err(|error| DatabaseError::Unreachable(error.to_string()))?;
+    connection
+        .busy_timeout(Duration::from_secs(10))
+        .map_err(failed)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    Ok(connection)
+}
+
+/// Runs a transaction. The outer error is one of beginning or ending it.
+fn run<T, E: From<DatabaseError>>(
+    connection: &mut Connection,
+    begin: &str,
+    work: impl FnOnce(&mut dyn Transaction) -> std::result::Result<T, E>,
+) -> Result<std::result::Result<T, E>> {
+    connection.execute_batch(begin).map_err(failed)?;
+    let mut open = Open {
+        connection,
+        is_open: true,
+    };
+    let result = work(&mut open);
+    if result.is_ok() {
+        open.connection.execute_batch("COMMIT").map_err(failed)?;
+        open.is_open = false;
+    }
+    drop(open);
+    Ok(result)
+}
+
+/// A transaction that is rolled back unless it was ended.
+struct Open<'connection> {
+    connection: &'connection mut Connection,
+    is_open: bool,
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        if self.is_open {
+            // Should that fail, the next statement says that there is still a transaction.
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+    }
+}
+
+impl Transaction for Open<'_> {
+    fn execute(&mut self, statement: &'static str, values: &[Value]) -> Result<u64> {
+        let mut statement = self
+            .connection
+            .prepare_cached(&numbered(statement))
+            .map_err(failed)?;
+        let changed = statement
+            .execute(params_from_iter(values))
+            .map_err(failed)?;
+        Ok(changed as u64)
+    }
+
+    fn query(&mut self, statement: &'static str, values: &[Value]) -> Result<Vec<Row>> {
+        let mut statement = self
+            .connection
+            .prepare_cached(&numbered(statement))
+            .map_err(failed)?;
+        let columns = statement.column_count();
+        let mut rows = statement.query(params_from_iter(values)).map_err(failed)?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next().map_err(failed)? {
+            let mut values = Vec::with_capacity(columns);
+            for column in 0..columns {
+                values.push(match row.get_ref(column).map_err(failed)? {
+                    ValueRef::Null => Value::Null,
+                    ValueRef::Integer(value) => Value::Integer(value),
+                    ValueRef::Text(value) => {
+                        Value::Text(String::from_utf8_lossy(value).into_owned())
+                    }
+                    ValueRef::Blob(value) => Value::Bytes(value.to_vec()),
+                    ValueRef::Real(_) => {
+                        return Err(DatabaseError::Failed(
+                            "a column holds a fraction".to_owned(),
+                        ));
+                    }
+                });
+            }
+            found.push(Row(values));
+        }
+        Ok(found)
+    }
+
+    fn script(&mut self, statements: &str) -> Result<()> {
+        self.connection.execute_batch(statements).map_err(failed)
+    }
+}
+
+/// The statement with its parameters numbered: for SQLite `$1` would be a name.
+fn numbered(statement: &str) -> String {
+    statement.replace('$', "?")
+}
+
+impl ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Self::Null => ValueRef::Null,
+            Self::Integer(value) => ValueRef::Integer(*value),
+            Self::Text(value) => ValueRef::Text(value.as_bytes()),
+            Self::Bytes(value) => ValueRef::Blob(value),
+        }))
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
+fn failed(error: rusqlite::Error) -> DatabaseError {
+    DatabaseError::Failed(error.to_string())
+}

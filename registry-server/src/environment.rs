@@ -1,0 +1,66 @@
+//! What a registry takes from the machine that it runs on.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+/// The clock and the source of randomness. Passed in, so that tests can set both.
+#[derive(Clone)]
+pub struct Environment {
+    /// What time it is.
+    pub now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+    /// Fills bytes with randomness that nobody can guess.
+    #[allow(clippy::type_complexity, reason = "a name would only hide what it is")]
+    pub random: Arc<dyn Fn(&mut [u8]) + Send + Sync>,
+}
+
+impl Environment {
+    /// The time.
+    pub(crate) fn now(&self) -> Timestamp {
+        // What is kept and shown has seconds: RFC 3339 without a fraction.
+        let now = (self.now)();
+        Timestamp::from_second(now.as_second()).unwrap_or(now)
+    }
+
+    /// Random bytes.
+    pub(crate) fn random<const LENGTH: usize>(&self) -> [u8; LENGTH] {
+        let mut bytes = [0; LENGTH];
+        (self.random)(&mut bytes);
+        bytes
+    }
+
+    /// A random UUID (version 4).
+    pub(crate) fn uuid(&self) -> String {
+        let mut bytes: [u8; 16] = self.random();
+        bytes[6] = bytes[6] & 0x0f | 0x40;
+        bytes[8] = bytes[8] & 0x3f | 0x80;
+        let text = hexadecimal(&bytes);
+        let parts = [
+            &text[..8],
+            &text[8..12],
+            &text[12..16],
+            &text[16..20],
+            &text[20..],
+        ];
+        parts.join("-")
+    }
+}
+
+/// Bytes as lower case hexadecimal digits.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uuids_are_of_version_four() {
+        let environment = Environment {
+            now: Arc::new(|| Timestamp::UNIX_EPOCH),
+            random: Arc::new(|bytes| bytes.fill(0xff)),
+        };
+        assert_eq!(environment.uuid(), "ffffffff-ffff-4fff-bfff-ffffffffffff");
+    }
+}

@@ -1,0 +1,389 @@
+//! What all addresses have in common, in one place and one order: address, method, microversion,
+//! token, media types, query, body, handler, conditions.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use http::header::{self, HeaderName, HeaderValue};
+use http::{HeaderMap, Method, Response, StatusCode};
+use percent_encoding::percent_decode_str;
+use pkgres_manifest::diagnostic::Escaped;
+use pkgres_registry_client::protocol::{ErrorDocument, ErrorEntry};
+
+use super::identify::Identifier;
+use super::metrics::Metrics;
+use super::query::Query;
+use super::reply::{JSON, NO_CACHE, Pieces, Reply};
+use super::request::Request;
+use super::route::{self, Access, Handler, Route, Surface, Takes};
+use super::{
+    Microversion, blobs, conditional, index, microversion, native, negotiate, operations, read_body,
+};
+use crate::environment::hexadecimal;
+use crate::index::Document;
+use crate::problem::{Problem, ProblemCode};
+use crate::registry::Registry;
+
+/// The surfaces. The first one answers for whatever belongs to no other.
+pub(crate) const SURFACES: &[&Surface] = &[
+    &native::SURFACE,
+    &index::SURFACE,
+    &blobs::SURFACE,
+    &operations::HEALTH,
+    &operations::METRICS,
+];
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-openstack-request-id");
+const VERSION: HeaderName = HeaderName::from_static(microversion::HEADER);
+
+/// The size of a JSON document that is sent to the API.
+const JSON_BYTES: u64 = 1 << 20;
+
+/// Answers requests.
+pub struct Service {
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) metrics: Metrics,
+    pub(crate) config: Document,
+    identifier: Identifier,
+    /// What request ids are made of: random bytes of this process, and a counter.
+    seed: [u8; 8],
+    requests: AtomicU64,
+    body_patience: Duration,
+}
+
+impl Service {
+    /// A service for a registry. A body has to arrive within `body_patience`.
+    pub fn new(registry: Arc<Registry>, body_patience: Duration) -> Self {
+        Self {
+            config: Document::new(registry.config().to_json()),
+            metrics: Metrics::new(),
+            identifier: Identifier::default(),
+            seed: registry.environment.random(),
+            requests: AtomicU64::new(0),
+            registry,
+            body_patience,
+        }
+    }
+
+    /// Answers a request. Never fails: what goes wrong is an answer, too.
+    pub async fn answer<B>(self: &Arc<Self>, request: http::Request<B>) -> Response<Pieces>
+    where
+        B: http_body::Body,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let started = Instant::now();
+        let id = self.next_id();
+        let (parts, body) = request.into_parts();
+        let path = parts.uri.path();
+        let path = path.strip_prefix('/').unwrap_or(path);
+        let (surface, found) = route::find(SURFACES, path);
+        // Where the version is wrong, the oldest says so.
+        let requested = if surface.has_microversions {
+            Microversion::requested(&parts.headers)
+        } else {
+            Ok(Microversion::OLDEST)
+        };
+        let version = *requested.as_ref().unwrap_or(&Microversion::OLDEST);
+        let name = found.as_ref().map_or("", |(route, _)| route.path);
+        let outcome = self
+            .settle(&parts, body, (surface, found), requested, &id)
+            .await;
+        let mut reply = match outcome {
+            Ok(reply) => reply,
+            Err(problem) => refuse(surface, &problem, &id),
+        };
+        let headers = &mut reply.headers;
+        if surface.has_microversions {
+            headers.insert(VERSION, version.header());
+            headers.append(header::VARY, HeaderValue::from_static(microversion::HEADER));
+        }
+        if let Ok(value) = HeaderValue::from_str(&id) {
+            headers.insert(REQUEST_ID, value);
+        }
+        headers.insert(
+            header::X_CONTENT_TYPE_OPTIONS,
+            HeaderValue::from_static("nosniff"),
+        );
+        if parts.method == Method::HEAD {
+            reply.leave_body_out();
+        }
+        let taken = started.elapsed();
+        self.metrics.count(name, &parts.method, reply.status, taken);
+        tell(&parts, &reply, &id, taken);
+        reply.into_response()
+    }
+
+    /// Looks up tokens again, as after one was removed.
+    pub(crate) fn forget_tokens(&self) {
+        self.identifier.forget();
+    }
+
+    fn next_id(&self) -> String {
+        let number = self.requests.fetch_add(1, Ordering::Relaxed);
+        // The form of a UUID of version four, which logs are searched by.
+        let seed = hexadecimal(&self.seed);
+        format!(
+            "req-{}-{}-4{}-8{:03x}-{:012x}",
+            &seed[..8],
+            &seed[8..12],
+            &seed[12..15],
+            number >> 48 & 0xfff,
+            number & 0xffff_ffff_ffff
+        )
+    }
+
+    async fn settle<B>(
+        self: &Arc<Self>,
+        parts: &http::request::Parts,
+        body: B,
+        (surface, found): (&'static Surface, Option<(&'static Route, Vec<&str>)>),
+        requested: Result<Microversion, Problem>,
+        id: &str,
+    ) -> Result<Reply, Problem>
+    where
+        B: http_body::Body,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let nothing = || {
+            let detail = format!(
+                "there is nothing at {}",
+                Escaped::shortened(parts.uri.path())
+            );
+            Problem::new(ProblemCode::NoSuchAddress, detail)
+        };
+        let version = requested?;
+        let (route, raw) = found.ok_or_else(nothing)?;
+        let allow = route.allow(version).ok_or_else(nothing)?;
+        if parts.method == Method::OPTIONS {
+            return Ok(Reply::empty(StatusCode::NO_CONTENT).header(header::ALLOW, allow));
+        }
+        let method = if parts.method == Method::HEAD {
+            &Method::GET
+        } else {
+            &parts.method
+        };
+        let Some(handler) = route.handler(method, version) else {
+            let told = allow.to_str().unwrap_or_default();
+            let method = Escaped::shortened(parts.method.as_str()).to_string();
+            let detail = format!("the methods here are {told}, not {method}");
+            let problem = Problem::new(ProblemCode::MethodNotAllowed, detail);
+            return Ok(refuse(surface, &problem, id).header(header::ALLOW, allow));
+        };
+        let limit = self.body_limit(handler.takes);
+        read_body::check_length(&parts.headers, limit)?;
+        let actor = self.who(handler.access, &parts.headers).await?;
+        negotiate::check_accept(&parts.headers, handler.gives)?;
+        let query = Query::read(parts.uri.query().unwrap_or_default(), handler.query)?;
+        let body = match expected(handler.takes) {
+            None => Bytes::new(),
+            Some(kind) => {
+                negotiate::check_content(&parts.headers, kind)?;
+                read_body::receive(body, limit, self.body_patience).await?
+            }
+        };
+        let request = Request {
+            parts: raw.into_iter().map(decoded).collect::<Result<_, _>>()?,
+            query,
+            headers: parts.headers.clone(),
+            body,
+            actor,
+        };
+        let is_for_readers = handler.access == Access::Readers && request.actor.is_some();
+        let mut reply = self.run(handler, request).await?;
+        if is_for_readers {
+            keep_private(&mut reply);
+        }
+        Ok(conditional::apply(&parts.headers, reply))
+    }
+
+    async fn run(
+        self: &Arc<Self>,
+        handler: &'static Handler,
+        request: Request,
+    ) -> Result<Reply, Problem> {
+        if let Some(quick) = handler.quick
+            && let Some(result) = quick(self, &request)
+        {
+            return result;
+        }
+        let service = Arc::clone(self);
+        self.blocking(move || (handler.run)(&service, &request))
+            .await
+    }
+
+    /// Does something on a thread that may block. That it panics is a fault of this program, and
+    /// costs this request alone.
+    async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let work = move || std::panic::catch_unwind(AssertUnwindSafe(work));
+        match tokio::task::spawn_blocking(work).await {
+            Ok(Ok(result)) => result,
+            Ok(Err(_)) => Err(Problem::internal("a handler panicked")),
+            Err(error) => Err(Problem::internal(error)),
+        }
+    }
+
+    async fn who(
+        self: &Arc<Self>,
+        access: Access,
+        headers: &HeaderMap,
+    ) -> Result<Option<crate::access::Actor>, Problem> {
+        let is_private = self.registry.settings.is_private;
+        if access == Access::Everyone || (access == Access::Readers && !is_private) {
+            return Ok(None);
+        }
+        let secret = Identifier::secret(headers)?;
+        let actor = if let Some(actor) = self.identifier.known(&self.registry, &secret)? {
+            actor
+        } else {
+            let service = Arc::clone(self);
+            self.blocking(move || service.identifier.find(&service.registry, &secret))
+                .await?
+        };
+        if access == Access::Readers {
+            actor.require(crate::access::Scope::Read)?;
+        }
+        Ok(Some(actor))
+    }
+
+    fn body_limit(&self, takes: Takes) -> u64 {
+        match takes {
+            // What nobody reads has no limit but that of the connection.
+            Takes::Nothing => u64::MAX,
+            Takes::Json => JSON_BYTES,
+            // A name and a digest each.
+            Takes::Batch => self.registry.settings.batch_names as u64 * 400 + 1024,
+            Takes::Archive => self.registry.settings.read.limits.archive_bytes,
+        }
+    }
+}
+
+/// What only those with a token may read must not be given to others by caches between.
+fn keep_private(reply: &mut Reply) {
+    reply
+        .headers
+        .append(header::VARY, HeaderValue::from_static("authorization"));
+    let is_public = reply
+        .headers
+        .get(header::CACHE_CONTROL)
+        .is_some_and(|value| value.as_bytes().starts_with(b"public"));
+    let value = if is_public {
+        "private, max-age=31536000, immutable"
+    } else {
+        "private, no-cache"
+    };
+    reply
+        .headers
+        .insert(header::CACHE_CONTROL, HeaderValue::from_static(value));
+}
+
+pub(super) fn expected(takes: Takes) -> Option<&'static str> {
+    match takes {
+        Takes::Nothing => None,
+        Takes::Json | Takes::Batch => Some("application/json"),
+        Takes::Archive => Some("application/zip"),
+    }
+}
+
+fn decoded(part: &str) -> Result<String, Problem> {
+    match percent_decode_str(part).decode_utf8() {
+        Ok(text) => Ok(text.into_owned()),
+        Err(_) => Err(Problem::new(
+            ProblemCode::AddressInvalid,
+            "a part of the address is not UTF-8",
+        )),
+    }
+}
+
+/// The answer to a problem, in the shape of a surface.
+fn refuse(surface: &Surface, problem: &Problem, id: &str) -> Reply {
+    if let Some(cause) = &problem.cause {
+        tracing::error!(
+            request = id,
+            code = problem.code.as_str(),
+            cause,
+            "a request failed"
+        );
+    }
+    let mut reply = (surface.error)(problem, id);
+    match problem.code {
+        ProblemCode::Unauthorized => {
+            let value = HeaderValue::from_static("Bearer realm=\"pkgres\"");
+            reply.headers.insert(header::WWW_AUTHENTICATE, value);
+        }
+        ProblemCode::Unavailable => {
+            reply
+                .headers
+                .insert(header::RETRY_AFTER, HeaderValue::from_static("2"));
+        }
+        _ => {}
+    }
+    if let Some(length) = problem.length
+        && let Ok(value) = HeaderValue::from_str(&format!("bytes */{length}"))
+    {
+        reply.headers.insert(header::CONTENT_RANGE, value);
+    }
+    reply
+}
+
+/// A problem in the shape that the index and the API of pkgres have.
+pub(crate) fn errors_document(problem: &Problem, id: &str) -> Reply {
+    let status = status_of(problem);
+    let document = ErrorDocument {
+        errors: vec![ErrorEntry {
+            status: status.as_u16(),
+            code: problem.code.as_str().to_owned(),
+            title: status.canonical_reason().unwrap_or_default().to_owned(),
+            detail: problem.detail.clone(),
+            request_id: id.to_owned(),
+        }],
+    };
+    let mut text = document.to_json();
+    if problem.code == ProblemCode::MicroversionUnknown
+        && let Some(end) = text.rfind("}]")
+    {
+        // As in Placement, so that clients learn what they can ask for.
+        let versions = format!(
+            ",\"min_version\":\"{}\",\"max_version\":\"{}\"",
+            Microversion::OLDEST,
+            Microversion::NEWEST
+        );
+        text.insert_str(end, &versions);
+    }
+    Reply::with_body(status, JSON, text.into()).header(header::CACHE_CONTROL, NO_CACHE)
+}
+
+pub(crate) fn status_of(problem: &Problem) -> StatusCode {
+    StatusCode::from_u16(problem.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
+
+/// Logs a request. What others sent is shown through the escaping type.
+fn tell(parts: &http::request::Parts, reply: &Reply, id: &str, taken: Duration) {
+    let status = reply.status.as_u16();
+    let path = parts.uri.path();
+    let millis = taken.as_millis();
+    macro_rules! log {
+        ($level:ident) => {
+            tracing::$level!(
+                request = id,
+                global = parts.headers.get(&REQUEST_ID).and_then(|value| value.to_str().ok()),
+                method = %Escaped::shortened(parts.method.as_str()),
+                path = %Escaped::shortened(path),
+                status,
+                millis,
+                "answered"
+            )
+        };
+    }
+    let is_reading = matches!(parts.method, Method::GET | Method::HEAD | Method::OPTIONS);
+    match reply.status.as_u16() {
+        500.. => log!(error),
+        _ if is_reading => log!(debug),
+        _ => log!(info),
+    }
+}

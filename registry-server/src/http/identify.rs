@@ -1,0 +1,89 @@
+//! Finding out who sends a request.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use http::{HeaderMap, header};
+use pkgres_registry_client::protocol::Digest;
+
+use crate::access::Actor;
+use crate::problem::{Problem, ProblemCode};
+use crate::registry::Registry;
+
+/// For how long a token is believed without looking again. A token that is removed is good for
+/// that much longer on other nodes.
+const BELIEVED: Duration = Duration::from_secs(2);
+
+/// How many tokens are remembered.
+const REMEMBERED: usize = 10_000;
+
+/// Knows tokens by the digests of their secrets.
+#[derive(Default)]
+pub(crate) struct Identifier {
+    known: Mutex<HashMap<Digest, (Actor, Instant)>>,
+}
+
+impl Identifier {
+    /// The digest of the secret that a request has.
+    pub(crate) fn secret(headers: &HeaderMap) -> Result<Digest, Problem> {
+        let given = headers.get(header::AUTHORIZATION).and_then(|value| {
+            let (kind, secret) = value.to_str().ok()?.split_once(' ')?;
+            kind.eq_ignore_ascii_case("bearer").then(|| secret.trim())
+        });
+        let given = given.or_else(|| headers.get("x-auth-token")?.to_str().ok());
+        match given {
+            Some(secret) if !secret.is_empty() => Ok(Digest::of(secret.as_bytes())),
+            _ => Err(refused("a token is needed: `Authorization: Bearer …`")),
+        }
+    }
+
+    /// Whose token it is, if that was looked up a moment ago. Does not block.
+    pub(crate) fn known(
+        &self,
+        registry: &Registry,
+        secret: &Digest,
+    ) -> Result<Option<Actor>, Problem> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        match known.get(secret) {
+            Some((actor, since)) if since.elapsed() < BELIEVED => {
+                valid(registry, actor.clone()).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Looks up whose token it is.
+    pub(crate) fn find(&self, registry: &Registry, secret: &Digest) -> Result<Actor, Problem> {
+        let Some(actor) = registry.holder(secret)? else {
+            return Err(refused("there is no such token"));
+        };
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= REMEMBERED {
+            known.clear();
+        }
+        known.insert(*secret, (actor.clone(), Instant::now()));
+        drop(known);
+        valid(registry, actor)
+    }
+
+    /// Forgets what is known, as after a token was removed.
+    pub(crate) fn forget(&self) {
+        self.known
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
+    }
+}
+
+fn valid(registry: &Registry, actor: Actor) -> Result<Actor, Problem> {
+    let now = registry.environment.now();
+    if actor.expires.is_some_and(|expires| expires <= now) {
+        return Err(refused("the token has expired"));
+    }
+    Ok(actor)
+}
+
+fn refused(detail: &str) -> Problem {
+    Problem::new(ProblemCode::Unauthorized, detail)
+}

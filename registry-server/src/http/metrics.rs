@@ -1,0 +1,94 @@
+//! What is counted, as text for Prometheus.
+
+use std::time::Duration;
+
+use http::{Method, StatusCode};
+use prometheus_client::encoding::{EncodeLabelSet, text};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry as Collection;
+
+use crate::registry::Registry;
+
+/// What requests are told apart by: nothing that others choose, so that there are few kinds.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Kind {
+    route: &'static str,
+    method: &'static str,
+    status: u16,
+}
+
+/// Counters of this process.
+pub(crate) struct Metrics {
+    collection: Collection,
+    requests: Family<Kind, Counter>,
+    seconds: Histogram,
+    serial: Gauge,
+    packages: Gauge,
+}
+
+impl Metrics {
+    pub(crate) fn new() -> Self {
+        let mut collection = Collection::with_prefix("pkgres");
+        let requests = Family::default();
+        collection.register("requests", "Requests that were answered", requests.clone());
+        let seconds = Histogram::new([0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0]);
+        collection.register("request_seconds", "How long answers took", seconds.clone());
+        let serial = Gauge::default();
+        collection.register("serial", "The serial that this node serves", serial.clone());
+        let packages = Gauge::default();
+        collection.register(
+            "packages",
+            "The packages that this node serves",
+            packages.clone(),
+        );
+        Self {
+            collection,
+            requests,
+            seconds,
+            serial,
+            packages,
+        }
+    }
+
+    pub(crate) fn count(
+        &self,
+        route: &'static str,
+        method: &Method,
+        status: StatusCode,
+        taken: Duration,
+    ) {
+        let method = match *method {
+            Method::GET => "GET",
+            Method::HEAD => "HEAD",
+            Method::POST => "POST",
+            Method::PUT => "PUT",
+            Method::DELETE => "DELETE",
+            Method::OPTIONS => "OPTIONS",
+            Method::PATCH => "PATCH",
+            _ => "other",
+        };
+        let status = status.as_u16();
+        let kind = Kind {
+            route,
+            method,
+            status,
+        };
+        self.requests.get_or_create(&kind).inc();
+        self.seconds.observe(taken.as_secs_f64());
+    }
+
+    /// Everything as text.
+    pub(crate) fn text(&self, registry: &Registry) -> String {
+        self.serial
+            .set(i64::try_from(registry.serial()).unwrap_or(i64::MAX));
+        self.packages
+            .set(i64::try_from(registry.package_count()).unwrap_or(i64::MAX));
+        let mut text = String::new();
+        // Writing to a text does not fail.
+        let _ = text::encode(&mut text, &self.collection);
+        text
+    }
+}

@@ -1,0 +1,113 @@
+//! Media types: what a body is, and what an answer may be.
+
+use http::{HeaderMap, header};
+use pkgres_manifest::diagnostic::Escaped;
+
+use crate::problem::{Problem, ProblemCode};
+
+/// Refuses if an answer of a media type is not accepted.
+pub(crate) fn check_accept(headers: &HeaderMap, offered: &str) -> Result<(), Problem> {
+    let mut values = headers.get_all(header::ACCEPT).iter().peekable();
+    if values.peek().is_none() {
+        return Ok(());
+    }
+    // The most exact range decides, as RFC 9110 says: `*/*;q=0.5, text/html` takes JSON.
+    let mut best: Option<(u8, bool)> = None;
+    let mut is_empty = true;
+    for value in values {
+        let text = value.to_str().unwrap_or_default();
+        for range in text
+            .split(',')
+            .map(str::trim)
+            .filter(|range| !range.is_empty())
+        {
+            is_empty = false;
+            let mut parts = range.split(';').map(str::trim);
+            let kind = parts.next().unwrap_or_default();
+            let Some(exactness) = fits(kind, offered) else {
+                continue;
+            };
+            let is_taken = !parts.any(is_refusal);
+            if best.is_none_or(|(known, _)| exactness >= known) {
+                best = Some((exactness, is_taken));
+            }
+        }
+    }
+    if is_empty || best.is_some_and(|(_, is_taken)| is_taken) {
+        return Ok(());
+    }
+    let detail = format!("the answer is {offered}, which is not accepted");
+    Err(Problem::new(ProblemCode::NotAcceptable, detail))
+}
+
+/// How exactly a range of media types is about one; nothing if it is not.
+fn fits(range: &str, offered: &str) -> Option<u8> {
+    if range == "*/*" {
+        return Some(0);
+    }
+    if range.eq_ignore_ascii_case(offered) {
+        return Some(2);
+    }
+    let (group, any) = range.split_once('/')?;
+    let (offered, _) = offered.split_once('/')?;
+    (any == "*" && group.eq_ignore_ascii_case(offered)).then_some(1)
+}
+
+/// Whether a parameter is the weight zero.
+fn is_refusal(parameter: &str) -> bool {
+    let weight = parameter
+        .strip_prefix("q=")
+        .or_else(|| parameter.strip_prefix("Q="));
+    weight.is_some_and(|weight| weight.parse::<f32>().is_ok_and(|weight| weight <= 0.0))
+}
+
+/// Refuses if the body is said to be of another media type.
+pub(crate) fn check_content(headers: &HeaderMap, expected: &str) -> Result<(), Problem> {
+    let given = headers
+        .get(header::CONTENT_TYPE)
+        .map(|value| value.to_str().unwrap_or_default());
+    let kind = given.map(|given| given.split(';').next().unwrap_or_default().trim());
+    if kind.is_some_and(|kind| kind.eq_ignore_ascii_case(expected)) {
+        return Ok(());
+    }
+    let detail = match kind {
+        Some(kind) => format!(
+            "the body is to be {expected}, not {}",
+            Escaped::shortened(kind)
+        ),
+        None => format!("the body is to be {expected}: `Content-Type` is missing"),
+    };
+    Err(Problem::new(ProblemCode::MediaTypeUnsupported, detail))
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn accept_is_read_as_the_standard_says() {
+        for (value, is_accepted) in [
+            ("*/*", true),
+            ("application/json", true),
+            ("application/*", true),
+            ("APPLICATION/JSON", true),
+            ("text/html,application/xhtml+xml,*/*;q=0.8", true),
+            ("text/html", false),
+            ("text/html, application/json;q=0", false),
+            ("*/*, application/json;q=0.0", false),
+            ("application/json;q=0.1, */*;q=0", true),
+            ("", true),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(
+                header::ACCEPT,
+                HeaderValue::from_str(value).expect("a header"),
+            );
+            let accepted = check_accept(&headers, "application/json");
+            assert_eq!(accepted.is_ok(), is_accepted, "{value}");
+        }
+        assert!(check_accept(&HeaderMap::new(), "application/json").is_ok());
+    }
+}

@@ -1,0 +1,110 @@
+//! The query of an address.
+
+use pkgres_manifest::diagnostic::Escaped;
+
+use crate::problem::{Problem, ProblemCode};
+
+/// The parameters of a query, in the order written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Query(Vec<(String, String)>);
+
+impl Query {
+    /// Reads a query that may have some parameters, each once.
+    pub(crate) fn read(text: &str, known: &[&str]) -> Result<Self, Problem> {
+        let wrong = |detail: String| Problem::new(ProblemCode::QueryInvalid, detail);
+        let mut parameters: Vec<(String, String)> = Vec::new();
+        for (name, value) in url::form_urlencoded::parse(text.as_bytes()) {
+            if !known.contains(&name.as_ref()) {
+                let known = if known.is_empty() {
+                    "there is none here".to_owned()
+                } else {
+                    format!("there are {}", known.join(", "))
+                };
+                let name = Escaped::shortened(&name);
+                return Err(wrong(format!("`{name}` is no parameter: {known}")));
+            }
+            if parameters.iter().any(|(other, _)| *other == name) {
+                return Err(wrong(format!("the parameter `{name}` is given twice")));
+            }
+            parameters.push((name.into_owned(), value.into_owned()));
+        }
+        Ok(Self(parameters))
+    }
+
+    /// A parameter.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        let mut parameters = self.0.iter();
+        let (_, value) = parameters.find(|(known, _)| known == name)?;
+        Some(value)
+    }
+
+    /// A parameter that is a number between bounds.
+    pub(crate) fn number(
+        &self,
+        name: &str,
+        default: u64,
+        bounds: std::ops::RangeInclusive<u64>,
+    ) -> Result<u64, Problem> {
+        let Some(text) = self.get(name) else {
+            return Ok(default);
+        };
+        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let number = text
+            .parse()
+            .ok()
+            .filter(|number| is_number && bounds.contains(number));
+        number.ok_or_else(|| {
+            let (least, most) = bounds.into_inner();
+            let detail = format!(
+                "`{name}` is a number from {least} to {most}, not `{}`",
+                Escaped::shortened(text)
+            );
+            Problem::new(ProblemCode::QueryInvalid, detail)
+        })
+    }
+
+    /// A parameter that is `true` or `false`; false if it is not given.
+    pub(crate) fn flag(&self, name: &str) -> Result<bool, Problem> {
+        match self.get(name) {
+            None | Some("false") => Ok(false),
+            Some("true") => Ok(true),
+            Some(other) => {
+                let detail = format!(
+                    "`{name}` is true or false, not `{}`",
+                    Escaped::shortened(other)
+                );
+                Err(Problem::new(ProblemCode::QueryInvalid, detail))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_known_and_once() {
+        let query = Query::read("since=4&limit=%31%30", &["since", "limit"]).expect("a query");
+        assert_eq!(query.number("since", 0, 0..=9), Ok(4));
+        assert_eq!(query.number("limit", 1000, 1..=10), Ok(10));
+        assert_eq!(query.number("other", 7, 1..=10), Ok(7));
+        for bad in [
+            "since=1&since=1",
+            "page=1",
+            "since",
+            "since=",
+            "since=-1",
+            "since=+1",
+            "since=99",
+        ] {
+            let read = Query::read(bad, &["since"]);
+            let number = read.and_then(|query| query.number("since", 0, 0..=9));
+            assert_eq!(
+                number.map_err(|problem| problem.code),
+                Err(ProblemCode::QueryInvalid),
+                "{bad}"
+            );
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Many index documents in one answer.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use pkgres_manifest::PackageName;
+use pkgres_registry_client::protocol::{BatchRequest, Frame, Proof};
+
+use super::state::State;
+use super::{Document, Node};
+use crate::problem::Problem;
+use crate::store::documents::Kind;
+
+/// The answer to a batch request: pieces to be sent one after the other. Documents are shared with
+/// the cache, not copied.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    pub(crate) pieces: Vec<Bytes>,
+}
+
+impl Node {
+    /// Answers a batch request from one state, with at most `limit` documents.
+    pub(crate) fn batch(&self, request: &BatchRequest, limit: usize) -> Result<Batch, Problem> {
+        self.consistently(|state| self.batch_of(state, request, limit))
+    }
+
+    fn batch_of(
+        &self,
+        state: &Arc<State>,
+        request: &BatchRequest,
+        limit: usize,
+    ) -> Result<Option<Batch>, Problem> {
+        let mut answer = Answer::default();
+        let mut seen: BTreeSet<PackageName> = request.names.keys().cloned().collect();
+        let mut wave: Vec<PackageName> = seen.iter().cloned().collect();
+        let mut answered = 0;
+        let mut left_out = Vec::new();
+        // Each wave is what the one before it requires: all of one distance, sorted by name.
+        while !wave.is_empty() {
+            let mut next = BTreeSet::new();
+            for name in wave {
+                let Some((at, entry)) = state.package(&name) else {
+                    // Only what was asked for is worth saying that it is not there.
+                    if request.names.contains_key(&name) {
+                        answer.header(&Frame::Absent { name });
+                    }
+                    continue;
+                };
+                if answered == limit {
+                    left_out.push(name);
+                    continue;
+                }
+                answered += 1;
+                let proof = Proof {
+                    index: at as u64,
+                    path: state.tree().audit_path(at).unwrap_or_default(),
+                };
+                if request
+                    .names
+                    .get(&name)
+                    .is_some_and(|known| *known == Some(entry.digest))
+                {
+                    answer.header(&Frame::Unchanged {
+                        name,
+                        sha256: entry.digest,
+                        proof: Some(proof),
+                    });
+                } else {
+                    let found = self.document(Kind::Package, name.as_str(), &entry.digest)?;
+                    let Some(document) = found else {
+                        return Ok(None);
+                    };
+                    answer.document(&name, &document, &proof);
+                }
+                if request.closure {
+                    let new = entry
+                        .requires
+                        .iter()
+                        .filter(|required| !seen.contains(*required));
+                    next.extend(new.cloned());
+                }
+            }
+            seen.extend(next.iter().cloned());
+            wave = next.into_iter().collect();
+        }
+        if !left_out.is_empty() {
+            answer.header(&Frame::Truncated { names: left_out });
+        }
+        let snapshot = self.snapshot_of(state).snapshot;
+        answer.header(&Frame::Complete {
+            serial: state.serial,
+            snapshot: Some(snapshot.as_ref().clone()),
+        });
+        Ok(Some(Batch {
+            pieces: answer.finish(),
+        }))
+    }
+}
+
+/// Documents below this size are copied, which costs less than sending them on their own.
+const COPIED: usize = 4096;
+
+#[derive(Default)]
+struct Answer {
+    pieces: Vec<Bytes>,
+    open: Vec<u8>,
+}
+
+impl Answer {
+    fn header(&mut self, frame: &Frame) {
+        frame.encode(&mut self.open);
+    }
+
+    fn document(&mut self, name: &PackageName, document: &Document, proof: &Proof) {
+        let length = document.body.len();
+        Frame::encode_changed(
+            name,
+            &document.digest,
+            length as u64,
+            Some(proof),
+            &mut self.open,
+        );
+        if length <= COPIED {
+            self.open.extend_from_slice(&document.body);
+        } else {
+            self.close();
+            self.pieces.push(document.body.clone());
+        }
+    }
+
+    fn close(&mut self) {
+        if !self.open.is_empty() {
+            self.pieces.push(std::mem::take(&mut self.open).into());
+        }
+    }
+
+    fn finish(mut self) -> Vec<Bytes> {
+        self.close();
+        self.pieces
+    }
+}

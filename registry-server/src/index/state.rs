@@ -1,0 +1,207 @@
+//! One state of the index: names, digests, and the tree over them.
+
+use std::sync::{Arc, OnceLock};
+
+use pkgres_manifest::{ClassName, PackageName};
+use pkgres_registry_client::protocol::{Digest, MerkleTree, NamesLine, leaf_hash};
+
+use super::Document;
+use crate::problem::Problem;
+use crate::store::documents::{Kind, Listed};
+
+/// A package of a state.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) name: PackageName,
+    pub(crate) digest: Digest,
+    /// What releases of the package require, sorted.
+    pub(crate) requires: Vec<PackageName>,
+}
+
+/// One state of the index. It never changes; a later state is made from it.
+#[derive(Debug, Clone)]
+pub(crate) struct State {
+    pub(crate) serial: u64,
+    /// Sorted by name.
+    packages: Vec<Arc<Entry>>,
+    /// Sorted by name.
+    classes: Vec<(ClassName, Digest)>,
+    tree: MerkleTree,
+    names: OnceLock<Arc<Document>>,
+}
+
+impl State {
+    /// The state of a registry without packages.
+    pub(crate) fn empty() -> Self {
+        Self {
+            serial: 0,
+            packages: Vec::new(),
+            classes: Vec::new(),
+            tree: MerkleTree::new(Vec::new()),
+            names: OnceLock::new(),
+        }
+    }
+
+    /// The state at a later serial, with what was rendered since.
+    pub(crate) fn after(&self, serial: u64, rendered: Vec<Listed>) -> Result<Self, Problem> {
+        let mut next = self.clone();
+        next.serial = serial;
+        next.names = OnceLock::new();
+        // Many at once are sorted in; a few are put into their places.
+        let is_bulk = rendered.len() > 64;
+        for listed in rendered {
+            match listed.kind {
+                Kind::Class => {
+                    let class = ClassName::parse(&listed.name).map_err(Problem::internal)?;
+                    let known = if is_bulk {
+                        self.class_at(&class)
+                    } else {
+                        next.class_at(&class)
+                    };
+                    match known {
+                        Ok(at) => next.classes[at].1 = listed.digest,
+                        Err(_) if is_bulk => next.classes.push((class, listed.digest)),
+                        Err(at) => next.classes.insert(at, (class, listed.digest)),
+                    }
+                }
+                Kind::Package => {
+                    let entry = entry(&listed)?;
+                    let leaf = leaf(&entry);
+                    match self.at(&entry.name) {
+                        Ok(at) if is_bulk => next.packages[at] = entry,
+                        Err(_) if is_bulk => next.packages.push(entry),
+                        _ => match next.at(&entry.name) {
+                            Ok(at) => {
+                                next.packages[at] = entry;
+                                next.tree.replace(at, leaf);
+                            }
+                            Err(at) => {
+                                next.packages.insert(at, entry);
+                                next.tree.insert(at, leaf);
+                            }
+                        },
+                    }
+                }
+            }
+        }
+        if is_bulk {
+            next.packages.sort_by(|one, two| one.name.cmp(&two.name));
+            next.classes.sort();
+            let leaves = next.packages.iter().map(|entry| leaf(entry)).collect();
+            next.tree = MerkleTree::new(leaves);
+        }
+        Ok(next)
+    }
+
+    fn at(&self, name: &PackageName) -> Result<usize, usize> {
+        self.packages.binary_search_by(|entry| entry.name.cmp(name))
+    }
+
+    fn class_at(&self, class: &ClassName) -> Result<usize, usize> {
+        self.classes.binary_search_by(|(known, _)| known.cmp(class))
+    }
+
+    /// A package and its place among all.
+    pub(crate) fn package(&self, name: &PackageName) -> Option<(usize, &Arc<Entry>)> {
+        let at = self.at(name).ok()?;
+        Some((at, &self.packages[at]))
+    }
+
+    /// All packages, sorted by name.
+    pub(crate) fn packages(&self) -> &[Arc<Entry>] {
+        &self.packages
+    }
+
+    /// All classes that packages define, and the digests of their documents, sorted.
+    pub(crate) fn classes(&self) -> &[(ClassName, Digest)] {
+        &self.classes
+    }
+
+    /// The digest of the document of a class.
+    pub(crate) fn class(&self, class: &ClassName) -> Option<&Digest> {
+        let at = self.class_at(class).ok()?;
+        Some(&self.classes[at].1)
+    }
+
+    /// The tree over the lines of `names.ndjson`.
+    pub(crate) fn tree(&self) -> &MerkleTree {
+        &self.tree
+    }
+
+    /// `names.ndjson`, rendered when it is first asked for.
+    pub(crate) fn names(&self) -> Arc<Document> {
+        let render = || {
+            let mut text = String::new();
+            for entry in &self.packages {
+                text.push_str(&line(entry));
+                text.push('\n');
+            }
+            Arc::new(Document::new(text))
+        };
+        Arc::clone(self.names.get_or_init(render))
+    }
+}
+
+fn entry(listed: &Listed) -> Result<Arc<Entry>, Problem> {
+    let name = |text: &str| PackageName::parse(text).map_err(Problem::internal);
+    Ok(Arc::new(Entry {
+        name: name(&listed.name)?,
+        digest: listed.digest,
+        requires: listed
+            .requires
+            .lines()
+            .map(name)
+            .collect::<Result<_, _>>()?,
+    }))
+}
+
+fn line(entry: &Entry) -> String {
+    let line = NamesLine {
+        name: entry.name.clone(),
+        sha256: entry.digest,
+    };
+    line.to_line()
+}
+
+fn leaf(entry: &Entry) -> Digest {
+    leaf_hash(line(entry).as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(name: &str, text: &str) -> Listed {
+        Listed {
+            kind: Kind::Package,
+            name: name.to_owned(),
+            digest: Digest::of(text.as_bytes()),
+            requires: String::new(),
+        }
+    }
+
+    #[test]
+    fn many_at_once_and_one_by_one_are_the_same() {
+        let names: Vec<String> = (0..200)
+            .map(|number| format!("p{}", number * 7919 % 311))
+            .collect();
+        let all = || names.iter().map(|name| listed(name, name));
+        let bulk = State::empty().after(9, all().collect()).expect("a state");
+        let mut single = State::empty();
+        for (serial, one) in all().enumerate() {
+            single = single.after(serial as u64, vec![one]).expect("a state");
+        }
+        assert_eq!(bulk.tree(), single.tree());
+        assert_eq!(bulk.names().body, single.names().body);
+        // Changed ones among them.
+        let changed = || names.iter().map(|name| listed(name, "changed"));
+        let bulk = bulk.after(10, changed().collect()).expect("a state");
+        for (serial, one) in changed().enumerate() {
+            single = single.after(serial as u64, vec![one]).expect("a state");
+        }
+        assert_eq!(bulk.tree(), single.tree());
+        let lines = NamesLine::parse_all(&bulk.names().body).expect("lines");
+        assert_eq!(lines.len(), 200);
+        assert_eq!(bulk.tree().len(), 200);
+    }
+}

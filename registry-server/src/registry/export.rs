@@ -1,0 +1,78 @@
+//! The registry as files for any web server.
+
+use bytes::Bytes;
+use pkgres_registry_client::protocol::{Config, escape_name};
+
+use super::Registry;
+use crate::problem::Problem;
+use crate::store::documents::Kind;
+
+impl Registry {
+    /// Hands every file of a static mirror to `sink`, each with its path below the base: one state
+    /// of the index, signed, and all artifacts. Says which serial that is.
+    ///
+    /// Fails if the registry changes meanwhile more than once; then it is to be done again.
+    pub fn export<E: From<Problem>>(
+        &self,
+        mut sink: impl FnMut(String, Bytes) -> Result<(), E>,
+    ) -> Result<u64, E> {
+        let state = self.node.refresh(0)?;
+        let config = self.config();
+        let config = Config {
+            snapshot: config.snapshot,
+            keys: config.keys,
+            limits: config.limits,
+            ..Config::of_static()
+        };
+        sink("index/config.json".to_owned(), config.to_json().into())?;
+        let changed = || Problem::unavailable("the registry changed while it was exported");
+        let mut artifacts = std::collections::BTreeSet::new();
+        for entry in state.packages() {
+            let name = entry.name.as_str();
+            let document = self.node.document(Kind::Package, name, &entry.digest)?;
+            let document = document.ok_or_else(changed)?;
+            let path = format!("index/v1/packages/{}.ndjson", escape_name(name));
+            sink(path, document.body.clone())?;
+            artifacts.extend(self.digests(&document.body)?);
+        }
+        for (class, digest) in state.classes() {
+            let document = self.node.document(Kind::Class, class.as_str(), digest)?;
+            let path = format!("index/v1/classes/{}.json", escape_name(class.as_str()));
+            sink(path, document.ok_or_else(changed)?.body.clone())?;
+        }
+        sink(
+            "index/v1/names.ndjson".to_owned(),
+            state.names().body.clone(),
+        )?;
+        let signed = self.node.snapshot_of(&state);
+        sink(
+            "index/v1/snapshot.json".to_owned(),
+            signed.document.body.clone(),
+        )?;
+        for digest in artifacts {
+            let missing = || Problem::internal(format!("the artifact {digest} is missing"));
+            let bytes = self.artifact(&digest)?.ok_or_else(missing)?;
+            sink(format!("blobs/sha256/{digest}"), bytes)?;
+        }
+        Ok(state.serial)
+    }
+
+    /// The digests of the artifacts that an index document names.
+    fn digests(
+        &self,
+        document: &[u8],
+    ) -> Result<Vec<pkgres_registry_client::protocol::Digest>, Problem> {
+        use pkgres_manifest::{ArtifactDigest, IndexRecord};
+
+        let text = std::str::from_utf8(document).map_err(Problem::internal)?;
+        let mut digests = Vec::new();
+        for line in text.lines() {
+            let record = IndexRecord::parse_line(line, &self.settings.read.limits)
+                .map_err(Problem::internal)?;
+            if let Some(ArtifactDigest::Archive(bytes)) = record.digest {
+                digests.push(pkgres_registry_client::protocol::Digest(bytes));
+            }
+        }
+        Ok(digests)
+    }
+}

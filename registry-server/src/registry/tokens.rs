@@ -1,0 +1,163 @@
+//! Making, finding and removing tokens.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+use pkgres_registry_client::protocol::Digest;
+
+use super::Registry;
+use crate::access::{Actor, NamePattern, Scope};
+use crate::environment::hexadecimal;
+use crate::problem::{Problem, ProblemCode};
+use crate::store::tokens::{self, TokenRow};
+
+/// What every secret begins with, so that one that leaks can be found.
+const SECRET_PREFIX: &str = "pkgres_";
+
+/// A token that is to be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewToken {
+    /// Whom it belongs to.
+    pub owner: String,
+    /// What it is good for.
+    pub scopes: BTreeSet<Scope>,
+    /// The packages that it is good for; none for all.
+    pub names: Vec<NamePattern>,
+    /// What its owner calls it.
+    pub note: String,
+    /// When it stops being good; nothing for never.
+    pub expires: Option<Timestamp>,
+}
+
+/// A token without its secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenView {
+    /// Its number, which is no secret.
+    pub id: String,
+    /// Whom it belongs to.
+    pub owner: String,
+    /// What it is good for.
+    pub scopes: Vec<String>,
+    /// The packages that it is good for; none for all.
+    pub names: Vec<String>,
+    /// What its owner calls it.
+    pub note: String,
+    /// When it was made, as RFC 3339.
+    pub created: String,
+    /// When it stops being good.
+    pub expires: Option<String>,
+}
+
+impl From<TokenRow> for TokenView {
+    fn from(row: TokenRow) -> Self {
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect();
+        Self {
+            scopes: words(&row.scopes),
+            names: words(&row.names),
+            id: row.id,
+            owner: row.owner,
+            note: row.note,
+            created: row.created,
+            expires: row.expires,
+        }
+    }
+}
+
+impl Registry {
+    /// Makes a token; gives it with its secret, which is kept nowhere.
+    pub fn create_token(&self, new: &NewToken) -> Result<(TokenView, String), Problem> {
+        let (row, secret) = self.new_token(new);
+        let digest = Digest::of(secret.as_bytes()).to_string();
+        self.database
+            .write(|transaction| tokens::add(transaction, &row, &digest))?;
+        Ok((row.into(), secret))
+    }
+
+    fn new_token(&self, new: &NewToken) -> (TokenRow, String) {
+        let secret = format!(
+            "{SECRET_PREFIX}{}",
+            hexadecimal(&self.environment.random::<32>())
+        );
+        let scopes: Vec<&str> = new.scopes.iter().map(|scope| scope.as_str()).collect();
+        let names: Vec<&str> = new.names.iter().map(NamePattern::as_str).collect();
+        let row = TokenRow {
+            id: self.environment.uuid(),
+            owner: new.owner.clone(),
+            scopes: scopes.join(" "),
+            names: names.join(" "),
+            note: new.note.clone(),
+            created: self.environment.now().to_string(),
+            expires: new.expires.map(|time| time.to_string()),
+        };
+        (row, secret)
+    }
+
+    /// Makes the first token of a registry that has none, for everything. `keep` puts the secret
+    /// where the operator finds it, and is called before the token is good for anything: a start
+    /// that is interrupted between the two is made good by the next one. Says whether there was
+    /// none.
+    pub fn create_first_token<E: From<Problem>>(
+        &self,
+        keep: impl FnOnce(&str) -> Result<(), E>,
+    ) -> Result<bool, E> {
+        let is_empty = self
+            .database
+            .read(|transaction| tokens::is_empty(transaction))
+            .map_err(Problem::from)?;
+        if !is_empty {
+            return Ok(false);
+        }
+        let (row, secret) = self.new_token(&NewToken {
+            owner: "admin".to_owned(),
+            scopes: BTreeSet::from([Scope::Admin]),
+            names: Vec::new(),
+            note: "made when the registry was".to_owned(),
+            expires: None,
+        });
+        keep(&secret)?;
+        let digest = Digest::of(secret.as_bytes()).to_string();
+        self.database
+            .write(|transaction| {
+                // Another node may have been quicker.
+                if tokens::is_empty(transaction)? {
+                    tokens::add(transaction, &row, &digest)?;
+                    return Ok(true);
+                }
+                Ok(false)
+            })
+            .map_err(|error: crate::database::DatabaseError| Problem::from(error).into())
+    }
+
+    /// Whose token has a secret with the digest. Whether it has expired is for the caller to say.
+    pub(crate) fn holder(&self, digest: &Digest) -> Result<Option<Actor>, Problem> {
+        let digest = digest.to_string();
+        let row = self
+            .database
+            .read(|transaction| tokens::by_digest(transaction, &digest))?;
+        Ok(row.map(Actor::from_row))
+    }
+
+    /// The tokens that somebody may see: their own, or all.
+    pub fn tokens(&self, actor: &Actor) -> Result<Vec<TokenView>, Problem> {
+        let owner = (!actor.is_admin()).then_some(actor.owner.as_str());
+        let rows = self
+            .database
+            .read(|transaction| tokens::list(transaction, owner))?;
+        Ok(rows.into_iter().map(TokenView::from).collect())
+    }
+
+    /// Removes a token, which from then on is good for nothing.
+    pub fn remove_token(&self, actor: &Actor, id: &str) -> Result<(), Problem> {
+        let owner = (!actor.is_admin()).then_some(actor.owner.as_str());
+        let is_removed = self
+            .database
+            .write(|transaction| tokens::remove(transaction, id, owner))?;
+        if is_removed {
+            return Ok(());
+        }
+        Err(Problem::new(
+            ProblemCode::NoSuchToken,
+            "there is no such token",
+        ))
+    }
+}

@@ -1,0 +1,66 @@
+//! The log of changes.
+
+use pkgres_manifest::{PackageName, Version};
+use pkgres_registry_client::protocol::{Change, ChangeKind};
+
+use super::serial_value;
+use crate::database::{DatabaseError, Result, Transaction};
+
+/// Writes down a change, and tells other nodes when the transaction is committed.
+pub(crate) fn add(transaction: &mut dyn Transaction, change: &Change, token: &str) -> Result<()> {
+    let kind = match change.kind {
+        ChangeKind::Publish => "publish",
+        ChangeKind::Yank => "yank",
+        ChangeKind::Unyank => "unyank",
+        ChangeKind::Delete | ChangeKind::Other => "delete",
+    };
+    let version = change.version.as_ref().map(ToString::to_string);
+    transaction.execute(
+        "INSERT INTO changes (serial, kind, package, version, at, token) \
+         VALUES ($1, $2, $3, $4, $5, $6)",
+        &[
+            serial_value(change.serial),
+            kind.into(),
+            change.name.as_str().into(),
+            version.unwrap_or_default().into(),
+            change.at.to_string().into(),
+            token.into(),
+        ],
+    )?;
+    Ok(())
+}
+
+/// At most `limit` changes after a serial, the oldest first.
+pub(crate) fn after(
+    transaction: &mut dyn Transaction,
+    since: u64,
+    limit: u64,
+) -> Result<Vec<Change>> {
+    let rows = transaction.query(
+        "SELECT serial, kind, package, version, at FROM changes \
+         WHERE serial > $1 ORDER BY serial LIMIT $2",
+        &[serial_value(since), serial_value(limit)],
+    )?;
+    rows.iter()
+        .map(|row| {
+            let damaged = || DatabaseError::Failed("a change cannot be read".to_owned());
+            let version = row.text(3)?;
+            Ok(Change {
+                serial: row.integer(0)?.unsigned_abs(),
+                kind: match row.text(1)? {
+                    "publish" => ChangeKind::Publish,
+                    "yank" => ChangeKind::Yank,
+                    "unyank" => ChangeKind::Unyank,
+                    "delete" => ChangeKind::Delete,
+                    _ => ChangeKind::Other,
+                },
+                name: PackageName::parse(row.text(2)?).map_err(|_| damaged())?,
+                version: match version {
+                    "" => None,
+                    text => Some(Version::parse(text).map_err(|_| damaged())?),
+                },
+                at: row.text(4)?.parse().map_err(|_| damaged())?,
+            })
+        })
+        .collect()
+}

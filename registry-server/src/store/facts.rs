@@ -1,0 +1,55 @@
+//! Facts about the registry itself.
+
+use pkgres_registry_client::protocol::SigningKey;
+
+use crate::database::{DatabaseError, Result, Transaction};
+use crate::environment::{Environment, hexadecimal};
+
+/// Who the registry is, and the key that it signs with.
+pub(crate) struct Identity {
+    pub(crate) registry: String,
+    pub(crate) key: SigningKey,
+}
+
+/// Reads the identity, or makes it if the data are new.
+pub(crate) fn identity(
+    transaction: &mut dyn Transaction,
+    environment: &Environment,
+) -> Result<Identity> {
+    let registry = fact(transaction, "registry", || environment.uuid())?;
+    let key = fact(transaction, "signing_key", || {
+        hexadecimal(&environment.random::<32>())
+    })?;
+    let mut secret = [0; 32];
+    let is_key = key.len() == 64
+        && secret.iter_mut().enumerate().all(|(at, byte)| {
+            let digits = key.get(2 * at..2 * at + 2);
+            let read = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+            read.inspect(|read| *byte = *read).is_some()
+        });
+    if !is_key {
+        let message = "the signing key is not one".to_owned();
+        return Err(DatabaseError::Failed(message));
+    }
+    Ok(Identity {
+        registry,
+        key: SigningKey::from_bytes(&secret),
+    })
+}
+
+fn fact(
+    transaction: &mut dyn Transaction,
+    name: &str,
+    make: impl FnOnce() -> String,
+) -> Result<String> {
+    let known = transaction.query_one("SELECT value FROM facts WHERE name = $1", &[name.into()])?;
+    if let Some(row) = known {
+        return row.text(0).map(str::to_owned);
+    }
+    let value = make();
+    transaction.execute(
+        "INSERT INTO facts (name, value) VALUES ($1, $2)",
+        &[name.into(), value.as_str().into()],
+    )?;
+    Ok(value)
+}

@@ -1,0 +1,32 @@
+//! What is kept in the database, table by table. Every function works inside a transaction that
+//! its caller began.
+
+pub(crate) mod changes;
+pub(crate) mod documents;
+pub(crate) mod facts;
+pub(crate) mod packages;
+pub(crate) mod releases;
+pub(crate) mod tokens;
+
+use crate::database::{Result, Transaction};
+
+/// Takes the next serial. The first thing that a transaction does which changes the index: from
+/// here on no other writer goes on until it ends, and if it fails the serial is not used up.
+pub(crate) fn next_serial(transaction: &mut dyn Transaction) -> Result<u64> {
+    let statement = "UPDATE counter SET serial = serial + 1 WHERE id = 1 RETURNING serial";
+    let row = transaction.query_one(statement, &[])?;
+    let serial = row.map_or(Ok(0), |row| row.integer(0))?;
+    Ok(serial.unsigned_abs())
+}
+
+/// The newest serial that was committed.
+pub(crate) fn current_serial(transaction: &mut dyn Transaction) -> Result<u64> {
+    let row = transaction.query_one("SELECT serial FROM counter WHERE id = 1", &[])?;
+    let serial = row.map_or(Ok(0), |row| row.integer(0))?;
+    Ok(serial.unsigned_abs())
+}
+
+/// A serial as a value of the database.
+pub(crate) fn serial_value(serial: u64) -> crate::database::Value {
+    i64::try_from(serial).unwrap_or(i64::MAX).into()
+}

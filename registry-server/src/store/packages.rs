@@ -1,0 +1,197 @@
+//! Packages and who owns them.
+
+use std::collections::BTreeSet;
+
+use pkgres_manifest::PackageName;
+
+use crate::database::{Result, Transaction};
+
+/// What is kept of a package beside its releases.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PackageRow {
+    pub(crate) name: String,
+    pub(crate) generation: u64,
+    pub(crate) title: String,
+    pub(crate) description: String,
+    pub(crate) updated: String,
+}
+
+/// A package, if there is one of the name.
+pub(crate) fn get(
+    transaction: &mut dyn Transaction,
+    name: &PackageName,
+) -> Result<Option<PackageRow>> {
+    let row = transaction.query_one(
+        "SELECT name, generation, title, description, updated FROM packages WHERE name = $1",
+        &[name.as_str().into()],
+    )?;
+    row.map(|row| package(&row)).transpose()
+}
+
+fn package(row: &crate::database::Row) -> Result<PackageRow> {
+    Ok(PackageRow {
+        name: row.text(0)?.to_owned(),
+        generation: row.integer(1)?.unsigned_abs(),
+        title: row.text(2)?.to_owned(),
+        description: row.text(3)?.to_owned(),
+        updated: row.text(4)?.to_owned(),
+    })
+}
+
+/// The name of the package that differs from a name in case alone, or not at all.
+pub(crate) fn same_after_folding(
+    transaction: &mut dyn Transaction,
+    name: &PackageName,
+) -> Result<Option<String>> {
+    let row = transaction.query_one(
+        "SELECT name FROM packages WHERE folded = $1",
+        &[folded(name).into()],
+    )?;
+    row.map(|row| row.text(0).map(str::to_owned)).transpose()
+}
+
+fn folded(name: &PackageName) -> String {
+    name.as_str().to_ascii_lowercase()
+}
+
+/// Adds a package that is new, with its first owner.
+pub(crate) fn add(
+    transaction: &mut dyn Transaction,
+    name: &PackageName,
+    owner: &str,
+    updated: &str,
+) -> Result<()> {
+    transaction.execute(
+        "INSERT INTO packages (name, folded, generation, title, description, updated) \
+         VALUES ($1, $2, 0, '', '', $3)",
+        &[name.as_str().into(), folded(name).into(), updated.into()],
+    )?;
+    add_owner(transaction, name, owner)
+}
+
+fn add_owner(transaction: &mut dyn Transaction, name: &PackageName, owner: &str) -> Result<()> {
+    transaction.execute(
+        "INSERT INTO owners (package, owner) VALUES ($1, $2)",
+        &[name.as_str().into(), owner.into()],
+    )?;
+    Ok(())
+}
+
+/// Writes down what the newest release says of the package.
+pub(crate) fn describe(
+    transaction: &mut dyn Transaction,
+    name: &PackageName,
+    title: &str,
+    description: &str,
+    updated: &str,
+) -> Result<()> {
+    transaction.execute(
+        "UPDATE packages SET title = $1, description = $2, updated = $3 WHERE name = $4",
+        &[
+            title.into(),
+            description.into(),
+            updated.into(),
+            name.as_str().into(),
+        ],
+    )?;
+    Ok(())
+}
+
+/// Who owns a package.
+pub(crate) fn owners(
+    transaction: &mut dyn Transaction,
+    name: &PackageName,
+) -> Result<BTreeSet<String>> {
+    let rows = transaction.query(
+        "SELECT owner FROM owners WHERE package = $1",
+        &[name.as_str().into()],
+    )?;
+    rows.iter()
+        .map(|row| row.text(0).map(str::to_owned))
+        .collect()
+}
+
+/// Exchanges the owners of a package that is at a generation; says whether it was.
+pub(crate) fn set_owners(
+    transaction: &mut dyn Transaction,
+    name: &PackageName,
+    generation: u64,
+    owners: &BTreeSet<String>,
+    updated: &str,
+) -> Result<bool> {
+    let changed = transaction.execute(
+        "UPDATE packages SET generation = generation + 1, updated = $1 \
+         WHERE name = $2 AND generation = $3",
+        &[
+            updated.into(),
+            name.as_str().into(),
+            super::serial_value(generation),
+        ],
+    )?;
+    if changed == 0 {
+        return Ok(false);
+    }
+    transaction.execute(
+        "DELETE FROM owners WHERE package = $1",
+        &[name.as_str().into()],
+    )?;
+    for owner in owners {
+        add_owner(transaction, name, owner)?;
+    }
+    Ok(true)
+}
+
+/// What packages are searched by. What is empty does not matter.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Search {
+    /// A part of the name, the title or the description, in any case.
+    pub(crate) text: String,
+    /// A class that is defined.
+    pub(crate) class: String,
+    /// An owner.
+    pub(crate) owner: String,
+    /// The name after which the answer begins.
+    pub(crate) marker: String,
+    /// How many packages are answered.
+    pub(crate) limit: u64,
+}
+
+/// Searches packages, sorted by name.
+pub(crate) fn search(
+    transaction: &mut dyn Transaction,
+    search: &Search,
+) -> Result<Vec<PackageRow>> {
+    // Names have only ASCII, so that sorting by bytes is what both engines do: PostgreSQL is asked
+    // to, whatever the language of its database is.
+    let rows = transaction.query(
+        "SELECT name, generation, title, description, updated FROM packages p \
+         WHERE name > $1 \
+         AND ($2 = '' OR folded LIKE $3 ESCAPE '\\' OR LOWER(title) LIKE $3 ESCAPE '\\' \
+              OR LOWER(description) LIKE $3 ESCAPE '\\') \
+         AND ($4 = '' OR EXISTS (SELECT 1 FROM definitions d WHERE d.class = $4 AND d.package = p.name)) \
+         AND ($5 = '' OR EXISTS (SELECT 1 FROM owners o WHERE o.owner = $5 AND o.package = p.name)) \
+         ORDER BY name LIMIT $6",
+        &[
+            search.marker.as_str().into(),
+            search.text.as_str().into(),
+            pattern(&search.text).into(),
+            search.class.as_str().into(),
+            search.owner.as_str().into(),
+            super::serial_value(search.limit),
+        ],
+    )?;
+    rows.iter().map(package).collect()
+}
+
+/// A pattern for `LIKE` that finds a text anywhere.
+fn pattern(text: &str) -> String {
+    let mut pattern = String::from("%");
+    for character in text.to_lowercase().chars() {
+        if matches!(character, '%' | '_' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(character);
+    }
+    pattern.push('%');
+    pattern
+}

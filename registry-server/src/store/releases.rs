@@ -1,0 +1,181 @@
+//! Releases.
+
+use pkgres_manifest::{ClassName, IndexRecord, Limits, PackageName, Version};
+
+use crate::database::{DatabaseError, Result, Transaction, Value};
+
+/// A release as it is kept.
+pub(crate) struct Release {
+    pub(crate) record: IndexRecord,
+    pub(crate) sha256: String,
+    /// Why it is yanked; nothing while it is not.
+    pub(crate) yanked: Option<String>,
+    /// The token that it was published with.
+    pub(crate) token: String,
+}
+
+/// A version without its build metadata, which does not tell releases apart.
+pub(crate) fn key(version: &Version) -> String {
+    version.without_build().to_string()
+}
+
+/// A release, if there is one of the version.
+pub(crate) fn get(
+    transaction: &mut dyn Transaction,
+    package: &PackageName,
+    version: &Version,
+    limits: &Limits,
+) -> Result<Option<Release>> {
+    let row = transaction.query_one(
+        "SELECT record, sha256, yanked, token FROM releases WHERE package = $1 AND version = $2",
+        &[package.as_str().into(), key(version).into()],
+    )?;
+    row.map(|row| release(&row, limits)).transpose()
+}
+
+/// All releases of a package, in the order of versions.
+pub(crate) fn all(
+    transaction: &mut dyn Transaction,
+    package: &PackageName,
+    limits: &Limits,
+) -> Result<Vec<Release>> {
+    let rows = transaction.query(
+        "SELECT record, sha256, yanked, token FROM releases WHERE package = $1",
+        &[package.as_str().into()],
+    )?;
+    let mut releases: Vec<Release> = rows
+        .iter()
+        .map(|row| release(row, limits))
+        .collect::<Result<_>>()?;
+    releases.sort_by(|one, two| one.record.version.cmp(&two.record.version));
+    Ok(releases)
+}
+
+fn release(row: &crate::database::Row, limits: &Limits) -> Result<Release> {
+    let record = IndexRecord::parse_line(row.text(0)?, limits)
+        .map_err(|error| DatabaseError::Failed(format!("a release cannot be read: {error}")))?;
+    Ok(Release {
+        record,
+        sha256: row.text(1)?.to_owned(),
+        yanked: row.optional_text(2)?.map(str::to_owned),
+        token: row.text(3)?.to_owned(),
+    })
+}
+
+/// Adds a release that is new. The record has digest, size and time.
+pub(crate) fn add(
+    transaction: &mut dyn Transaction,
+    record: &IndexRecord,
+    token: &str,
+) -> Result<()> {
+    let size = i64::try_from(record.size.unwrap_or_default()).unwrap_or(i64::MAX);
+    transaction.execute(
+        "INSERT INTO releases (package, version, record, sha256, size, published, token) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        &[
+            record.name.as_str().into(),
+            key(&record.version).into(),
+            record.to_line().into(),
+            record
+                .digest
+                .map(|digest| digest.to_string())
+                .unwrap_or_default()
+                .into(),
+            size.into(),
+            record.published.clone().unwrap_or_default().into(),
+            token.into(),
+        ],
+    )?;
+    for requirement in &record.requirements {
+        transaction.execute(
+            "INSERT INTO requirements (required, package) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+            &[
+                requirement.package.as_str().into(),
+                record.name.as_str().into(),
+            ],
+        )?;
+    }
+    Ok(())
+}
+
+/// Notes that a package defines a class; says whether that is new.
+pub(crate) fn define(
+    transaction: &mut dyn Transaction,
+    class: &ClassName,
+    package: &PackageName,
+) -> Result<bool> {
+    let added = transaction.execute(
+        "INSERT INTO definitions (class, package) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+        &[class.as_str().into(), package.as_str().into()],
+    )?;
+    Ok(added > 0)
+}
+
+/// The packages that define a class.
+pub(crate) fn defining(
+    transaction: &mut dyn Transaction,
+    class: &ClassName,
+) -> Result<Vec<PackageName>> {
+    names(
+        transaction,
+        "SELECT package FROM definitions WHERE class = $1",
+        class.as_str(),
+    )
+}
+
+/// The packages that have a release which requires a package, sorted.
+pub(crate) fn dependants(
+    transaction: &mut dyn Transaction,
+    package: &PackageName,
+) -> Result<Vec<PackageName>> {
+    names(
+        transaction,
+        "SELECT package FROM requirements WHERE required = $1",
+        package.as_str(),
+    )
+}
+
+/// The names that a statement finds, sorted by their bytes.
+fn names(
+    transaction: &mut dyn Transaction,
+    statement: &'static str,
+    of: &str,
+) -> Result<Vec<PackageName>> {
+    let rows = transaction.query(statement, &[of.into()])?;
+    let mut names: Vec<PackageName> = rows
+        .iter()
+        .map(|row| {
+            PackageName::parse(row.text(0)?)
+                .map_err(|error| DatabaseError::Failed(error.to_string()))
+        })
+        .collect::<Result<_>>()?;
+    names.sort();
+    Ok(names)
+}
+
+/// Says that a release is yanked, and why, or that it is not.
+pub(crate) fn set_yanked(
+    transaction: &mut dyn Transaction,
+    record: &IndexRecord,
+    reason: Option<&str>,
+) -> Result<()> {
+    transaction.execute(
+        "UPDATE releases SET record = $1, yanked = $2 WHERE package = $3 AND version = $4",
+        &[
+            record.to_line().into(),
+            reason.map_or(Value::Null, Value::from),
+            record.name.as_str().into(),
+            key(&record.version).into(),
+        ],
+    )?;
+    Ok(())
+}
+
+/// Whether a release has the artifact.
+pub(crate) fn has_artifact(transaction: &mut dyn Transaction, sha256: &str) -> Result<bool> {
+    let found = transaction.query_one(
+        "SELECT size FROM releases WHERE sha256 = $1 LIMIT 1",
+        &[sha256.into()],
+    )?;
+    Ok(found.is_some())
+}

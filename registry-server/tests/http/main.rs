@@ -1,0 +1,5 @@
+//! The registry over HTTP, without connections: what is answered to which request.
+
+mod malformed;
+mod rules;
+mod support;

@@ -1,0 +1,264 @@
+//! What holds for all addresses, and for some.
+
+use pkgres_registry_client::protocol::{Changes, Config, Digest, SignedSnapshot};
+use pkgres_registry_server::Settings;
+use pkgres_tests::archives::archive;
+
+use crate::support::{Answer, Served};
+
+fn with_a_package() -> Served {
+    let served = Served::new();
+    let answer = served.publish("a.Web", "1.0.0", &archive("a.Web", "1.0.0", &[]));
+    assert_eq!(answer.status, 201, "{answer:?}");
+    served
+}
+
+#[test]
+fn documents_have_their_digest_as_tag_and_are_not_sent_twice() {
+    let served = with_a_package();
+    let bytes = archive("a.Web", "1.0.0", &[]);
+    let blob = format!("/blobs/sha256/{}", Digest::of(&bytes));
+    for path in [
+        "/index/config.json",
+        "/index/v1/packages/a.!web.ndjson",
+        "/index/v1/packages/a.%21web.ndjson",
+        "/index/v1/classes/a.!web.json",
+        "/index/v1/names.ndjson",
+        "/index/v1/snapshot.json",
+        "/v1/packages",
+        "/v1/packages/a.Web",
+        "/v1/packages/a.Web/versions/1.0.0",
+        &blob,
+    ] {
+        let whole = served.get(path);
+        assert_eq!(whole.status, 200, "{path}");
+        let etag = whole.header("etag").to_owned();
+        assert_eq!(
+            Digest::from_etag(&etag),
+            Some(Digest::of(&whole.body)),
+            "{path}"
+        );
+        let known = served.ask("GET", path, &[&format!("if-none-match: {etag}")], b"");
+        assert_eq!((known.status, known.body.len()), (304, 0), "{path}");
+        assert_eq!(known.header("etag"), etag);
+        assert_eq!(known.header("cache-control"), whole.header("cache-control"));
+        let head = served.ask("HEAD", path, &[], b"");
+        assert_eq!((head.status, head.body.len()), (200, 0), "{path}");
+        assert_eq!(
+            head.header("content-length"),
+            whole.body.len().to_string(),
+            "{path}"
+        );
+        assert_eq!(head.header("etag"), etag);
+        let options = served.ask("OPTIONS", path, &[], b"");
+        assert_eq!(options.status, 204);
+        assert!(options.header("allow").starts_with("GET, HEAD"), "{path}");
+    }
+}
+
+#[test]
+fn documents_are_what_the_protocol_says() {
+    let served = with_a_package();
+    let config = Config::parse(&served.get("/index/config.json").body).expect("a document");
+    assert_eq!(config, served.registry.config());
+    let snapshot = SignedSnapshot::parse(&served.get("/index/v1/snapshot.json").body);
+    let snapshot = snapshot
+        .expect("a document")
+        .verify(&config.keys[0])
+        .expect("a signature");
+    assert_eq!((snapshot.serial, snapshot.names), (1, 1));
+    let changes = Changes::parse(&served.get("/index/v1/changes?since=0").body);
+    assert_eq!(changes.expect("a document").changes.len(), 1);
+    assert!(served.get("/metrics").body.starts_with(b"# HELP"));
+    assert_eq!(served.get("/healthz").body, "ok\n");
+    let described = served.get("/v1/openapi.json").json();
+    assert!(described["paths"]["/index/v1/batch"]["post"].is_object());
+}
+
+#[test]
+fn artifacts_answer_ranges() {
+    let served = with_a_package();
+    let bytes = archive("a.Web", "1.0.0", &[]);
+    let path = format!("/blobs/sha256/{}", Digest::of(&bytes));
+    let whole = served.get(&path);
+    assert_eq!(whole.body, bytes);
+    assert_eq!(whole.header("accept-ranges"), "bytes");
+    assert_eq!(
+        whole.header("cache-control"),
+        "public, max-age=31536000, immutable"
+    );
+    let length = bytes.len();
+    let part = served.ask("GET", &path, &["range: bytes=10-19"], b"");
+    assert_eq!((part.status, &part.body[..]), (206, &bytes[10..20]));
+    assert_eq!(
+        part.header("content-range"),
+        format!("bytes 10-19/{length}")
+    );
+    let rest = served.ask("GET", &path, &["range: bytes=-5"], b"");
+    assert_eq!((rest.status, &rest.body[..]), (206, &bytes[length - 5..]));
+    let outside = served.ask("GET", &path, &[&format!("range: bytes={length}-")], b"");
+    assert_eq!(
+        (outside.status, &*outside.code()),
+        (416, "pkgres.range_not_satisfiable")
+    );
+    assert_eq!(outside.header("content-range"), format!("bytes */{length}"));
+    // Of what is another file by now, the whole is wanted.
+    let headers = ["range: bytes=10-19", "if-range: \"other\""];
+    assert_eq!(served.ask("GET", &path, &headers, b"").status, 200);
+    let same = format!("if-range: {}", whole.header("etag"));
+    assert_eq!(
+        served
+            .ask("GET", &path, &["range: bytes=10-19", &same], b"")
+            .status,
+        206
+    );
+}
+
+#[test]
+fn every_answer_of_the_api_says_its_version() {
+    let served = with_a_package();
+    let ask = |path: &str, version: &str| {
+        served.ask(
+            "GET",
+            path,
+            &[&format!("openstack-api-version: {version}")],
+            b"",
+        )
+    };
+    let check = |answer: &Answer, status: u16, version: &str| {
+        assert_eq!(answer.status, status, "{answer:?}");
+        assert_eq!(
+            answer.header("openstack-api-version"),
+            format!("pkgres {version}")
+        );
+        assert_eq!(answer.header("vary"), "openstack-api-version");
+        assert!(answer.header("x-openstack-request-id").starts_with("req-"));
+    };
+    check(&served.get("/"), 200, "1.0");
+    check(&served.get("/v1/packages/a.Web"), 200, "1.0");
+    check(&ask("/v1/packages/a.Web", "pkgres latest"), 200, "1.1");
+    check(&ask("/v1/packages/a.Web", "pkgres 1.1"), 200, "1.1");
+    check(&ask("/v1/packages/a.None", "pkgres 1.1"), 404, "1.1");
+    check(&ask("/nothing", "pkgres 1.1"), 404, "1.1");
+    check(&ask("/v1/whoami", "pkgres 1.1"), 401, "1.1");
+    check(&ask("/v1/packages", "pkgres 1.1, pkgres pony"), 400, "1.0");
+    let unknown = ask("/v1/packages", "pkgres 9.9");
+    check(&unknown, 406, "1.0");
+    let entry = &unknown.json()["errors"][0];
+    assert_eq!(
+        (&entry["min_version"], &entry["max_version"]),
+        (&"1.0".into(), &"1.1".into())
+    );
+    // What is new is not there in older versions.
+    let path = "/v1/packages/a.Web/dependants";
+    check(&ask(path, "pkgres 1.0"), 404, "1.0");
+    check(&ask(path, "pkgres 1.1"), 200, "1.1");
+    // The index has no microversions.
+    let answer = ask("/index/config.json", "pkgres 9.9");
+    assert_eq!(
+        (answer.status, answer.header("openstack-api-version")),
+        (200, "")
+    );
+}
+
+#[test]
+fn request_ids_are_ours() {
+    let served = Served::new();
+    let ask = || served.ask("GET", "/", &["x-openstack-request-id: req-theirs"], b"");
+    let (one, two) = (ask(), ask());
+    let id = one.header("x-openstack-request-id");
+    assert_eq!(id.len(), "req-".len() + 36, "{id}");
+    assert_ne!(id, two.header("x-openstack-request-id"));
+    assert!(!id.contains("theirs"));
+}
+
+#[test]
+fn a_private_registry_is_read_with_a_token() {
+    let served = Served::with(Settings {
+        is_private: true,
+        ..Settings::default()
+    });
+    let bytes = archive("a.Web", "1.0.0", &[]);
+    assert_eq!(served.publish("a.Web", "1.0.0", &bytes).status, 201);
+    let blob = format!("/blobs/sha256/{}", Digest::of(&bytes));
+    for path in [
+        "/index/v1/packages/a.!web.ndjson",
+        "/v1/packages",
+        "/index/v1/names.ndjson",
+        &blob,
+    ] {
+        assert_eq!(served.get(path).code(), "pkgres.unauthorized", "{path}");
+        let read = served.ask("GET", path, &[&served.authorization()], b"");
+        assert_eq!(read.status, 200, "{path}");
+        assert!(
+            read.header("cache-control").starts_with("private"),
+            "{path}"
+        );
+        assert!(
+            read.headers
+                .get_all("vary")
+                .iter()
+                .any(|value| value == "authorization")
+        );
+    }
+    // Whoever has no token yet learns that one is needed.
+    let config = Config::parse(&served.get("/index/config.json").body).expect("a document");
+    assert!(config.auth_required);
+    assert_eq!(served.get("/").status, 200);
+}
+
+#[test]
+fn tokens_are_shown_once_and_are_good_for_what_they_say() {
+    let served = with_a_package();
+    let json = "content-type: application/json";
+    let admin = served.authorization();
+    let body = br#"{"scopes":["publish"],"owner":"ann","names":["org.acme.*"],"note":"for CI"}"#;
+    let made = served.ask("POST", "/v1/tokens", &[&admin, json], body);
+    assert_eq!(made.status, 201, "{made:?}");
+    let made = made.json();
+    let secret = made["token"].as_str().expect("a secret");
+    let ann = format!("x-auth-token: {secret}");
+    let who = served.ask("GET", "/v1/whoami", &[&ann], b"").json();
+    assert_eq!(
+        (&who["owner"], &who["scopes"][0]),
+        (&"ann".into(), &"publish".into())
+    );
+    let listed = served.ask("GET", "/v1/tokens", &[&ann], b"");
+    assert!(!String::from_utf8_lossy(&listed.body).contains(secret));
+    let publish = |name: &str| {
+        let path = format!("/v1/packages/{name}/versions/1.1.0");
+        let headers = [&*ann, "content-type: application/zip"];
+        served.ask("PUT", &path, &headers, &archive(name, "1.1.0", &[]))
+    };
+    assert_eq!(publish("org.acme.Web").status, 201);
+    assert_eq!(publish("org.acmeevil.Web").code(), "pkgres.forbidden");
+    assert_eq!(publish("a.Web").code(), "pkgres.forbidden");
+    // Nobody gives away more than they have.
+    for more in [
+        r#"{"scopes":["admin"]}"#,
+        r#"{"scopes":["publish"],"owner":"bob"}"#,
+        r#"{"scopes":["publish"],"names":["org.*"]}"#,
+    ] {
+        let answer = served.ask("POST", "/v1/tokens", &[&ann, json], more.as_bytes());
+        assert_eq!(answer.code(), "pkgres.forbidden", "{more}");
+    }
+    let path = format!("/v1/tokens/{}", made["id"].as_str().expect("a number"));
+    assert_eq!(served.ask("DELETE", &path, &[&ann], b"").status, 204);
+    assert_eq!(served.ask("GET", "/v1/whoami", &[&ann], b"").status, 401);
+}
+
+#[test]
+fn owners_are_changed_by_generation() {
+    let served = with_a_package();
+    let headers = [&*served.authorization(), "content-type: application/json"];
+    let body = br#"{"generation":0,"owners":["ann","bob"]}"#;
+    let answer = served.ask("PUT", "/v1/packages/a.Web/owners", &headers, body);
+    assert_eq!(answer.status, 200, "{answer:?}");
+    assert_eq!(answer.json()["generation"], 1);
+    assert_eq!(answer.json()["owners"], serde_json::json!(["ann", "bob"]));
+    let again = served.ask("PUT", "/v1/packages/a.Web/owners", &headers, body);
+    assert_eq!(
+        (again.status, &*again.code()),
+        (409, "pkgres.concurrent_update")
+    );
+}

@@ -1,0 +1,154 @@
+//! Asking a service in few words.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full};
+use pkgres_registry_client::protocol::ErrorDocument;
+use pkgres_registry_server::{Environment, Registry, Service, Settings, Storage};
+use tempfile::TempDir;
+
+/// A service on a registry of its own.
+pub(crate) struct Served {
+    service: Arc<Service>,
+    pub(crate) registry: Arc<Registry>,
+    /// The token for everything.
+    pub(crate) token: String,
+    runtime: tokio::runtime::Runtime,
+    _folder: TempDir,
+}
+
+/// What was answered.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: http::HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+impl Answer {
+    /// A header as text, or nothing.
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers
+            .get(name)
+            .map_or("", |value| value.to_str().expect("text"))
+    }
+
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.body).expect("JSON")
+    }
+
+    /// The code of an error, once it has the shape that errors have.
+    pub(crate) fn code(&self) -> String {
+        let document = ErrorDocument::parse(&self.body);
+        let document = document.unwrap_or_else(|error| panic!("{error}: {self:?}"));
+        let [entry] = document.errors.as_slice() else {
+            panic!("{document:?}");
+        };
+        assert_eq!(entry.status, self.status);
+        assert_eq!(entry.request_id, self.header("x-openstack-request-id"));
+        assert_eq!(self.header("content-type"), "application/json");
+        assert!(
+            !entry.title.is_empty() && !entry.detail.is_empty(),
+            "{entry:?}"
+        );
+        entry.code.clone()
+    }
+}
+
+impl Served {
+    pub(crate) fn new() -> Self {
+        Self::with(Settings::default())
+    }
+
+    pub(crate) fn with(settings: Settings) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let storage = Storage {
+            data: folder.path().join("data"),
+            database: None,
+            blobs: None,
+        };
+        let next = AtomicU64::new(1);
+        let environment = Environment {
+            now: Arc::new(|| jiff::Timestamp::from_second(1_800_000_000).expect("a time")),
+            random: Arc::new(move |bytes| {
+                for byte in bytes {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    *byte = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes()[3];
+                }
+            }),
+        };
+        let registry = Registry::open(&storage, settings, environment).expect("a registry");
+        let registry = Arc::new(registry);
+        let mut token = String::new();
+        registry
+            .create_first_token(|secret| {
+                secret.clone_into(&mut token);
+                Ok::<_, pkgres_registry_server::Problem>(())
+            })
+            .expect("a token");
+        Self {
+            service: Arc::new(Service::new(
+                Arc::clone(&registry),
+                Duration::from_millis(200),
+            )),
+            registry,
+            token,
+            runtime: tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .expect("a runtime"),
+            _folder: folder,
+        }
+    }
+
+    /// Asks; headers are `name: value`.
+    pub(crate) fn ask(&self, method: &str, path: &str, headers: &[&str], body: &[u8]) -> Answer {
+        self.ask_with(
+            method,
+            path,
+            headers,
+            Full::new(Bytes::copy_from_slice(body)),
+        )
+    }
+
+    pub(crate) fn ask_with<B>(&self, method: &str, path: &str, headers: &[&str], body: B) -> Answer
+    where
+        B: http_body::Body,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let mut request = http::Request::builder().method(method).uri(path);
+        for header in headers {
+            let (name, value) = header.split_once(':').expect("a header");
+            request = request.header(name, value.trim());
+        }
+        let request = request.body(body).expect("a request");
+        self.runtime.block_on(async {
+            let (parts, body) = self.service.answer(request).await.into_parts();
+            let body = body.collect().await.expect("a body").to_bytes();
+            Answer {
+                status: parts.status.as_u16(),
+                headers: parts.headers,
+                body,
+            }
+        })
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Answer {
+        self.ask("GET", path, &[], b"")
+    }
+
+    /// The header with the token for everything.
+    pub(crate) fn authorization(&self) -> String {
+        format!("authorization: Bearer {}", self.token)
+    }
+
+    /// Publishes over HTTP.
+    pub(crate) fn publish(&self, name: &str, version: &str, archive: &[u8]) -> Answer {
+        let path = format!("/v1/packages/{name}/versions/{version}");
+        let headers = [&*self.authorization(), "content-type: application/zip"];
+        self.ask("PUT", &path, &headers, archive)
+    }
+}

@@ -1,0 +1,52 @@
+//! The registry without HTTP: every case on every kind of storage.
+
+mod cases;
+mod nodes;
+mod support;
+
+use pkgres_tests::services;
+
+use crate::cases::CASES;
+use crate::support::Place;
+
+#[test]
+fn on_files() {
+    for (name, case) in CASES {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        told(name, || case(&Place::files(folder.path())));
+    }
+}
+
+#[test]
+fn on_services() {
+    let Some(postgres) = services::postgres() else {
+        return;
+    };
+    let Some(objects) = services::object_store() else {
+        return;
+    };
+    for (at, (name, case)) in CASES.iter().enumerate() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let bucket = objects.bucket(&format!("case{at}"));
+        let place = Place::services(folder.path(), postgres.database(), Some(bucket));
+        told(name, || case(&place));
+    }
+    nodes::follow_each_other(&postgres);
+}
+
+/// Runs a case; says which one it was that failed.
+fn told(name: &str, case: impl FnOnce()) {
+    struct OnPanic<'name>(&'name str);
+    impl Drop for OnPanic<'_> {
+        fn drop(&mut self) {
+            if std::thread::panicking() {
+                #[allow(clippy::print_stderr)]
+                {
+                    eprintln!("in the case `{}`", self.0);
+                }
+            }
+        }
+    }
+    let _told = OnPanic(name);
+    case();
+}

@@ -1,0 +1,117 @@
+//! Opening registries, and asking them in few words.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use pkgres_registry_server::{
+    Actor, Bucket, Environment, NamePattern, Problem, ProblemCode, Published, Registry, Scope,
+    Settings, Storage,
+};
+use pkgres_tests::build;
+
+/// Where a registry keeps its data, and the time that it sees.
+pub(crate) struct Place {
+    pub(crate) storage: Storage,
+    pub(crate) seconds: Arc<AtomicI64>,
+    _runtime: Option<tokio::runtime::Runtime>,
+}
+
+impl Place {
+    pub(crate) fn files(folder: &Path) -> Self {
+        Self::of(folder, None, None)
+    }
+
+    pub(crate) fn services(folder: &Path, database: String, bucket: Option<String>) -> Self {
+        Self::of(folder, Some(database), bucket)
+    }
+
+    fn of(folder: &Path, database: Option<String>, bucket: Option<String>) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .expect("a runtime");
+        let blobs = bucket.map(|address| Bucket {
+            address,
+            credentials: Some(("key".to_owned(), "secret".to_owned(), None)),
+            runtime: runtime.handle().clone(),
+        });
+        Self {
+            storage: Storage {
+                data: folder.join("data"),
+                database,
+                blobs,
+            },
+            seconds: Arc::new(AtomicI64::new(1_800_000_000)),
+            _runtime: Some(runtime),
+        }
+    }
+
+    pub(crate) fn open(&self) -> Registry {
+        self.open_with(Settings::default())
+    }
+
+    pub(crate) fn open_with(&self, settings: Settings) -> Registry {
+        Registry::open(&self.storage, settings, self.environment()).expect("the registry opens")
+    }
+
+    /// A clock that stands still unless a case moves it, and random bytes that are counted.
+    fn environment(&self) -> Environment {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let seconds = Arc::clone(&self.seconds);
+        Environment {
+            now: Arc::new(move || {
+                jiff::Timestamp::from_second(seconds.load(Ordering::Relaxed)).expect("a time")
+            }),
+            random: Arc::new(|bytes| {
+                for chunk in bytes.chunks_mut(8) {
+                    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+                    let number = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes();
+                    chunk.copy_from_slice(&number[..chunk.len()]);
+                }
+            }),
+        }
+    }
+}
+
+/// A holder of a token for some scopes and names.
+pub(crate) fn actor(owner: &str, scopes: &[Scope], names: &[&str]) -> Actor {
+    let pattern = |text: &&str| NamePattern::parse(text).expect("a pattern");
+    Actor {
+        token: format!("token-of-{owner}"),
+        owner: owner.to_owned(),
+        scopes: scopes.iter().copied().collect::<BTreeSet<_>>(),
+        names: names.iter().map(pattern).collect(),
+        expires: None,
+    }
+}
+
+/// Publishes as the operator.
+pub(crate) fn publish(
+    registry: &Registry,
+    name: &str,
+    version: &str,
+    archive: Vec<u8>,
+) -> Result<Published, ProblemCode> {
+    publish_as(registry, &Actor::operator(), name, version, archive)
+}
+
+pub(crate) fn publish_as(
+    registry: &Registry,
+    actor: &Actor,
+    name: &str,
+    version: &str,
+    archive: Vec<u8>,
+) -> Result<Published, ProblemCode> {
+    let (name, version) = (build::package(name), build::version(version));
+    registry
+        .publish(actor, &name, &version, archive.into(), false)
+        .map_err(code)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
+pub(crate) fn code(problem: Problem) -> ProblemCode {
+    problem.code
+}

@@ -1,0 +1,181 @@
+//! How the process starts and ends.
+
+use std::io::{Read as _, Write as _};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use pkgres_tests::archives::archive;
+
+use crate::server::Server;
+
+#[test]
+fn what_is_open_is_finished_when_the_server_is_told_to_end() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let data = folder.path().join("data");
+    let mut server = Server::start(&data, &[]);
+    let token = Server::token(&data);
+    let bytes = archive("a.Web", "1.0.0", &[]);
+    let mut connection = server.connect();
+    let idle = server.connect();
+    let head = format!(
+        "PUT /v1/packages/a.Web/versions/1.0.0 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\
+         Content-Type: application/zip\r\nContent-Length: {}\r\n\r\n",
+        bytes.len()
+    );
+    // The head and a part of the body are there when the signal comes.
+    connection
+        .stream()
+        .write_all(head.as_bytes())
+        .expect("the server reads");
+    connection
+        .stream()
+        .write_all(&bytes[..10])
+        .expect("the server reads");
+    std::thread::sleep(Duration::from_millis(200));
+    let told = Command::new("kill")
+        .args(["-TERM", &server.process.id().to_string()])
+        .status();
+    assert!(told.expect("kill runs").success());
+    std::thread::sleep(Duration::from_millis(200));
+    connection
+        .stream()
+        .write_all(&bytes[10..])
+        .expect("the server still reads");
+    let (status, _, body) = connection.answer().expect("an answer");
+    assert_eq!(status, 201, "{}", String::from_utf8_lossy(&body));
+    drop((connection, idle));
+    let exit = server.process.wait().expect("an end");
+    assert_eq!(exit.code(), Some(0));
+    let mut rest = String::new();
+    server.stdout.read_to_string(&mut rest).expect("the rest");
+    assert_eq!(rest, "", "stdout has the address and nothing else");
+    let mut said = String::new();
+    let mut stderr = server.process.stderr.take().expect("a pipe");
+    stderr.read_to_string(&mut said).expect("what was said");
+    assert!(
+        said.starts_with("The token for everything is in "),
+        "{said}"
+    );
+    assert!(!said.contains(&token), "{said}");
+
+    // Everything is there when it starts again, and the token is not made twice.
+    let again = Server::start(&data, &[]);
+    assert_eq!(Server::token(&data), token);
+    let answer = again
+        .connect()
+        .ask("GET", "/index/v1/packages/a.!web.ndjson", &[], b"");
+    assert_eq!(answer.expect("an answer").0, 200);
+}
+
+#[test]
+#[cfg(unix)]
+fn secrets_are_for_their_owner_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let data = folder.path().join("data");
+    let _server = Server::start(&data, &[]);
+    for name in ["admin-token", "registry.sqlite", "registry.sqlite-wal"] {
+        let metadata = std::fs::metadata(data.join(name)).expect("a file");
+        assert_eq!(metadata.permissions().mode() & 0o777, 0o600, "{name}");
+    }
+}
+
+#[test]
+fn what_cannot_be_served_is_said() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let blocked = folder.path().join("file");
+    std::fs::File::create_new(&blocked).expect("a file");
+    for (arguments, exit, expected) in [
+        (vec!["--data", "DATA/file"], 2, "file"),
+        (
+            vec![
+                "--data",
+                "DATA/new",
+                "--database",
+                "postgres://127.0.0.1:1/none",
+            ],
+            3,
+            "the database cannot be reached",
+        ),
+        (
+            vec!["--data", "DATA/new", "--blobs", "ftp://bucket"],
+            3,
+            "only `s3://` is known",
+        ),
+        (
+            vec!["--data", "DATA/new", "--listen", "192.0.2.1:1"],
+            3,
+            "cannot listen on 192.0.2.1:1",
+        ),
+    ] {
+        let root = folder.path().to_str().expect("text");
+        let arguments = arguments.iter().map(|text| text.replace("DATA", root));
+        let output = Command::new(env!("CARGO_BIN_EXE_pkgres"))
+            .arg("serve")
+            .args(arguments)
+            .stdin(Stdio::null())
+            .output()
+            .expect("the binary runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(exit), "{said}");
+        assert!(said.contains(expected), "{said}");
+        assert!(output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn a_mirror_is_what_the_server_says() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let data = folder.path().join("data");
+    let server = Server::start(&data, &[]);
+    let authorization = format!("Authorization: Bearer {}", Server::token(&data));
+    let mut connection = server.connect();
+    let bytes = archive("a.Web", "1.0.0", &[]);
+    let headers = [&*authorization, "Content-Type: application/zip"];
+    let path = "/v1/packages/a.Web/versions/1.0.0";
+    assert_eq!(
+        connection
+            .ask("PUT", path, &headers, &bytes)
+            .expect("an answer")
+            .0,
+        201
+    );
+    let mirror = folder.path().join("mirror");
+    let output = Command::new(env!("CARGO_BIN_EXE_pkgres"))
+        .arg("export-static")
+        .arg("--data")
+        .args([&data, &mirror])
+        .output()
+        .expect("the binary runs");
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let digest = pkgres_manifest::ArtifactDigest::of_archive(&bytes).to_string();
+    for path in [
+        "index/v1/packages/a.!web.ndjson",
+        "index/v1/classes/a.!web.json",
+        "index/v1/names.ndjson",
+        &format!("blobs/sha256/{digest}"),
+    ] {
+        let (status, _, body) = connection
+            .ask("GET", &format!("/{path}"), &[], b"")
+            .expect("an answer");
+        assert_eq!(status, 200, "{path}");
+        assert_eq!(
+            std::fs::read(mirror.join(path)).expect("a file"),
+            body,
+            "{path}"
+        );
+    }
+    let config = std::fs::read_to_string(mirror.join("index/config.json")).expect("a file");
+    for key in ["batch\"", "changes", "api"] {
+        assert!(!config.contains(&format!("\"{key}")), "{config}");
+    }
+    assert!(
+        config.contains("\"snapshot\"") && config.contains("\"keys\""),
+        "{config}"
+    );
+}

@@ -1,0 +1,7 @@
+//! `pkgres serve` as a process: what it prints, how it ends, what a kill leaves, and the rules of
+//! HTTP on the wire.
+
+mod ends;
+mod killed;
+mod server;
+mod wire;

@@ -1,0 +1,134 @@
+//! A server process, and asking it over a connection.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+/// A server process. It is killed when this is dropped.
+pub(crate) struct Server {
+    pub(crate) process: Child,
+    /// `http://127.0.0.1:PORT/`
+    pub(crate) base: String,
+    pub(crate) stdout: BufReader<ChildStdout>,
+}
+
+impl Server {
+    /// Starts a server on the data in a folder, and waits until it listens.
+    pub(crate) fn start(data: &Path, arguments: &[&str]) -> Self {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_pkgres"))
+            .arg("serve")
+            .arg("--data")
+            .arg(data)
+            .args(["--listen", "127.0.0.1:0"])
+            .args(arguments)
+            .env("PKGRES_LOG", "error")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary runs");
+        let mut stdout = BufReader::new(process.stdout.take().expect("a pipe"));
+        let mut line = String::new();
+        stdout.read_line(&mut line).expect("a line");
+        assert!(line.starts_with("http://127.0.0.1:"), "{line:?}");
+        Self {
+            process,
+            base: line.trim().to_owned(),
+            stdout,
+        }
+    }
+
+    pub(crate) fn connect(&self) -> Connection {
+        Connection::open(self.address()).expect("the server listens")
+    }
+
+    pub(crate) fn address(&self) -> &str {
+        self.base
+            .trim_start_matches("http://")
+            .trim_end_matches('/')
+    }
+
+    /// The token for everything.
+    pub(crate) fn token(data: &Path) -> String {
+        let token = std::fs::read_to_string(data.join("admin-token")).expect("the first token");
+        token.trim().to_owned()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// A connection that is kept.
+pub(crate) struct Connection {
+    stream: BufReader<TcpStream>,
+    host: String,
+}
+
+impl Connection {
+    pub(crate) fn open(address: &str) -> std::io::Result<Self> {
+        let stream = TcpStream::connect(address)?;
+        stream.set_read_timeout(Some(Duration::from_mins(1)))?;
+        stream.set_nodelay(true)?;
+        Ok(Self {
+            stream: BufReader::new(stream),
+            host: address.to_owned(),
+        })
+    }
+
+    /// Asks and reads the answer: status, head and body.
+    pub(crate) fn ask(
+        &mut self,
+        method: &str,
+        path: &str,
+        headers: &[&str],
+        body: &[u8],
+    ) -> std::io::Result<(u16, String, Vec<u8>)> {
+        let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {}\r\n", self.host);
+        for header in headers {
+            head.push_str(header);
+            head.push_str("\r\n");
+        }
+        head.push_str(&format!("Content-Length: {}\r\n\r\n", body.len()));
+        let mut request = head.into_bytes();
+        request.extend_from_slice(body);
+        self.stream.get_mut().write_all(&request)?;
+        self.answer()
+    }
+
+    pub(crate) fn answer(&mut self) -> std::io::Result<(u16, String, Vec<u8>)> {
+        let broken = || std::io::Error::from(std::io::ErrorKind::UnexpectedEof);
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            if self.stream.read_line(&mut head)? == 0 {
+                return Err(broken());
+            }
+        }
+        let status = head
+            .get(9..12)
+            .and_then(|status| status.parse().ok())
+            .ok_or_else(broken)?;
+        let length = head
+            .lines()
+            .find_map(|line| {
+                line.to_ascii_lowercase()
+                    .strip_prefix("content-length:")?
+                    .trim()
+                    .parse()
+                    .ok()
+            })
+            .unwrap_or(0);
+        let mut body = vec![0; length];
+        self.stream.read_exact(&mut body)?;
+        Ok((status, head, body))
+    }
+
+    pub(crate) fn stream(&mut self) -> &mut TcpStream {
+        self.stream.get_mut()
+    }
+}

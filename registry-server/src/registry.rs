@@ -242,7 +242,7 @@ impl Registry {
             publish::check_satisfiable(&self.node, &record, options)?;
         }
         self.blobs
-            .put(&digest, archive)
+            .put(&digest, archive.clone())
             .map_err(Problem::unavailable)?;
         let (published, serial) = self
             .database
@@ -252,6 +252,13 @@ impl Registry {
                 if let Some(known) = self.known(transaction, &record, &digest)? {
                     // Ending with an error gives the serial back.
                     return Err(Interrupted::Unchanged(Box::new(known)));
+                }
+                // It may have been there for long without a release, and be removed by now. What
+                // is removed is removed by writers, which wait for this one.
+                if !self.blobs.has(&digest).map_err(Problem::unavailable)? {
+                    self.blobs
+                        .put(&digest, archive)
+                        .map_err(Problem::unavailable)?;
                 }
                 let now = self.environment.now();
                 record.published = Some(now.to_string());
@@ -394,13 +401,15 @@ impl Registry {
             .map_err(Problem::unavailable)?;
         let mut removed = 0;
         for digest in old {
-            let is_needed = self
-                .database
-                .read(|transaction| releases::has_artifact(transaction, &digest.to_string()))?;
-            if !is_needed {
+            // As a writer: no release gets the artifact between the look and the removal.
+            let is_removed = self.database.write(|transaction| {
+                if releases::has_artifact(transaction, &digest.to_string())? {
+                    return Ok(false);
+                }
                 self.blobs.remove(&digest).map_err(Problem::unavailable)?;
-                removed += 1;
-            }
+                Ok::<_, Problem>(true)
+            })?;
+            removed += usize::from(is_removed);
         }
         Ok(removed)
     }

@@ -29,7 +29,7 @@ fn who_says_nothing_is_hung_up_on() {
     };
     let (end, ended) = tokio::sync::oneshot::channel::<()>();
     let service = Arc::clone(&served.service);
-    let server = runtime.spawn(serve(listener, service, options, async {
+    let running = runtime.spawn(serve(listener, service, options, async {
         let _ = ended.await;
     }));
     // All places are taken by connections that hold back: nothing, a letter that both protocols
@@ -79,5 +79,5 @@ fn who_says_nothing_is_hung_up_on() {
         begun.elapsed()
     );
     let _ = end.send(());
-    runtime.block_on(server).expect("the end of the server");
+    runtime.block_on(running).expect("the end of the server");
 }

@@ -47,6 +47,10 @@ impl Folder {
         }
     }
 
+    pub(super) fn has(&self, digest: &Digest) -> Result<bool, BlobError> {
+        Ok(self.length(&self.path(digest))?.is_some())
+    }
+
     pub(super) fn get(&self, digest: &Digest) -> Result<Option<Bytes>, BlobError> {
         // Files here are written once and never changed, so that they can be mapped.
         match map_file(&self.path(digest), u64::MAX) {

@@ -43,6 +43,14 @@ impl Blobs {
         }
     }
 
+    /// Whether there is an artifact of the digest.
+    pub(crate) fn has(&self, digest: &Digest) -> Result<bool, BlobError> {
+        match self {
+            Self::Folder(folder) => folder.has(digest),
+            Self::Object(object) => object.has(digest),
+        }
+    }
+
     /// The artifacts that are at least so many seconds old.
     pub(crate) fn older_than(&self, seconds: u64) -> Result<Vec<Digest>, BlobError> {
         match self {

@@ -104,6 +104,15 @@ impl ObjectBlobs {
         }
     }
 
+    pub(super) fn has(&self, digest: &Digest) -> Result<bool, BlobError> {
+        let path = self.path(digest);
+        match self.runtime.block_on(self.store.head(&path)) {
+            Ok(_) => Ok(true),
+            Err(Error::NotFound { .. }) => Ok(false),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
     pub(super) fn older_than(&self, seconds: u64) -> Result<Vec<Digest>, BlobError> {
         let list = async {
             let prefix = Path::from(self.prefix.as_str());

@@ -48,8 +48,8 @@ pub struct Service {
     pub(crate) metrics: Metrics,
     pub(crate) config: Document,
     identifier: Identifier,
-    /// What request ids are made of: random bytes of this process, and a counter.
-    seed: [u8; 8],
+    /// What request ids are made of: random digits of this process, and a counter.
+    seed: String,
     requests: AtomicU64,
     body_patience: Duration,
 }
@@ -61,7 +61,7 @@ impl Service {
             config: Document::new(registry.config().to_json()),
             metrics: Metrics::new(),
             identifier: Identifier::default(),
-            seed: registry.environment.random(),
+            seed: hexadecimal(&registry.environment.random::<8>()),
             requests: AtomicU64::new(0),
             registry,
             body_patience,
@@ -124,7 +124,7 @@ impl Service {
     fn next_id(&self) -> String {
         let number = self.requests.fetch_add(1, Ordering::Relaxed);
         // The form of a UUID of version four, which logs are searched by.
-        let seed = hexadecimal(&self.seed);
+        let seed = &self.seed;
         format!(
             "req-{}-{}-4{}-8{:03x}-{:012x}",
             &seed[..8],

@@ -4,11 +4,11 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto::Builder;
-use hyper_util::server::graceful::GracefulShutdown;
-use tokio::net::TcpListener;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
 use super::Service;
@@ -43,20 +43,7 @@ pub async fn serve(
 ) {
     let graceful = GracefulShutdown::new();
     let room = Arc::new(Semaphore::new(options.connections));
-    let mut builder = Builder::new(TokioExecutor::new());
-    builder
-        .http1()
-        // Without a timer there is no timeout for heads, and slow clients keep connections.
-        .timer(TokioTimer::new())
-        .header_read_timeout(options.head_patience)
-        .max_buf_size(64 * 1024)
-        .pipeline_flush(true);
-    builder
-        .http2()
-        .timer(TokioTimer::new())
-        .keep_alive_interval(options.head_patience)
-        .max_concurrent_streams(128);
-    let builder = Arc::new(builder);
+    let protocols = Arc::new(Protocols::new(&options));
     tokio::pin!(end);
     loop {
         let accepted = async {
@@ -80,14 +67,9 @@ pub async fn serve(
         let _ = stream.set_nodelay(true);
         let service = Arc::clone(&service);
         let watcher = graceful.watcher();
-        let builder = Arc::clone(&builder);
+        let protocols = Arc::clone(&protocols);
         tokio::spawn(async move {
-            let answer = service_fn(|request| {
-                let service = Arc::clone(&service);
-                async move { Ok::<_, std::convert::Infallible>(service.answer(request).await) }
-            });
-            let connection = builder.serve_connection(TokioIo::new(stream), answer);
-            if let Err(error) = watcher.watch(connection).await {
+            if let Err(error) = protocols.converse(stream, service, watcher).await {
                 // Usually the client went away.
                 tracing::debug!(%error, "a connection broke");
             }
@@ -100,5 +82,83 @@ pub async fn serve(
         .is_err()
     {
         tracing::warn!("some requests were not finished in time");
+    }
+}
+
+/// How a connection of HTTP/2 begins when there is no TLS that says so.
+const HTTP2: &[u8; 4] = b"PRI ";
+
+/// The protocols that are spoken.
+struct Protocols {
+    http1: http1::Builder,
+    http2: http2::Builder<TokioExecutor>,
+    head_patience: Duration,
+}
+
+impl Protocols {
+    fn new(options: &ServeOptions) -> Self {
+        let mut http1 = http1::Builder::new();
+        http1
+            // Without a timer there is no timeout for heads, and slow clients keep connections.
+            .timer(TokioTimer::new())
+            .header_read_timeout(options.head_patience)
+            .max_buf_size(64 * 1024)
+            .pipeline_flush(true);
+        let mut http2 = http2::Builder::new(TokioExecutor::new());
+        http2
+            .timer(TokioTimer::new())
+            .keep_alive_interval(options.head_patience)
+            .keep_alive_timeout(options.head_patience)
+            .max_concurrent_streams(128);
+        Self {
+            http1,
+            http2,
+            head_patience: options.head_patience,
+        }
+    }
+
+    /// Answers the requests of a connection.
+    async fn converse(
+        &self,
+        stream: TcpStream,
+        service: Arc<Service>,
+        watcher: Watcher,
+    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        // Whoever connects and says nothing is not waited for any longer than others.
+        let is_http2 = tokio::time::timeout(self.head_patience, is_http2(&stream)).await??;
+        let answer = service_fn(move |request| {
+            let service = Arc::clone(&service);
+            async move { Ok::<_, std::convert::Infallible>(service.answer(request).await) }
+        });
+        let stream = TokioIo::new(stream);
+        if is_http2 {
+            watcher
+                .watch(self.http2.serve_connection(stream, answer))
+                .await?;
+        } else {
+            watcher
+                .watch(self.http1.serve_connection(stream, answer))
+                .await?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a connection begins as HTTP/2 does, without taking anything from it.
+async fn is_http2(stream: &TcpStream) -> std::io::Result<bool> {
+    let mut begin = [0; HTTP2.len()];
+    loop {
+        let count = stream.peek(&mut begin).await?;
+        if count == 0 {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+        if begin[..count] != HTTP2[..count] {
+            return Ok(false);
+        }
+        if count == HTTP2.len() {
+            return Ok(true);
+        }
+        // What was seen stays to be seen: waiting for more would not wait.
+        tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 /// A service on a registry of its own.
 pub(crate) struct Served {
-    service: Arc<Service>,
+    pub(crate) service: Arc<Service>,
     pub(crate) registry: Arc<Registry>,
     /// The token for everything.
     pub(crate) token: String,

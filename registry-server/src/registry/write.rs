@@ -1,0 +1,256 @@
+//! What changes a registry: publishing, yanking, owners.
+
+use std::collections::BTreeSet;
+
+use bytes::Bytes;
+use pkgres_manifest::{IndexRecord, PackageName, Version};
+use pkgres_registry_client::protocol::{Change, ChangeKind, Digest};
+
+use super::{Registry, no_such_package, no_such_version};
+use crate::access::{Actor, Scope};
+use crate::database::{DatabaseError, Transaction};
+use crate::index::render;
+use crate::problem::{Problem, ProblemCode};
+use crate::publish::{self, Candidate};
+use crate::store::{self, changes, packages, releases};
+
+/// What became of a publish.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Published {
+    /// The release is new.
+    Created(IndexRecord),
+    /// The registry had the release, with the same bytes.
+    Unchanged(IndexRecord),
+}
+
+impl Registry {
+    /// Publishes a release: all of it is there afterwards, or nothing.
+    ///
+    /// `may_be_unsatisfiable` leaves out the check that requirements can be satisfied, as it has
+    /// to be for packages that require each other.
+    pub fn publish(
+        &self,
+        actor: &Actor,
+        name: &PackageName,
+        version: &Version,
+        archive: Bytes,
+        may_be_unsatisfiable: bool,
+    ) -> Result<Published, Problem> {
+        actor.require_for(Scope::Publish, name)?;
+        let options = &self.settings.read;
+        let Candidate {
+            mut record,
+            title,
+            description,
+        } = publish::candidate(name, version, &archive, options)?;
+        let digest = Digest::of(&archive);
+        // What is there already needs no solver; the transaction looks again.
+        let known = self.database.read(|transaction| {
+            allowed(transaction, actor, name)?;
+            self.known(transaction, &record, &digest)
+        })?;
+        if let Some(known) = known {
+            return Ok(Published::Unchanged(known));
+        }
+        if !may_be_unsatisfiable {
+            publish::check_satisfiable(&self.node, &record, options)?;
+        }
+        self.blobs
+            .put(&digest, archive.clone())
+            .map_err(Problem::unavailable)?;
+        let (published, serial) = self
+            .database
+            .write(|transaction| {
+                let serial = store::next_serial(transaction)?;
+                allowed(transaction, actor, name)?;
+                if let Some(known) = self.known(transaction, &record, &digest)? {
+                    // Ending with an error gives the serial back.
+                    return Err(Interrupted::Unchanged(Box::new(known)));
+                }
+                // It may have been there for long without a release, and be removed by now. What
+                // is removed is removed by writers, which wait for this one.
+                if !self.blobs.has(&digest).map_err(Problem::unavailable)? {
+                    self.blobs
+                        .put(&digest, archive)
+                        .map_err(Problem::unavailable)?;
+                }
+                let now = self.environment.now();
+                record.published = Some(now.to_string());
+                if packages::get(transaction, name)?.is_none() {
+                    packages::add(transaction, name, &actor.owner, &now.to_string())?;
+                }
+                releases::add(transaction, &record, &actor.token)?;
+                let all = releases::all(transaction, name, &options.limits)?;
+                if all
+                    .last()
+                    .is_some_and(|newest| newest.record.version == record.version)
+                {
+                    packages::describe(transaction, name, &title, &description, &now.to_string())?;
+                }
+                let change = Change {
+                    serial,
+                    kind: ChangeKind::Publish,
+                    name: name.clone(),
+                    version: Some(record.version.clone()),
+                    at: now,
+                };
+                changes::add(transaction, &change, &actor.token)?;
+                render(transaction, name, Some(&record), serial, &options.limits)?;
+                Ok::<_, Interrupted>((Published::Created(record.clone()), serial))
+            })
+            .or_else(Interrupted::settle)?;
+        self.node.refresh(serial)?;
+        Ok(published)
+    }
+
+    /// The release of a version if it has the digest; an error if it has another one, or if
+    /// another package has the name in other case.
+    fn known(
+        &self,
+        transaction: &mut dyn Transaction,
+        record: &IndexRecord,
+        digest: &Digest,
+    ) -> Result<Option<IndexRecord>, Problem> {
+        let name = &record.name;
+        let limits = &self.settings.read.limits;
+        if let Some(known) = releases::get(transaction, name, &record.version, limits)? {
+            if known.sha256 == digest.to_string() {
+                return Ok(Some(known.record));
+            }
+            let detail = format!(
+                "{name} {} was published with other bytes: sha256 {}",
+                known.record.version, known.sha256
+            );
+            return Err(Problem::new(ProblemCode::VersionExists, detail));
+        }
+        match packages::same_after_folding(transaction, name)? {
+            Some(other) if other != name.as_str() => {
+                let detail = format!("there is a package {other}, which differs in case alone");
+                Err(Problem::new(ProblemCode::NameTaken, detail))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Yanks a release for a reason, or takes that back. Says whether that changed anything.
+    pub fn set_yanked(
+        &self,
+        actor: &Actor,
+        name: &PackageName,
+        version: &Version,
+        reason: Option<&str>,
+    ) -> Result<bool, Problem> {
+        actor.require_for(Scope::Yank, name)?;
+        let limits = &self.settings.read.limits;
+        let (is_changed, serial) = self
+            .database
+            .write(|transaction| {
+                let serial = store::next_serial(transaction)?;
+                allowed(transaction, actor, name)?;
+                let Some(mut release) = releases::get(transaction, name, version, limits)? else {
+                    return Err(no_such_version(transaction, name, version)?.into());
+                };
+                if release.record.yanked == reason.is_some() && release.yanked.as_deref() == reason
+                {
+                    return Err(Interrupted::Nothing);
+                }
+                release.record.yanked = reason.is_some();
+                releases::set_yanked(transaction, &release.record, reason)?;
+                let change = Change {
+                    serial,
+                    kind: if reason.is_some() {
+                        ChangeKind::Yank
+                    } else {
+                        ChangeKind::Unyank
+                    },
+                    name: name.clone(),
+                    version: Some(release.record.version.clone()),
+                    at: self.environment.now(),
+                };
+                changes::add(transaction, &change, &actor.token)?;
+                render(transaction, name, None, serial, limits)?;
+                Ok::<_, Interrupted>((true, serial))
+            })
+            .or_else(|interrupted| match interrupted {
+                Interrupted::Nothing => Ok((false, 0)),
+                Interrupted::Problem(problem) => Err(problem),
+                Interrupted::Unchanged(_) => Err(Problem::internal("a yank publishes nothing")),
+            })?;
+        if is_changed {
+            self.node.refresh(serial)?;
+        }
+        Ok(is_changed)
+    }
+
+    /// Exchanges the owners of a package, if it still is at the generation; gives the next one.
+    pub fn set_owners(
+        &self,
+        actor: &Actor,
+        name: &PackageName,
+        generation: u64,
+        owners: &BTreeSet<String>,
+    ) -> Result<u64, Problem> {
+        actor.require_for(Scope::Owners, name)?;
+        let now = self.environment.now().to_string();
+        self.database.write(|transaction| {
+            allowed(transaction, actor, name)?;
+            let package = packages::get(transaction, name)?.ok_or_else(|| no_such_package(name))?;
+            if !packages::set_owners(transaction, name, generation, owners, &now)? {
+                let detail = format!(
+                    "{name} is at generation {}, not {generation}: read it again",
+                    package.generation
+                );
+                return Err(Problem::new(ProblemCode::ConcurrentUpdate, detail));
+            }
+            Ok(generation + 1)
+        })
+    }
+}
+
+/// Refuses if a package exists and belongs to others.
+fn allowed(
+    transaction: &mut dyn Transaction,
+    actor: &Actor,
+    name: &PackageName,
+) -> Result<(), Problem> {
+    if actor.is_admin() {
+        return Ok(());
+    }
+    let owners = packages::owners(transaction, name)?;
+    if owners.is_empty() || owners.contains(&actor.owner) {
+        return Ok(());
+    }
+    let detail = format!("{name} belongs to others than {}", actor.owner);
+    Err(Problem::new(ProblemCode::NotOwner, detail))
+}
+
+/// Why a transaction that took a serial ends without using it.
+enum Interrupted {
+    Problem(Problem),
+    /// The release is there already.
+    Unchanged(Box<IndexRecord>),
+    /// There is nothing to do.
+    Nothing,
+}
+
+impl Interrupted {
+    fn settle(self) -> Result<(Published, u64), Problem> {
+        match self {
+            Self::Problem(problem) => Err(problem),
+            Self::Unchanged(record) => Ok((Published::Unchanged(*record), 0)),
+            Self::Nothing => Err(Problem::internal("a publish has something to do")),
+        }
+    }
+}
+
+impl From<Problem> for Interrupted {
+    fn from(problem: Problem) -> Self {
+        Self::Problem(problem)
+    }
+}
+
+impl From<DatabaseError> for Interrupted {
+    fn from(error: DatabaseError) -> Self {
+        Self::Problem(error.into())
+    }
+}

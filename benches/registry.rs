@@ -97,9 +97,12 @@ fn package(number: usize) -> String {
 /// The archive of a release. Every package requires the one after it, and some others.
 fn archive(of: usize, packages: usize, version: usize) -> io::Result<Vec<u8>> {
     let mut manifest = format!(
-        "Format: 1.4\nType: Library\nFullName: {}\nVersion: 1.{version}.0\nRequire:\n  io.murano: '>=0'\n",
+        "Format: 1.4\nType: Library\nFullName: {}\nVersion: 1.{version}.0\n",
         package(of)
     );
+    if of + 1 < packages {
+        manifest.push_str("Require:\n");
+    }
     for required in [of + 1, of + 7, of + 61] {
         if required < packages {
             manifest.push_str(&format!("  {}: 1\n", package(required)));

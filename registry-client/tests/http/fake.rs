@@ -311,7 +311,7 @@ impl Fake {
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (answer, asked) = (Arc::clone(&shared.0), Arc::clone(&shared.1));
-                std::thread::spawn(move || serve(stream, &answer, &asked));
+                std::thread::spawn(move || serve(&stream, &answer, &asked));
             }
         });
         Self {
@@ -352,7 +352,7 @@ impl Fake {
     }
 }
 
-fn serve(stream: TcpStream, answer: &Mutex<Answer>, log: &Mutex<Vec<Asked>>) -> Option<()> {
+fn serve(stream: &TcpStream, answer: &Mutex<Answer>, log: &Mutex<Vec<Asked>>) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     loop {
         let mut line = String::new();
@@ -381,7 +381,7 @@ fn serve(stream: TcpStream, answer: &Mutex<Answer>, log: &Mutex<Vec<Asked>>) -> 
         };
         log.lock().ok()?.push(asked.clone());
         let reply = (answer.lock().ok()?)(&asked);
-        let mut stream = &stream;
+        let mut stream = stream;
         let mut head = format!("HTTP/1.1 {} Answer\r\n", reply.status);
         for (name, value) in &reply.headers {
             head.push_str(&format!("{name}: {value}\r\n"));

@@ -226,7 +226,7 @@ fn redirected(status: u16, is_same: bool) -> (Result<(), String>, Vec<Asked>) {
     let fake = Fake::start(move |asked| {
         if let Some(path) = asked.path.strip_prefix("/moved") {
             let mut asked = asked.clone();
-            asked.path = path.to_owned();
+            path.clone_into(&mut asked.path);
             return home.answer(&asked);
         }
         let to = if is_same {

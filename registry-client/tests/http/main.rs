@@ -65,6 +65,7 @@ fn assert_says(finding: &Diagnostic, code: Code, parts: &[&str]) {
     }
 }
 
+#[expect(clippy::unnecessary_wraps)]
 fn some(versions: &[&str]) -> Option<Vec<String>> {
     Some(versions.iter().map(|&version| version.to_owned()).collect())
 }

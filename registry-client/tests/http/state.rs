@@ -71,7 +71,7 @@ fn a_registry_with_two_faces_is_refused() {
             world
                 .packages
                 .values_mut()
-                .for_each(|records| records.truncate(1))
+                .for_each(|records| records.truncate(1));
         },
         "different states",
     );

@@ -56,7 +56,10 @@ pub use class_file::{
 pub use digest::{ArtifactDigest, DigestError, sha256};
 pub use index_record::{IndexReader, IndexRecord, IndexedClass};
 pub use limits::Limits;
-pub use lockfile::{LOCK_FILE, LockedPackage, LockedRequirement, Lockfile};
+pub use lockfile::{
+    BindingChange, LOCK_FILE, LockDiff, LockedPackage, LockedRequirement, Lockfile, OverrideChange,
+    PackageChange, ReleaseChange, RequirementChange,
+};
 pub use name::{ClassName, DEFAULT_CORE_LIBRARY, MAX_NAME_BYTES, NameError, PackageName};
 pub use object_model::{
     ModelObject, ModelValue, ObjectId, ObjectModel, Pins, ValueKind, VersionPin,

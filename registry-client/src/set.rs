@@ -56,6 +56,9 @@ impl RegistrySet {
     /// Gives a solver the indexes that need not be asked name by name: those of the registries
     /// that have theirs at hand, up to the first that does not.
     pub fn attach_to(&self, resolver: &mut Resolver) -> Result<(), RegistryError> {
+        if resolver.needs_dates() {
+            return Ok(());
+        }
         for registry in &self.registries {
             let Some(index) = registry.compiled()? else {
                 break;

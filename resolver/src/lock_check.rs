@@ -55,6 +55,15 @@ pub enum Staleness {
         /// Where it is.
         location: Option<Location>,
     },
+    /// An override came, went or says something else than when the lock was written.
+    OverrideChanged {
+        /// The package.
+        package: PackageName,
+        /// What the override said; `None` if there was none.
+        locked: Option<Spec>,
+        /// What it says; `None` if there is none any more.
+        spec: Option<Spec>,
+    },
     /// A release is not in the registries any more.
     Gone {
         /// The package.
@@ -206,11 +215,13 @@ impl LockCheck {
             roots,
             core,
             provided,
+            overrides,
             options,
             ..
         } = request;
         let locked = Locked::from_lockfile(&lock);
         let mut universe = Universe::new(core.as_ref(), PrereleasePolicy::Allow, locked);
+        universe.override_requirements(overrides);
         for root in roots {
             universe.add_root(root);
         }
@@ -267,6 +278,7 @@ impl LockCheck {
             self.provide(&name, Supply::Unknown);
         }
         let mut report = LockReport::default();
+        self.check_overrides(&mut report);
         self.check_roots(&mut report);
         let lock = std::mem::take(&mut self.lock);
         for ((name, version), locked) in &lock.packages {
@@ -279,6 +291,21 @@ impl LockCheck {
             self.check_whole(&lock, &mut report);
         }
         report
+    }
+
+    fn check_overrides(&self, report: &mut LockReport) {
+        let now = self.universe.overrides();
+        let names: BTreeSet<&PackageName> = self.lock.overrides.keys().chain(now.keys()).collect();
+        for name in names {
+            let (locked, spec) = (self.lock.overrides.get(name), now.get(name));
+            if locked.map(Spec::set) != spec.map(Spec::set) {
+                report.stale.push(Staleness::OverrideChanged {
+                    package: name.clone(),
+                    locked: locked.cloned(),
+                    spec: spec.cloned(),
+                });
+            }
+        }
     }
 
     fn check_roots(&mut self, report: &mut LockReport) {

@@ -80,6 +80,8 @@ pub struct BoundRequirement {
     pub package: PackageName,
     /// The versions that are allowed.
     pub spec: Spec,
+    /// What the manifest says, if an override stands in its place.
+    pub overridden: Option<Spec>,
     /// The version that was chosen.
     pub version: Version,
 }
@@ -326,6 +328,7 @@ impl Resolution {
                     (root.name.clone(), requirements.collect())
                 })
                 .collect(),
+            overrides: self.solved.universe.overrides(),
             side_by_side: self
                 .side_by_side()
                 .iter()
@@ -382,10 +385,11 @@ impl Parts {
         for (at, release) in selection.releases().iter().enumerate() {
             let targets = selection.bound_at(at);
             let mut requires = Vec::with_capacity(targets.len());
-            universe.each_requirement(*release, &mut specs, |package, spec| {
+            universe.each_requirement(*release, &mut specs, |package, spec, overridden| {
                 requires.push(BoundRequirement {
                     package: universe.name(package).clone(),
                     spec,
+                    overridden,
                     version: universe.version(targets[requires.len()]).clone(),
                 });
             });

@@ -188,6 +188,7 @@ pub(crate) fn pin(
             core: setting.core,
             provided: setting.provided,
             locked: setting.locked,
+            overrides: std::collections::BTreeMap::new(),
             options: setting.solve,
             update: None,
         },

@@ -1,5 +1,7 @@
 //! What the commands share that solve.
 
+use std::collections::BTreeMap;
+
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{PackageName, ReadOptions};
 use pkgres_registry_client::{Answer, RegistrySet, drive};
@@ -44,6 +46,7 @@ impl Problem {
                 core: core.clone(),
                 provided: registries::provided(registry, options)?,
                 locked: Locked::default(),
+                overrides: BTreeMap::new(),
                 options: solve_options(policy),
                 update: None,
             },

@@ -175,7 +175,14 @@ fn reason_json(reason: &Reason) -> Value {
     });
     let fields = step.as_object_mut().expect("an object was made above");
     match &reason.kind {
-        ReasonKind::Requires { package, spec } => {
+        ReasonKind::Requires {
+            package,
+            spec,
+            overridden_by,
+        } => {
+            if let Some(overriding) = overridden_by {
+                fields.insert("overridden_by".to_owned(), json!(overriding));
+            }
             fields.insert("kind".to_owned(), json!("requires"));
             fields.insert("requires".to_owned(), json!(package));
             fields.insert("spec".to_owned(), json!(spec));

@@ -95,6 +95,7 @@ fn kind(entry: &Staleness) -> (&'static str, Option<&PackageName>) {
         Staleness::RequirementAdded { package, .. } => ("requirement_added", Some(package)),
         Staleness::RequirementRemoved { package, .. } => ("requirement_removed", Some(package)),
         Staleness::RequirementChanged { package, .. } => ("requirement_changed", Some(package)),
+        Staleness::OverrideChanged { package, .. } => ("override_changed", Some(package)),
         Staleness::Gone { package, .. } => ("gone", Some(package)),
         Staleness::SourceDiffers { package, .. } => ("source_differs", Some(package)),
         Staleness::DigestDiffers { package, .. } => ("digest_differs", Some(package)),
@@ -142,6 +143,18 @@ fn line(entry: &Staleness) -> (char, String) {
                 at(location.as_ref())
             ),
         ),
+        Staleness::OverrideChanged {
+            package,
+            locked,
+            spec,
+        } => match (locked, spec) {
+            (None, Some(spec)) => ('+', format!("{package} is overridden with {spec}")),
+            (_, None) => ('-', format!("{package} is not overridden any more")),
+            (Some(locked), Some(spec)) => (
+                '~',
+                format!("{package} is overridden with {spec}; the lock was made for {locked}"),
+            ),
+        },
         Staleness::Gone {
             package,
             version,

@@ -8,6 +8,7 @@ mod commands;
 mod exit;
 mod failure;
 mod output;
+mod parse;
 mod project;
 mod registries;
 mod settings;
@@ -16,14 +17,11 @@ mod show;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use clap::Parser as _;
-
-use crate::args::Arguments;
 use crate::output::Output;
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
-        Ok(arguments) => arguments,
+    let words = match parse::words() {
+        Ok(words) => words,
         Err(error) => {
             // Help and version are data, and go to stdout with success.
             let printed = error.print().and_then(|()| std::io::stdout().flush());
@@ -35,6 +33,12 @@ fn main() -> ExitCode {
             };
         }
     };
-    let mut output = Output::new(&arguments);
-    commands::run(arguments, &mut output).into()
+    let before = Output::new(&words.arguments);
+    match parse::with_settings(words) {
+        Ok(arguments) => {
+            let mut output = Output::new(&arguments);
+            commands::run(arguments, &mut output).into()
+        }
+        Err(failure) => commands::fail(&failure, before).into(),
+    }
 }

@@ -1,16 +1,19 @@
 //! The registries of a run.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{IndexRecord, PackageName, ReadOptions};
-use pkgres_registry_client::{IndexCache, RegistryLocation, RegistrySet, read_provided};
+use pkgres_manifest::{IndexRecord, PackageName, ReadOptions, RegistryName, Spec};
+use pkgres_registry_client::{
+    IndexCache, OnlyPackage, RegistryLocation, RegistrySet, read_provided,
+};
 
 use crate::args::RegistryArgs;
 use crate::failure::{Failure, Result};
-use crate::settings::Settings;
+use crate::settings::{self, Override, Settings, overrides};
 
 /// The variable that names registries, separated by commas.
 const REGISTRY_VARIABLE: &str = "PKGRES_REGISTRY";
@@ -42,7 +45,46 @@ pub(crate) fn open_all(
         .iter()
         .map(|location| location.open(options, cache.as_ref()))
         .collect::<std::result::Result<Vec<_>, _>>()?;
-    Ok(RegistrySet::new(registries))
+    let mut set = RegistrySet::new(registries);
+    for (package, found) in overrides(&settings::current().project)? {
+        if let Override::Path(path) = found {
+            set.prefer(Box::new(stand_in(package, &path, options)?));
+        }
+    }
+    Ok(set)
+}
+
+/// The package in a folder, which stands in for what registries have of it.
+fn stand_in(package: PackageName, path: &Path, options: &ReadOptions) -> Result<OnlyPackage> {
+    let mut locations =
+        RegistryLocation::parse_all([format!("dir:{}", path.display()).as_str()], Path::new(""))
+            .map_err(|error| Failure::usage(format!("overrides: {error}")))?;
+    let mut location = locations.remove(0);
+    location.name = RegistryName::parse(&format!("override-{package}").to_ascii_lowercase())
+        .map_err(|error| Failure::usage(format!("overrides: {error}")))?;
+    let registry = location.open(options, None)?;
+    let found = registry.records(std::slice::from_ref(&package))?;
+    if found.iter().flatten().next().is_none() {
+        let path = path.to_string_lossy();
+        return Err(Failure::usage(format!(
+            "overrides: there is no package `{package}` in {}",
+            pkgres_manifest::diagnostic::Escaped::new(&path)
+        )));
+    }
+    Ok(OnlyPackage::new(registry, package))
+}
+
+/// What requirements are taken to say in place of what is written.
+pub(crate) fn overriding_specs() -> Result<BTreeMap<PackageName, Spec>> {
+    let overrides = overrides(&settings::current().project)?;
+    let spec = |found| match found {
+        Override::Spec(spec) => spec,
+        Override::Path(_) => Spec::any(),
+    };
+    Ok(overrides
+        .into_iter()
+        .map(|(package, found)| (package, spec(found)))
+        .collect())
 }
 
 /// Where compiled indexes are kept.
@@ -62,9 +104,14 @@ fn cache(args: &RegistryArgs) -> Option<IndexCache> {
     };
     let folder = match variable(CACHE_VARIABLE) {
         Some(folder) => PathBuf::from(folder),
-        None => folder("XDG_CACHE_HOME")
-            .or_else(|| Some(folder("HOME")?.join(".cache")))?
-            .join("pkgres"),
+        None => match settings::current().get("cache") {
+            Some(cache) if matches!(cache.origin, settings::Origin::File(_)) => {
+                PathBuf::from(&cache.value)
+            }
+            _ => folder("XDG_CACHE_HOME")
+                .or_else(|| Some(folder("HOME")?.join(".cache")))?
+                .join("pkgres"),
+        },
     };
     Some(IndexCache::new(folder, SystemTime::now()))
 }

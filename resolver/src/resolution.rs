@@ -275,6 +275,26 @@ impl Resolution {
             .find(|package| package.name == *name)
     }
 
+    /// Who requires a package, and in which versions: roots first, then by name and version.
+    pub fn requirers(&self, name: &PackageName) -> Vec<Demand> {
+        let roots = self.roots().iter();
+        let roots = roots.map(|root| (&root.name, &root.version, &root.requires));
+        let packages = self.packages().iter();
+        let packages = packages.map(|package| (&package.name, &package.version, &package.requires));
+        roots
+            .chain(packages)
+            .flat_map(|(owner, version, requires)| {
+                let bound = requires.iter().filter(|bound| bound.package == *name);
+                bound.map(|bound| Demand {
+                    owner: owner.clone(),
+                    owner_version: version.clone(),
+                    spec: bound.spec.clone(),
+                    version: bound.version.clone(),
+                })
+            })
+            .collect()
+    }
+
     /// How a package comes in: for each requirement on it, the shortest path from a root. The
     /// shortest path comes first. Empty if the package is not part of the resolution.
     pub fn paths_to(&self, name: &PackageName) -> Vec<Vec<PathStep>> {

@@ -9,24 +9,98 @@ use pkgres_registry_client::check_lock;
 use pkgres_resolver::{ArtifactChange, LockCheck, LockReport, Locked, Resolution, Staleness};
 use serde_json::json;
 
-use crate::args::LockArgs;
+use crate::args::{Format, LockArgs};
 use crate::commands::solve::{Problem, Solved};
 use crate::exit::Exit;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::project::{Project, locked_for_update, parse_lock};
 use crate::registries;
+use crate::settings;
 use crate::show::{self, counted};
 
 /// How many digits are shown of a digest.
 const DIGEST_DIGITS: usize = 12;
 
+/// A lockfile that was written, or would have been.
+pub(crate) struct Written {
+    /// The lockfile.
+    pub(crate) file: String,
+    /// Whether it holds something else than before.
+    pub(crate) is_new: bool,
+    /// Whether it was written.
+    pub(crate) is_written: bool,
+}
+
+impl Written {
+    /// What happened, as one word.
+    pub(crate) fn status(&self) -> &'static str {
+        if self.is_new && !self.is_written {
+            "would_lock"
+        } else {
+            "locked"
+        }
+    }
+
+    /// What happened, as one line.
+    pub(crate) fn summary(&self, packages: usize, changes: usize) -> String {
+        let packages = counted(packages, "package");
+        let changed = match changes {
+            0 => String::new(),
+            count => format!(" ({})", counted(count, "change")),
+        };
+        match (self.is_new, self.is_written) {
+            (false, _) => format!("The lockfile is up to date: {packages}"),
+            (true, true) => format!("Locked {packages}{changed}"),
+            (true, false) => format!("Would lock {packages}{changed}; nothing was written"),
+        }
+    }
+}
+
+/// Writes the lockfile of a resolution, unless it would stay as it is or nothing is to be written.
+pub(crate) fn write_lock(
+    project: &Project,
+    resolution: &Resolution,
+    before: Option<&[u8]>,
+    dry_run: bool,
+) -> Result<Written> {
+    let path = project.lock_path();
+    let text = resolution.to_lockfile().to_text();
+    let is_new = before != Some(text.as_bytes());
+    let is_written = is_new && !dry_run;
+    if is_written {
+        write_file(&RealFileSystem, &path, text.as_bytes())?;
+    }
+    Ok(Written {
+        file: path.to_string_lossy().into_owned(),
+        is_new,
+        is_written,
+    })
+}
+
 pub(crate) fn run(args: &LockArgs, output: &mut Output) -> Result<Exit> {
+    if args.frozen {
+        let from = settings::current().from("frozen");
+        return Err(Failure::usage(format!(
+            "`--frozen` is set{from}: the lockfile is to be taken as it is"
+        )));
+    }
+    if args.locked && (args.dry_run || args.ignore_lock || args.accept_changed) {
+        let from = settings::current().from("locked");
+        return Err(Failure::usage(format!(
+            "`--locked` is set{from}: the lockfile is not to change"
+        )));
+    }
     let options = registries::read_options(&args.registry)?;
     let project = Project::open(&args.manifest, &options)?;
     let problem = Problem::of_project(&project, &args.registry, &args.policy, &options)?;
-    if args.check {
-        check(&project, problem, &options, output)
+    if args.check || args.locked {
+        let mode = if args.locked {
+            show::locked_mode()
+        } else {
+            String::new()
+        };
+        check(&project, problem, &mode, &options, output)
     } else {
         write(&project, problem, args, &options, output)
     }
@@ -61,20 +135,16 @@ fn write(
         Solved::Yes(resolution, _) => resolution,
         Solved::No(exit) => return Ok(exit),
     };
-    let text = resolution.to_lockfile().to_text();
-    let is_new = before.as_deref() != Some(text.as_bytes());
-    if is_new {
-        write_file(&RealFileSystem, &path, text.as_bytes())?;
-    }
+    let written = write_lock(project, &resolution, before.as_deref(), args.dry_run)?;
     let mut changes = changes(&old, &resolution.to_lockfile());
     changes.extend(artifact_changes(&resolution));
     changes.sort_by(|one, two| one.package().cmp(two.package()));
     if output.is_json() {
         output.json(&json!({
             "schema_version": 1,
-            "status": "locked",
-            "file": path.to_string_lossy(),
-            "written": is_new,
+            "status": written.status(),
+            "file": written.file,
+            "written": written.is_written,
             "changes": changes.iter().map(Change::to_json).collect::<Vec<_>>(),
             "notes": show::notes(&resolution),
         }));
@@ -86,13 +156,7 @@ fn write(
     for line in show::notes(&resolution) {
         output.note(&line);
     }
-    let packages = counted(resolution.len(), "package");
-    let what = if is_new {
-        "Locked"
-    } else {
-        "The lockfile is up to date:"
-    };
-    output.note(&format!("{what} {packages}"));
+    output.note(&written.summary(resolution.len(), 0));
     Ok(Exit::Done)
 }
 
@@ -224,13 +288,14 @@ fn changes(old: &Locked, new: &Lockfile) -> Vec<Change> {
 fn check(
     project: &Project,
     problem: Problem,
+    mode: &str,
     options: &ReadOptions,
     output: &mut Output,
 ) -> Result<Exit> {
     let path = project.lock_path();
     let Some(bytes) = project.lock_bytes(options)? else {
         let message = format!("there is no {LOCK_FILE} beside the manifest");
-        return Err(crate::failure::Failure {
+        return Err(Failure {
             findings: vec![
                 Diagnostic::error(Code::LockMissing, message).hint("`pkgres lock` writes it"),
             ],
@@ -246,10 +311,13 @@ fn check(
     let report = check_lock(LockCheck::new(problem.request, lock), &problem.registries);
     output.findings(&problem.registries.take_findings());
     let report = report?;
-    if output.is_json() {
-        output.json(&report_json(&report));
-    } else {
-        tell(&report, count, output);
+    match output.format {
+        Format::Json => output.json(&report_json(&report)),
+        Format::Github => {
+            let file = path.to_string_lossy();
+            output.data(&show::staleness_annotations(&report.stale, &file));
+        }
+        _ => tell(&report, count, mode, output),
     }
     Ok(if report.stale.iter().any(Staleness::is_violation) {
         Exit::Integrity
@@ -260,7 +328,7 @@ fn check(
     })
 }
 
-fn tell(report: &LockReport, count: usize, output: &mut Output) {
+fn tell(report: &LockReport, count: usize, mode: &str, output: &mut Output) {
     for (name, version) in &report.yanked {
         output.note(&format!(
             "warning: {name} {version} was withdrawn; the lock goes on holding it"
@@ -273,7 +341,7 @@ fn tell(report: &LockReport, count: usize, output: &mut Output) {
         ));
         return;
     }
-    let text = show::staleness(&report.stale, output.is_styled());
+    let text = show::staleness(&report.stale, output.is_styled(), mode);
     output.say(&text);
 }
 

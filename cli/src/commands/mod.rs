@@ -1,8 +1,11 @@
 //! The commands, one file each.
 
 mod check;
+mod cutoff;
+mod diff;
 mod index;
 mod lock;
+mod outdated;
 mod pack;
 mod pin;
 mod resolve;
@@ -10,21 +13,35 @@ mod solve;
 mod spec;
 mod tree;
 mod unpack;
+mod update;
 mod why;
 
+pub(crate) use solve::no_lockfile;
+
+use clap::ValueEnum as _;
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::{PackageName, most_similar};
+use pkgres_resolver::Resolution;
 use serde_json::json;
 
-use crate::args::{Arguments, Command};
+use crate::args::{Arguments, Command, Format};
 use crate::exit::Exit;
+use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::show;
 
 /// Runs a command. Whatever goes wrong is shown here.
 pub(crate) fn run(arguments: Arguments, output: &mut Output) -> Exit {
+    if let Err(failure) = check_format(&arguments) {
+        return fail_with(&failure, output);
+    }
     let result = match arguments.command {
         Command::Resolve(args) => resolve::run(&args, output),
         Command::Lock(args) => lock::run(&args, output),
         Command::Pin(args) => pin::run(&args, output),
+        Command::Update(args) => update::run(&args, output),
+        Command::Outdated(args) => outdated::run(&args, output),
+        Command::Diff(args) => diff::run(&args, output),
         Command::Tree(args) => tree::run(&args, output),
         Command::Why(args) => why::run(&args, output),
         Command::Spec(args) => spec::run(&args, output),
@@ -33,17 +50,74 @@ pub(crate) fn run(arguments: Arguments, output: &mut Output) -> Exit {
         Command::Unpack(args) => unpack::run(&args, output),
         Command::Check(args) => check::run(&args, output),
     };
-    let exit = result.unwrap_or_else(|failure| {
-        if output.is_json() {
-            output.json(&json!({
-                "schema_version": 1,
-                "status": "error",
-                "diagnostics": show::diagnostics_json(&failure.findings),
-            }));
-        } else {
-            output.findings(&failure.findings);
-        }
-        failure.exit
-    });
-    output.finish(exit)
+    match result {
+        Ok(exit) => output.finish(exit),
+        Err(failure) => fail_with(&failure, output),
+    }
+}
+
+/// Shows why a run cannot even begin.
+pub(crate) fn fail(failure: &Failure, mut output: Output) -> Exit {
+    fail_with(failure, &mut output)
+}
+
+fn fail_with(failure: &Failure, output: &mut Output) -> Exit {
+    if output.is_json() {
+        output.json(&json!({
+            "schema_version": 1,
+            "status": "error",
+            "diagnostics": show::diagnostics_json(&failure.findings),
+        }));
+    } else {
+        output.findings(&failure.findings);
+    }
+    output.finish(failure.exit)
+}
+
+/// Not every command can write everything.
+fn check_format(arguments: &Arguments) -> Result<()> {
+    let also: &[Format] = match &arguments.command {
+        Command::Check(_) => &[Format::Github],
+        Command::Lock(args) if args.check || args.locked => &[Format::Github],
+        Command::Diff(_) => &[Format::Markdown],
+        _ => &[],
+    };
+    let asked = arguments.format;
+    if matches!(asked, Format::Text | Format::Json) || also.contains(&asked) {
+        return Ok(());
+    }
+    let name = |format: &Format| {
+        let value = format.to_possible_value();
+        value.map(|value| format!("`{}`", value.get_name()))
+    };
+    let possible: Vec<String> = [Format::Text, Format::Json]
+        .iter()
+        .chain(also)
+        .filter_map(name)
+        .collect();
+    Err(Failure::usage(format!(
+        "this command does not know `--format {}`, but {}",
+        name(&asked).unwrap_or_default().trim_matches('`'),
+        possible.join(", ")
+    )))
+}
+
+/// A package that is named on the command line.
+pub(crate) fn package_name(text: &str) -> Result<PackageName> {
+    PackageName::parse(text).map_err(|error| {
+        let text = Escaped::shortened(text);
+        Failure::usage(format!("`{text}`: {error}"))
+    })
+}
+
+/// A package that was named is not there.
+pub(crate) fn not_part_of(name: &PackageName, resolution: &Resolution) -> Failure {
+    let message = format!("`{name}` is not part of the resolution");
+    let mut finding = Diagnostic::error(Code::Usage, message);
+    let known = resolution.packages().iter();
+    let known = known.map(|package| package.name.as_str());
+    if let Some(similar) = most_similar(name.as_str(), known) {
+        finding = finding.hint(format!("did you mean `{similar}`?"));
+    }
+    finding.into()
 }

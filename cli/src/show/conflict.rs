@@ -141,6 +141,15 @@ fn brought_in(reason: &Reason) -> String {
     }
 }
 
+/// A reason and where it comes from, in one line.
+pub(crate) fn reason_line(reason: &Reason) -> String {
+    let lines: Vec<String> = lines(reason)
+        .into_iter()
+        .map(|(origin, what)| format!("{what} ({origin})"))
+        .collect();
+    lines.join("; ")
+}
+
 /// A conflict as JSON.
 pub(crate) fn conflict_json(conflict: &Conflict) -> Value {
     let steps: Vec<Value> = conflict.reasons.iter().map(reason_json).collect();

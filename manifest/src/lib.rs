@@ -67,7 +67,7 @@ pub use object_model::{
 pub use package::{
     CLASSES_FOLDER, ClassEntry, Format, FormatError, Located, MANIFEST_FILE, MAX_PATH_BYTES,
     MAX_PATH_PART_BYTES, MAX_PATH_PARTS, Package, PackageKind, PackageManifest, PackagePath,
-    PathError, ReadOptions, Requirement, SupportedFormats,
+    PathError, ReadOptions, Requirement, RequirementEdit, SupportedFormats,
 };
 pub use similar::most_similar;
 pub use source::{RegistryName, RegistryNameError, ReleaseSource};

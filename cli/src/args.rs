@@ -83,6 +83,12 @@ pub(crate) enum Command {
     Resolve(ResolveArgs),
     /// Write the lockfile, or check that it is up to date
     Lock(LockArgs),
+    /// Begin a package
+    Init(InitArgs),
+    /// Require packages
+    Add(AddArgs),
+    /// Do not require packages any more
+    Remove(RemoveArgs),
     /// Move packages to newer versions in the lockfile
     Update(UpdateArgs),
     /// Show which packages have newer versions, and what holds them back
@@ -95,6 +101,8 @@ pub(crate) enum Command {
     Tree(TreeArgs),
     /// Show why a package is part of the resolution
     Why(WhyArgs),
+    /// Show settings
+    Config(ConfigArgs),
     /// Show what a spec means and which versions match it
     Spec(SpecArgs),
     /// Write an index of the packages in a folder

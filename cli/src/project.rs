@@ -16,6 +16,8 @@ use crate::failure::{Failure, Result};
 /// A root and where it lies.
 pub(crate) struct Project {
     pub(crate) folder: PathBuf,
+    /// The manifest.
+    pub(crate) manifest: PathBuf,
     pub(crate) package: Arc<Package>,
 }
 
@@ -38,8 +40,23 @@ impl Project {
             }
             Failure::from(finding)
         })?;
+        Self::assemble(folder, manifest, &bytes, options)
+    }
+
+    /// The same root with another manifest, which need not be on the disk.
+    pub(crate) fn with_manifest(&self, text: &str, options: &ReadOptions) -> Result<Self> {
+        let (folder, manifest) = (self.folder.clone(), self.manifest.clone());
+        Self::assemble(folder, manifest, text.as_bytes(), options)
+    }
+
+    fn assemble(
+        folder: PathBuf,
+        path: PathBuf,
+        bytes: &[u8],
+        options: &ReadOptions,
+    ) -> Result<Self> {
         let (manifest, _) =
-            PackageManifest::read(&manifest.to_string_lossy(), &bytes, options).into_result()?;
+            PackageManifest::read(&path.to_string_lossy(), bytes, options).into_result()?;
         let files = PackageFolder::open(&folder, options)?;
         let mut unreadable = Vec::new();
         let class_limit = options.limits.class_file_bytes;
@@ -59,6 +76,7 @@ impl Project {
         let (package, _) = package.into_result()?;
         Ok(Self {
             folder,
+            manifest: path,
             package: Arc::new(package),
         })
     }

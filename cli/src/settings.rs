@@ -11,7 +11,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, SourceText, Span};
 use toml::Table;
 
 pub(crate) use declared::{DECLARED, Files, Kind};
-pub(crate) use layers::{Layers, Origin, current, install};
+pub(crate) use layers::{Effective, Layers, Origin, current, install};
 pub(crate) use overrides::{Override, overrides};
 
 use crate::failure::Result;

@@ -1,13 +1,16 @@
 //! The commands, one file each.
 
 mod check;
+mod config;
 mod cutoff;
 mod diff;
 mod index;
+mod init;
 mod lock;
 mod outdated;
 mod pack;
 mod pin;
+mod require;
 mod resolve;
 mod solve;
 mod spec;
@@ -39,11 +42,15 @@ pub(crate) fn run(arguments: Arguments, output: &mut Output) -> Exit {
         Command::Resolve(args) => resolve::run(&args, output),
         Command::Lock(args) => lock::run(&args, output),
         Command::Pin(args) => pin::run(&args, output),
+        Command::Init(args) => init::run(&args, output),
+        Command::Add(args) => require::add(&args, output),
+        Command::Remove(args) => require::remove(&args, output),
         Command::Update(args) => update::run(&args, output),
         Command::Outdated(args) => outdated::run(&args, output),
         Command::Diff(args) => diff::run(&args, output),
         Command::Tree(args) => tree::run(&args, output),
         Command::Why(args) => why::run(&args, output),
+        Command::Config(args) => Ok(config::run(&args, output)),
         Command::Spec(args) => spec::run(&args, output),
         Command::Index(args) => index::run(&args, output),
         Command::Pack(args) => pack::run(&args, output),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{LockDiff, Lockfile, PackageName, Version, most_similar};
-use pkgres_resolver::{Locked, Resolution, Target, Update, UpdateReport};
+use pkgres_resolver::{Locked, ReasonKind, Resolution, Target, Update, UpdateReport};
 use serde_json::{Value, json};
 
 use crate::args::UpdateArgs;
@@ -148,7 +148,8 @@ fn tell(
             count => format!(" and {} more", show::counted(count, "version")),
         };
         output.note(&format!("{package} {version}{others} is held back:"));
-        for reason in &held_back.because.reasons {
+        let reasons = held_back.because.reasons.iter();
+        for reason in reasons.filter(|reason| reason.kind != ReasonKind::Wanted) {
             output.note(&format!("  {}", show::reason_line(reason)));
         }
     }

@@ -101,6 +101,21 @@ pub(crate) enum Command {
     Tree(TreeArgs),
     /// Show why a package is part of the resolution
     Why(WhyArgs),
+    /// Say why there is no resolution, or what a code means
+    Explain(ExplainArgs),
+    /// Draw the resolution, or the conflict, as a picture
+    Graph(GraphArgs),
+    /// Write the resolution as a bill of materials
+    Export(ExportArgs),
+    /// Print the JSON Schema of a format
+    Schema(SchemaArgs),
+    /// Print the completions of a shell
+    Completions(CompletionsArgs),
+    /// Print a man page
+    Man(ManArgs),
+    /// Print a page of the book that is made of the code
+    #[command(hide = true)]
+    Reference(ReferenceArgs),
     /// Show settings
     Config(ConfigArgs),
     /// Show what a spec means and which versions match it

@@ -43,6 +43,7 @@ mod lockfile;
 mod name;
 mod object_model;
 mod package;
+mod schema;
 mod similar;
 mod source;
 mod spec;
@@ -69,6 +70,7 @@ pub use package::{
     MAX_PATH_PART_BYTES, MAX_PATH_PARTS, Package, PackageKind, PackageManifest, PackagePath,
     PathError, ReadOptions, Requirement, RequirementEdit, SupportedFormats,
 };
+pub use schema::{class_schema, lock_schema, manifest_schema};
 pub use similar::most_similar;
 pub use source::{RegistryName, RegistryNameError, ReleaseSource};
 pub use spec::{Interval, MAX_SPEC_BYTES, MAX_SPEC_CLAUSES, Spec, SpecError, VersionSet};

@@ -33,7 +33,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod bill;
 mod check_lock;
+mod class_graph;
 mod directory;
 mod drive;
 mod index_cache;
@@ -47,7 +49,9 @@ mod provided;
 mod registry;
 mod set;
 
+pub use bill::{Maker, cyclonedx, spdx};
 pub use check_lock::check_lock;
+pub use class_graph::{ClassNode, class_graph};
 pub use directory::{DirectoryRegistry, FolderFile, PackageFolder};
 pub use drive::{Answer, advance, drive};
 pub use index_cache::IndexCache;

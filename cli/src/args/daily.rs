@@ -226,3 +226,27 @@ pub(crate) struct CompletionsArgs {
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
 }
+
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// The command; the page of `pkgres` itself if none is given
+    pub(crate) command: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReferenceArgs {
+    /// The page
+    #[arg(value_enum)]
+    pub(crate) kind: ReferenceKind,
+}
+
+/// A page of the book that is made of the code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReferenceKind {
+    /// Every command
+    Commands,
+    /// Every setting
+    Settings,
+    /// Every code
+    Errors,
+}

@@ -4,14 +4,19 @@ mod check;
 mod config;
 mod cutoff;
 mod diff;
+mod explain;
+mod export;
+mod graph;
 mod index;
 mod init;
 mod lock;
 mod outdated;
 mod pack;
 mod pin;
+mod reference;
 mod require;
 mod resolve;
+mod schema;
 mod solve;
 mod spec;
 mod tree;
@@ -50,6 +55,13 @@ pub(crate) fn run(arguments: Arguments, output: &mut Output) -> Exit {
         Command::Diff(args) => diff::run(&args, output),
         Command::Tree(args) => tree::run(&args, output),
         Command::Why(args) => why::run(&args, output),
+        Command::Explain(args) => explain::run(&args, output),
+        Command::Graph(args) => graph::run(&args, output),
+        Command::Export(args) => export::run(&args, output),
+        Command::Schema(args) => Ok(schema::run(&args, output)),
+        Command::Completions(args) => Ok(reference::completions(&args, output)),
+        Command::Man(args) => reference::man(&args, output),
+        Command::Reference(args) => Ok(reference::reference(&args, output)),
         Command::Config(args) => Ok(config::run(&args, output)),
         Command::Spec(args) => spec::run(&args, output),
         Command::Index(args) => index::run(&args, output),
@@ -87,6 +99,8 @@ fn check_format(arguments: &Arguments) -> Result<()> {
         Command::Check(_) => &[Format::Github],
         Command::Lock(args) if args.check || args.locked => &[Format::Github],
         Command::Diff(_) => &[Format::Markdown],
+        Command::Graph(_) => &[Format::Dot, Format::Mermaid, Format::Svg],
+        Command::Export(_) => &[Format::Cyclonedx, Format::Spdx],
         _ => &[],
     };
     let asked = arguments.format;

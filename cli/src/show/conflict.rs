@@ -79,6 +79,22 @@ pub(crate) fn conflict(conflict: &Conflict, searched: &[String], styled: bool) -
     text
 }
 
+/// A conflict with everything that takes part, and every change that would mend it.
+pub(crate) fn proof(conflict: &Conflict) -> String {
+    let mut text = format!("{}: {}\n", conflict.code, conflict.summary);
+    for (number, reason) in conflict.reasons.iter().enumerate() {
+        let mark = if reason.clashes { "!" } else { " " };
+        for (origin, what) in lines(reason) {
+            text.push_str(&format!("{:>3}. {mark} {what} ({origin})\n", number + 1));
+        }
+    }
+    text.push_str("None of these can be left out; those with `!` clash.\n");
+    for repair in &conflict.repairs {
+        text.push_str(&format!("- {}\n", repair.text));
+    }
+    text
+}
+
 /// The first and the last of very many, and how many there are in between.
 fn shortened<T>(all: &[T]) -> (&[T], usize, &[T]) {
     if all.len() <= SHOWN_AT_MOST {

@@ -53,7 +53,7 @@ pub fn manifest_schema() -> Value {
                 "description": "The classes that other packages can see, each with its file below Classes/.",
                 "type": ["object", "null"],
                 "propertyNames": {"pattern": NAME, "maxLength": crate::MAX_NAME_BYTES},
-                "additionalProperties": {"type": "string", "minLength": 1},
+                "additionalProperties": {"type": ["string", "number"]},
             },
             "Require": {
                 "description": "The packages that this one requires, each with a spec. The order counts: it is that in which classes are looked up and versions are decided.",
@@ -67,6 +67,7 @@ pub fn manifest_schema() -> Value {
             "UI": {"description": "The file of the form, below UI/.", "type": ["string", "null"]},
             "Logo": {"description": "The file of the picture.", "type": ["string", "null"]},
             "Meta": {"description": "Objects of meta classes that describe the package."},
+            "Template": {"description": "The template, of packages of Heat templates.", "type": ["string", "null"]},
             "EntryPoint": {"description": "Where plug-ins begin.", "type": ["string", "null"]},
         },
     })
@@ -97,7 +98,7 @@ pub fn class_schema() -> Value {
                     "Namespaces": {
                         "description": "Prefixes, each with the namespace that it stands for; `=` is that of the class.",
                         "type": ["object", "null"],
-                        "additionalProperties": {"type": "string"},
+                        "additionalProperties": {"type": ["string", "null"]},
                     },
                     "Name": {"$ref": "#/$defs/name"},
                     "Usage": {"enum": ["Class", "Meta"]},

@@ -6,6 +6,8 @@
 //! case of its own, in a TOML file. What no document can show is in the modules.
 
 mod corpus;
+mod documents;
+mod generated;
 mod streams;
 
 use std::collections::BTreeMap;

@@ -9,6 +9,7 @@ mod exit;
 mod failure;
 mod output;
 mod parse;
+mod progress;
 mod project;
 mod registries;
 mod settings;

@@ -1,12 +1,13 @@
 //! What is printed: data to stdout, everything else to stderr.
 
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 
 use anstream::{AutoStream, ColorChoice};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 
 use crate::args::{Arguments, Color, Format};
 use crate::exit::Exit;
+use crate::progress::Progress;
 use crate::show;
 
 /// The two streams of a run and how to write to them.
@@ -14,6 +15,7 @@ pub(crate) struct Output {
     pub(crate) format: Format,
     quiet: bool,
     styled: bool,
+    shows_progress: bool,
     stdout: io::BufWriter<io::Stdout>,
     /// Why not all data came through; nothing is written after it.
     failure: Option<io::Error>,
@@ -27,7 +29,12 @@ impl Output {
             Color::Always => ColorChoice::Always,
             Color::Never => ColorChoice::Never,
         };
+        // Nobody watches a job, and what moves has no place in its record.
+        let is_job = std::env::var_os("CI").is_some_and(|value| !value.is_empty());
+        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let is_watched = io::stderr().is_terminal() && !is_job && !is_dumb;
         Self {
+            shows_progress: is_watched && !arguments.no_progress && !arguments.quiet,
             format: arguments.format,
             quiet: arguments.quiet,
             styled: choice != ColorChoice::Never,
@@ -35,6 +42,13 @@ impl Output {
             failure: None,
             stderr: AutoStream::new(io::stderr(), choice),
         }
+    }
+
+    /// Shows what is being done until the answer is dropped, if it takes longer than a moment and
+    /// somebody watches. Nothing may be written meanwhile.
+    pub(crate) fn progress(&mut self, what: &str) -> Progress {
+        self.flush();
+        Progress::new(what, self.shows_progress)
     }
 
     pub(crate) fn is_json(&self) -> bool {

@@ -130,7 +130,7 @@ fn pictures_can_be_drawn() {
         );
     }
     assert!(
-        !resolved.contains("red") && clash.contains("red"),
+        !resolved.contains("#ff0000") && clash.contains("#ff0000"),
         "{clash}"
     );
     assert!(resolved.contains("org.example.z.D"), "{resolved}");

@@ -9,6 +9,7 @@ mod corpus;
 mod documents;
 mod generated;
 mod streams;
+mod terminal;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

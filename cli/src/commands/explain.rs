@@ -28,7 +28,9 @@ pub(crate) fn run(args: &ExplainArgs, output: &mut Output) -> Result<Exit> {
         problem.request.locked = Locked::from_lockfile(&lock);
     }
     let mut resolver = Resolver::new(problem.request.clone());
+    let progress = output.progress("Resolving");
     let answer = drive(&mut resolver, &problem.registries, &options);
+    drop(progress);
     output.findings(&problem.registries.take_findings());
     match answer? {
         Answer::Conflict(conflict) => {

@@ -43,11 +43,13 @@ pub(crate) fn run(args: &GraphArgs, output: &mut Output) -> Result<Exit> {
         problem.request.locked = Locked::from_lockfile(&lock);
     }
     let request = problem.request.clone();
+    let progress = output.progress("Resolving");
     let answer = drive(
         &mut Resolver::new(problem.request),
         &problem.registries,
         &options,
     );
+    drop(progress);
     output.findings(&problem.registries.take_findings());
     match answer? {
         Answer::Solved(resolution) => {

@@ -308,7 +308,9 @@ fn check(
         failure
     })?;
     let count = lock.packages.len();
+    let progress = output.progress("Checking the lockfile");
     let report = check_lock(LockCheck::new(problem.request, lock), &problem.registries);
+    drop(progress);
     output.findings(&problem.registries.take_findings());
     let report = report?;
     match output.format {

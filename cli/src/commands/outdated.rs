@@ -36,7 +36,10 @@ pub(crate) fn run(args: &OutdatedArgs, output: &mut Output) -> Result<Exit> {
             (Solved::No(exit), _) => return Ok(exit),
         }
     };
-    let found = outdated(&request, &resolution, &registries, &options)?;
+    let progress = output.progress("Looking for newer versions");
+    let found = outdated(&request, &resolution, &registries, &options);
+    drop(progress);
+    let found = found?;
     output.findings(&registries.take_findings());
     let exit = if args.exit_code && !found.is_empty() {
         Exit::Pending

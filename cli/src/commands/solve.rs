@@ -79,7 +79,9 @@ impl Problem {
             core: self.core.clone(),
             ..ReadOptions::default()
         };
+        let progress = output.progress("Resolving");
         let answer = drive(&mut resolver, &self.registries, &options);
+        drop(progress);
         output.findings(&self.registries.take_findings());
         let exit = match answer? {
             Answer::Solved(resolution) => {
@@ -238,7 +240,10 @@ pub(crate) fn require_fitting_lock(
 ) -> Result<()> {
     let lock = project.existing_lockfile(options)?;
     let check = LockCheck::new(problem.request.clone(), lock);
-    let report = check_lock(check, &problem.registries)?;
+    let progress = output.progress("Checking the lockfile");
+    let report = check_lock(check, &problem.registries);
+    drop(progress);
+    let report = report?;
     output.findings(&problem.registries.take_findings());
     match show::staleness_failure(&report.stale) {
         Some(failure) => Err(failure),

@@ -266,9 +266,17 @@ pub(crate) struct ResolveArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct LockArgs {
-    /// The manifest of the root, or its folder
+    /// The manifest of the root, or its folder; several are locked beside each other
     #[arg(default_value = "manifest.yaml")]
-    pub(crate) manifest: PathBuf,
+    pub(crate) manifest: Vec<PathBuf>,
+
+    /// Lock the members of the workspace that the nearest pkgres.toml names
+    #[arg(long)]
+    pub(crate) workspace: bool,
+
+    /// Solve all manifests together, so that they agree on versions
+    #[arg(long, conflicts_with_all = ["check", "locked"])]
+    pub(crate) one_solve: bool,
 
     #[command(flatten)]
     pub(crate) registry: RegistryArgs,

@@ -1,6 +1,7 @@
 //! `pkgres lock`
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use pkgres_files::{RealFileSystem, write_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
@@ -11,6 +12,7 @@ use serde_json::json;
 
 use crate::args::{Format, LockArgs};
 use crate::commands::solve::{Problem, Solved};
+use crate::commands::workspace;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
@@ -91,8 +93,24 @@ pub(crate) fn run(args: &LockArgs, output: &mut Output) -> Result<Exit> {
             "`--locked` is set{from}: the lockfile is not to change"
         )));
     }
+    if let [manifest] = args.manifest.as_slice()
+        && !args.workspace
+    {
+        return lock_one(args, manifest, None, output);
+    }
+    workspace::lock_all(args, output)
+}
+
+/// Locks a project, or checks its lockfile. Where several projects were solved together, `agreed` is
+/// what they agreed on.
+pub(crate) fn lock_one(
+    args: &LockArgs,
+    manifest: &Path,
+    agreed: Option<&BTreeSet<(PackageName, Version)>>,
+    output: &mut Output,
+) -> Result<Exit> {
     let options = registries::read_options(&args.registry)?;
-    let project = Project::open(&args.manifest, &options)?;
+    let project = Project::open(manifest, &options)?;
     let problem = Problem::of_project(&project, &args.registry, &args.policy, &options)?;
     if args.check || args.locked {
         let mode = if args.locked {
@@ -102,7 +120,7 @@ pub(crate) fn run(args: &LockArgs, output: &mut Output) -> Result<Exit> {
         };
         check(&project, problem, &mode, &options, output)
     } else {
-        write(&project, problem, args, &options, output)
+        write(&project, problem, args, agreed, &options, output)
     }
 }
 
@@ -111,6 +129,7 @@ fn write(
     project: &Project,
     mut problem: Problem,
     args: &LockArgs,
+    agreed: Option<&BTreeSet<(PackageName, Version)>>,
     options: &ReadOptions,
     output: &mut Output,
 ) -> Result<Exit> {
@@ -131,6 +150,12 @@ fn write(
     }
     problem.accept_changed = args.accept_changed;
     let old = problem.request.locked.clone();
+    if let Some(agreed) = agreed {
+        problem.request.locked = Locked {
+            artifacts: old.artifacts.clone(),
+            ..Locked::preferring(agreed.clone())
+        };
+    }
     let resolution = match problem.solve(output)? {
         Solved::Yes(resolution, _) => resolution,
         Solved::No(exit) => return Ok(exit),

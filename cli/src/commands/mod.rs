@@ -23,6 +23,7 @@ mod tree;
 mod unpack;
 mod update;
 mod why;
+mod workspace;
 
 pub(crate) use solve::no_lockfile;
 

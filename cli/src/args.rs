@@ -264,6 +264,8 @@ pub(crate) struct ResolveArgs {
     pub(crate) model: Option<PathBuf>,
 }
 
+// Each switch is one of its own.
+#[expect(clippy::struct_excessive_bools)]
 #[derive(Debug, Args)]
 pub(crate) struct LockArgs {
     /// The manifest of the root, or its folder; several are locked beside each other

@@ -12,7 +12,7 @@ use crate::settings::{self, DECLARED, Kind, Layers, Origin};
 
 /// What the command line says by itself.
 pub(crate) struct Words {
-    words: Vec<OsString>,
+    given: Vec<OsString>,
     matches: ArgMatches,
     pub(crate) arguments: Arguments,
 }
@@ -23,7 +23,7 @@ pub(crate) fn words() -> std::result::Result<Words, clap::Error> {
     let matches = Arguments::command().try_get_matches_from(&words)?;
     let arguments = Arguments::from_arg_matches(&matches)?;
     Ok(Words {
-        words,
+        given: words,
         matches,
         arguments,
     })
@@ -49,7 +49,7 @@ pub(crate) fn with_settings(words: Words) -> Result<Arguments> {
     let layers = Layers::read(&folder(deepest), user_file.as_deref(), &flags(deepest))?;
     let arguments = if layers.has_values() {
         let command = with_defaults(Arguments::command(), &path, &layers);
-        let parsed = command.try_get_matches_from(&words.words);
+        let parsed = command.try_get_matches_from(&words.given);
         let parsed = parsed.and_then(|matches| Arguments::from_arg_matches(&matches));
         parsed.map_err(|error| {
             let message = error.to_string();

@@ -45,9 +45,8 @@ fn value(effective: &Effective) -> String {
     let text = without_credentials(&effective.value);
     match (effective.declared.kind, &effective.origin) {
         (_, Origin::Flag(_)) => "as the command line says".to_owned(),
-        (Kind::Flag | Kind::Number, _) => text,
         // What a default is need not be something that could be written.
-        (Kind::List, Origin::Default) => text,
+        (Kind::Flag | Kind::Number, _) | (Kind::List, Origin::Default) => text,
         (Kind::List, _) => {
             let items: Vec<String> = text
                 .split(',')

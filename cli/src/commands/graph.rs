@@ -6,7 +6,8 @@ use pkgres_registry_client::{Answer, ClassNode, class_graph, drive};
 use pkgres_resolver::{Locked, Resolver};
 
 use crate::args::{Format, GraphArgs};
-use crate::commands::solve::{Problem, require_fitting_lock, take_frozen};
+use crate::commands::modes::{require_fitting_lock, take_frozen};
+use crate::commands::solve::Problem;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;

@@ -31,13 +31,13 @@ pub(crate) struct Written {
     /// Whether it holds something else than before.
     pub(crate) is_new: bool,
     /// Whether it was written.
-    pub(crate) is_written: bool,
+    pub(crate) on_disk: bool,
 }
 
 impl Written {
     /// What happened, as one word.
     pub(crate) fn status(&self) -> &'static str {
-        if self.is_new && !self.is_written {
+        if self.is_new && !self.on_disk {
             "would_lock"
         } else {
             "locked"
@@ -47,14 +47,14 @@ impl Written {
     /// What happened, as one line.
     pub(crate) fn summary(&self, packages: usize, changes: usize) -> String {
         let packages = counted(packages, "package");
-        let changed = match changes {
+        let suffix = match changes {
             0 => String::new(),
             count => format!(" ({})", counted(count, "change")),
         };
-        match (self.is_new, self.is_written) {
+        match (self.is_new, self.on_disk) {
             (false, _) => format!("The lockfile is up to date: {packages}"),
-            (true, true) => format!("Locked {packages}{changed}"),
-            (true, false) => format!("Would lock {packages}{changed}; nothing was written"),
+            (true, true) => format!("Locked {packages}{suffix}"),
+            (true, false) => format!("Would lock {packages}{suffix}; nothing was written"),
         }
     }
 }
@@ -76,7 +76,7 @@ pub(crate) fn write_lock(
     Ok(Written {
         file: path.to_string_lossy().into_owned(),
         is_new,
-        is_written,
+        on_disk: is_written,
     })
 }
 
@@ -169,7 +169,7 @@ fn write(
             "schema_version": 1,
             "status": written.status(),
             "file": written.file,
-            "written": written.is_written,
+            "written": written.on_disk,
             "changes": changes.iter().map(Change::to_json).collect::<Vec<_>>(),
             "notes": show::notes(&resolution),
         }));

@@ -10,6 +10,7 @@ mod graph;
 mod index;
 mod init;
 mod lock;
+mod modes;
 mod outdated;
 mod pack;
 mod pin;
@@ -25,7 +26,7 @@ mod update;
 mod why;
 mod workspace;
 
-pub(crate) use solve::no_lockfile;
+pub(crate) use modes::no_lockfile;
 
 use clap::ValueEnum as _;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
@@ -88,6 +89,8 @@ fn fail_with(failure: &Failure, output: &mut Output) -> Exit {
             "status": "error",
             "diagnostics": show::diagnostics_json(&failure.findings),
         }));
+    } else if output.format == Format::Github {
+        output.data(&show::annotations(&failure.findings));
     } else {
         output.findings(&failure.findings);
     }

@@ -4,7 +4,8 @@ use pkgres_registry_client::{Holder, Outdated, outdated};
 use serde_json::{Value, json};
 
 use crate::args::OutdatedArgs;
-use crate::commands::solve::{Problem, Solved, require_fitting_lock, take_frozen};
+use crate::commands::modes::{require_fitting_lock, take_frozen};
+use crate::commands::solve::{Problem, Solved};
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::Output;

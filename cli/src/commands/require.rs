@@ -9,8 +9,9 @@ use serde_json::json;
 
 use crate::args::{AddArgs, ProjectArgs, RemoveArgs, WriteArgs};
 use crate::commands::lock::{Written, write_lock};
+use crate::commands::modes::refuse_modes;
 use crate::commands::package_name;
-use crate::commands::solve::{Problem, Solved, refuse_modes};
+use crate::commands::solve::{Problem, Solved};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
@@ -122,8 +123,9 @@ fn solve(
     let mut problem = Problem::of_project(project, &args.registry, &args.policy, options)?;
     if let Some(bytes) = project.lock_bytes(options)? {
         let (locked, note) = locked_for_update(&project.lock_path(), &bytes, options)?;
-        if note.is_none() {
-            problem.request.update = Some(Update::default());
+        match note {
+            Some(note) => output.note(note),
+            None => problem.request.update = Some(Update::default()),
         }
         problem.request.locked = locked;
     }

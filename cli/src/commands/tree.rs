@@ -13,11 +13,7 @@ use crate::output::Output;
 use crate::show;
 
 pub(crate) fn run(args: &TreeArgs, output: &mut Output) -> Result<Exit> {
-    let inverted = args
-        .invert
-        .as_deref()
-        .map(|name| package_name(name))
-        .transpose()?;
+    let inverted = args.invert.as_deref().map(package_name).transpose()?;
     let (resolution, core) = match solve(&args.solve, output)? {
         Solved::Yes(resolution, core) => (resolution, core),
         Solved::No(exit) => return Ok(exit),

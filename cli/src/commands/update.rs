@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 
 use crate::args::UpdateArgs;
 use crate::commands::lock::{Written, write_lock};
+use crate::commands::modes::refuse_modes;
 use crate::commands::package_name;
-use crate::commands::solve::{Problem, Solved, refuse_modes};
+use crate::commands::solve::{Problem, Solved};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
@@ -117,7 +118,7 @@ fn tell(
             "schema_version": 1,
             "status": written.status(),
             "file": written.file,
-            "written": written.is_written,
+            "written": written.on_disk,
             "changes": show::changes_json(diff),
             "moved": moved_json(report),
             "held_back": held_back_json(report),

@@ -2,7 +2,7 @@
 //! are read for, and what `docs/settings.md` is made of.
 
 /// A setting.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Declared {
     /// What it is called in settings files, and with `--` in front on the command line.
     pub(crate) key: &'static str,

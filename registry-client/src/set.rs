@@ -7,7 +7,7 @@ use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
     ArtifactDigest, ClassName, Package, PackageName, ReadOptions, ReleaseSource, Version,
 };
-use pkgres_resolver::{Resolver, Supply};
+use pkgres_resolver::{CompiledIndex, Resolver, Supply};
 
 use crate::registry::{Artifact, Registry, RegistryError};
 
@@ -59,14 +59,24 @@ impl RegistrySet {
         if resolver.needs_dates() {
             return Ok(());
         }
+        for (source, index) in self.compiled()? {
+            resolver.attach(source, index);
+        }
+        Ok(())
+    }
+
+    /// The indexes of the registries that have theirs at hand, up to the first that does not.
+    pub(crate) fn compiled(
+        &self,
+    ) -> Result<Vec<(ReleaseSource, Arc<CompiledIndex>)>, RegistryError> {
+        let mut found = Vec::new();
         for registry in &self.registries {
             let Some(index) = registry.compiled()? else {
                 break;
             };
-            let source = ReleaseSource::Registry(registry.name().clone());
-            resolver.attach(source, index);
+            found.push((ReleaseSource::Registry(registry.name().clone()), index));
         }
-        Ok(())
+        Ok(found)
     }
 
     /// The packages that define a class, sorted. Each is asked of the registry that it comes from.

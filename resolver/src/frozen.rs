@@ -1,14 +1,16 @@
 //! What a lockfile holds as a resolution, without registries and without searching.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use pkgres_manifest::{
     IndexRecord, Lockfile, PackageName, ReleaseSource, Requirement, Spec, Version,
 };
 
+use crate::index::CompiledIndex;
 use crate::request::{Locked, PrereleasePolicy, Request, Root, SolveOptions};
 use crate::resolution::Resolution;
-use crate::resolver::{Resolver, Step, Supply};
+use crate::resolver::{Resolver, Step};
 
 /// Why a lockfile cannot be taken as it is.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -71,7 +73,8 @@ pub fn frozen(
         },
         update: None,
     });
-    let mut releases: BTreeMap<&PackageName, (&ReleaseSource, Vec<IndexRecord>)> = BTreeMap::new();
+    // Made into indexes at once: one for each package would take far longer.
+    let mut releases: BTreeMap<ReleaseSource, Vec<IndexRecord>> = BTreeMap::new();
     for ((name, version), package) in &lock.packages {
         let mut record = IndexRecord::new(name.clone(), version.clone());
         record.digest = package.digest;
@@ -88,14 +91,13 @@ pub fn frozen(
                 requirement(package, spec)
             })
             .collect();
-        let entry = releases
-            .entry(name)
-            .or_insert((&package.source, Vec::new()));
-        entry.1.push(record);
+        releases
+            .entry(package.source.clone())
+            .or_default()
+            .push(record);
     }
-    for (name, (source, records)) in releases {
-        let source = source.clone();
-        resolver.provide(name, Supply::Releases { source, records });
+    for (source, records) in releases {
+        resolver.attach(source, Arc::new(CompiledIndex::compile(records)));
     }
     let Step::Solved(resolution) = resolver.step() else {
         return Err(FrozenError::Inconsistent);

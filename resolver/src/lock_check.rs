@@ -5,6 +5,7 @@
 //! exist, that a release was withdrawn or that a registry moved does not make a lock stale.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{
@@ -12,6 +13,7 @@ use pkgres_manifest::{
 };
 
 use crate::hierarchy::{self, Violation};
+use crate::index::CompiledIndex;
 use crate::request::{Locked, PrereleasePolicy, Request};
 use crate::resolver::Supply;
 use crate::selection::Selection;
@@ -265,6 +267,12 @@ impl LockCheck {
                 !self.universe.is_delivered(package)
             })
             .collect()
+    }
+
+    /// Takes a whole index: for the packages that it has there will be no need. What was provided
+    /// or attached before goes first.
+    pub fn attach(&mut self, source: ReleaseSource, index: Arc<CompiledIndex>) {
+        self.universe.attach(source, index);
     }
 
     /// Answers a need.

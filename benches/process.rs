@@ -6,6 +6,10 @@
 //! Two more programs do one thing each: read all lines as records, and open the compiled index that
 //! was made of them, with all that is checked about it. Opening is to take a tenth of reading.
 //!
+//! A second table has `pkgres lock --check` on a lockfile of 1,000 packages that is up to date next to
+//! `uv lock --check` on a project with the same graph, and the start of both programs. `UV` names the
+//! `uv` to measure if it is not on the search path; without one the table is left out.
+//!
 //! `SEED` makes another index, `RUNS` says how many runs a median is taken of, and `PKGRES` names a
 //! binary to measure instead of the one of this workspace.
 
@@ -21,12 +25,16 @@ use std::time::Duration;
 
 use pkgres_benches::files;
 use pkgres_benches::index::IndexShape;
+use pkgres_benches::locked::{self, LockedGraph};
 use pkgres_benches::process::{binary, medians};
 use pkgres_benches::table::{ProcessRow, ProcessTable};
 use pkgres_files::map_file;
 use pkgres_manifest::diagnostic::{Location, SourceText};
 use pkgres_manifest::{IndexReader, IndexRecord, Limits};
 use pkgres_resolver::CompiledIndex;
+
+/// How many packages the lockfiles hold that are checked.
+const LOCKED: usize = 1_000;
 
 /// The argument with which this program is the peer: it goes through the lines of a file.
 const SKIM: &str = "--skim";
@@ -264,6 +272,52 @@ fn measure() -> io::Result<()> {
     });
     let table = ProcessTable {
         peer: "`serde_json`",
+        rows: rows.collect(),
+    };
+    println!("{table}");
+    measure_locked(&pkgres, folder.path(), runs)
+}
+
+/// A lockfile that is up to date, next to that of another program.
+fn measure_locked(pkgres: &Path, folder: &Path, runs: usize) -> io::Result<()> {
+    let Some(uv) = locked::uv() else {
+        eprintln!("left out, for there is no `uv`: the table of `lock --check`");
+        return Ok(());
+    };
+    let graph = LockedGraph { packages: LOCKED };
+    let mut check = graph.for_pkgres(pkgres, folder)?;
+    check.env("PKGRES_CACHE", folder.join("cache"));
+    let version = |program: &Path| {
+        let mut command = Command::new(program);
+        command.arg("--version");
+        command
+    };
+    let mut cases = [
+        Case::new("`pkgres --version`", version(pkgres), false),
+        Case::new("`uv --version`", version(&uv), false),
+        Case::new("`pkgres lock --check`", check, true),
+        Case::new("`uv lock --check`", graph.for_uv(&uv, folder)?, true),
+    ];
+    std::thread::sleep(SETTLED);
+    for case in &mut cases {
+        last_words(&mut case.command)?;
+        last_words(&mut case.command)?;
+    }
+    let results = cases
+        .iter_mut()
+        .map(|case| last_words(&mut case.command))
+        .collect::<io::Result<Vec<String>>>()?;
+    let usages = medians(cases.iter_mut().map(|case| &mut case.command), runs)?;
+    let peers = [usages[1].computing, usages[3].computing];
+    let rows = cases.iter().zip(results).zip(usages).enumerate();
+    let rows = rows.map(|(at, ((case, result), usage))| ProcessRow {
+        case: case.name.to_owned(),
+        result,
+        usage,
+        ratio: Some(usage.computing.as_secs_f64() / peers[at / 2].as_secs_f64()),
+    });
+    let table = ProcessTable {
+        peer: "`uv`",
         rows: rows.collect(),
     };
     println!("{table}");

@@ -18,6 +18,7 @@ pub mod generated;
 pub mod index;
 mod inherited;
 pub mod ladders;
+pub mod locked;
 pub mod measure;
 pub mod memory;
 pub mod peers;

@@ -4,6 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+mod daily;
+
+pub(crate) use daily::*;
+
 /// Resolve versions of class packages.
 #[derive(Debug, Parser)]
 #[command(
@@ -16,7 +20,7 @@ pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// How results are written to stdout
+    /// How results are written to stdout; not every command knows every way
     #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
 
@@ -27,6 +31,18 @@ pub(crate) struct Arguments {
     /// When to use colours
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
     pub(crate) color: Color,
+
+    /// Show no progress
+    #[arg(long, global = true)]
+    pub(crate) no_progress: bool,
+
+    /// Run as if started in this folder
+    #[arg(long, short = 'C', global = true, value_name = "FOLDER")]
+    pub(crate) directory: Option<PathBuf>,
+
+    /// Read this settings file in place of the user's
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -35,6 +51,20 @@ pub(crate) enum Format {
     Text,
     /// One JSON document
     Json,
+    /// Annotations of GitHub workflows: `check`, `lock --check`
+    Github,
+    /// A table for pull requests: `diff`
+    Markdown,
+    /// A picture for Graphviz: `graph`
+    Dot,
+    /// A picture for Markdown: `graph`
+    Mermaid,
+    /// A picture: `graph`
+    Svg,
+    /// CycloneDX 1.6: `export`
+    Cyclonedx,
+    /// SPDX 2.3: `export`
+    Spdx,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -53,12 +83,41 @@ pub(crate) enum Command {
     Resolve(ResolveArgs),
     /// Write the lockfile, or check that it is up to date
     Lock(LockArgs),
+    /// Begin a package
+    Init(InitArgs),
+    /// Require packages
+    Add(AddArgs),
+    /// Do not require packages any more
+    Remove(RemoveArgs),
+    /// Move packages to newer versions in the lockfile
+    Update(UpdateArgs),
+    /// Show which packages have newer versions, and what holds them back
+    Outdated(OutdatedArgs),
+    /// Show what two lockfiles differ in
+    Diff(DiffArgs),
     /// Write versions into an object model
     Pin(PinArgs),
     /// Show the resolution as a tree
-    Tree(SolveArgs),
+    Tree(TreeArgs),
     /// Show why a package is part of the resolution
     Why(WhyArgs),
+    /// Say why there is no resolution, or what a code means
+    Explain(ExplainArgs),
+    /// Draw the resolution, or the conflict, as a picture
+    Graph(GraphArgs),
+    /// Write the resolution as a bill of materials
+    Export(ExportArgs),
+    /// Print the JSON Schema of a format
+    Schema(SchemaArgs),
+    /// Print the completions of a shell
+    Completions(CompletionsArgs),
+    /// Print a man page
+    Man(ManArgs),
+    /// Print a page of the book that is made of the code
+    #[command(hide = true)]
+    Reference(ReferenceArgs),
+    /// Show settings
+    Config(ConfigArgs),
     /// Show what a spec means and which versions match it
     Spec(SpecArgs),
     /// Write an index of the packages in a folder
@@ -155,6 +214,21 @@ pub(crate) struct SolveArgs {
     /// Do not look at the lockfile beside the manifest
     #[arg(long)]
     pub(crate) ignore_lock: bool,
+
+    #[command(flatten)]
+    pub(crate) mode: ModeArgs,
+}
+
+/// How far the lockfile is binding.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ModeArgs {
+    /// Fail if the lockfile is missing or out of date
+    #[arg(long, conflicts_with = "ignore_lock")]
+    pub(crate) locked: bool,
+
+    /// Take the lockfile as it is: read no class files and no registries
+    #[arg(long, conflicts_with_all = ["locked", "ignore_lock"])]
+    pub(crate) frozen: bool,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -162,6 +236,18 @@ pub(crate) struct PolicyArgs {
     /// Whether prereleases are taken
     #[arg(long, value_enum, default_value_t = Prerelease::IfNecessary)]
     pub(crate) prerelease: Prerelease,
+
+    /// Which versions are better
+    #[arg(long, value_enum, default_value_t = Prefer::Newest)]
+    pub(crate) prefer: Prefer,
+
+    /// Leave out releases that were published after a date, or less than a duration ago
+    ///
+    /// A date such as `2026-06-01` includes that day, in UTC; a time such as `2026-06-01T12:00:00Z`
+    /// is meant to the second; a duration is written `7 days`, `2w` or `P7D`. Releases without a
+    /// date of publication, such as those in folders, stay, and so does what is locked.
+    #[arg(long, value_name = "DATE|DURATION")]
+    pub(crate) exclude_newer: Option<String>,
 
     /// Never choose several releases of a package
     #[arg(long)]
@@ -185,6 +271,14 @@ pub(crate) enum Solver {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Prefer {
+    /// Newer ones
+    Newest,
+    /// Older ones, to try out whether a package works with what it says
+    Oldest,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Prerelease {
     /// Only where no stable version fits, or where a requirement names one
     IfNecessary,
@@ -204,11 +298,21 @@ pub(crate) struct ResolveArgs {
     pub(crate) model: Option<PathBuf>,
 }
 
+// Each switch is one of its own.
+#[expect(clippy::struct_excessive_bools)]
 #[derive(Debug, Args)]
 pub(crate) struct LockArgs {
-    /// The manifest of the root, or its folder
+    /// The manifest of the root, or its folder; several are locked beside each other
     #[arg(default_value = "manifest.yaml")]
-    pub(crate) manifest: PathBuf,
+    pub(crate) manifest: Vec<PathBuf>,
+
+    /// Lock the members of the workspace that the nearest pkgres.toml names
+    #[arg(long)]
+    pub(crate) workspace: bool,
+
+    /// Solve all manifests together, so that they agree on versions
+    #[arg(long, conflicts_with_all = ["check", "locked"])]
+    pub(crate) one_solve: bool,
 
     #[command(flatten)]
     pub(crate) registry: RegistryArgs,
@@ -219,6 +323,18 @@ pub(crate) struct LockArgs {
     /// Write nothing; fail if the lockfile is out of date
     #[arg(long)]
     pub(crate) check: bool,
+
+    /// The same as `--check`
+    #[arg(long, conflicts_with_all = ["ignore_lock", "accept_changed"])]
+    pub(crate) locked: bool,
+
+    /// Take the lockfile as it is, which leaves nothing to do
+    #[arg(long, hide = true)]
+    pub(crate) frozen: bool,
+
+    /// Say what would change, and write nothing
+    #[arg(long, conflicts_with_all = ["check", "locked"])]
+    pub(crate) dry_run: bool,
 
     /// Start afresh instead of keeping the versions that are locked
     #[arg(long, conflicts_with = "check")]

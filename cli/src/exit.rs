@@ -18,6 +18,8 @@ pub(crate) enum Exit {
     Integrity = 4,
     /// The solver gave up.
     GaveUp = 5,
+    /// There are changes, where it was asked for that this be told.
+    Pending = 10,
 }
 
 impl From<Exit> for ExitCode {

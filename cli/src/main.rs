@@ -9,6 +9,8 @@ mod exit;
 mod failure;
 mod network;
 mod output;
+mod parse;
+mod progress;
 mod project;
 mod registries;
 mod settings;
@@ -17,14 +19,11 @@ mod show;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use clap::Parser as _;
-
-use crate::args::Arguments;
 use crate::output::Output;
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
-        Ok(arguments) => arguments,
+    let words = match parse::words() {
+        Ok(words) => words,
         Err(error) => {
             // Help and version are data, and go to stdout with success.
             let printed = error.print().and_then(|()| std::io::stdout().flush());
@@ -36,6 +35,12 @@ fn main() -> ExitCode {
             };
         }
     };
-    let mut output = Output::new(&arguments);
-    commands::run(arguments, &mut output).into()
+    let before = Output::new(&words.arguments);
+    match parse::with_settings(words) {
+        Ok(arguments) => {
+            let mut output = Output::new(&arguments);
+            commands::run(arguments, &mut output).into()
+        }
+        Err(failure) => commands::fail(&failure, before).into(),
+    }
 }

@@ -18,7 +18,7 @@ use crate::registries::{self, Place};
 const STATE_VARIABLE: &str = "PKGRES_STATE";
 
 /// The variable that names the folder of the file of tokens.
-const CONFIG_VARIABLE: &str = "PKGRES_CONFIG";
+const CREDENTIALS_VARIABLE: &str = "PKGRES_CREDENTIALS";
 
 /// The file of tokens.
 const TOKEN_FILE: &str = "credentials.json";
@@ -67,7 +67,7 @@ pub(crate) fn folder(own: &str, of_user: &str, in_home: &str) -> Option<PathBuf>
 
 /// Where tokens are kept.
 pub(crate) fn token_file() -> Option<PathBuf> {
-    let folder = folder(CONFIG_VARIABLE, "XDG_CONFIG_HOME", ".config")?;
+    let folder = folder(CREDENTIALS_VARIABLE, "XDG_CONFIG_HOME", ".config")?;
     Some(folder.join(TOKEN_FILE))
 }
 

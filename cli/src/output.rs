@@ -1,12 +1,14 @@
 //! What is printed: data to stdout, everything else to stderr.
 
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anstream::{AutoStream, ColorChoice};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 
 use crate::args::{Arguments, Color, Format};
 use crate::exit::Exit;
+use crate::progress::Progress;
 use crate::show;
 
 /// The two streams of a run and how to write to them.
@@ -14,10 +16,48 @@ pub(crate) struct Output {
     pub(crate) format: Format,
     quiet: bool,
     styled: bool,
-    stdout: io::BufWriter<io::Stdout>,
+    shows_progress: bool,
+    stdout: io::BufWriter<Box<dyn io::Write + Send>>,
     /// Why not all data came through; nothing is written after it.
     failure: Option<io::Error>,
-    stderr: AutoStream<io::Stderr>,
+    stderr: Box<dyn io::Write + Send>,
+}
+
+/// What was written to streams that are kept.
+#[derive(Debug, Default, Clone)]
+struct Kept(Arc<Mutex<Vec<u8>>>);
+
+impl Kept {
+    fn text(&self) -> String {
+        let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+impl io::Write for Kept {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What a part of a run wrote while others ran beside it.
+pub(crate) struct Part {
+    pub(crate) data: String,
+    pub(crate) said: String,
+}
+
+/// How the parts of a run write.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Manner {
+    format: Format,
+    quiet: bool,
+    styled: bool,
 }
 
 impl Output {
@@ -27,14 +67,55 @@ impl Output {
             Color::Always => ColorChoice::Always,
             Color::Never => ColorChoice::Never,
         };
+        // Nobody watches a job, and what moves has no place in its record.
+        let is_job = std::env::var_os("CI").is_some_and(|value| !value.is_empty());
+        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let is_watched = io::stderr().is_terminal() && !is_job && !is_dumb;
         Self {
+            shows_progress: is_watched && !arguments.no_progress && !arguments.quiet,
             format: arguments.format,
             quiet: arguments.quiet,
             styled: choice != ColorChoice::Never,
-            stdout: io::BufWriter::new(io::stdout()),
+            stdout: io::BufWriter::new(Box::new(io::stdout())),
             failure: None,
-            stderr: AutoStream::new(io::stderr(), choice),
+            stderr: Box::new(AutoStream::new(io::stderr(), choice)),
         }
+    }
+
+    /// How this writes, for parts of the run that write by themselves.
+    pub(crate) fn manner(&self) -> Manner {
+        Manner {
+            format: self.format,
+            quiet: self.quiet,
+            styled: self.styled,
+        }
+    }
+
+    /// Lets a part of a run write to something that is shown later.
+    pub(crate) fn keep(manner: Manner, part: impl FnOnce(&mut Self)) -> Part {
+        let (stdout, stderr) = (Kept::default(), Kept::default());
+        let mut output = Self {
+            format: manner.format,
+            quiet: manner.quiet,
+            styled: manner.styled,
+            shows_progress: false,
+            stdout: io::BufWriter::new(Box::new(stdout.clone())),
+            failure: None,
+            stderr: Box::new(stderr.clone()),
+        };
+        part(&mut output);
+        output.flush();
+        Part {
+            data: stdout.text(),
+            said: stderr.text(),
+        }
+    }
+
+    /// Shows what is being done until the answer is dropped, if it takes longer than a moment and
+    /// somebody watches. Nothing may be written meanwhile.
+    pub(crate) fn progress(&mut self, what: &str) -> Progress {
+        self.flush();
+        Progress::new(what, self.shows_progress)
     }
 
     pub(crate) fn is_json(&self) -> bool {

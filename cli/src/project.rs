@@ -9,11 +9,15 @@ use pkgres_manifest::{LOCK_FILE, Lockfile, MANIFEST_FILE, Package, PackageManife
 use pkgres_registry_client::PackageFolder;
 use pkgres_resolver::Locked;
 
+use crate::commands::no_lockfile;
+use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 
 /// A root and where it lies.
 pub(crate) struct Project {
     pub(crate) folder: PathBuf,
+    /// The manifest.
+    pub(crate) manifest: PathBuf,
     pub(crate) package: Arc<Package>,
 }
 
@@ -36,8 +40,23 @@ impl Project {
             }
             Failure::from(finding)
         })?;
+        Self::assemble(folder, manifest, &bytes, options)
+    }
+
+    /// The same root with another manifest, which need not be on the disk.
+    pub(crate) fn with_manifest(&self, text: &str, options: &ReadOptions) -> Result<Self> {
+        let (folder, manifest) = (self.folder.clone(), self.manifest.clone());
+        Self::assemble(folder, manifest, text.as_bytes(), options)
+    }
+
+    fn assemble(
+        folder: PathBuf,
+        path: PathBuf,
+        bytes: &[u8],
+        options: &ReadOptions,
+    ) -> Result<Self> {
         let (manifest, _) =
-            PackageManifest::read(&manifest.to_string_lossy(), &bytes, options).into_result()?;
+            PackageManifest::read(&path.to_string_lossy(), bytes, options).into_result()?;
         let files = PackageFolder::open(&folder, options)?;
         let mut unreadable = Vec::new();
         let class_limit = options.limits.class_file_bytes;
@@ -57,6 +76,7 @@ impl Project {
         let (package, _) = package.into_result()?;
         Ok(Self {
             folder,
+            manifest: path,
             package: Arc::new(package),
         })
     }
@@ -71,6 +91,18 @@ impl Project {
         read_lock_bytes(&self.lock_path(), options)
     }
 
+    /// The lockfile, which `--locked` wants to be there. One that is damaged or an unresolved merge
+    /// does not fit.
+    pub(crate) fn existing_lockfile(&self, options: &ReadOptions) -> Result<Lockfile> {
+        let Some(bytes) = self.lock_bytes(options)? else {
+            return Err(no_lockfile("--locked", "locked"));
+        };
+        parse_lock(&self.lock_path(), &bytes, options).map_err(|mut failure| {
+            failure.exit = Exit::Failed;
+            failure
+        })
+    }
+
     /// The lockfile, if there is one. It must be whole.
     pub(crate) fn lockfile(&self, options: &ReadOptions) -> Result<Option<Lockfile>> {
         match self.lock_bytes(options)? {
@@ -82,7 +114,7 @@ impl Project {
 
 /// The bytes of a lockfile, if there is one. Links are not followed: what is read here is what
 /// `lock` would replace.
-fn read_lock_bytes(path: &Path, options: &ReadOptions) -> Result<Option<Vec<u8>>> {
+pub(crate) fn read_lock_bytes(path: &Path, options: &ReadOptions) -> Result<Option<Vec<u8>>> {
     match read_file(path, options.limits.lock_bytes, Follow::Nothing) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.is_not_found() => Ok(None),

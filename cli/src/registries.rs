@@ -1,18 +1,21 @@
 //! The registries of a run.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{IndexRecord, PackageName, ReadOptions};
+use pkgres_manifest::{IndexRecord, PackageName, ReadOptions, RegistryName, Spec};
 use pkgres_registry_client::protocol::PublicKey;
-use pkgres_registry_client::{IndexCache, Namespace, RegistryLocation, RegistrySet, read_provided};
+use pkgres_registry_client::{
+    HttpOptions, IndexCache, Namespace, OnlyPackage, RegistryLocation, RegistrySet, read_provided,
+};
 
 use crate::args::RegistryArgs;
 use crate::failure::{Failure, Result};
 use crate::network;
-use crate::settings::{Registries, RegistryTable, Settings};
+use crate::settings::{self, Override, Registries, RegistryTable, Settings, overrides};
 
 /// The variable that names registries, separated by commas.
 const REGISTRY_VARIABLE: &str = "PKGRES_REGISTRY";
@@ -84,7 +87,46 @@ pub(crate) fn open_all(
             registries.bind(namespace.clone(), place.location.name.clone());
         }
     }
+    for (package, found) in overrides(&settings::current().project)? {
+        if let Override::Path(path) = found {
+            registries.prefer(Box::new(stand_in(package, &path, options)?));
+        }
+    }
     Ok(registries)
+}
+
+/// The package in a folder, which stands in for what registries have of it.
+fn stand_in(package: PackageName, path: &Path, options: &ReadOptions) -> Result<OnlyPackage> {
+    let mut locations =
+        RegistryLocation::parse_all([format!("dir:{}", path.display()).as_str()], Path::new(""))
+            .map_err(|error| Failure::usage(format!("overrides: {error}")))?;
+    let mut location = locations.remove(0);
+    location.name = RegistryName::parse(&format!("override-{package}").to_ascii_lowercase())
+        .map_err(|error| Failure::usage(format!("overrides: {error}")))?;
+    let http = HttpOptions::new(jiff::Timestamp::now());
+    let registry = location.open(options, None, &http)?;
+    let found = registry.records(std::slice::from_ref(&package))?;
+    if found.iter().flatten().next().is_none() {
+        let path = path.to_string_lossy();
+        return Err(Failure::usage(format!(
+            "overrides: there is no package `{package}` in {}",
+            pkgres_manifest::diagnostic::Escaped::new(&path)
+        )));
+    }
+    Ok(OnlyPackage::new(registry, package))
+}
+
+/// What requirements are taken to say in place of what is written.
+pub(crate) fn overriding_specs() -> Result<BTreeMap<PackageName, Spec>> {
+    let overrides = overrides(&settings::current().project)?;
+    let spec = |found| match found {
+        Override::Spec(spec) => spec,
+        Override::Path(_) => Spec::any(),
+    };
+    Ok(overrides
+        .into_iter()
+        .map(|(package, found)| (package, spec(found)))
+        .collect())
 }
 
 /// Where the cache is.
@@ -94,6 +136,12 @@ pub(crate) fn open_all(
 pub(crate) fn cache_folder(no_cache: bool) -> Option<PathBuf> {
     if no_cache {
         return None;
+    }
+    if std::env::var_os(CACHE_VARIABLE).is_none_or(|value| value.is_empty())
+        && let Some(cache) = settings::current().get("cache")
+        && matches!(cache.origin, settings::Origin::File(_))
+    {
+        return Some(PathBuf::from(&cache.value));
     }
     network::folder(CACHE_VARIABLE, "XDG_CACHE_HOME", ".cache")
 }

@@ -1,100 +1,56 @@
-//! `pkgres.toml`: the settings of a project.
+//! `pkgres.toml` and the user's settings.
+
+mod declared;
+mod layers;
+mod overrides;
+mod registries;
 
 use std::path::{Path, PathBuf};
 
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, SourceText, Span};
 use pkgres_manifest::most_similar;
+use toml::Table;
 
-use serde::de::{MapAccess, SeqAccess, Visitor};
+pub(crate) use declared::{DECLARED, Files, Kind};
+pub(crate) use layers::{Effective, Layers, Origin, current, install};
+pub(crate) use overrides::{Override, overrides};
+pub(crate) use registries::{Registries, RegistryTable};
 
-use crate::failure::Result as Outcome;
+use crate::failure::Result;
 
 /// The name of the settings file.
-const SETTINGS_FILE: &str = "pkgres.toml";
+pub(crate) const SETTINGS_FILE: &str = "pkgres.toml";
 
 /// The largest settings file, in bytes.
 const MAX_SETTINGS_BYTES: u64 = 1 << 20;
 
-/// The settings of a project.
-#[derive(Debug, Default, PartialEq, Eq)]
+/// What a settings file says.
+#[derive(Debug, Default, PartialEq)]
 pub(crate) struct Settings {
+    /// The settings file.
+    pub(crate) path: PathBuf,
     /// The folder of the settings file, from which paths in it are taken.
     pub(crate) folder: PathBuf,
     /// The registries in order of preference.
     pub(crate) registries: Option<Registries>,
-}
-
-/// Registries as the settings write them.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Registries {
-    /// A list of places: `registries = ["dir:packages"]`.
-    Places(Vec<String>),
-    /// Tables, by the name of the registry: `[registries.acme]`.
-    Tables(Vec<(String, RegistryTable)>),
-}
-
-/// What the settings say of a registry.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct RegistryTable {
-    /// Where it is, as after `--registry`.
-    pub(crate) location: String,
-    /// Names that are asked of this registry alone.
-    #[serde(default)]
-    pub(crate) namespaces: Vec<String>,
-    /// The key that signs its state.
-    pub(crate) key: Option<String>,
-    /// A file with certificates of authorities that are believed for it.
-    pub(crate) ca: Option<PathBuf>,
-}
-
-impl<'de> serde::Deserialize<'de> for Registries {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct EitherForm;
-
-        impl<'de> Visitor<'de> for EitherForm {
-            type Value = Registries;
-
-            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                formatter.write_str("a list of registries, or a table for each")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Registries, A::Error> {
-                let mut places = Vec::new();
-                while let Some(place) = access.next_element()? {
-                    places.push(place);
-                }
-                Ok(Registries::Places(places))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Registries, A::Error> {
-                let mut tables = Vec::new();
-                while let Some(table) = access.next_entry()? {
-                    tables.push(table);
-                }
-                Ok(Registries::Tables(tables))
-            }
-        }
-
-        deserializer.deserialize_any(EitherForm)
-    }
+    /// Everything that is in it.
+    pub(crate) table: Table,
 }
 
 #[derive(serde::Deserialize)]
-#[serde(deny_unknown_fields)]
 struct File {
     registries: Option<Registries>,
 }
 
 impl Settings {
     /// Reads the nearest settings file in a folder and those above it; there need not be one.
-    pub(crate) fn nearest(folder: &Path) -> Outcome<Self> {
+    pub(crate) fn nearest(folder: &Path) -> Result<Self> {
         let start = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         for folder in start.ancestors() {
             let path = folder.join(SETTINGS_FILE);
             match read_file(&path, MAX_SETTINGS_BYTES, Follow::Links) {
-                Ok(bytes) => return Self::parse(&path, &bytes),
+                Ok(bytes) => return Self::parse(&path, &bytes, Files::Project),
                 Err(error) if error.is_not_found() => {}
                 Err(error) => return Err(error.into()),
             }
@@ -102,10 +58,10 @@ impl Settings {
         Ok(Self::default())
     }
 
-    fn parse(path: &Path, bytes: &[u8]) -> Outcome<Self> {
+    fn parse(path: &Path, bytes: &[u8], files: Files) -> Result<Self> {
         let text = String::from_utf8_lossy(bytes);
-        let file: File = toml::from_str(&text).map_err(|error| {
-            let source = SourceText::new(path.to_string_lossy(), text.clone());
+        let source = SourceText::new(path.to_string_lossy(), text.clone());
+        let syntax = |error: &toml::de::Error| {
             let span = error.span().unwrap_or_default();
             let location = Location::new(
                 &source,
@@ -120,19 +76,48 @@ impl Settings {
                 .next()
                 .unwrap_or_default()
                 .to_owned();
-            let mut finding = Diagnostic::error(Code::Usage, message).at(location);
-            let written = text.get(span).unwrap_or_default();
-            if let Some(similar) = most_similar(
-                written,
-                ["registries", "location", "namespaces", "key", "ca"],
-            ) {
-                finding = finding.hint(format!("did you mean `{similar}`?"));
+            Diagnostic::error(Code::Usage, message).at(location)
+        };
+        let table: Table = toml::from_str(&text).map_err(|error| syntax(&error))?;
+        if let Some((key, message, hint)) = layers::check_table(&table, files) {
+            let mut finding = Diagnostic::error(Code::Usage, message);
+            if let Some(span) = span_of(&text, &key) {
+                finding = finding.at(Location::new(&source, span));
             }
-            finding
+            if let Some(hint) = hint {
+                finding = finding.hint(hint);
+            }
+            return Err(finding.into());
+        }
+        let file: File = toml::from_str(&text).map_err(|error| {
+            let written = error.span().and_then(|span| text.get(span));
+            let similar = most_similar(written.unwrap_or_default(), registries::KEYS);
+            match similar {
+                Some(similar) => syntax(&error).hint(format!("did you mean `{similar}`?")),
+                None => syntax(&error),
+            }
         })?;
         Ok(Self {
+            path: path.to_owned(),
             folder: path.parent().unwrap_or(Path::new("")).to_owned(),
             registries: file.registries,
+            table,
         })
     }
+
+    /// A setting as text, if the file has it and it is not a table.
+    pub(crate) fn value(&self, key: &str) -> Option<String> {
+        layers::as_text(self.table.get(key)?)
+    }
+}
+
+/// Where a key of the top level stands.
+fn span_of(text: &str, key: &str) -> Option<Span> {
+    type Spanned = std::collections::BTreeMap<toml::Spanned<String>, toml::Value>;
+    let keys: Spanned = toml::from_str(text).ok()?;
+    let found = keys.keys().find(|found| found.get_ref() == key)?.span();
+    Some(Span {
+        start: found.start,
+        end: found.end,
+    })
 }

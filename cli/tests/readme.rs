@@ -1,4 +1,4 @@
-//! The commands in the README print what it says they print.
+//! The commands in the README and in the book print what it says they print.
 
 use std::path::Path;
 
@@ -11,5 +11,7 @@ fn commands() {
         .register_bin("pkgres", trycmd::cargo::cargo_bin!("pkgres"))
         .env("NO_COLOR", "1")
         .env("PKGRES_REGISTRY", "")
-        .case("README.md");
+        .case("README.md")
+        .case("docs/start.md")
+        .case("docs/concepts.md");
 }

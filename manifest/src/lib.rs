@@ -43,6 +43,7 @@ mod lockfile;
 mod name;
 mod object_model;
 mod package;
+mod schema;
 mod similar;
 mod source;
 mod spec;
@@ -56,7 +57,10 @@ pub use class_file::{
 pub use digest::{ArtifactDigest, DigestError, sha256};
 pub use index_record::{IndexReader, IndexRecord, IndexedClass};
 pub use limits::Limits;
-pub use lockfile::{LOCK_FILE, LockedPackage, LockedRequirement, Lockfile};
+pub use lockfile::{
+    BindingChange, LOCK_FILE, LockDiff, LockedPackage, LockedRequirement, Lockfile, OverrideChange,
+    PackageChange, ReleaseChange, RequirementChange,
+};
 pub use name::{ClassName, DEFAULT_CORE_LIBRARY, MAX_NAME_BYTES, NameError, PackageName};
 pub use object_model::{
     ModelObject, ModelValue, ObjectId, ObjectModel, Pins, ValueKind, VersionPin,
@@ -64,8 +68,9 @@ pub use object_model::{
 pub use package::{
     CLASSES_FOLDER, ClassEntry, Format, FormatError, Located, MANIFEST_FILE, MAX_PATH_BYTES,
     MAX_PATH_PART_BYTES, MAX_PATH_PARTS, Package, PackageKind, PackageManifest, PackagePath,
-    PathError, ReadOptions, Requirement, SupportedFormats,
+    PathError, ReadOptions, Requirement, RequirementEdit, SupportedFormats,
 };
+pub use schema::{class_schema, lock_schema, manifest_schema};
 pub use similar::most_similar;
 pub use source::{RegistryName, RegistryNameError, ReleaseSource};
 pub use spec::{Interval, MAX_SPEC_BYTES, MAX_SPEC_CLAUSES, Spec, SpecError, VersionSet};

@@ -107,13 +107,17 @@ fn lockfile() -> impl Strategy<Value = Lockfile> {
             digest,
             requires,
         });
+    let overriding =
+        spec().prop_map(|spec| Spec::parse(&spec.normal_form()).expect("a normal form is a spec"));
     (
         btree_map(name(), btree_map(name(), requirement, 0..4), 0..3),
+        btree_map(name(), overriding, 0..3),
         btree_set(name(), 0..3),
         btree_map((name(), version()), package, 0..5),
     )
-        .prop_map(|(roots, side_by_side, packages)| Lockfile {
+        .prop_map(|(roots, overrides, side_by_side, packages)| Lockfile {
             roots,
+            overrides,
             side_by_side,
             packages,
         })
@@ -297,6 +301,10 @@ fn a_lockfile_is_yaml() {
                 },
             )]),
         )]),
+        overrides: BTreeMap::from([(
+            PackageName::parse("org.acme.Db").expect("a name"),
+            Spec::parse(">=1").expect("a spec"),
+        )]),
         side_by_side: BTreeSet::from([PackageName::parse("org.acme.Db").expect("a name")]),
         packages: BTreeMap::from([(
             (
@@ -321,6 +329,7 @@ fn a_lockfile_is_yaml() {
             "name": "org.acme.Web",
             "requires": {"org.acme.Db": {"spec": ">=1.0.0,<2.0.0,!=1.5", "version": "1.4.0-rc.1"}},
         }],
+        "overrides": [{"name": "org.acme.Db", "spec": ">=1.0.0"}],
         "side_by_side": ["org.acme.Db"],
         "packages": [{
             "name": "org.acme.Db",

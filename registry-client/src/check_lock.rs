@@ -10,6 +10,9 @@ pub fn check_lock(
     mut check: LockCheck,
     registries: &RegistrySet,
 ) -> Result<LockReport, RegistryError> {
+    for (source, index) in registries.compiled()? {
+        check.attach(source, index);
+    }
     let names = check.needs();
     let supplies = registries.supply(&names)?;
     for (name, supply) in names.iter().zip(supplies) {

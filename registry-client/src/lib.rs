@@ -33,7 +33,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod bill;
 mod check_lock;
+mod class_graph;
 mod directory;
 mod drive;
 pub mod http;
@@ -42,13 +44,17 @@ mod index_file;
 mod location;
 mod memory;
 mod namespace;
+mod only;
+mod outdated;
 mod pin;
 pub mod protocol;
 mod provided;
 mod registry;
 mod set;
 
+pub use bill::{Maker, cyclonedx, spdx};
 pub use check_lock::check_lock;
+pub use class_graph::{ClassNode, class_graph};
 pub use directory::{DirectoryRegistry, FolderFile, PackageFolder};
 pub use drive::{Answer, advance, drive};
 pub use http::{Address, HttpOptions, HttpRegistry};
@@ -57,6 +63,8 @@ pub use index_file::IndexFileRegistry;
 pub use location::{LocationError, RegistryLocation};
 pub use memory::MemoryRegistry;
 pub use namespace::{Namespace, NamespaceError};
+pub use only::OnlyPackage;
+pub use outdated::{Holder, Outdated, outdated};
 pub use pin::fill_plan;
 pub use provided::read_provided;
 pub use registry::{Artifact, Registry, RegistryError};

@@ -8,7 +8,7 @@ use pkgres_manifest::{
     ArtifactDigest, ClassName, Package, PackageName, ReadOptions, RegistryName, ReleaseSource,
     Version,
 };
-use pkgres_resolver::{Resolver, Supply};
+use pkgres_resolver::{CompiledIndex, Resolver, Supply};
 
 use crate::namespace::Namespace;
 use crate::registry::{Artifact, Registry, RegistryError};
@@ -94,17 +94,27 @@ impl RegistrySet {
     /// An index as a whole cannot be told which of its packages may be taken: where names are bound
     /// to registries, every package is asked for.
     pub fn attach_to(&self, resolver: &mut Resolver) -> Result<(), RegistryError> {
-        if !self.bindings.is_empty() {
+        if !self.bindings.is_empty() || resolver.needs_dates() {
             return Ok(());
         }
+        for (source, index) in self.compiled()? {
+            resolver.attach(source, index);
+        }
+        Ok(())
+    }
+
+    /// The indexes of the registries that have theirs at hand, up to the first that does not.
+    pub(crate) fn compiled(
+        &self,
+    ) -> Result<Vec<(ReleaseSource, Arc<CompiledIndex>)>, RegistryError> {
+        let mut found = Vec::new();
         for registry in &self.registries {
             let Some(index) = registry.compiled()? else {
                 break;
             };
-            let source = ReleaseSource::Registry(registry.name().clone());
-            resolver.attach(source, index);
+            found.push((ReleaseSource::Registry(registry.name().clone()), index));
         }
-        Ok(())
+        Ok(found)
     }
 
     /// The packages that define a class, sorted. Each is asked of the registry that it comes from.

@@ -39,6 +39,7 @@ mod cancel;
 mod conflict;
 mod encoding;
 mod engine;
+mod frozen;
 mod greedy;
 mod hierarchy;
 mod improve;
@@ -57,12 +58,13 @@ mod word_set;
 pub use cancel::Cancellation;
 pub use conflict::{Conflict, Reason, ReasonKind, Repair};
 pub use engine::Engine;
+pub use frozen::{FrozenError, frozen};
 pub use index::{CompiledIndex, IndexBytesError};
 pub use lock_check::{LockCheck, LockReport, Staleness};
 pub use model::{Fallback, ModelPlan, PlannedModel, Substitution};
 pub use request::{
-    Bindings, Locked, LockedArtifact, ModelRoot, ObjectDemand, PrereleasePolicy, Request, Root,
-    SolveOptions,
+    Bindings, Locked, LockedArtifact, ModelRoot, ObjectDemand, Preference, PrereleasePolicy,
+    Request, Root, SolveOptions,
 };
 pub use resolution::{
     ArtifactChange, BoundRequirement, ChosenPrerelease, Demand, PathStep, PrereleaseReason,

@@ -5,6 +5,7 @@
 //! exist, that a release was withdrawn or that a registry moved does not make a lock stale.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{
@@ -12,6 +13,7 @@ use pkgres_manifest::{
 };
 
 use crate::hierarchy::{self, Violation};
+use crate::index::CompiledIndex;
 use crate::request::{Locked, PrereleasePolicy, Request};
 use crate::resolver::Supply;
 use crate::selection::Selection;
@@ -54,6 +56,15 @@ pub enum Staleness {
         spec: Spec,
         /// Where it is.
         location: Option<Location>,
+    },
+    /// An override came, went or says something else than when the lock was written.
+    OverrideChanged {
+        /// The package.
+        package: PackageName,
+        /// What the override said; `None` if there was none.
+        locked: Option<Spec>,
+        /// What it says; `None` if there is none any more.
+        spec: Option<Spec>,
     },
     /// A release is not in the registries any more.
     Gone {
@@ -206,11 +217,13 @@ impl LockCheck {
             roots,
             core,
             provided,
+            overrides,
             options,
             ..
         } = request;
         let locked = Locked::from_lockfile(&lock);
         let mut universe = Universe::new(core.as_ref(), PrereleasePolicy::Allow, locked);
+        universe.override_requirements(overrides);
         for root in roots {
             universe.add_root(root);
         }
@@ -256,6 +269,12 @@ impl LockCheck {
             .collect()
     }
 
+    /// Takes a whole index: for the packages that it has there will be no need. What was provided
+    /// or attached before goes first.
+    pub fn attach(&mut self, source: ReleaseSource, index: Arc<CompiledIndex>) {
+        self.universe.attach(source, index);
+    }
+
     /// Answers a need.
     pub fn provide(&mut self, name: &PackageName, supply: Supply) {
         self.universe.provide(name, supply);
@@ -267,6 +286,7 @@ impl LockCheck {
             self.provide(&name, Supply::Unknown);
         }
         let mut report = LockReport::default();
+        self.check_overrides(&mut report);
         self.check_roots(&mut report);
         let lock = std::mem::take(&mut self.lock);
         for ((name, version), locked) in &lock.packages {
@@ -279,6 +299,21 @@ impl LockCheck {
             self.check_whole(&lock, &mut report);
         }
         report
+    }
+
+    fn check_overrides(&self, report: &mut LockReport) {
+        let now = self.universe.overrides();
+        let names: BTreeSet<&PackageName> = self.lock.overrides.keys().chain(now.keys()).collect();
+        for name in names {
+            let (locked, spec) = (self.lock.overrides.get(name), now.get(name));
+            if locked.map(Spec::set) != spec.map(Spec::set) {
+                report.stale.push(Staleness::OverrideChanged {
+                    package: name.clone(),
+                    locked: locked.cloned(),
+                    spec: spec.cloned(),
+                });
+            }
+        }
     }
 
     fn check_roots(&mut self, report: &mut LockReport) {

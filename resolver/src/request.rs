@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use pkgres_manifest::{
     ArtifactDigest, IndexRecord, Lockfile, ObjectModel, PackageName, ReleaseSource, Spec, Version,
 };
@@ -26,11 +27,26 @@ pub enum PrereleasePolicy {
     Never,
 }
 
+/// Which version is the better one of two stable versions, or of two prereleases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Preference {
+    /// The newer one.
+    #[default]
+    Newest,
+    /// The older one: what a package says that it works with is put to the test.
+    Oldest,
+}
+
 /// What the solver may do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SolveOptions {
     /// How prereleases compare.
     pub prerelease: PrereleasePolicy,
+    /// Whether newer versions are better, or older ones.
+    pub prefer: Preference,
+    /// Releases that were published at this time or later are no candidates unless they are locked.
+    /// A release without a date of publication is taken for old.
+    pub exclude_newer: Option<Timestamp>,
     /// Whether several releases of a package are out of the question.
     pub single_version: bool,
     /// After how many steps the solver gives up. A step is a decision or a conflict.
@@ -47,6 +63,8 @@ impl Default for SolveOptions {
     fn default() -> Self {
         Self {
             prerelease: PrereleasePolicy::default(),
+            prefer: Preference::default(),
+            exclude_newer: None,
             single_version: false,
             max_steps: 10_000_000,
             patience: 200,
@@ -207,6 +225,10 @@ pub struct Request {
     pub provided: Vec<IndexRecord>,
     /// What an earlier resolution held.
     pub locked: Locked,
+    /// What every requirement on a package is taken to say, whatever is written: the way past a
+    /// wrong bound in the manifest of somebody else. Whatever is said about a requirement says
+    /// where this is so.
+    pub overrides: BTreeMap<PackageName, Spec>,
     /// What the solver may do.
     pub options: SolveOptions,
     /// Which packages are to move away from what is locked, with as few others as possible; `None`
@@ -222,6 +244,7 @@ impl Request {
             core: Some(PackageName::default_core_library()),
             provided: Vec::new(),
             locked: Locked::default(),
+            overrides: BTreeMap::new(),
             options: SolveOptions::default(),
             update: None,
         }

@@ -80,6 +80,8 @@ pub struct BoundRequirement {
     pub package: PackageName,
     /// The versions that are allowed.
     pub spec: Spec,
+    /// What the manifest says, if an override stands in its place.
+    pub overridden: Option<Spec>,
     /// The version that was chosen.
     pub version: Version,
 }
@@ -273,6 +275,26 @@ impl Resolution {
             .find(|package| package.name == *name)
     }
 
+    /// Who requires a package, and in which versions: roots first, then by name and version.
+    pub fn requirers(&self, name: &PackageName) -> Vec<Demand> {
+        let roots = self.roots().iter();
+        let roots = roots.map(|root| (&root.name, &root.version, &root.requires));
+        let packages = self.packages().iter();
+        let packages = packages.map(|package| (&package.name, &package.version, &package.requires));
+        roots
+            .chain(packages)
+            .flat_map(|(owner, version, requires)| {
+                let bound = requires.iter().filter(|bound| bound.package == *name);
+                bound.map(|bound| Demand {
+                    owner: owner.clone(),
+                    owner_version: version.clone(),
+                    spec: bound.spec.clone(),
+                    version: bound.version.clone(),
+                })
+            })
+            .collect()
+    }
+
     /// How a package comes in: for each requirement on it, the shortest path from a root. The
     /// shortest path comes first. Empty if the package is not part of the resolution.
     pub fn paths_to(&self, name: &PackageName) -> Vec<Vec<PathStep>> {
@@ -326,6 +348,7 @@ impl Resolution {
                     (root.name.clone(), requirements.collect())
                 })
                 .collect(),
+            overrides: self.solved.universe.overrides(),
             side_by_side: self
                 .side_by_side()
                 .iter()
@@ -382,10 +405,11 @@ impl Parts {
         for (at, release) in selection.releases().iter().enumerate() {
             let targets = selection.bound_at(at);
             let mut requires = Vec::with_capacity(targets.len());
-            universe.each_requirement(*release, &mut specs, |package, spec| {
+            universe.each_requirement(*release, &mut specs, |package, spec, overridden| {
                 requires.push(BoundRequirement {
                     package: universe.name(package).clone(),
                     spec,
+                    overridden,
                     version: universe.version(targets[requires.len()]).clone(),
                 });
             });

@@ -139,6 +139,7 @@ impl Resolver {
             core,
             provided,
             locked,
+            overrides,
             options,
             update,
         } = request;
@@ -157,6 +158,8 @@ impl Resolver {
         // Only the native engine can be told what stays.
         let engine = update.as_ref().map_or(options.engine, |_| Engine::Native);
         let mut universe = Universe::new(core.as_ref(), options.prerelease, locked);
+        universe.prefer(options.prefer, options.exclude_newer);
+        universe.override_requirements(overrides);
         for root in roots {
             universe.add_root(root);
         }
@@ -187,8 +190,19 @@ impl Resolver {
 
     /// Takes a whole index: for the packages that it has there will be no need. What was provided
     /// or attached before goes first. Indexes are attached before the first step.
+    ///
+    /// An index does not hold when releases were published. Where that
+    /// [has to be known](Self::needs_dates) it is not taken.
     pub fn attach(&mut self, source: ReleaseSource, index: Arc<CompiledIndex>) {
-        self.universe.attach(source, index);
+        if !self.needs_dates() {
+            self.universe.attach(source, index);
+        }
+    }
+
+    /// Whether the solver has to know when releases were published, so that it asks for the records
+    /// of every package.
+    pub fn needs_dates(&self) -> bool {
+        self.universe.needs_dates()
     }
 
     /// Answers a need. What was provided first for a name stays.

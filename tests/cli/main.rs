@@ -6,7 +6,10 @@
 //! case of its own, in a TOML file. What no document can show is in the modules.
 
 mod corpus;
+mod documents;
+mod generated;
 mod streams;
+mod terminal;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -33,7 +36,7 @@ fn cases() {
         .env("PKGRES_REGISTRY", "")
         .env("PKGRES_CACHE", cache)
         .env("PKGRES_STATE", cache)
-        .env("PKGRES_CONFIG", cache)
+        .env("PKGRES_CREDENTIALS", cache)
         .case("../tests/cli/*.md")
         .case("../tests/cli/*.toml")
         .skip(ENVIRONMENT)

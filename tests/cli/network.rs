@@ -72,7 +72,7 @@ impl User {
             .env("HOME", self.home.path())
             .env("PKGRES_CACHE", self.home.path().join("cache"))
             .env("PKGRES_STATE", self.home.path().join("state"))
-            .env("PKGRES_CONFIG", self.home.path().join("config"))
+            .env("PKGRES_CREDENTIALS", self.home.path().join("config"))
             .env("PKGRES_REGISTRY", &self.registry)
             .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
             .stdin(Stdio::piped())

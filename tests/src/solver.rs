@@ -93,7 +93,12 @@ pub fn update(universe: &Universe, supplies: Supplies, update: Update, patience:
     run(universe, supplies, request)
 }
 
-fn run(universe: &Universe, supplies: Supplies, request: Request) -> Verdict {
+/// Lets the solver answer a request about a universe.
+///
+/// # Panics
+///
+/// If the solver gives up, or asks twice for a package.
+pub fn run(universe: &Universe, supplies: Supplies, request: Request) -> Verdict {
     let mut records: BTreeMap<&PackageName, Vec<IndexRecord>> = BTreeMap::new();
     for record in &universe.records {
         records
@@ -175,6 +180,7 @@ pub fn request(universe: &Universe) -> Request {
             .as_ref()
             .map(|lock| locked(lock, &universe.root))
             .unwrap_or_default(),
+        overrides: BTreeMap::new(),
         options: SolveOptions {
             prerelease: match universe.prerelease {
                 universe::PrereleasePolicy::IfNecessary => PrereleasePolicy::IfNecessary,

@@ -81,7 +81,7 @@ fn key(universe: &Universe, owner: &PackageName, package: &PackageName, spec: &S
 
 fn key_of(universe: &Universe, reason: &Reason) -> Option<Key> {
     match &reason.kind {
-        ReasonKind::Requires { package, spec } => {
+        ReasonKind::Requires { package, spec, .. } => {
             let spec = Spec::parse(spec).expect("a spec as it was written");
             Some(key(universe, &reason.owner, package, &spec))
         }

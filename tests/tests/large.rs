@@ -35,6 +35,7 @@ fn run(root: IndexRecord, records: Vec<IndexRecord>, options: SolveOptions) -> S
         provided: Vec::new(),
         locked: pkgres_resolver::Locked::default(),
         options,
+        overrides: BTreeMap::new(),
         update: None,
     });
     loop {

@@ -60,6 +60,7 @@ fn solve(
             single_version: true,
             ..SolveOptions::default()
         },
+        overrides: BTreeMap::new(),
         update: None,
     });
     loop {

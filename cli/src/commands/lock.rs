@@ -1,6 +1,7 @@
 //! `pkgres lock`
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use pkgres_files::{RealFileSystem, write_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
@@ -9,26 +10,117 @@ use pkgres_registry_client::check_lock;
 use pkgres_resolver::{ArtifactChange, LockCheck, LockReport, Locked, Resolution, Staleness};
 use serde_json::json;
 
-use crate::args::LockArgs;
+use crate::args::{Format, LockArgs};
 use crate::commands::solve::{Problem, Solved};
+use crate::commands::workspace;
 use crate::exit::Exit;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::project::{Project, locked_for_update, parse_lock};
 use crate::registries;
+use crate::settings;
 use crate::show::{self, counted};
 
 /// How many digits are shown of a digest.
 const DIGEST_DIGITS: usize = 12;
 
+/// A lockfile that was written, or would have been.
+pub(crate) struct Written {
+    /// The lockfile.
+    pub(crate) file: String,
+    /// Whether it holds something else than before.
+    pub(crate) is_new: bool,
+    /// Whether it was written.
+    pub(crate) on_disk: bool,
+}
+
+impl Written {
+    /// What happened, as one word.
+    pub(crate) fn status(&self) -> &'static str {
+        if self.is_new && !self.on_disk {
+            "would_lock"
+        } else {
+            "locked"
+        }
+    }
+
+    /// What happened, as one line.
+    pub(crate) fn summary(&self, packages: usize, changes: usize) -> String {
+        let packages = counted(packages, "package");
+        let suffix = match changes {
+            0 => String::new(),
+            count => format!(" ({})", counted(count, "change")),
+        };
+        match (self.is_new, self.on_disk) {
+            (false, _) => format!("The lockfile is up to date: {packages}"),
+            (true, true) => format!("Locked {packages}{suffix}"),
+            (true, false) => format!("Would lock {packages}{suffix}; nothing was written"),
+        }
+    }
+}
+
+/// Writes the lockfile of a resolution, unless it would stay as it is or nothing is to be written.
+pub(crate) fn write_lock(
+    project: &Project,
+    resolution: &Resolution,
+    before: Option<&[u8]>,
+    dry_run: bool,
+) -> Result<Written> {
+    let path = project.lock_path();
+    let text = resolution.to_lockfile().to_text();
+    let is_new = before != Some(text.as_bytes());
+    let is_written = is_new && !dry_run;
+    if is_written {
+        write_file(&RealFileSystem, &path, text.as_bytes())?;
+    }
+    Ok(Written {
+        file: path.to_string_lossy().into_owned(),
+        is_new,
+        on_disk: is_written,
+    })
+}
+
 pub(crate) fn run(args: &LockArgs, output: &mut Output) -> Result<Exit> {
+    if args.frozen {
+        let from = settings::current().from("frozen");
+        return Err(Failure::usage(format!(
+            "`--frozen` is set{from}: the lockfile is to be taken as it is"
+        )));
+    }
+    if args.locked && (args.dry_run || args.ignore_lock || args.accept_changed) {
+        let from = settings::current().from("locked");
+        return Err(Failure::usage(format!(
+            "`--locked` is set{from}: the lockfile is not to change"
+        )));
+    }
+    if let [manifest] = args.manifest.as_slice()
+        && !args.workspace
+    {
+        return lock_one(args, manifest, None, output);
+    }
+    workspace::lock_all(args, output)
+}
+
+/// Locks a project, or checks its lockfile. Where several projects were solved together, `agreed` is
+/// what they agreed on.
+pub(crate) fn lock_one(
+    args: &LockArgs,
+    manifest: &Path,
+    agreed: Option<&BTreeSet<(PackageName, Version)>>,
+    output: &mut Output,
+) -> Result<Exit> {
     let options = registries::read_options(&args.registry)?;
-    let project = Project::open(&args.manifest, &options)?;
+    let project = Project::open(manifest, &options)?;
     let problem = Problem::of_project(&project, &args.registry, &args.policy, &options)?;
-    if args.check {
-        check(&project, problem, &options, output)
+    if args.check || args.locked {
+        let mode = if args.locked {
+            show::locked_mode()
+        } else {
+            String::new()
+        };
+        check(&project, problem, &mode, &options, output)
     } else {
-        write(&project, problem, args, &options, output)
+        write(&project, problem, args, agreed, &options, output)
     }
 }
 
@@ -37,6 +129,7 @@ fn write(
     project: &Project,
     mut problem: Problem,
     args: &LockArgs,
+    agreed: Option<&BTreeSet<(PackageName, Version)>>,
     options: &ReadOptions,
     output: &mut Output,
 ) -> Result<Exit> {
@@ -57,24 +150,26 @@ fn write(
     }
     problem.accept_changed = args.accept_changed;
     let old = problem.request.locked.clone();
+    if let Some(agreed) = agreed {
+        problem.request.locked = Locked {
+            artifacts: old.artifacts.clone(),
+            ..Locked::preferring(agreed.clone())
+        };
+    }
     let resolution = match problem.solve(output)? {
         Solved::Yes(resolution, _) => resolution,
         Solved::No(exit) => return Ok(exit),
     };
-    let text = resolution.to_lockfile().to_text();
-    let is_new = before.as_deref() != Some(text.as_bytes());
-    if is_new {
-        write_file(&RealFileSystem, &path, text.as_bytes())?;
-    }
+    let written = write_lock(project, &resolution, before.as_deref(), args.dry_run)?;
     let mut changes = changes(&old, &resolution.to_lockfile());
     changes.extend(artifact_changes(&resolution));
     changes.sort_by(|one, two| one.package().cmp(two.package()));
     if output.is_json() {
         output.json(&json!({
             "schema_version": 1,
-            "status": "locked",
-            "file": path.to_string_lossy(),
-            "written": is_new,
+            "status": written.status(),
+            "file": written.file,
+            "written": written.on_disk,
             "changes": changes.iter().map(Change::to_json).collect::<Vec<_>>(),
             "notes": show::notes(&resolution),
         }));
@@ -86,13 +181,7 @@ fn write(
     for line in show::notes(&resolution) {
         output.note(&line);
     }
-    let packages = counted(resolution.len(), "package");
-    let what = if is_new {
-        "Locked"
-    } else {
-        "The lockfile is up to date:"
-    };
-    output.note(&format!("{what} {packages}"));
+    output.note(&written.summary(resolution.len(), 0));
     Ok(Exit::Done)
 }
 
@@ -224,13 +313,14 @@ fn changes(old: &Locked, new: &Lockfile) -> Vec<Change> {
 fn check(
     project: &Project,
     problem: Problem,
+    mode: &str,
     options: &ReadOptions,
     output: &mut Output,
 ) -> Result<Exit> {
     let path = project.lock_path();
     let Some(bytes) = project.lock_bytes(options)? else {
         let message = format!("there is no {LOCK_FILE} beside the manifest");
-        return Err(crate::failure::Failure {
+        return Err(Failure {
             findings: vec![
                 Diagnostic::error(Code::LockMissing, message).hint("`pkgres lock` writes it"),
             ],
@@ -243,13 +333,18 @@ fn check(
         failure
     })?;
     let count = lock.packages.len();
+    let progress = output.progress("Checking the lockfile");
     let report = check_lock(LockCheck::new(problem.request, lock), &problem.registries);
+    drop(progress);
     output.findings(&problem.registries.take_findings());
     let report = report?;
-    if output.is_json() {
-        output.json(&report_json(&report));
-    } else {
-        tell(&report, count, output);
+    match output.format {
+        Format::Json => output.json(&report_json(&report)),
+        Format::Github => {
+            let file = path.to_string_lossy();
+            output.data(&show::staleness_annotations(&report.stale, &file));
+        }
+        _ => tell(&report, count, mode, output),
     }
     Ok(if report.stale.iter().any(Staleness::is_violation) {
         Exit::Integrity
@@ -260,7 +355,7 @@ fn check(
     })
 }
 
-fn tell(report: &LockReport, count: usize, output: &mut Output) {
+fn tell(report: &LockReport, count: usize, mode: &str, output: &mut Output) {
     for (name, version) in &report.yanked {
         output.note(&format!(
             "warning: {name} {version} was withdrawn; the lock goes on holding it"
@@ -273,7 +368,7 @@ fn tell(report: &LockReport, count: usize, output: &mut Output) {
         ));
         return;
     }
-    let text = show::staleness(&report.stale, output.is_styled());
+    let text = show::staleness(&report.stale, output.is_styled(), mode);
     output.say(&text);
 }
 

@@ -2,44 +2,81 @@
 
 mod cache;
 mod check;
+mod config;
+mod cutoff;
+mod diff;
+mod explain;
+mod export;
 mod export_static;
+mod graph;
 mod index;
+mod init;
 mod lock;
 mod locked;
 mod login;
+mod modes;
+mod outdated;
 mod pack;
 mod pin;
 mod publish;
+mod reference;
+mod require;
 mod resolve;
+mod schema;
 mod serve;
 mod solve;
 mod spec;
 mod tree;
 mod unpack;
+mod update;
 mod why;
+mod workspace;
 mod yank;
 
 pub(crate) use cache::CacheArgs;
 pub(crate) use locked::{LockedArgs, VendorArgs};
 pub(crate) use login::LoginArgs;
+pub(crate) use modes::no_lockfile;
 pub(crate) use publish::PublishArgs;
 pub(crate) use yank::YankArgs;
 
+use clap::ValueEnum as _;
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::{PackageName, most_similar};
+use pkgres_resolver::Resolution;
 use serde_json::json;
 
-use crate::args::{Arguments, Command};
+use crate::args::{Arguments, Command, Format};
 use crate::exit::Exit;
+use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::show;
 
 /// Runs a command. Whatever goes wrong is shown here.
 pub(crate) fn run(arguments: Arguments, output: &mut Output) -> Exit {
+    if let Err(failure) = check_format(&arguments) {
+        return fail_with(&failure, output);
+    }
     let result = match arguments.command {
         Command::Resolve(args) => resolve::run(&args, output),
         Command::Lock(args) => lock::run(&args, output),
         Command::Pin(args) => pin::run(&args, output),
+        Command::Init(args) => init::run(&args, output),
+        Command::Add(args) => require::add(&args, output),
+        Command::Remove(args) => require::remove(&args, output),
+        Command::Update(args) => update::run(&args, output),
+        Command::Outdated(args) => outdated::run(&args, output),
+        Command::Diff(args) => diff::run(&args, output),
         Command::Tree(args) => tree::run(&args, output),
         Command::Why(args) => why::run(&args, output),
+        Command::Explain(args) => explain::run(&args, output),
+        Command::Graph(args) => graph::run(&args, output),
+        Command::Export(args) => export::run(&args, output),
+        Command::Schema(args) => Ok(schema::run(&args, output)),
+        Command::Completions(args) => Ok(reference::completions(&args, output)),
+        Command::Man(args) => reference::man(&args, output),
+        Command::Reference(args) => Ok(reference::reference(&args, output)),
+        Command::Config(args) => Ok(config::run(&args, output)),
         Command::Spec(args) => spec::run(&args, output),
         Command::Index(args) => index::run(&args, output),
         Command::Pack(args) => pack::run(&args, output),
@@ -55,17 +92,78 @@ pub(crate) fn run(arguments: Arguments, output: &mut Output) -> Exit {
         Command::Serve(args) => serve::run(&args, output),
         Command::ExportStatic(args) => export_static::run(&args, output),
     };
-    let exit = result.unwrap_or_else(|failure| {
-        if output.is_json() {
-            output.json(&json!({
-                "schema_version": 1,
-                "status": "error",
-                "diagnostics": show::diagnostics_json(&failure.findings),
-            }));
-        } else {
-            output.findings(&failure.findings);
-        }
-        failure.exit
-    });
-    output.finish(exit)
+    match result {
+        Ok(exit) => output.finish(exit),
+        Err(failure) => fail_with(&failure, output),
+    }
+}
+
+/// Shows why a run cannot even begin.
+pub(crate) fn fail(failure: &Failure, mut output: Output) -> Exit {
+    fail_with(failure, &mut output)
+}
+
+fn fail_with(failure: &Failure, output: &mut Output) -> Exit {
+    if output.is_json() {
+        output.json(&json!({
+            "schema_version": 1,
+            "status": "error",
+            "diagnostics": show::diagnostics_json(&failure.findings),
+        }));
+    } else if output.format == Format::Github {
+        output.data(&show::annotations(&failure.findings));
+    } else {
+        output.findings(&failure.findings);
+    }
+    output.finish(failure.exit)
+}
+
+/// Not every command can write everything.
+fn check_format(arguments: &Arguments) -> Result<()> {
+    let also: &[Format] = match &arguments.command {
+        Command::Check(_) => &[Format::Github],
+        Command::Lock(args) if args.check || args.locked => &[Format::Github],
+        Command::Diff(_) => &[Format::Markdown],
+        Command::Graph(_) => &[Format::Dot, Format::Mermaid, Format::Svg],
+        Command::Export(_) => &[Format::Cyclonedx, Format::Spdx],
+        _ => &[],
+    };
+    let asked = arguments.format;
+    if matches!(asked, Format::Text | Format::Json) || also.contains(&asked) {
+        return Ok(());
+    }
+    let name = |format: &Format| {
+        let value = format.to_possible_value();
+        value.map(|value| format!("`{}`", value.get_name()))
+    };
+    let possible: Vec<String> = [Format::Text, Format::Json]
+        .iter()
+        .chain(also)
+        .filter_map(name)
+        .collect();
+    Err(Failure::usage(format!(
+        "this command does not know `--format {}`, but {}",
+        name(&asked).unwrap_or_default().trim_matches('`'),
+        possible.join(", ")
+    )))
+}
+
+/// A package that is named on the command line.
+pub(crate) fn package_name(text: &str) -> Result<PackageName> {
+    PackageName::parse(text).map_err(|error| {
+        let text = Escaped::shortened(text);
+        Failure::usage(format!("`{text}`: {error}"))
+    })
+}
+
+/// A package that was named is not there.
+pub(crate) fn not_part_of(name: &PackageName, resolution: &Resolution) -> Failure {
+    let message = format!("`{name}` is not part of the resolution");
+    let mut finding = Diagnostic::error(Code::Usage, message);
+    let known = resolution.packages().iter();
+    let known = known.map(|package| package.name.as_str());
+    if let Some(similar) = most_similar(name.as_str(), known) {
+        finding = finding.hint(format!("did you mean `{similar}`?"));
+    }
+    finding.into()
 }

@@ -46,7 +46,7 @@ pub(crate) fn run(args: &PinArgs, output: &mut Output) -> Result<Exit> {
         core: registries::core_library(&args.registry)?,
         provided: registries::provided(&args.registry, &options)?,
         locked: preferences(lock.as_ref(), &model),
-        solve: solve_options(&args.policy),
+        solve: solve_options(&args.policy)?,
         fallback: match (args.fallback, args.allow_older) {
             (false, _) => Fallback::Never,
             (true, false) => Fallback::Newer,
@@ -188,6 +188,7 @@ pub(crate) fn pin(
             core: setting.core,
             provided: setting.provided,
             locked: setting.locked,
+            overrides: registries::overriding_specs()?,
             options: setting.solve,
             update: None,
         },

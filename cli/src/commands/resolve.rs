@@ -11,17 +11,21 @@ use pkgres_resolver::{Fallback, Locked, Resolution};
 
 use crate::args::ResolveArgs;
 use crate::commands::pin::{Setting, pin, read_model};
-use crate::commands::solve::{Solved, solve_options, solve_project};
+use crate::commands::solve::{Solved, solve, solve_options, solve_project};
 use crate::exit::Exit;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::project::Project;
 use crate::registries;
+use crate::settings;
 use crate::show::{self, counted};
 
 pub(crate) fn run(args: &ResolveArgs, output: &mut Output) -> Result<Exit> {
     let start = Instant::now();
     let options = registries::read_options(&args.solve.registry)?;
+    if args.solve.mode.frozen {
+        return run_frozen(args, start, output);
+    }
     let project = Project::open(&args.solve.manifest, &options)?;
     let (solved, registries) = solve_project(&args.solve, &project, &options, output)?;
     let (resolution, core) = match solved {
@@ -31,12 +35,34 @@ pub(crate) fn run(args: &ResolveArgs, output: &mut Output) -> Result<Exit> {
     if let Some(model) = &args.model {
         return print_model(args, model, &project, &resolution, registries, core, output);
     }
-    if output.is_json() {
-        output.json(&show::resolution_json(&resolution));
-        return Ok(Exit::Done);
+    tell(&resolution, core.as_ref(), start, output);
+    Ok(Exit::Done)
+}
+
+/// Prints what the lockfile holds.
+fn run_frozen(args: &ResolveArgs, start: Instant, output: &mut Output) -> Result<Exit> {
+    if args.model.is_some() {
+        let from = settings::current().from("frozen");
+        return Err(Failure::usage(format!(
+            "`--model` needs the classes of packages, which `--frozen`{from} does not read"
+        )));
     }
-    output.data(&show::tree(&resolution, core.as_ref()));
-    for line in show::notes(&resolution) {
+    match solve(&args.solve, output)? {
+        Solved::Yes(resolution, core) => {
+            tell(&resolution, core.as_ref(), start, output);
+            Ok(Exit::Done)
+        }
+        Solved::No(exit) => Ok(exit),
+    }
+}
+
+fn tell(resolution: &Resolution, core: Option<&PackageName>, start: Instant, output: &mut Output) {
+    if output.is_json() {
+        output.json(&show::resolution_json(resolution));
+        return;
+    }
+    output.data(&show::tree(resolution, core, None));
+    for line in show::notes(resolution) {
         output.note(&line);
     }
     let packages = counted(resolution.len(), "package");
@@ -44,7 +70,6 @@ pub(crate) fn run(args: &ResolveArgs, output: &mut Output) -> Result<Exit> {
         "Resolved {packages} in {} ms",
         start.elapsed().as_millis()
     ));
-    Ok(Exit::Done)
 }
 
 /// Prints a model with the versions of the resolution written into it.
@@ -82,7 +107,7 @@ fn print_model(
             artifacts: resolution.locked_artifacts().clone(),
             ..Locked::preferring(preferred)
         },
-        solve: solve_options(&args.solve.policy),
+        solve: solve_options(&args.solve.policy)?,
         fallback: Fallback::Never,
         options,
     };

@@ -1,19 +1,22 @@
 //! What the commands share that solve.
 
+use jiff::Timestamp;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{PackageName, ReadOptions};
 use pkgres_registry_client::{Answer, RegistrySet, drive};
 use pkgres_resolver::{
-    Engine, Locked, PrereleasePolicy, Request, Resolution, Resolver, Root, SolveOptions,
+    Engine, Locked, Preference, PrereleasePolicy, Request, Resolution, Resolver, Root, SolveOptions,
 };
 use serde_json::json;
 
-use crate::args::{PolicyArgs, Prerelease, RegistryArgs, SolveArgs, Solver};
+use crate::args::{PolicyArgs, Prefer, Prerelease, RegistryArgs, SolveArgs, Solver};
+use crate::commands::cutoff::cutoff;
+use crate::commands::modes::{require_fitting_lock, take_frozen};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::project::Project;
-use crate::{registries, show};
+use crate::{registries, settings, show};
 
 /// A request and everything that it is solved with.
 pub(crate) struct Problem {
@@ -44,7 +47,8 @@ impl Problem {
                 core: core.clone(),
                 provided: registries::provided(registry, options)?,
                 locked: Locked::default(),
-                options: solve_options(policy),
+                overrides: registries::overriding_specs()?,
+                options: solve_options(policy)?,
                 update: None,
             },
             core,
@@ -68,7 +72,9 @@ impl Problem {
             core: self.core.clone(),
             ..ReadOptions::default()
         };
+        let progress = output.progress("Resolving");
         let answer = drive(&mut resolver, &self.registries, &options);
+        drop(progress);
         output.findings(&self.registries.take_findings());
         let exit = match answer? {
             Answer::Solved(resolution) => {
@@ -153,8 +159,19 @@ pub(crate) enum Solved {
     No(Exit),
 }
 
-pub(crate) fn solve_options(policy: &PolicyArgs) -> SolveOptions {
-    SolveOptions {
+pub(crate) fn solve_options(policy: &PolicyArgs) -> Result<SolveOptions> {
+    let now = Timestamp::now();
+    let exclude_newer = policy
+        .exclude_newer
+        .as_ref()
+        .map(|text| cutoff(text, now))
+        .transpose()?;
+    Ok(SolveOptions {
+        exclude_newer,
+        prefer: match policy.prefer {
+            Prefer::Newest => Preference::Newest,
+            Prefer::Oldest => Preference::Oldest,
+        },
         prerelease: match policy.prerelease {
             Prerelease::IfNecessary => PrereleasePolicy::IfNecessary,
             Prerelease::Allow => PrereleasePolicy::Allow,
@@ -167,12 +184,17 @@ pub(crate) fn solve_options(policy: &PolicyArgs) -> SolveOptions {
             Solver::Pubgrub => Engine::Pubgrub,
         },
         ..SolveOptions::default()
-    }
+    })
 }
 
 /// Solves the project that the arguments name, with its lockfile unless they say otherwise.
 pub(crate) fn solve(args: &SolveArgs, output: &mut Output) -> Result<Solved> {
     let options = registries::read_options(&args.registry)?;
+    if args.mode.frozen {
+        let resolution = take_frozen(&args.manifest, &options)?;
+        let core = registries::core_library(&args.registry)?;
+        return Ok(Solved::Yes(Box::new(resolution), core));
+    }
     let project = Project::open(&args.manifest, &options)?;
     solve_project(args, &project, &options, output).map(|(solved, _)| solved)
 }
@@ -185,6 +207,15 @@ pub(crate) fn solve_project(
     output: &mut Output,
 ) -> Result<(Solved, RegistrySet)> {
     let mut problem = Problem::of_project(project, &args.registry, &args.policy, options)?;
+    if args.mode.locked && args.ignore_lock {
+        let from = settings::current().from("locked");
+        return Err(Failure::usage(format!(
+            "`--ignore-lock` does not go with `--locked`{from}"
+        )));
+    }
+    if args.mode.locked {
+        require_fitting_lock(project, &problem, options, output)?;
+    }
     if !args.ignore_lock
         && let Some(lock) = project.lockfile(options)?
     {

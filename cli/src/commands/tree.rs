@@ -1,22 +1,81 @@
 //! `pkgres tree`
 
-use crate::args::SolveArgs;
+use pkgres_manifest::PackageName;
+use pkgres_resolver::Resolution;
+use serde_json::json;
+
+use crate::args::TreeArgs;
 use crate::commands::solve::{Solved, solve};
+use crate::commands::{not_part_of, package_name};
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::Output;
 use crate::show;
 
-pub(crate) fn run(args: &SolveArgs, output: &mut Output) -> Result<Exit> {
-    match solve(args, output)? {
-        Solved::Yes(resolution, _) if output.is_json() => {
-            output.json(&show::resolution_json(&resolution));
-            Ok(Exit::Done)
+pub(crate) fn run(args: &TreeArgs, output: &mut Output) -> Result<Exit> {
+    let inverted = args.invert.as_deref().map(package_name).transpose()?;
+    let (resolution, core) = match solve(&args.solve, output)? {
+        Solved::Yes(resolution, core) => (resolution, core),
+        Solved::No(exit) => return Ok(exit),
+    };
+    if let Some(package) = &inverted {
+        if resolution.package(package).is_none() {
+            return Err(not_part_of(package, &resolution));
         }
-        Solved::Yes(resolution, core) => {
-            output.data(&show::tree(&resolution, core.as_ref()));
-            Ok(Exit::Done)
-        }
-        Solved::No(exit) => Ok(exit),
+        return Ok(run_inverted(args, package, &resolution, output));
     }
+    if args.duplicates {
+        if output.is_json() {
+            let found: Vec<serde_json::Value> = resolution
+                .side_by_side()
+                .iter()
+                .map(|entry| requirers_json(&entry.name, &resolution))
+                .collect();
+            output.json(&json!({"schema_version": 1, "duplicates": found}));
+        } else {
+            output.data(&show::duplicates(&resolution, args.depth));
+            if resolution.side_by_side().is_empty() {
+                output.note("No package has several releases");
+            }
+        }
+        return Ok(Exit::Done);
+    }
+    if output.is_json() {
+        output.json(&show::resolution_json(&resolution));
+    } else {
+        output.data(&show::tree(&resolution, core.as_ref(), args.depth));
+    }
+    Ok(Exit::Done)
+}
+
+fn run_inverted(
+    args: &TreeArgs,
+    package: &PackageName,
+    resolution: &Resolution,
+    output: &mut Output,
+) -> Exit {
+    if output.is_json() {
+        let mut document = requirers_json(package, resolution);
+        document["schema_version"] = json!(1);
+        output.json(&document);
+    } else {
+        output.data(&show::inverted(resolution, package, args.depth));
+    }
+    Exit::Done
+}
+
+fn requirers_json(package: &PackageName, resolution: &Resolution) -> serde_json::Value {
+    let requirers: Vec<serde_json::Value> = resolution
+        .requirers(package)
+        .into_iter()
+        .map(|demand| {
+            json!({
+                "package": demand.owner,
+                "package_version": demand.owner_version,
+                "spec": demand.spec.written(),
+                "version": demand.version,
+            })
+        })
+        .collect();
+    json!({"package": package, "required_by": requirers})
 }

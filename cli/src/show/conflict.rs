@@ -79,6 +79,22 @@ pub(crate) fn conflict(conflict: &Conflict, searched: &[String], styled: bool) -
     text
 }
 
+/// A conflict with everything that takes part, and every change that would mend it.
+pub(crate) fn proof(conflict: &Conflict) -> String {
+    let mut text = format!("{}: {}\n", conflict.code, conflict.summary);
+    for (number, reason) in conflict.reasons.iter().enumerate() {
+        let mark = if reason.clashes { "!" } else { " " };
+        for (origin, what) in lines(reason) {
+            text.push_str(&format!("{:>3}. {mark} {what} ({origin})\n", number + 1));
+        }
+    }
+    text.push_str("None of these can be left out; those with `!` clash.\n");
+    for repair in &conflict.repairs {
+        text.push_str(&format!("- {}\n", repair.text));
+    }
+    text
+}
+
 /// The first and the last of very many, and how many there are in between.
 fn shortened<T>(all: &[T]) -> (&[T], usize, &[T]) {
     if all.len() <= SHOWN_AT_MOST {
@@ -141,6 +157,15 @@ fn brought_in(reason: &Reason) -> String {
     }
 }
 
+/// A reason and where it comes from, in one line.
+pub(crate) fn reason_line(reason: &Reason) -> String {
+    let lines: Vec<String> = lines(reason)
+        .into_iter()
+        .map(|(origin, what)| format!("{what} ({origin})"))
+        .collect();
+    lines.join("; ")
+}
+
 /// A conflict as JSON.
 pub(crate) fn conflict_json(conflict: &Conflict) -> Value {
     let steps: Vec<Value> = conflict.reasons.iter().map(reason_json).collect();
@@ -175,7 +200,14 @@ fn reason_json(reason: &Reason) -> Value {
     });
     let fields = step.as_object_mut().expect("an object was made above");
     match &reason.kind {
-        ReasonKind::Requires { package, spec } => {
+        ReasonKind::Requires {
+            package,
+            spec,
+            overridden_by,
+        } => {
+            if let Some(overriding) = overridden_by {
+                fields.insert("overridden_by".to_owned(), json!(overriding));
+            }
             fields.insert("kind".to_owned(), json!("requires"));
             fields.insert("requires".to_owned(), json!(package));
             fields.insert("spec".to_owned(), json!(spec));

@@ -1,16 +1,25 @@
 //! Turning results into text and JSON.
 
+mod annotation;
+mod changes;
 mod conflict;
 mod diagnostic;
+mod picture;
 mod resolution;
 mod staleness;
 mod tree;
 
-pub(crate) use conflict::{conflict, conflict_json};
+pub(crate) use annotation::annotations;
+pub(crate) use changes::{changes, changes_json, changes_markdown};
+pub(crate) use conflict::{conflict, conflict_json, proof, reason_line};
 pub(crate) use diagnostic::{diagnostic, diagnostics_json};
+pub(crate) use picture::Picture;
 pub(crate) use resolution::{notes, resolution_json};
-pub(crate) use staleness::{ACCEPT_CHANGED, FIND_OUT_WHY, staleness, staleness_json};
-pub(crate) use tree::tree;
+pub(crate) use staleness::{
+    ACCEPT_CHANGED, FIND_OUT_WHY, locked_mode, staleness, staleness_annotations, staleness_failure,
+    staleness_json,
+};
+pub(crate) use tree::{duplicates, inverted, tree};
 
 /// `1 package`, `2 packages`.
 pub(crate) fn counted(count: usize, what: &str) -> String {

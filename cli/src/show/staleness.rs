@@ -1,10 +1,15 @@
 //! Why a lockfile is out of date.
 
 use clap::builder::styling::{AnsiColor, Style};
-use pkgres_manifest::diagnostic::{Code, Location};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Location};
 use pkgres_manifest::{ArtifactDigest, PackageName};
 use pkgres_resolver::Staleness;
 use serde_json::{Value, json};
+
+use super::annotation::{Place, annotation};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::settings;
 
 /// What to do first where a release has other content than what was locked.
 pub(crate) const FIND_OUT_WHY: &str =
@@ -16,7 +21,7 @@ pub(crate) const ACCEPT_CHANGED: &str =
 
 /// The differences as errors with a line each and what mends them. Releases whose content is not
 /// what was locked are an error of their own: bringing the lock up to date must not hide them.
-pub(crate) fn staleness(stale: &[Staleness], styled: bool) -> String {
+pub(crate) fn staleness(stale: &[Staleness], styled: bool, mode: &str) -> String {
     let (changed, outdated): (Vec<&Staleness>, Vec<&Staleness>) =
         stale.iter().partition(|entry| entry.is_violation());
     let changed = block(
@@ -28,13 +33,84 @@ pub(crate) fn staleness(stale: &[Staleness], styled: bool) -> String {
     );
     let outdated = block(
         Code::LockStale,
-        "the lockfile is out of date",
+        &format!("the lockfile is out of date{mode}"),
         &outdated,
         &hints(&outdated),
         styled,
     );
     let blocks: Vec<String> = changed.into_iter().chain(outdated).collect();
     blocks.join("\n")
+}
+
+/// Likewise as what stops a command; nothing if there are no differences.
+pub(crate) fn staleness_failure(stale: &[Staleness]) -> Option<Failure> {
+    let (changed, outdated): (Vec<&Staleness>, Vec<&Staleness>) =
+        stale.iter().partition(|entry| entry.is_violation());
+    let finding = |code, message: &str, entries: &[&Staleness], hints: &[&str]| {
+        let mut text = message.to_owned();
+        for entry in entries {
+            let (mark, line) = line(entry);
+            text.push_str(&format!("\n  {mark} {line}"));
+        }
+        let finding = Diagnostic::error(code, text);
+        hints
+            .iter()
+            .fold(finding, |finding, hint| finding.hint(*hint))
+    };
+    let mut findings = Vec::new();
+    if !changed.is_empty() {
+        let message = "locked releases have other digests now";
+        let hints = [FIND_OUT_WHY, ACCEPT_CHANGED];
+        findings.push(finding(Code::Digest, message, &changed, &hints));
+    }
+    if !outdated.is_empty() {
+        let message = format!("the lockfile is out of date{}", locked_mode());
+        findings.push(finding(
+            Code::LockStale,
+            &message,
+            &outdated,
+            &hints(&outdated),
+        ));
+    }
+    let exit = if changed.is_empty() {
+        Exit::Failed
+    } else {
+        Exit::Integrity
+    };
+    (!findings.is_empty()).then_some(Failure { findings, exit })
+}
+
+/// ` and --locked is set (from PKGRES_LOCKED)`
+pub(crate) fn locked_mode() -> String {
+    let from = settings::current().from("locked");
+    format!(" and `--locked` is set{from}")
+}
+
+/// The differences as annotations of a workflow.
+pub(crate) fn staleness_annotations(stale: &[Staleness], file: &str) -> String {
+    stale
+        .iter()
+        .map(|entry| {
+            let code = if entry.is_violation() {
+                Code::Digest
+            } else {
+                Code::LockStale
+            };
+            let place =
+                location(entry).map_or_else(|| Place::file(file), |location| Place::of(&location));
+            annotation("error", &place, code, &line(entry).1)
+        })
+        .collect()
+}
+
+/// Where what makes a lock stale is written.
+fn location(entry: &Staleness) -> Option<Location> {
+    match entry {
+        Staleness::RequirementAdded { location, .. }
+        | Staleness::RequirementChanged { location, .. }
+        | Staleness::NotAllowed { location, .. } => location.clone(),
+        _ => None,
+    }
 }
 
 fn hints(outdated: &[&Staleness]) -> Vec<&'static str> {
@@ -95,6 +171,7 @@ fn kind(entry: &Staleness) -> (&'static str, Option<&PackageName>) {
         Staleness::RequirementAdded { package, .. } => ("requirement_added", Some(package)),
         Staleness::RequirementRemoved { package, .. } => ("requirement_removed", Some(package)),
         Staleness::RequirementChanged { package, .. } => ("requirement_changed", Some(package)),
+        Staleness::OverrideChanged { package, .. } => ("override_changed", Some(package)),
         Staleness::Gone { package, .. } => ("gone", Some(package)),
         Staleness::SourceDiffers { package, .. } => ("source_differs", Some(package)),
         Staleness::DigestDiffers { package, .. } => ("digest_differs", Some(package)),
@@ -142,6 +219,18 @@ fn line(entry: &Staleness) -> (char, String) {
                 at(location.as_ref())
             ),
         ),
+        Staleness::OverrideChanged {
+            package,
+            locked,
+            spec,
+        } => match (locked, spec) {
+            (None, Some(spec)) => ('+', format!("{package} is overridden with {spec}")),
+            (_, None) => ('-', format!("{package} is not overridden any more")),
+            (Some(locked), Some(spec)) => (
+                '~',
+                format!("{package} is overridden with {spec}; the lock was made for {locked}"),
+            ),
+        },
         Staleness::Gone {
             package,
             version,

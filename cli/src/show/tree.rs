@@ -4,12 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use pkgres_manifest::{PackageName, ReleaseSource, Version};
-use pkgres_resolver::{BoundRequirement, Resolution, ResolvedPackage};
+use pkgres_resolver::{BoundRequirement, Demand, Resolution, ResolvedPackage};
 
 /// The tree below each root. What was shown before is marked `(*)` and not shown again. The core
 /// library, which everything requires, is shown below the roots only, unless there are several
-/// releases of it.
-pub(crate) fn tree(resolution: &Resolution, core: Option<&PackageName>) -> String {
+/// releases of it. `depth` says how many levels there are below the roots, all if it is not given.
+pub(crate) fn tree(
+    resolution: &Resolution,
+    core: Option<&PackageName>,
+    depth: Option<usize>,
+) -> String {
     let packages: BTreeMap<(&PackageName, &Version), &ResolvedPackage> = resolution
         .packages()
         .iter()
@@ -23,6 +27,7 @@ pub(crate) fn tree(resolution: &Resolution, core: Option<&PackageName>) -> Strin
         packages,
         hidden: core.filter(|_| !several_cores),
         shown: BTreeSet::new(),
+        depth: depth.unwrap_or(usize::MAX),
         text: String::new(),
     };
     for root in resolution.roots() {
@@ -36,6 +41,7 @@ struct Printer<'a> {
     packages: BTreeMap<(&'a PackageName, &'a Version), &'a ResolvedPackage>,
     hidden: Option<&'a PackageName>,
     shown: BTreeSet<(&'a PackageName, &'a Version)>,
+    depth: usize,
     text: String,
 }
 
@@ -53,7 +59,11 @@ impl<'a> Printer<'a> {
     /// Prints what is required, depth first, without recursion.
     fn below(&mut self, requirements: &'a [BoundRequirement]) {
         let mut stack = vec![Open {
-            requirements: requirements.iter().collect(),
+            requirements: if self.depth == 0 {
+                Vec::new()
+            } else {
+                requirements.iter().collect()
+            },
             next: 0,
         }];
         while let Some(open) = stack.last_mut() {
@@ -75,7 +85,17 @@ impl<'a> Printer<'a> {
             write!(line, "{} {}", bound.package, bound.version).expect("writing does not fail");
             let key = (&bound.package, &bound.version);
             let package = self.packages.get(&key).copied();
-            let first_time = self.shown.insert(key);
+            let is_deepest = stack.len() >= self.depth;
+            // What is cut off here may have room somewhere else.
+            let first_time = if is_deepest {
+                !self.shown.contains(&key)
+            } else {
+                self.shown.insert(key)
+            };
+            if let Some(written) = &bound.overridden {
+                write!(line, " (overridden: {written} -> {})", bound.spec)
+                    .expect("writing does not fail");
+            }
             let below: Vec<&BoundRequirement> = package
                 .map(|package| package.requires.iter().collect::<Vec<_>>())
                 .unwrap_or_default()
@@ -97,7 +117,7 @@ impl<'a> Printer<'a> {
                 line.push_str(" (*)");
             }
             self.line(&line);
-            if first_time {
+            if first_time && !is_deepest {
                 stack.push(Open {
                     requirements: below,
                     next: 0,
@@ -105,4 +125,72 @@ impl<'a> Printer<'a> {
             }
         }
     }
+}
+
+/// Who requires a package, and who requires them, for each of its versions.
+pub(crate) fn inverted(
+    resolution: &Resolution,
+    package: &PackageName,
+    depth: Option<usize>,
+) -> String {
+    let depth = depth.unwrap_or(usize::MAX);
+    let mut requirers: BTreeMap<(PackageName, Version), Vec<Demand>> = BTreeMap::new();
+    let mut demands_on = |name: &PackageName, version: &Version| {
+        let key = (name.clone(), version.clone());
+        requirers
+            .entry(key)
+            .or_insert_with(|| {
+                let mut demands = resolution.requirers(name);
+                demands.retain(|demand| demand.version == *version);
+                demands
+            })
+            .clone()
+    };
+    let mut text = String::new();
+    let mut shown: BTreeSet<(PackageName, Version)> = BTreeSet::new();
+    let versions = resolution.packages().iter();
+    for found in versions.filter(|found| found.name == *package) {
+        text.push_str(&format!("{} {}\n", found.name, found.version));
+        let mut stack = vec![(demands_on(&found.name, &found.version), 0)];
+        while let Some((demands, next)) = stack.last_mut() {
+            let Some(demand) = demands.get(*next).cloned() else {
+                stack.pop();
+                continue;
+            };
+            *next += 1;
+            let levels = stack.len();
+            for (level, (demands, next)) in stack.iter().enumerate() {
+                text.push_str(match (level + 1 == levels, *next == demands.len()) {
+                    (true, true) => "\u{2514}\u{2500}\u{2500} ",
+                    (true, false) => "\u{251c}\u{2500}\u{2500} ",
+                    (false, true) => "    ",
+                    (false, false) => "\u{2502}   ",
+                });
+            }
+            let (owner, version) = (demand.owner.clone(), demand.owner_version.clone());
+            text.push_str(&format!("{owner} {version} (requires {})", demand.spec));
+            let below = demands_on(&owner, &version);
+            if levels >= depth {
+                text.push('\n');
+                continue;
+            }
+            if shown.insert((owner, version)) {
+                text.push('\n');
+                stack.push((below, 0));
+            } else {
+                text.push_str(if below.is_empty() { "\n" } else { " (*)\n" });
+            }
+        }
+    }
+    text
+}
+
+/// Who requires packages that have several releases.
+pub(crate) fn duplicates(resolution: &Resolution, depth: Option<usize>) -> String {
+    let texts: Vec<String> = resolution
+        .side_by_side()
+        .iter()
+        .map(|entry| inverted(resolution, &entry.name, depth))
+        .collect();
+    texts.join("\n")
 }

@@ -26,8 +26,13 @@
 //! a torn one. `order` is the number of the rules by which the solver chooses among valid
 //! resolutions.
 
+mod diff;
 mod read;
 mod write;
+
+pub use diff::{
+    BindingChange, LockDiff, OverrideChange, PackageChange, ReleaseChange, RequirementChange,
+};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,6 +58,8 @@ pub(crate) const DECISION_ORDER: u64 = 1;
 pub struct Lockfile {
     /// The roots and what each of their requirements is bound to.
     pub roots: BTreeMap<PackageName, BTreeMap<PackageName, LockedRequirement>>,
+    /// What every requirement on a package was taken to say, in place of what is written.
+    pub overrides: BTreeMap<PackageName, Spec>,
     /// The packages that may have several releases.
     pub side_by_side: BTreeSet<PackageName>,
     /// The releases.

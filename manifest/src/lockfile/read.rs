@@ -200,6 +200,17 @@ impl<'source> Reader<'source> {
             self.lines.advance();
             self.roots(&mut lock)?;
         }
+        if self.peek("overrides:") == Some("") {
+            self.lines.advance();
+            while self.peek("- name: ").is_some() {
+                let location = self.location();
+                let name = self.value("- name: ", PackageName::parse)?;
+                let last = lock.overrides.last_key_value().map(|(last, _)| last);
+                ascending(last, &name, &name, &location)?;
+                let spec = self.value("  spec: ", quoted_spec)?;
+                lock.overrides.insert(name, spec);
+            }
+        }
         if self.peek("side_by_side:") == Some("") {
             self.lines.advance();
             while self.peek("- ").is_some() {
@@ -290,12 +301,7 @@ impl<'source> Reader<'source> {
                     let package = self.value("    ", |_| PackageName::parse(key))?;
                     let last = requirements.last_key_value().map(|(last, _)| last);
                     ascending(last, &package, &package, &location)?;
-                    let spec = self.value("      spec: ", |text| {
-                        text.strip_prefix('"')
-                            .and_then(|text| text.strip_suffix('"'))
-                            .ok_or_else(|| "the spec is not in quotes".to_owned())
-                            .and_then(|text| Spec::parse(text).map_err(|error| error.to_string()))
-                    })?;
+                    let spec = self.value("      spec: ", quoted_spec)?;
                     let version = self.value("      version: ", full_version)?;
                     requirements.insert(package, LockedRequirement { spec, version });
                 }
@@ -369,6 +375,13 @@ fn ascending<T: Ord>(
         Some(std::cmp::Ordering::Greater) => format!("{shown} is out of order"),
     };
     Err(Box::new(unreadable(message).at(location.clone())))
+}
+
+fn quoted_spec(text: &str) -> Result<Spec, String> {
+    text.strip_prefix('"')
+        .and_then(|text| text.strip_suffix('"'))
+        .ok_or_else(|| "the spec is not in quotes".to_owned())
+        .and_then(|text| Spec::parse(text).map_err(|error| error.to_string()))
 }
 
 /// A version with all three components, as this crate writes it.

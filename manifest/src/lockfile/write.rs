@@ -34,6 +34,13 @@ fn write_body(text: &mut String, lock: &Lockfile) -> std::fmt::Result {
             writeln!(text, "      version: {}", bound.version)?;
         }
     }
+    if !lock.overrides.is_empty() {
+        writeln!(text, "overrides:")?;
+    }
+    for (package, spec) in &lock.overrides {
+        writeln!(text, "- name: {package}")?;
+        writeln!(text, "  spec: \"{}\"", spec.normal_form())?;
+    }
     if !lock.side_by_side.is_empty() {
         writeln!(text, "side_by_side:")?;
     }

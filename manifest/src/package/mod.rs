@@ -1,9 +1,11 @@
 //! Packages: the manifest, the class files it lists, and what they amount to together.
 
+mod edit;
 mod format;
 mod manifest;
 mod path;
 
+pub use edit::RequirementEdit;
 pub use format::{Format, FormatError, SupportedFormats};
 pub use manifest::{ClassEntry, PackageKind, PackageManifest, Requirement};
 pub use path::{MAX_PATH_BYTES, MAX_PATH_PART_BYTES, MAX_PATH_PARTS, PackagePath, PathError};

@@ -55,9 +55,17 @@ pub(super) fn hints(
             let package = *target;
             (matching.iter()).map(move |index| ReleaseId { package, index })
         };
-        let is_kept_back =
-            |release: &ReleaseId| universe.is_prerelease(*release) && !universe.is_yanked(*release);
-        if let Some(release) = releases().find(is_kept_back) {
+        let is_kept_back = |release: &ReleaseId| {
+            universe.is_prerelease(*release)
+                && !universe.is_yanked(*release)
+                && !universe.is_too_new(*release)
+        };
+        if let Some(release) = releases().find(|release| universe.is_too_new(*release)) {
+            let version = universe.version(release);
+            hints.push(format!(
+                "{name} {version} matches but was published too late for `--exclude-newer`"
+            ));
+        } else if let Some(release) = releases().find(is_kept_back) {
             let version = universe.version(release);
             hints.push(format!("`--prerelease allow` lets {name} {version} in"));
         } else if let Some(release) = releases().find(|release| universe.is_yanked(*release)) {

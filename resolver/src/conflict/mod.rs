@@ -73,6 +73,8 @@ pub enum ReasonKind {
         package: PackageName,
         /// The spec as written.
         spec: String,
+        /// What it is taken to say, if an override stands in its place.
+        overridden_by: Option<String>,
     },
     /// A class of the owner extends a class that no required package defines, or only some
     /// versions do.

@@ -78,6 +78,7 @@ fn requirements(
     clashing: Option<PackageId>,
 ) -> Vec<Reason> {
     let mut written: BTreeMap<String, (Vec<ReleaseId>, Spec, Option<Location>)> = BTreeMap::new();
+    let overriding = universe.overriding(target).cloned();
     for release in candidates(universe, owner) {
         let details = universe.details(release);
         let Some(edge) = details.edges.iter().find(|edge| edge.package == target) else {
@@ -85,15 +86,10 @@ fn requirements(
         };
         if universe.allowed(edge) == *allowed {
             let requirement = &edge.requirement;
+            let spec = edge.overridden.as_ref().unwrap_or(&requirement.spec);
             let entry = written
-                .entry(requirement.spec.written().to_owned())
-                .or_insert_with(|| {
-                    (
-                        Vec::new(),
-                        requirement.spec.clone(),
-                        requirement.location.clone(),
-                    )
-                });
+                .entry(spec.written().to_owned())
+                .or_insert_with(|| (Vec::new(), spec.clone(), requirement.location.clone()));
             entry.0.push(release);
         }
     }
@@ -103,10 +99,16 @@ fn requirements(
         .map(|(releases, spec, location)| {
             let (subject, versions, every_version) = subject(universe, owner, &releases);
             Reason {
-                text: format!("{subject} requires {package} {spec}"),
+                text: match &overriding {
+                    None => format!("{subject} requires {package} {spec}"),
+                    Some(overriding) => format!(
+                        "{subject} requires {package} {spec}, which is overridden with {overriding}"
+                    ),
+                },
                 kind: ReasonKind::Requires {
                     package: package.clone(),
                     spec: spec.written().to_owned(),
+                    overridden_by: overriding.as_ref().map(ToString::to_string),
                 },
                 owner: universe.name(owner).clone(),
                 versions,
@@ -161,6 +163,7 @@ fn demands(
             kind: ReasonKind::Requires {
                 package: package.clone(),
                 spec: spec.written().to_owned(),
+                overridden_by: None,
             },
             owner: universe.name(root).clone(),
             versions: Vec::new(),

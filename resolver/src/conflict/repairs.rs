@@ -140,7 +140,9 @@ fn repair(
     };
     let (name, package) = (universe.name(*owner), universe.name(*target));
     let allow = universe.version(release);
-    let text = if universe.is_root(*owner) {
+    let text = if universe.overriding(*target).is_some() {
+        format!("it can be solved if the override of {package} allows {package} {allow}")
+    } else if universe.is_root(*owner) {
         let place = location.as_ref().map(|location| format!(" ({location})"));
         let place = place.unwrap_or_default();
         format!("it can be solved if {name} allows {package} {allow}{place}")

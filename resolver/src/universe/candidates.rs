@@ -2,13 +2,14 @@
 
 use pkgres_manifest::Version;
 
-use crate::PrereleasePolicy;
 use crate::word_set::WordSet;
+use crate::{Preference, PrereleasePolicy};
 
 /// What is known of a release that decides whether it may be chosen.
 pub(super) struct Standing<'release> {
     pub(super) version: &'release Version,
-    pub(super) yanked: bool,
+    /// Whether it was withdrawn, or published too late.
+    pub(super) excluded: bool,
 }
 
 /// The releases of a package that may be chosen, and their order of preference.
@@ -21,16 +22,18 @@ pub(crate) struct Candidates {
     /// Locked releases, newest first.
     locked: Vec<u32>,
     policy: PrereleasePolicy,
+    prefer: Preference,
 }
 
 impl Candidates {
-    /// `releases` are ascending by version. Withdrawn releases are candidates only if they are
-    /// locked, and so are prereleases where the policy is never to take them.
+    /// `releases` are ascending by version. Releases that are withdrawn or too new are candidates only if they
+    /// are locked, and so are prereleases where the policy is never to take them.
     pub(super) fn new(
         releases: &[Standing<'_>],
         locked: &[Version],
         kept: &[Version],
         policy: PrereleasePolicy,
+        prefer: Preference,
     ) -> Self {
         let mut locked: Vec<u32> = locked
             .iter()
@@ -47,7 +50,7 @@ impl Candidates {
         let is_allowed = |at: u32, release: &Standing<'_>| {
             let by_policy = policy != PrereleasePolicy::Never || is_stable(release);
             let is_kept = locked.contains(&at) || kept.contains(release.version);
-            (!release.yanked && by_policy) || is_kept
+            (!release.excluded && by_policy) || is_kept
         };
         let numbered = || (0_u32..).zip(releases);
         Self {
@@ -61,6 +64,7 @@ impl Candidates {
                 .collect(),
             locked,
             policy,
+            prefer,
         }
     }
 
@@ -81,10 +85,18 @@ impl Candidates {
         }
         if self.policy == PrereleasePolicy::IfNecessary && !prerelease_named {
             let stable = among.intersection(&self.stable);
-            if let Some(newest) = stable.last() {
-                return Some(newest);
+            if let Some(best) = self.end(&stable) {
+                return Some(best);
             }
         }
-        among.last()
+        self.end(among)
+    }
+
+    /// The release that is preferred where nothing but the version counts.
+    fn end(&self, among: &WordSet) -> Option<u32> {
+        match self.prefer {
+            Preference::Newest => among.last(),
+            Preference::Oldest => among.iter().next(),
+        }
     }
 }

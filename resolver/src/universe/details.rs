@@ -14,6 +14,8 @@ use crate::word_set::WordSet;
 pub(crate) struct Edge {
     pub(crate) package: PackageId,
     pub(crate) requirement: Requirement,
+    /// What is written, if an override stands in its place.
+    pub(crate) overridden: Option<Spec>,
     /// The object of a model that it is for, and the class that the release must define.
     pub(crate) object: Option<(ObjectId, ClassId)>,
 }
@@ -88,14 +90,16 @@ impl Universe {
         if let Some(core) = core {
             let name = self.name(core).clone();
             self.required(&name);
+            let (spec, overridden) = self.as_overridden(core, Spec::unspecified());
             edges.push(Edge {
                 package: core,
                 object: None,
                 requirement: Requirement {
                     package: name,
-                    spec: Spec::unspecified(),
+                    spec,
                     location: None,
                 },
+                overridden,
             });
         }
         for edge in index.edges(number) {
@@ -104,13 +108,16 @@ impl Universe {
             if package == release.package {
                 continue;
             }
+            let spec = self.spec(shard, index.edge_spec(edge));
+            let (spec, overridden) = self.as_overridden(package, spec);
             let written = Edge {
                 package,
                 requirement: Requirement {
                     package: self.name(package).clone(),
-                    spec: self.spec(shard, index.edge_spec(edge)),
+                    spec,
                     location: index.location(edge).cloned(),
                 },
+                overridden,
                 object: None,
             };
             if Some(package) == core {
@@ -125,17 +132,26 @@ impl Universe {
         }
     }
 
+    /// What a requirement says, and what is written if that is something else.
+    fn as_overridden(&self, package: PackageId, written: Spec) -> (Spec, Option<Spec>) {
+        match self.overriding(package) {
+            Some(spec) => (spec.clone(), Some(written)),
+            None => (written, None),
+        }
+    }
+
     /// Goes through the requirements of a release of a selection, in the order of
-    /// [`demands`](Self::demands). Specs that were read are kept in `specs`.
+    /// [`demands`](Self::demands): the package, what is required, and what is written where an
+    /// override stands in its place. Specs that were read are kept in `specs`.
     pub(crate) fn each_requirement(
         &self,
         release: ReleaseId,
         specs: &mut FxHashMap<(u32, u32), Spec>,
-        mut see: impl FnMut(PackageId, Spec),
+        mut see: impl FnMut(PackageId, Spec, Option<Spec>),
     ) {
         if self.model.is_some() && self.is_root(release.package) {
             for edge in &self.known_details(release).edges {
-                see(edge.package, edge.requirement.spec.clone());
+                see(edge.package, edge.requirement.spec.clone(), None);
             }
             return;
         }
@@ -155,12 +171,15 @@ impl Universe {
         let core = self.core.filter(|core| *core != release.package);
         if let Some(core) = core {
             let on_core = edges.clone().rfind(|edge| target(*edge) == core);
-            see(core, on_core.map_or_else(Spec::unspecified, &mut written));
+            let spec = on_core.map_or_else(Spec::unspecified, &mut written);
+            let (spec, overridden) = self.as_overridden(core, spec);
+            see(core, spec, overridden);
         }
         for edge in edges {
             let package = target(edge);
             if package != release.package && Some(package) != core {
-                see(package, written(edge));
+                let (spec, overridden) = self.as_overridden(package, written(edge));
+                see(package, spec, overridden);
             }
         }
     }

@@ -66,6 +66,7 @@ pub(super) struct Sets {
     /// What a spec of a shard allows of a package.
     of_specs: FxHashMap<(u32, u32, PackageId), u32>,
     of_core: FxHashMap<PackageId, u32>,
+    of_overrides: FxHashMap<PackageId, u32>,
     of_objects: FxHashMap<(ReleaseId, usize), u32>,
     of_owners: FxHashMap<(PackageId, PackageId, SetId), u32>,
 }
@@ -100,11 +101,12 @@ impl Universe {
         let core = self.core.filter(|core| *core != release.package);
         if let Some(core) = core {
             let allowed = self.default_core_set(core);
+            let names_prerelease = self.overriding(core).is_some_and(Spec::names_prerelease);
             demands.push(Demand {
                 target: core,
                 allowed,
                 owners: None,
-                names_prerelease: false,
+                names_prerelease,
             });
         }
         for edge in index.edges(number) {
@@ -119,8 +121,10 @@ impl Universe {
                 at,
             };
             // Groups were made by the releases that the index has, as if all could be chosen.
+            let overriding = self.overriding(target).map(Spec::names_prerelease);
             let (allowed, owners) = match &self.packages[target.position()].delivered {
                 None => (SetId::UNKNOWN, None),
+                Some(_) if overriding.is_some() => (self.set_of_override(target), None),
                 Some(delivered) if delivered.shard == shard && delivered.is_plain => (
                     in_shard(index.group_allowed(group)),
                     Some(in_shard(index.group_owners(group))),
@@ -133,7 +137,7 @@ impl Universe {
                 allowed,
                 // Releases that do not write the requirement have it, too.
                 owners: owners.filter(|_| !is_core),
-                names_prerelease: index.names_prerelease(spec),
+                names_prerelease: overriding.unwrap_or_else(|| index.names_prerelease(spec)),
             };
             if is_core {
                 demands[0] = demand;
@@ -207,6 +211,9 @@ impl Universe {
         if !self.is_delivered(core) {
             return SetId::UNKNOWN;
         }
+        if self.overriding(core).is_some() {
+            return self.set_of_override(core);
+        }
         if let Some(at) = self.sets.of_core.get(&core) {
             return SetId::worked_out(*at);
         }
@@ -214,6 +221,21 @@ impl Universe {
         let matching = self.versions_in(core, &Spec::unspecified());
         let at = self.keep(core, &matching.intersection(&candidates));
         self.sets.of_core.insert(core, at);
+        SetId::worked_out(at)
+    }
+
+    /// What an override allows of a package that was delivered.
+    fn set_of_override(&mut self, target: PackageId) -> SetId {
+        if let Some(at) = self.sets.of_overrides.get(&target) {
+            return SetId::worked_out(*at);
+        }
+        let matching = match self.overriding(target) {
+            Some(spec) => self.versions_in(target, spec),
+            None => WordSet::EMPTY,
+        };
+        let candidates = self.candidates_of(target);
+        let at = self.keep(target, &matching.intersection(&candidates));
+        self.sets.of_overrides.insert(target, at);
         SetId::worked_out(at)
     }
 

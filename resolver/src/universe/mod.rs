@@ -20,9 +20,10 @@ pub(crate) use classes::{ClassTable, Parent};
 pub(crate) use details::{Body, Details, Edge};
 pub(crate) use edges::Demand;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
+use jiff::Timestamp;
 use pkgres_manifest::{
     ArtifactDigest, ClassName, IndexRecord, ObjectId, ObjectModel, PackageName, ReleaseSource,
     Requirement, Spec, Version,
@@ -30,7 +31,7 @@ use pkgres_manifest::{
 use rustc_hash::FxHashMap;
 
 use crate::index::{CompiledIndex, to_u32, width};
-use crate::request::{Locked, ModelRoot, PrereleasePolicy, Root};
+use crate::request::{Locked, ModelRoot, Preference, PrereleasePolicy, Root};
 use crate::word_set::WordSet;
 use candidates::Candidates;
 use class_ids::ClassEntry;
@@ -101,6 +102,10 @@ struct About {
 #[derive(Debug)]
 struct Preferences {
     prerelease: PrereleasePolicy,
+    prefer: Preference,
+    exclude_newer: Option<Timestamp>,
+    /// What was published too late, of the packages that were delivered.
+    too_new: FxHashMap<PackageName, Vec<Version>>,
     locked: Locked,
     locked_versions: FxHashMap<PackageName, Vec<Version>>,
     kept_versions: FxHashMap<PackageName, Vec<Version>>,
@@ -124,6 +129,8 @@ pub(crate) struct Universe {
     roots: Vec<ReleaseId>,
     model: Option<Arc<ObjectModel>>,
     preferences: Preferences,
+    /// What every requirement on a package is taken to say.
+    overrides: FxHashMap<PackageId, Spec>,
     definers: FxHashMap<(PackageId, ClassId), WordSet>,
     details: FxHashMap<ReleaseId, Arc<Details>>,
     bodies: FxHashMap<ReleaseId, Body>,
@@ -158,6 +165,9 @@ impl Universe {
         }
         let preferences = Preferences {
             prerelease,
+            prefer: Preference::default(),
+            exclude_newer: None,
+            too_new: FxHashMap::default(),
             locked,
             locked_versions,
             kept_versions,
@@ -175,6 +185,7 @@ impl Universe {
             roots: Vec::new(),
             model: None,
             preferences,
+            overrides: FxHashMap::default(),
             definers: FxHashMap::default(),
             details: FxHashMap::default(),
             bodies: FxHashMap::default(),
@@ -188,6 +199,49 @@ impl Universe {
             universe.root_class = Some(universe.class_id(&core.root_class()));
         }
         universe
+    }
+
+    /// Says which releases are better and which are out of the question. Nothing may have been
+    /// delivered before.
+    pub(crate) fn prefer(&mut self, prefer: Preference, exclude_newer: Option<Timestamp>) {
+        self.preferences.prefer = prefer;
+        self.preferences.exclude_newer = exclude_newer;
+    }
+
+    /// Takes what requirements are to say in place of what is written. Nothing may have been
+    /// delivered before.
+    pub(crate) fn override_requirements(&mut self, overrides: BTreeMap<PackageName, Spec>) {
+        for (name, spec) in overrides {
+            let package = self.package_id(&name);
+            self.overrides.insert(package, spec);
+        }
+    }
+
+    /// What requirements are taken to say in place of what is written.
+    pub(crate) fn overrides(&self) -> BTreeMap<PackageName, Spec> {
+        self.overrides
+            .iter()
+            .map(|(package, spec)| (self.name(*package).clone(), spec.clone()))
+            .collect()
+    }
+
+    /// What every requirement on a package is taken to say.
+    pub(crate) fn overriding(&self, package: PackageId) -> Option<&Spec> {
+        if self.overrides.is_empty() {
+            return None;
+        }
+        self.overrides.get(&package)
+    }
+
+    /// Whether a release was published too late to be chosen.
+    pub(crate) fn is_too_new(&self, release: ReleaseId) -> bool {
+        let too_new = self.preferences.too_new.get(self.name(release.package));
+        too_new.is_some_and(|versions| versions.contains(self.version(release)))
+    }
+
+    /// Whether dates of publication have to be known, which compiled indexes do not hold.
+    pub(crate) fn needs_dates(&self) -> bool {
+        self.preferences.exclude_newer.is_some()
     }
 
     /// Adds a root.
@@ -219,6 +273,7 @@ impl Universe {
                         spec: demand.spec,
                         location: Some(object.location.clone()),
                     },
+                    overridden: None,
                 }
             })
             .collect();
@@ -250,7 +305,10 @@ impl Universe {
     pub(crate) fn any_names_prerelease(&self) -> bool {
         let mut shards = self.shards.iter();
         // What a model demands stands in no index.
-        self.model.is_some() || shards.any(|shard| shard.index.any_names_prerelease())
+        let mut overrides = self.overrides.values();
+        self.model.is_some()
+            || overrides.any(Spec::names_prerelease)
+            || shards.any(|shard| shard.index.any_names_prerelease())
     }
 
     /// Whether there are whole indexes at hand.

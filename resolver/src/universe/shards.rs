@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
+use jiff::Timestamp;
 use pkgres_manifest::{IndexRecord, PackageName, ReleaseSource, Spec, Version};
 use rustc_hash::FxHashMap;
 
 use super::candidates::{Candidates, Standing};
 use super::{Delivered, PackageId, Universe};
 use crate::index::{CompiledIndex, NONE, to_u32};
+use crate::request::Preference;
 use crate::resolver::Supply;
 
 /// An index of which some packages were delivered, or all.
@@ -99,8 +101,11 @@ impl Universe {
     /// Says that a package comes from a shard.
     fn deliver_from(&mut self, index: &CompiledIndex, package: PackageId, shard: u32, number: u32) {
         let releases = index.releases(number);
-        let has_preferences = !self.preferences.locked_versions.is_empty()
-            || !self.preferences.kept_versions.is_empty();
+        let preferences = &self.preferences;
+        let has_preferences = !preferences.locked_versions.is_empty()
+            || !preferences.kept_versions.is_empty()
+            || !preferences.too_new.is_empty()
+            || preferences.prefer != Preference::Newest;
         let candidates = if index.is_plain(number) && !has_preferences {
             None
         } else {
@@ -133,7 +138,10 @@ impl Universe {
         };
         let locked = versions_for(&self.preferences.locked_versions);
         let kept = versions_for(&self.preferences.kept_versions);
-        if index.is_plain(number) && locked.is_empty() {
+        let too_new = versions_for(&self.preferences.too_new);
+        let prefer = self.preferences.prefer;
+        let newest_is_best = prefer == Preference::Newest && too_new.is_empty();
+        if index.is_plain(number) && locked.is_empty() && newest_is_best {
             return None;
         }
         let releases = index.releases(number);
@@ -145,12 +153,12 @@ impl Universe {
             .zip(&versions)
             .map(|(release, version)| Standing {
                 version,
-                yanked: index.is_yanked(release),
+                excluded: index.is_yanked(release) || too_new.contains(version),
             })
             .collect();
         let policy = self.preferences.prerelease;
         Some(Box::new(Candidates::new(
-            &standings, &locked, &kept, policy,
+            &standings, &locked, &kept, policy, prefer,
         )))
     }
 
@@ -192,6 +200,29 @@ impl Universe {
         to_u32(self.shards.len() - 1)
     }
 
+    /// Keeps in mind which releases were published too late.
+    fn note_too_new(&mut self, name: &PackageName, records: &[IndexRecord]) {
+        let Some(cutoff) = self.preferences.exclude_newer else {
+            return;
+        };
+        let is_too_new = |record: &&IndexRecord| {
+            let published = record.published.as_ref();
+            published.is_some_and(|published| match published.parse::<Timestamp>() {
+                Ok(published) => published >= cutoff,
+                // Whoever writes a date that cannot be read could mean any.
+                Err(_) => true,
+            })
+        };
+        let too_new: Vec<Version> = records
+            .iter()
+            .filter(is_too_new)
+            .map(|record| record.version.clone())
+            .collect();
+        if !too_new.is_empty() {
+            self.preferences.too_new.insert(name.clone(), too_new);
+        }
+    }
+
     /// Takes what a registry has of a package. Records of other packages are dropped.
     pub(crate) fn provide(&mut self, name: &PackageName, supply: Supply) {
         let package = self.package_id(name);
@@ -228,6 +259,7 @@ impl Universe {
             return;
         }
         let name = self.name(package).clone();
+        self.note_too_new(&name, &records);
         let shard = self.add_shard(source, Arc::new(CompiledIndex::compile(records)));
         let index = Arc::clone(&self.shards[shard as usize].index);
         let number = index.find(name.as_str()).expect("the records are of it");

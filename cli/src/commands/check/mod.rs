@@ -17,7 +17,7 @@ use serde_json::json;
 
 use self::known::Known;
 use self::targets::{Target, targets};
-use crate::args::{CheckArgs, RegistryArgs};
+use crate::args::{CheckArgs, Format, RegistryArgs};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
@@ -58,7 +58,9 @@ pub(crate) fn run(args: &CheckArgs, output: &mut Output) -> Result<Exit> {
         counted.map(|finding| finding.left_out.max(1)).sum()
     };
     let (errors, warnings) = (count(true), count(false));
-    if output.is_json() {
+    if output.format == Format::Github {
+        output.data(&show::annotations(&findings));
+    } else if output.is_json() {
         output.json(&json!({
             "schema_version": 1,
             "status": if exit == Exit::Done { "passed" } else { "failed" },

@@ -1,0 +1,111 @@
+//! `pkgres diff`
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use pkgres_files::{Follow, read_file};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::{LOCK_FILE, LockDiff, Lockfile, ReadOptions};
+use serde_json::json;
+
+use crate::args::{DiffArgs, Format};
+use crate::exit::Exit;
+use crate::failure::{Failure, Result};
+use crate::output::Output;
+use crate::project::parse_lock;
+use crate::show::{self, counted};
+
+pub(crate) fn run(args: &DiffArgs, output: &mut Output) -> Result<Exit> {
+    let options = ReadOptions::default();
+    let before = side(&args.before, &options)?;
+    let after = match &args.after {
+        Some(after) => side(after, &options)?,
+        None => side(".", &options)?,
+    };
+    let diff = LockDiff::between(&before, &after);
+    let exit = if args.exit_code && !diff.is_empty() {
+        Exit::Pending
+    } else {
+        Exit::Done
+    };
+    match output.format {
+        Format::Json => output.json(&json!({
+            "schema_version": 1,
+            "status": if diff.is_empty() { "same" } else { "different" },
+            "changes": show::changes_json(&diff),
+        })),
+        Format::Markdown => output.data(&show::changes_markdown(&diff)),
+        _ => {
+            let lines = show::changes(&diff);
+            for line in &lines {
+                output.data(&format!("{}\n", line.trim_start()));
+            }
+            output.note(&match lines.len() {
+                0 => "The lockfiles hold the same".to_owned(),
+                count => counted(count, "difference"),
+            });
+        }
+    }
+    Ok(exit)
+}
+
+/// The lockfile that an argument means.
+fn side(text: &str, options: &ReadOptions) -> Result<Lockfile> {
+    let path = Path::new(text);
+    let file = if path.is_dir() {
+        Some(path.join(LOCK_FILE))
+    } else {
+        path.is_file().then(|| path.to_owned())
+    };
+    match file {
+        Some(file) => {
+            let bytes = read_file(&file, options.limits.lock_bytes, Follow::Links)?;
+            parse_lock(&file, &bytes, options)
+        }
+        None => of_revision(text, options),
+    }
+}
+
+/// The lockfile of this folder as it is in a git revision, or the file of `REVISION:PATH`.
+fn of_revision(text: &str, options: &ReadOptions) -> Result<Lockfile> {
+    let shown = Escaped::shortened(text).to_string();
+    // It would be taken for an option.
+    if text.starts_with('-') {
+        return Err(Failure::usage(format!("`{shown}` is not a revision")));
+    }
+    let (revision, object) = match text.split_once(':') {
+        Some((revision, _)) => (revision, text.to_owned()),
+        None => (text, format!("{text}:./{LOCK_FILE}")),
+    };
+    let commit = format!("{revision}^{{commit}}");
+    if git(&[
+        "rev-parse",
+        "--verify",
+        "--quiet",
+        "--end-of-options",
+        &commit,
+    ])?
+    .is_none()
+    {
+        let message = format!("`{shown}` is neither a lockfile nor a git revision");
+        return Err(Diagnostic::error(Code::Usage, message)
+            .hint("a file, a folder with a pkgres.lock or a revision such as `HEAD~1` is expected")
+            .into());
+    }
+    match git(&["show", "--end-of-options", &object])? {
+        Some(bytes) => parse_lock(&PathBuf::from(&object), &bytes, options),
+        // Before the first lockfile nothing was locked.
+        None => Ok(Lockfile::default()),
+    }
+}
+
+/// What git prints; nothing if it fails.
+fn git(arguments: &[&str]) -> Result<Option<Vec<u8>>> {
+    let output = Command::new("git").args(arguments).output();
+    let output = output.map_err(|error| {
+        Failure::usage(format!(
+            "git, which knows revisions, cannot be run: {error}"
+        ))
+    })?;
+    Ok(output.status.success().then_some(output.stdout))
+}

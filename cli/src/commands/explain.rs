@@ -1,0 +1,110 @@
+//! `pkgres explain`
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::most_similar;
+use pkgres_registry_client::{Answer, drive};
+use pkgres_resolver::{Locked, Resolver};
+use serde_json::json;
+
+use crate::args::ExplainArgs;
+use crate::commands::reference::prose;
+use crate::commands::solve::Problem;
+use crate::exit::Exit;
+use crate::failure::{Failure, Result};
+use crate::output::Output;
+use crate::project::Project;
+use crate::registries;
+use crate::show::{self, counted};
+
+pub(crate) fn run(args: &ExplainArgs, output: &mut Output) -> Result<Exit> {
+    let subject = args.subject.to_string_lossy();
+    if is_code(&subject) && !args.subject.exists() {
+        return explain_code(&subject, output);
+    }
+    let options = registries::read_options(&args.registry)?;
+    let project = Project::open(&args.subject, &options)?;
+    let mut problem = Problem::of_project(&project, &args.registry, &args.policy, &options)?;
+    if let Some(lock) = project.lockfile(&options)? {
+        problem.request.locked = Locked::from_lockfile(&lock);
+    }
+    let mut resolver = Resolver::new(problem.request.clone());
+    let progress = output.progress("Resolving");
+    let answer = drive(&mut resolver, &problem.registries, &options);
+    drop(progress);
+    output.findings(&problem.registries.take_findings());
+    match answer? {
+        Answer::Conflict(conflict) => {
+            if output.is_json() {
+                output.json(&json!({
+                    "schema_version": 1,
+                    "status": "conflict",
+                    "conflict": show::conflict_json(&conflict),
+                }));
+            } else {
+                output.data(&show::proof(&conflict));
+                output.note(&format!(
+                    "There is no resolution, for {}; `pkgres explain {}` says what the code means",
+                    counted(conflict.reasons.len(), "reason"),
+                    conflict.code
+                ));
+            }
+            Ok(Exit::Failed)
+        }
+        Answer::Solved(resolution) => {
+            if output.is_json() {
+                output.json(&json!({"schema_version": 1, "status": "resolved", "conflict": null}));
+            } else {
+                output.note(&format!(
+                    "There is nothing to explain: {} resolved",
+                    counted(resolution.len(), "package")
+                ));
+            }
+            Ok(Exit::Done)
+        }
+        Answer::GaveUp { steps } => Err(Failure {
+            findings: vec![
+                Diagnostic::error(
+                    Code::GaveUp,
+                    format!("gave up after {steps} steps without an answer"),
+                )
+                .hint("`--max-steps` allows more"),
+            ],
+            exit: Exit::GaveUp,
+        }),
+        Answer::Cancelled => unreachable!("an interrupt ends the whole process"),
+    }
+}
+
+/// Whether a text looks like a code.
+fn is_code(text: &str) -> bool {
+    let digits = text.strip_prefix("PK").or_else(|| text.strip_prefix("pk"));
+    digits.is_some_and(|digits| {
+        !digits.is_empty() && digits.chars().all(|character| character.is_ascii_digit())
+    })
+}
+
+fn explain_code(text: &str, output: &mut Output) -> Result<Exit> {
+    let number: Option<u16> = text[2..].parse().ok();
+    let found = Code::ALL.iter().find(|code| Some(code.number()) == number);
+    let Some(code) = found else {
+        let finding = Diagnostic::error(Code::Usage, format!("there is no code {text}"));
+        let known: Vec<String> = Code::ALL.iter().map(ToString::to_string).collect();
+        let similar = most_similar(text, known.iter().map(String::as_str));
+        return Err(match similar {
+            Some(similar) => finding.hint(format!("did you mean {similar}?")).into(),
+            None => finding.into(),
+        });
+    };
+    let explanation = prose(code.explanation());
+    if output.is_json() {
+        output.json(&json!({
+            "schema_version": 1,
+            "code": code.to_string(),
+            "title": code.title(),
+            "explanation": explanation,
+        }));
+    } else {
+        output.data(&format!("{code}: {}\n\n{explanation}\n", code.title()));
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,47 @@
+//! `pkgres export`
+
+use jiff::Timestamp;
+use pkgres_registry_client::{Maker, cyclonedx, spdx};
+
+use crate::args::{ExportArgs, Format};
+use crate::commands::solve::{Solved, solve};
+use crate::exit::Exit;
+use crate::failure::{Failure, Result};
+use crate::output::Output;
+use crate::show::counted;
+
+pub(crate) fn run(args: &ExportArgs, output: &mut Output) -> Result<Exit> {
+    let created = created()?.to_string();
+    let maker = Maker {
+        name: "pkgres",
+        version: env!("CARGO_PKG_VERSION"),
+        created: &created,
+    };
+    let resolution = match solve(&args.solve, output)? {
+        Solved::Yes(resolution, _) => resolution,
+        Solved::No(exit) => return Ok(exit),
+    };
+    let (document, name) = match output.format {
+        Format::Spdx => (spdx(&resolution, maker), "SPDX 2.3"),
+        _ => (cyclonedx(&resolution, maker), "CycloneDX 1.6"),
+    };
+    output.json(&document);
+    output.note(&format!(
+        "Exported {} as {name}",
+        counted(resolution.len(), "package")
+    ));
+    Ok(Exit::Done)
+}
+
+/// The time of the document, to the second: now, or what reproducible builds say.
+fn created() -> Result<Timestamp> {
+    let fixed = std::env::var_os("SOURCE_DATE_EPOCH").filter(|value| !value.is_empty());
+    let Some(fixed) = fixed else {
+        let now = Timestamp::now().as_second();
+        return Ok(Timestamp::from_second(now).expect("it is the time now"));
+    };
+    let seconds = fixed.to_str().and_then(|text| text.parse().ok());
+    seconds
+        .and_then(|seconds| Timestamp::from_second(seconds).ok())
+        .ok_or_else(|| Failure::usage("SOURCE_DATE_EPOCH is not a number of seconds"))
+}

@@ -1,0 +1,101 @@
+//! `pkgres init`
+
+use std::path::Path;
+
+use pkgres_files::{Access, NewTreeFile, RealFileSystem, write_file, write_tree};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::{MANIFEST_FILE, PackageName, PackagePath};
+use serde_json::json;
+
+use crate::args::InitArgs;
+use crate::commands::package_name;
+use crate::exit::Exit;
+use crate::failure::{Failure, Result};
+use crate::output::Output;
+
+pub(crate) fn run(args: &InitArgs, output: &mut Output) -> Result<Exit> {
+    let path = args.folder.join(MANIFEST_FILE);
+    let shown = path.to_string_lossy().into_owned();
+    let shown = Escaped::new(&shown);
+    if std::fs::symlink_metadata(&path).is_ok() {
+        let finding = Diagnostic::error(Code::File, format!("{shown} is there already"));
+        return Err(finding.hint("`pkgres add` adds to what it requires").into());
+    }
+    let name = match &args.name {
+        Some(name) => package_name(name)?,
+        None => name_of(&args.folder)?,
+    };
+    let text = manifest(&name, args.library);
+    if !args.dry_run {
+        if args.folder.is_dir() {
+            write_file(&RealFileSystem, &path, text.as_bytes())?;
+        } else {
+            let file = NewTreeFile {
+                path: PackagePath::parse(MANIFEST_FILE).expect("a plain name is a path"),
+                bytes: text.as_bytes().to_vec(),
+                access: Access::Data,
+            };
+            write_tree(&RealFileSystem, &args.folder, [Ok(file)])?;
+        }
+    }
+    if output.is_json() {
+        output.json(&json!({
+            "schema_version": 1,
+            "status": if args.dry_run { "would_begin" } else { "begun" },
+            "manifest": path.to_string_lossy(),
+            "name": name,
+        }));
+        return Ok(Exit::Done);
+    }
+    if args.dry_run {
+        output.data(&text);
+        output.note(&format!("Would write {shown}; nothing was written"));
+    } else {
+        output.note(&format!("Began {name} in {shown}"));
+    }
+    Ok(Exit::Done)
+}
+
+/// A package name made of the name of a folder.
+fn name_of(folder: &Path) -> Result<PackageName> {
+    let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let last = absolute.file_name().unwrap_or_default().to_string_lossy();
+    let words: Vec<String> = last
+        .split(|character: char| !character.is_ascii_alphanumeric() && character != '.')
+        .filter(|word| !word.is_empty())
+        .map(|word| {
+            let (first, rest) = word.split_at(1);
+            format!("{}{rest}", first.to_ascii_uppercase())
+        })
+        .collect();
+    let words = words.concat();
+    let text = if last.contains('.') {
+        last.into_owned()
+    } else {
+        format!("org.example.{words}")
+    };
+    PackageName::parse(&text).map_err(|_| {
+        let message = format!(
+            "no package name can be made of the folder `{}`",
+            Escaped::shortened(&text)
+        );
+        let finding = Diagnostic::error(Code::Name, message);
+        Failure::from(finding.hint("`--name org.example.Name` gives one"))
+    })
+}
+
+fn manifest(name: &PackageName, library: bool) -> String {
+    let kind = if library { "Library" } else { "Application" };
+    let display_name = name.as_str().rsplit('.').next().unwrap_or_default();
+    format!(
+        "\
+Format: MuranoPL/1.0
+FullName: {name}
+Type: {kind}
+Name: {display_name}
+Version: 0.1.0
+Require:
+  io.murano: \"0\"
+"
+    )
+}

@@ -1,0 +1,147 @@
+//! What is generated from the code: completions, man pages and the pages of the book.
+
+use clap::{Command, CommandFactory as _};
+use pkgres_manifest::diagnostic::Code;
+
+use crate::args::{Arguments, CompletionsArgs, ManArgs, ReferenceArgs, ReferenceKind};
+use crate::exit::Exit;
+use crate::failure::{Failure, Result};
+use crate::output::Output;
+use crate::settings::{DECLARED, Files, Kind};
+
+pub(crate) fn completions(args: &CompletionsArgs, output: &mut Output) -> Exit {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Arguments::command(), "pkgres", &mut script);
+    output.data(&String::from_utf8_lossy(&script));
+    Exit::Done
+}
+
+pub(crate) fn man(args: &ManArgs, output: &mut Output) -> Result<Exit> {
+    let mut command = Arguments::command();
+    command.build();
+    let command = match &args.command {
+        None => command,
+        Some(name) => {
+            let found = command
+                .get_subcommands()
+                .find(|found| found.get_name() == name);
+            let found = found.cloned();
+            let found =
+                found.ok_or_else(|| Failure::usage(format!("there is no command `{name}`")))?;
+            found.display_name(format!("pkgres-{name}"))
+        }
+    };
+    let mut page = Vec::new();
+    clap_mangen::Man::new(command)
+        .render(&mut page)
+        .map_err(|error| Failure::usage(format!("the page cannot be made: {error}")))?;
+    output.data(&String::from_utf8_lossy(&page));
+    Ok(Exit::Done)
+}
+
+pub(crate) fn reference(args: &ReferenceArgs, output: &mut Output) -> Exit {
+    output.data(&match args.kind {
+        ReferenceKind::Commands => commands(),
+        ReferenceKind::Settings => settings(),
+        ReferenceKind::Errors => errors(),
+    });
+    Exit::Done
+}
+
+/// Every command as its help has it.
+fn commands() -> String {
+    let mut text =
+        "# Commands\n\nMade of `pkgres help`; a test keeps this page in step.\n".to_owned();
+    let mut root = Arguments::command().term_width(100);
+    root.build();
+    section(&mut text, &root, "pkgres", 2);
+    text
+}
+
+/// A command and those below it, which are few.
+fn section(text: &mut String, command: &Command, path: &str, level: usize) {
+    let help = command.clone().term_width(100).render_long_help();
+    let help = help.to_string();
+    let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
+    let marks = "#".repeat(level);
+    text.push_str(&format!(
+        "\n{marks} `{path}`\n\n```text\n{}\n```\n",
+        lines.join("\n").trim_end()
+    ));
+    for below in command.get_subcommands() {
+        if below.is_hide_set() || below.get_name() == "help" {
+            continue;
+        }
+        let path = format!("{path} {}", below.get_name());
+        section(text, below, &path, (level + 1).min(4));
+    }
+}
+
+/// Every setting as it is declared.
+fn settings() -> String {
+    let mut text = "\
+# Settings
+
+Made of the declarations in the code; a test keeps this page in step.
+
+A flag on the command line goes before the environment variable, the variable before `pkgres.toml` of the project (the
+nearest in the folder of the manifest or above it), that before the user's file, and that before the default. The
+user's file is `pkgres/config.toml` in `$XDG_CONFIG_HOME` or `~/.config`, or what `--config` or `PKGRES_CONFIG` names.
+`pkgres config list --show-origin` shows what holds, and why.
+
+| setting | variable | files | values | default |
+|---|---|---|---|---|
+"
+    .to_owned();
+    for setting in DECLARED {
+        let values = match setting.kind {
+            Kind::Flag => "`true`, `false`".to_owned(),
+            Kind::Number => "a number".to_owned(),
+            Kind::Choice(words) => format!("`{}`", words.join("`, `")),
+            Kind::Text => "text".to_owned(),
+            Kind::List => "texts, separated by commas in the variable".to_owned(),
+            Kind::Table => "a table".to_owned(),
+        };
+        let files = match setting.files {
+            Files::Both => "project, user",
+            Files::Project => "project",
+            Files::User => "user",
+        };
+        let variable = setting
+            .variable
+            .map_or_else(|| "–".to_owned(), |name| format!("`{name}`"));
+        text.push_str(&format!(
+            "| `{}` | {variable} | {files} | {values} | {} |\n",
+            setting.key, setting.default
+        ));
+    }
+    text.push('\n');
+    for setting in DECLARED {
+        text.push_str(&format!("- `{}`: {}\n", setting.key, setting.help));
+    }
+    text
+}
+
+/// Every code with what it means.
+fn errors() -> String {
+    let mut text = "\
+# Errors by code
+
+Made of the documentation of the codes; a test keeps this page in step. `pkgres explain CODE` shows the same.
+"
+    .to_owned();
+    for code in Code::ALL {
+        text.push_str(&format!(
+            "\n## {code}: {}\n\n{}\n",
+            code.title(),
+            prose(code.explanation())
+        ));
+    }
+    text
+}
+
+/// A doc comment as lines of prose.
+pub(crate) fn prose(explanation: &str) -> String {
+    let lines: Vec<&str> = explanation.lines().map(str::trim).collect();
+    lines.join("\n").trim().to_owned()
+}

@@ -1,0 +1,229 @@
+//! `pkgres add` and `pkgres remove`
+
+use pkgres_files::{RealFileSystem, write_file};
+use pkgres_manifest::{
+    LockDiff, Lockfile, PackageName, ReadOptions, RequirementEdit, Spec, Version,
+};
+use pkgres_resolver::{Resolution, Update};
+use serde_json::json;
+
+use crate::args::{AddArgs, ProjectArgs, RemoveArgs, WriteArgs};
+use crate::commands::lock::{Written, write_lock};
+use crate::commands::modes::refuse_modes;
+use crate::commands::package_name;
+use crate::commands::solve::{Problem, Solved};
+use crate::exit::Exit;
+use crate::failure::{Failure, Result};
+use crate::output::Output;
+use crate::project::{Project, locked_for_update};
+use crate::registries;
+use crate::show::{self, counted};
+
+pub(crate) fn add(args: &AddArgs, output: &mut Output) -> Result<Exit> {
+    refuse_modes("add", &args.write)?;
+    let asked = args
+        .packages
+        .iter()
+        .map(|text| asked(text))
+        .collect::<Result<Vec<_>>>()?;
+    let options = registries::read_options(&args.project.registry)?;
+    let project = Project::open(&args.project.manifest, &options)?;
+    let edits = |spec_of: &dyn Fn(&PackageName) -> Spec| -> Vec<RequirementEdit> {
+        let edits = asked.iter().map(|(package, spec)| {
+            let spec = spec.clone().unwrap_or_else(|| spec_of(package));
+            RequirementEdit::Set(package.clone(), spec)
+        });
+        edits.collect()
+    };
+    // What a package is compatible with is known once it is known which version there can be.
+    let open = edits(&|_| Spec::parse("*").expect("a star is a spec"));
+    let edited = edit(&project, &open, &options)?;
+    let resolution = match solve(&edited, &args.project, &options, output)? {
+        Solved::Yes(resolution, _) => resolution,
+        Solved::No(exit) => return Ok(exit),
+    };
+    let edits = edits(&|package| {
+        let chosen = resolution.package(package);
+        chosen.map_or_else(Spec::any, |chosen| compatible(&chosen.version))
+    });
+    let edited = edit(&project, &edits, &options)?;
+    finish(
+        &project,
+        &edited,
+        &edits,
+        &Task {
+            project: &args.project,
+            write: &args.write,
+            lock: !args.no_lock,
+            verb: "Added",
+            options: &options,
+        },
+        output,
+    )
+}
+
+pub(crate) fn remove(args: &RemoveArgs, output: &mut Output) -> Result<Exit> {
+    refuse_modes("remove", &args.write)?;
+    let options = registries::read_options(&args.project.registry)?;
+    let project = Project::open(&args.project.manifest, &options)?;
+    let edits = args
+        .packages
+        .iter()
+        .map(|text| package_name(text).map(RequirementEdit::Remove))
+        .collect::<Result<Vec<_>>>()?;
+    let edited = edit(&project, &edits, &options)?;
+    finish(
+        &project,
+        &edited,
+        &edits,
+        &Task {
+            project: &args.project,
+            write: &args.write,
+            lock: !args.no_lock,
+            verb: "Removed",
+            options: &options,
+        },
+        output,
+    )
+}
+
+/// `NAME` or `NAME@SPEC`.
+fn asked(text: &str) -> Result<(PackageName, Option<Spec>)> {
+    let (name, spec) = match text.split_once('@') {
+        Some((name, spec)) => (name, Some(spec)),
+        None => (text, None),
+    };
+    let name = package_name(name)?;
+    let spec = spec
+        .map(|spec| Spec::parse(spec).map_err(|error| Failure::usage(format!("{name}: {error}"))))
+        .transpose()?;
+    Ok((name, spec))
+}
+
+/// The versions that are compatible with one, as Semantic Versioning has it.
+fn compatible(version: &Version) -> Spec {
+    let version = version.without_build();
+    Spec::parse(&format!("^{version}")).unwrap_or_else(|_| Spec::exactly(&version))
+}
+
+/// The project with other requirements, before anything is written.
+fn edit(project: &Project, edits: &[RequirementEdit], options: &ReadOptions) -> Result<Project> {
+    let manifest = &project.package.manifest;
+    let text = manifest.with_requirements(edits, options)?;
+    project.with_manifest(&text, options)
+}
+
+/// Solves with what is locked staying where it can.
+fn solve(
+    project: &Project,
+    args: &ProjectArgs,
+    options: &ReadOptions,
+    output: &mut Output,
+) -> Result<Solved> {
+    let mut problem = Problem::of_project(project, &args.registry, &args.policy, options)?;
+    if let Some(bytes) = project.lock_bytes(options)? {
+        let (locked, note) = locked_for_update(&project.lock_path(), &bytes, options)?;
+        match note {
+            Some(note) => output.note(note),
+            None => problem.request.update = Some(Update::default()),
+        }
+        problem.request.locked = locked;
+    }
+    problem.solve(output)
+}
+
+/// What is to be done, and how.
+struct Task<'args> {
+    project: &'args ProjectArgs,
+    write: &'args WriteArgs,
+    lock: bool,
+    verb: &'static str,
+    options: &'args ReadOptions,
+}
+
+/// Solves with the requirements as they are to be, then writes the manifest and the lockfile.
+fn finish(
+    before: &Project,
+    edited: &Project,
+    edits: &[RequirementEdit],
+    task: &Task<'_>,
+    output: &mut Output,
+) -> Result<Exit> {
+    let mut locked: Option<(Box<Resolution>, Option<Vec<u8>>)> = None;
+    if task.lock {
+        match solve(edited, task.project, task.options, output)? {
+            Solved::Yes(resolution, _) => {
+                locked = Some((resolution, before.lock_bytes(task.options)?));
+            }
+            Solved::No(exit) => return Ok(exit),
+        }
+    }
+    let text = edited.package.manifest.source().text();
+    let is_new = text != before.package.manifest.source().text();
+    if is_new && !task.write.dry_run {
+        write_file(&RealFileSystem, &before.manifest, text.as_bytes())?;
+    }
+    let mut written: Option<(Written, LockDiff, usize)> = None;
+    if let Some((resolution, bytes)) = &locked {
+        let old = bytes.as_ref().and_then(|bytes| {
+            let read = Lockfile::read("pkgres.lock", bytes, &task.options.limits);
+            read.into_result().ok()
+        });
+        let old = old.map(|(lock, _)| lock).unwrap_or_default();
+        let diff = LockDiff::between(&old, &resolution.to_lockfile());
+        let result = write_lock(before, resolution, bytes.as_deref(), task.write.dry_run)?;
+        written = Some((result, diff, resolution.len()));
+    }
+    tell(edits, is_new, written.as_ref(), task, output);
+    Ok(Exit::Done)
+}
+
+fn tell(
+    edits: &[RequirementEdit],
+    is_new: bool,
+    written: Option<&(Written, LockDiff, usize)>,
+    task: &Task<'_>,
+    output: &mut Output,
+) {
+    if output.is_json() {
+        let requirements: Vec<serde_json::Value> = edits
+            .iter()
+            .map(|edit| match edit {
+                RequirementEdit::Set(package, spec) => {
+                    json!({"package": package, "spec": spec.written()})
+                }
+                RequirementEdit::Remove(package) => json!({"package": package, "spec": null}),
+            })
+            .collect();
+        output.json(&json!({
+            "schema_version": 1,
+            "status": if task.write.dry_run { "would_edit" } else { "edited" },
+            "manifest_changed": is_new,
+            "requirements": requirements,
+            "changes": written.map(|(_, diff, _)| show::changes_json(diff)),
+        }));
+        return;
+    }
+    for edit in edits {
+        output.note(&match edit {
+            RequirementEdit::Set(package, spec) => {
+                format!("{} {package} \"{spec}\"", task.verb)
+            }
+            RequirementEdit::Remove(package) => format!("{} {package}", task.verb),
+        });
+    }
+    if let Some((result, diff, packages)) = written {
+        let lines = show::changes(diff);
+        for line in &lines {
+            output.note(line);
+        }
+        output.note(&result.summary(*packages, lines.len()));
+    } else if task.write.dry_run {
+        output.note("Nothing was written");
+    } else {
+        output.note(&format!(
+            "The manifest has {} changed; the lockfile was left alone",
+            counted(edits.len(), "requirement")
+        ));
+    }
+}

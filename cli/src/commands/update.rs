@@ -1,0 +1,190 @@
+//! `pkgres update`
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::{LockDiff, Lockfile, PackageName, Version, most_similar};
+use pkgres_resolver::{Locked, ReasonKind, Resolution, Target, Update, UpdateReport};
+use serde_json::{Value, json};
+
+use crate::args::UpdateArgs;
+use crate::commands::lock::{Written, write_lock};
+use crate::commands::modes::refuse_modes;
+use crate::commands::package_name;
+use crate::commands::solve::{Problem, Solved};
+use crate::exit::Exit;
+use crate::failure::{Failure, Result};
+use crate::output::Output;
+use crate::project::{Project, parse_lock};
+use crate::registries;
+use crate::show;
+
+/// How many versions that are held back are told of one package.
+const HELD_BACK_AT_MOST: usize = 2;
+
+pub(crate) fn run(args: &UpdateArgs, output: &mut Output) -> Result<Exit> {
+    refuse_modes("update", &args.write)?;
+    let options = registries::read_options(&args.project.registry)?;
+    let project = Project::open(&args.project.manifest, &options)?;
+    let mut problem = Problem::of_project(
+        &project,
+        &args.project.registry,
+        &args.project.policy,
+        &options,
+    )?;
+    let Some(bytes) = project.lock_bytes(&options)? else {
+        return Err(Failure {
+            findings: vec![
+                Diagnostic::error(Code::LockMissing, "there is no pkgres.lock to update")
+                    .hint("`pkgres lock` writes it"),
+            ],
+            exit: Exit::Failed,
+        });
+    };
+    let lock = parse_lock(&project.lock_path(), &bytes, &options)?;
+    let packages = targets(args, &lock)?;
+    let named: BTreeSet<PackageName> = packages.keys().cloned().collect();
+    problem.request.locked = Locked::from_lockfile(&lock);
+    if packages.is_empty() {
+        // Everything may move: only what versions hold is not a matter of choice.
+        let artifacts = std::mem::take(&mut problem.request.locked.artifacts);
+        problem.request.locked = Locked {
+            artifacts,
+            ..Locked::default()
+        };
+    } else {
+        problem.request.update = Some(Update { packages });
+    }
+    let resolution = match problem.solve(output)? {
+        Solved::Yes(resolution, _) => resolution,
+        Solved::No(exit) => return Ok(exit),
+    };
+    let written = write_lock(&project, &resolution, Some(&bytes), args.write.dry_run)?;
+    let diff = LockDiff::between(&lock, &resolution.to_lockfile());
+    tell(&resolution, &diff, &named, &written, output);
+    Ok(Exit::Done)
+}
+
+/// The packages that are named, and where they are to go.
+fn targets(args: &UpdateArgs, lock: &Lockfile) -> Result<BTreeMap<PackageName, Target>> {
+    let target = match &args.precise {
+        None => Target::Newest,
+        Some(_) if args.packages.len() != 1 => {
+            return Err(Failure::usage("`--precise` goes with one package"));
+        }
+        Some(text) => {
+            let version = Version::parse(text)
+                .map_err(|error| Failure::usage(format!("--precise: {error}")))?;
+            Target::Exactly(version)
+        }
+    };
+    args.packages
+        .iter()
+        .map(|text| {
+            let name = package_name(text)?;
+            if !lock.packages.keys().any(|(known, _)| *known == name) {
+                return Err(not_locked(&name, lock));
+            }
+            Ok((name, target.clone()))
+        })
+        .collect()
+}
+
+fn not_locked(name: &PackageName, lock: &Lockfile) -> Failure {
+    let message = format!("the lockfile does not hold `{name}`");
+    let mut finding = Diagnostic::error(Code::Usage, message);
+    let known = lock.packages.keys().map(|(known, _)| known.as_str());
+    if let Some(similar) = most_similar(name.as_str(), known) {
+        finding = finding.hint(format!("did you mean `{similar}`?"));
+    }
+    finding.into()
+}
+
+fn tell(
+    resolution: &Resolution,
+    diff: &LockDiff,
+    named: &BTreeSet<PackageName>,
+    written: &Written,
+    output: &mut Output,
+) {
+    let nothing = UpdateReport {
+        moved: Vec::new(),
+        held_back: Vec::new(),
+        is_minimal: false,
+    };
+    let report = resolution.update().unwrap_or(&nothing);
+    if output.is_json() {
+        output.json(&json!({
+            "schema_version": 1,
+            "status": written.status(),
+            "file": written.file,
+            "written": written.on_disk,
+            "changes": show::changes_json(diff),
+            "moved": moved_json(report),
+            "held_back": held_back_json(report),
+            "notes": show::notes(resolution),
+        }));
+        return;
+    }
+    for line in show::changes(diff) {
+        output.note(&line);
+    }
+    for moved in &report.moved {
+        if named.contains(&moved.package) || moved.because.is_empty() {
+            continue;
+        }
+        output.note(&format!("{} had to move:", moved.package));
+        for reason in &moved.because {
+            output.note(&format!("  {}", reason.text));
+        }
+    }
+    for held_back in report
+        .held_back
+        .iter()
+        .take(HELD_BACK_AT_MOST.max(named.len()))
+    {
+        let (package, version) = (&held_back.package, &held_back.version);
+        let others = match held_back.alike.len() {
+            0 => String::new(),
+            count => format!(" and {} more", show::counted(count, "version")),
+        };
+        output.note(&format!("{package} {version}{others} is held back:"));
+        let reasons = held_back.because.reasons.iter();
+        for reason in reasons.filter(|reason| reason.kind != ReasonKind::Wanted) {
+            output.note(&format!("  {}", show::reason_line(reason)));
+        }
+    }
+    for line in show::notes(resolution) {
+        output.note(&line);
+    }
+    output.note(&written.summary(resolution.len(), show::changes(diff).len()));
+}
+
+fn moved_json(report: &UpdateReport) -> Vec<Value> {
+    let moved = report.moved.iter();
+    moved
+        .map(|moved| {
+            let because: Vec<&str> = moved.because.iter().map(|it| it.text.as_str()).collect();
+            json!({
+                "package": moved.package,
+                "from": moved.from,
+                "to": moved.to,
+                "because": because,
+            })
+        })
+        .collect()
+}
+
+fn held_back_json(report: &UpdateReport) -> Vec<Value> {
+    let held_back = report.held_back.iter();
+    held_back
+        .map(|held_back| {
+            json!({
+                "package": held_back.package,
+                "version": held_back.version,
+                "alike": held_back.alike,
+                "because": show::conflict_json(&held_back.because),
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,189 @@
+//! From the words of the command line to arguments in which settings count as well.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _};
+
+use crate::args::Arguments;
+use crate::failure::{Failure, Result};
+use crate::settings::{self, DECLARED, Kind, Layers, Origin};
+
+/// What the command line says by itself.
+pub(crate) struct Words {
+    given: Vec<OsString>,
+    matches: ArgMatches,
+    pub(crate) arguments: Arguments,
+}
+
+/// Reads the command line.
+pub(crate) fn words() -> std::result::Result<Words, clap::Error> {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let matches = Arguments::command().try_get_matches_from(&words)?;
+    let arguments = Arguments::from_arg_matches(&matches)?;
+    Ok(Words {
+        given: words,
+        matches,
+        arguments,
+    })
+}
+
+/// Reads settings, makes them the defaults of what the command line does not say, and makes them
+/// known to the run. Goes to the folder that the run is to begin in.
+pub(crate) fn with_settings(words: Words) -> Result<Arguments> {
+    if let Some(folder) = &words.arguments.directory {
+        std::env::set_current_dir(folder).map_err(|error| {
+            let folder = folder.to_string_lossy();
+            let folder = pkgres_manifest::diagnostic::Escaped::new(&folder);
+            Failure::usage(format!("--directory: {folder}: {error}"))
+        })?;
+    }
+    let (path, deepest) = deepest(&words.matches);
+    let user_file = match &words.arguments.config {
+        Some(file) => Some(file.clone()),
+        None => std::env::var_os("PKGRES_CONFIG")
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from),
+    };
+    let layers = Layers::read(&folder(deepest), user_file.as_deref(), &flags(deepest))?;
+    let arguments = if layers.has_values() {
+        let command = with_defaults(Arguments::command(), &path, &layers);
+        let parsed = command.try_get_matches_from(&words.given);
+        let parsed = parsed.and_then(|matches| Arguments::from_arg_matches(&matches));
+        parsed.map_err(|error| {
+            let message = error.to_string();
+            let first = message.lines().next().unwrap_or_default();
+            Failure::usage(first.trim_start_matches("error: "))
+        })?
+    } else {
+        words.arguments
+    };
+    check_version(&layers)?;
+    settings::install(layers);
+    Ok(arguments)
+}
+
+/// A project may say which versions of pkgres it can be used with.
+fn check_version(layers: &Layers) -> Result<()> {
+    let Some(wanted) = layers.get("required-version") else {
+        return Ok(());
+    };
+    let Origin::File(file) = &wanted.origin else {
+        return Ok(());
+    };
+    let usage = |message: String| Err(Failure::usage(message));
+    let shown = Origin::File(file.clone());
+    let spec = match pkgres_manifest::Spec::parse(&wanted.value) {
+        Ok(spec) => spec,
+        Err(error) => return usage(format!("{shown}: required-version: {error}")),
+    };
+    let version = env!("CARGO_PKG_VERSION");
+    let is_right =
+        pkgres_manifest::Version::parse(version).is_ok_and(|version| spec.matches(&version));
+    if is_right {
+        return Ok(());
+    }
+    usage(format!(
+        "{shown} requires pkgres {spec}, and this is pkgres {version}"
+    ))
+}
+
+/// The names of the subcommands that were given, and what was given to the last.
+fn deepest(matches: &ArgMatches) -> (Vec<String>, &ArgMatches) {
+    let (mut path, mut matches) = (Vec::new(), matches);
+    while let Some((name, below)) = matches.subcommand() {
+        path.push(name.to_owned());
+        matches = below;
+    }
+    (path, matches)
+}
+
+/// The folder whose project's settings count.
+fn folder(matches: &ArgMatches) -> PathBuf {
+    let path = |id: &str| {
+        let found = matches.try_get_one::<PathBuf>(id);
+        found.ok().flatten().cloned()
+    };
+    let list = |id: &str| {
+        let found = matches.try_get_many::<PathBuf>(id);
+        found
+            .ok()
+            .flatten()
+            .and_then(|mut paths| paths.next().cloned())
+    };
+    let named = path("manifest")
+        .or_else(|| path("subject"))
+        .or_else(|| path("folder"))
+        .or_else(|| list("paths"));
+    match named {
+        Some(folder) if folder.is_dir() => folder,
+        Some(file) => match file.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+            _ => PathBuf::from("."),
+        },
+        None => PathBuf::from("."),
+    }
+}
+
+fn id(key: &str) -> String {
+    key.replace('-', "_")
+}
+
+/// The settings that the command line gives.
+fn flags(matches: &ArgMatches) -> Vec<&'static str> {
+    let is_given = |id: &str| {
+        matches.try_contains_id(id).is_ok()
+            && matches.value_source(id) == Some(ValueSource::CommandLine)
+    };
+    DECLARED
+        .iter()
+        .map(|setting| setting.key)
+        .filter(|key| is_given(&id(key)))
+        .collect()
+}
+
+/// The grammar in which settings are the defaults of arguments.
+fn with_defaults(command: Command, path: &[String], layers: &Layers) -> Command {
+    let mut command = command;
+    for value in &layers.values {
+        let is_said = matches!(value.origin, Origin::Variable(_) | Origin::File(_));
+        let names_core = layers
+            .get("core-library")
+            .is_some_and(|core| matches!(core.origin, Origin::Flag(_)));
+        // To name a core library is to have one.
+        let is_out = names_core && value.declared.key == "no-core-library";
+        if !value.declared.has_flag || !is_said || is_out {
+            continue;
+        }
+        if value.declared.kind == Kind::Flag && value.value == "false" {
+            continue;
+        }
+        let id = id(value.declared.key);
+        if command
+            .get_arguments()
+            .any(|argument| argument.get_id() == &id)
+        {
+            // The grammar lives as long as the run, and there are few settings.
+            let text: &'static str = Box::leak(value.value.clone().into_boxed_str());
+            command = command.mut_arg(&id, |argument| argument.default_value(text));
+        }
+    }
+    match path.split_first() {
+        Some((name, rest)) => {
+            command.mut_subcommand(name, |below| with_defaults(below, rest, layers))
+        }
+        None => command,
+    }
+}
+
+/// What a path is relative to, if it names no folder.
+pub(crate) fn folder_of(path: &Path) -> PathBuf {
+    if path.is_dir() {
+        return path.to_owned();
+    }
+    let parent = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    parent.unwrap_or(Path::new(".")).to_owned()
+}

@@ -1,0 +1,306 @@
+//! Pictures of resolutions and conflicts.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use layout::backends::svg::SVGWriter;
+use layout::gv::{DotParser, GraphBuilder};
+use pkgres_manifest::PackageName;
+use pkgres_registry_client::ClassNode;
+use pkgres_resolver::{Conflict, ReasonKind, Resolution};
+use serde_json::{Value, json};
+
+/// Nodes and edges, in the order in which they are drawn.
+#[derive(Debug, Default)]
+pub(crate) struct Picture {
+    nodes: BTreeMap<String, Node>,
+    edges: BTreeSet<Edge>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Root,
+    Package,
+    Class,
+}
+
+#[derive(Debug)]
+struct Node {
+    label: String,
+    shape: Shape,
+    clashes: bool,
+}
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Edge {
+    from: String,
+    to: String,
+    label: String,
+    kind: EdgeKind,
+    clashes: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum EdgeKind {
+    Requires,
+    Defines,
+    Extends,
+}
+
+impl EdgeKind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Requires => "requires",
+            Self::Defines => "defines",
+            Self::Extends => "extends",
+        }
+    }
+}
+
+impl Picture {
+    /// What a resolution holds. The core library, which everything requires, is left out unless
+    /// classes are shown.
+    pub(crate) fn of_resolution(
+        resolution: &Resolution,
+        core: Option<&PackageName>,
+        classes: &BTreeMap<ClassNode, Vec<ClassNode>>,
+    ) -> Self {
+        let mut picture = Self::default();
+        let is_hidden = |name: &PackageName| classes.is_empty() && Some(name) == core;
+        let roots = resolution
+            .roots()
+            .iter()
+            .map(|root| (Shape::Root, &root.name, &root.version, &root.requires));
+        let packages = resolution.packages().iter().map(|package| {
+            (
+                Shape::Package,
+                &package.name,
+                &package.version,
+                &package.requires,
+            )
+        });
+        for (shape, name, version, requires) in roots.chain(packages) {
+            if is_hidden(name) {
+                continue;
+            }
+            let id = format!("{name} {version}");
+            picture.node(&id, shape, false);
+            for bound in requires.iter().filter(|bound| !is_hidden(&bound.package)) {
+                let label = match &bound.overridden {
+                    Some(_) => format!("{} (override)", bound.spec),
+                    None => bound.spec.to_string(),
+                };
+                let to = format!("{} {}", bound.package, bound.version);
+                picture.edge(&id, &to, &label, EdgeKind::Requires, false);
+            }
+        }
+        let class_id =
+            |node: &ClassNode| format!("{} ({} {})", node.class, node.package, node.version);
+        for (class, parents) in classes {
+            let id = class_id(class);
+            picture.node(&id, Shape::Class, false);
+            let package = format!("{} {}", class.package, class.version);
+            picture.edge(&package, &id, "", EdgeKind::Defines, false);
+            for parent in parents {
+                picture.edge(&id, &class_id(parent), "", EdgeKind::Extends, false);
+            }
+        }
+        picture
+    }
+
+    /// What takes part in a conflict. What clashes is red.
+    pub(crate) fn of_conflict(conflict: &Conflict) -> Self {
+        let mut picture = Self::default();
+        for reason in &conflict.reasons {
+            let owner = reason.owner.to_string();
+            let shape = if reason.source.is_none() {
+                Shape::Root
+            } else {
+                Shape::Package
+            };
+            match &reason.kind {
+                ReasonKind::Requires { package, spec, .. } => {
+                    let versions: Vec<String> =
+                        reason.versions.iter().map(ToString::to_string).collect();
+                    picture.node(&owner, shape, false);
+                    picture.node(package.as_str(), Shape::Package, reason.clashes);
+                    let label = format!("{}: {spec}", versions.join(", "));
+                    let kind = EdgeKind::Requires;
+                    picture.edge(&owner, package.as_str(), &label, kind, reason.clashes);
+                }
+                ReasonKind::Inherits { paths } => {
+                    for path in paths {
+                        let ids: Vec<String> = path
+                            .iter()
+                            .map(|(class, package, version)| {
+                                format!("{class} ({package} {version})")
+                            })
+                            .collect();
+                        for id in &ids {
+                            picture.node(id, Shape::Class, true);
+                        }
+                        for pair in ids.windows(2) {
+                            picture.edge(&pair[0], &pair[1], "", EdgeKind::Extends, true);
+                        }
+                    }
+                }
+                ReasonKind::Extends { class } | ReasonKind::Lacks { class } => {
+                    picture.node(&owner, shape, false);
+                    picture.node(class.as_str(), Shape::Class, true);
+                    let label = match &reason.kind {
+                        ReasonKind::Lacks { .. } => "lacks",
+                        _ => "",
+                    };
+                    picture.edge(&owner, class.as_str(), label, EdgeKind::Extends, true);
+                }
+                _ => picture.node(&owner, shape, reason.clashes),
+            }
+        }
+        picture
+    }
+
+    fn node(&mut self, id: &str, shape: Shape, clashes: bool) {
+        let node = self.nodes.entry(id.to_owned()).or_insert(Node {
+            label: id.to_owned(),
+            shape,
+            clashes,
+        });
+        node.clashes |= clashes;
+        if shape == Shape::Root {
+            node.shape = shape;
+        }
+    }
+
+    fn edge(&mut self, from: &str, to: &str, label: &str, kind: EdgeKind, clashes: bool) {
+        self.edges.insert(Edge {
+            from: from.to_owned(),
+            to: to.to_owned(),
+            label: label.to_owned(),
+            kind,
+            clashes,
+        });
+    }
+
+    /// For Graphviz.
+    pub(crate) fn to_dot(&self) -> String {
+        let mut text = "digraph packages {\n".to_owned();
+        for (id, node) in &self.nodes {
+            let shape = match node.shape {
+                Shape::Root => "doubleoctagon",
+                Shape::Package => "box",
+                Shape::Class => "ellipse",
+            };
+            let color = if node.clashes { ", color=\"red\"" } else { "" };
+            let label = quoted(&node.label);
+            text.push_str(&format!(
+                "  {} [label={label}, shape={shape}{color}];\n",
+                quoted(id)
+            ));
+        }
+        for edge in &self.edges {
+            let style = match edge.kind {
+                EdgeKind::Requires => "solid",
+                EdgeKind::Defines => "dotted",
+                EdgeKind::Extends => "dashed",
+            };
+            let color = if edge.clashes { ", color=\"red\"" } else { "" };
+            text.push_str(&format!(
+                "  {} -> {} [label={}, style={style}{color}];\n",
+                quoted(&edge.from),
+                quoted(&edge.to),
+                quoted(&edge.label)
+            ));
+        }
+        text.push_str("}\n");
+        text
+    }
+
+    /// For Markdown.
+    pub(crate) fn to_mermaid(&self) -> String {
+        let numbers: BTreeMap<&String, usize> = self.nodes.keys().zip(0..).collect();
+        let mut text = "graph TD\n".to_owned();
+        let safe = |text: &str| text.replace('"', "#quot;");
+        for (id, node) in &self.nodes {
+            let (open, close) = match node.shape {
+                Shape::Root => ("[[", "]]"),
+                Shape::Package => ("[", "]"),
+                Shape::Class => ("(", ")"),
+            };
+            let label = safe(&node.label);
+            text.push_str(&format!("  n{}{open}\"{label}\"{close}\n", numbers[id]));
+        }
+        for edge in &self.edges {
+            let arrow = match edge.kind {
+                EdgeKind::Requires => "-->",
+                EdgeKind::Defines | EdgeKind::Extends => "-.->",
+            };
+            let label = match edge.label.as_str() {
+                "" => String::new(),
+                label => format!("|\"{}\"|", safe(label)),
+            };
+            let (from, to) = (numbers.get(&edge.from), numbers.get(&edge.to));
+            if let (Some(from), Some(to)) = (from, to) {
+                text.push_str(&format!("  n{from} {arrow}{label} n{to}\n"));
+            }
+        }
+        for (at, edge) in self.edges.iter().enumerate() {
+            if edge.clashes {
+                text.push_str(&format!("  linkStyle {at} stroke:red\n"));
+            }
+        }
+        for (id, node) in &self.nodes {
+            if node.clashes {
+                text.push_str(&format!("  style n{} stroke:red\n", numbers[id]));
+            }
+        }
+        text
+    }
+
+    /// A picture.
+    pub(crate) fn to_svg(&self) -> Result<String, String> {
+        let mut parser = DotParser::new(&self.to_dot());
+        let graph = parser
+            .process()
+            .map_err(|error| format!("the picture cannot be drawn: {error}"))?;
+        let mut builder = GraphBuilder::new();
+        builder.visit_graph(&graph);
+        let mut drawing = builder.get();
+        let mut writer = SVGWriter::new();
+        drawing.do_it(false, false, false, &mut writer);
+        Ok(writer.finalize())
+    }
+
+    /// For programs.
+    pub(crate) fn to_json(&self) -> Value {
+        let nodes: Vec<Value> = self
+            .nodes
+            .iter()
+            .map(|(id, node)| {
+                let kind = match node.shape {
+                    Shape::Root => "root",
+                    Shape::Package => "package",
+                    Shape::Class => "class",
+                };
+                json!({"id": id, "kind": kind, "clashes": node.clashes})
+            })
+            .collect();
+        let edges: Vec<Value> = self
+            .edges
+            .iter()
+            .map(|edge| {
+                json!({
+                    "from": edge.from,
+                    "to": edge.to,
+                    "kind": edge.kind.name(),
+                    "label": edge.label,
+                    "clashes": edge.clashes,
+                })
+            })
+            .collect();
+        json!({"schema_version": 1, "nodes": nodes, "edges": edges})
+    }
+}
+
+/// A text in the quotes of Graphviz.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}

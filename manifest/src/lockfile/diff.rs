@@ -1,0 +1,331 @@
+//! What two lockfiles differ in.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{LockedRequirement, Lockfile};
+use crate::digest::ArtifactDigest;
+use crate::name::PackageName;
+use crate::source::ReleaseSource;
+use crate::spec::Spec;
+use crate::version::Version;
+
+/// What two lockfiles differ in, each list sorted by package.
+///
+/// ```
+/// use pkgres_manifest::{LockDiff, Lockfile};
+///
+/// assert!(LockDiff::between(&Lockfile::default(), &Lockfile::default()).is_empty());
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LockDiff {
+    /// Packages that have other versions.
+    pub packages: Vec<PackageChange>,
+    /// Releases that both have, from another source or with another digest.
+    pub artifacts: Vec<ReleaseChange>,
+    /// Requirements of roots that came, went or mean something else.
+    pub requirements: Vec<RequirementChange>,
+    /// Requirements that are bound to another version though the package has the same versions.
+    pub bindings: Vec<BindingChange>,
+    /// Packages that may have several releases in one of the two only, and whether it is the new one.
+    pub side_by_side: Vec<(PackageName, bool)>,
+    /// Overrides that came, went or mean something else.
+    pub overrides: Vec<OverrideChange>,
+}
+
+/// A package that has other versions than before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PackageChange {
+    /// The package.
+    pub package: PackageName,
+    /// Its versions before, ascending; none if it came in.
+    pub before: Vec<Version>,
+    /// Its versions after, ascending; none if it went.
+    pub after: Vec<Version>,
+}
+
+/// A release that comes from somewhere else, or has another digest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReleaseChange {
+    /// The package.
+    pub package: PackageName,
+    /// The version.
+    pub version: Version,
+    /// The sources, before and after.
+    pub source: (ReleaseSource, ReleaseSource),
+    /// The digests, before and after.
+    pub digest: (Option<ArtifactDigest>, Option<ArtifactDigest>),
+}
+
+/// A requirement of a root that came, went or means something else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequirementChange {
+    /// The root.
+    pub root: PackageName,
+    /// The package that it requires.
+    pub package: PackageName,
+    /// The spec before; `None` if the requirement is new.
+    pub before: Option<Spec>,
+    /// The spec after; `None` if the requirement went.
+    pub after: Option<Spec>,
+}
+
+/// A requirement that is bound to another version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BindingChange {
+    /// The release whose requirement it is, as `NAME VERSION`, or the name of a root.
+    pub owner: String,
+    /// The package that it requires.
+    pub package: PackageName,
+    /// The version before.
+    pub before: Option<Version>,
+    /// The version after.
+    pub after: Option<Version>,
+}
+
+/// An override that came, went or means something else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OverrideChange {
+    /// The package.
+    pub package: PackageName,
+    /// The spec before; `None` if there was no override.
+    pub before: Option<Spec>,
+    /// The spec after; `None` if there is none any more.
+    pub after: Option<Spec>,
+}
+
+impl LockDiff {
+    /// What is different in `after`.
+    pub fn between(before: &Lockfile, after: &Lockfile) -> Self {
+        let packages = packages(before, after);
+        let moved: BTreeSet<&PackageName> = packages.iter().map(|change| &change.package).collect();
+        Self {
+            artifacts: artifacts(before, after),
+            requirements: requirements(before, after),
+            bindings: bindings(before, after, &moved),
+            side_by_side: before
+                .side_by_side
+                .symmetric_difference(&after.side_by_side)
+                .map(|name| (name.clone(), after.side_by_side.contains(name)))
+                .collect(),
+            overrides: overrides(before, after),
+            packages,
+        }
+    }
+
+    /// Whether there is no difference.
+    pub fn is_empty(&self) -> bool {
+        self.packages.is_empty()
+            && self.artifacts.is_empty()
+            && self.requirements.is_empty()
+            && self.bindings.is_empty()
+            && self.side_by_side.is_empty()
+            && self.overrides.is_empty()
+    }
+}
+
+/// Goes through the keys of two maps, with the values of both.
+fn joined<'map, K: Ord, V>(
+    before: &'map BTreeMap<K, V>,
+    after: &'map BTreeMap<K, V>,
+) -> impl Iterator<Item = (&'map K, Option<&'map V>, Option<&'map V>)> {
+    let keys: BTreeSet<&K> = before.keys().chain(after.keys()).collect();
+    keys.into_iter()
+        .map(|key| (key, before.get(key), after.get(key)))
+}
+
+fn packages(before: &Lockfile, after: &Lockfile) -> Vec<PackageChange> {
+    let versions = |lock: &Lockfile| {
+        let mut versions: BTreeMap<PackageName, Vec<Version>> = BTreeMap::new();
+        for (name, version) in lock.packages.keys() {
+            versions
+                .entry(name.clone())
+                .or_default()
+                .push(version.clone());
+        }
+        versions
+    };
+    joined(&versions(before), &versions(after))
+        .filter(|(_, before, after)| before != after)
+        .map(|(package, before, after)| PackageChange {
+            package: package.clone(),
+            before: before.cloned().unwrap_or_default(),
+            after: after.cloned().unwrap_or_default(),
+        })
+        .collect()
+}
+
+fn artifacts(before: &Lockfile, after: &Lockfile) -> Vec<ReleaseChange> {
+    joined(&before.packages, &after.packages)
+        .filter_map(|((package, version), before, after)| {
+            let (before, after) = (before?, after?);
+            let is_same = before.source == after.source && before.digest == after.digest;
+            (!is_same).then(|| ReleaseChange {
+                package: package.clone(),
+                version: version.clone(),
+                source: (before.source.clone(), after.source.clone()),
+                digest: (before.digest, after.digest),
+            })
+        })
+        .collect()
+}
+
+fn requirements(before: &Lockfile, after: &Lockfile) -> Vec<RequirementChange> {
+    let nothing = BTreeMap::new();
+    let mut changes = Vec::new();
+    for (root, before, after) in joined(&before.roots, &after.roots) {
+        let (before, after) = (before.unwrap_or(&nothing), after.unwrap_or(&nothing));
+        for (package, before, after) in joined(before, after) {
+            let spec = |bound: Option<&LockedRequirement>| bound.map(|bound| bound.spec.clone());
+            let (before, after) = (spec(before), spec(after));
+            if means(before.as_ref()) != means(after.as_ref()) {
+                changes.push(RequirementChange {
+                    root: root.clone(),
+                    package: package.clone(),
+                    before,
+                    after,
+                });
+            }
+        }
+    }
+    changes
+}
+
+fn means(spec: Option<&Spec>) -> Option<&crate::spec::VersionSet> {
+    spec.map(Spec::set)
+}
+
+fn overrides(before: &Lockfile, after: &Lockfile) -> Vec<OverrideChange> {
+    joined(&before.overrides, &after.overrides)
+        .filter(|(_, before, after)| means(*before) != means(*after))
+        .map(|(package, before, after)| OverrideChange {
+            package: package.clone(),
+            before: before.cloned(),
+            after: after.cloned(),
+        })
+        .collect()
+}
+
+/// What is bound differently without the package being among those that `moved`.
+fn bindings(
+    before: &Lockfile,
+    after: &Lockfile,
+    moved: &BTreeSet<&PackageName>,
+) -> Vec<BindingChange> {
+    let mut changes = Vec::new();
+    let mut compare = |owner: &str,
+                       before: BTreeMap<PackageName, Version>,
+                       after: BTreeMap<PackageName, Version>| {
+        for (package, before, after) in joined(&before, &after) {
+            if before != after && !moved.contains(package) {
+                changes.push(BindingChange {
+                    owner: owner.to_owned(),
+                    package: package.clone(),
+                    before: before.cloned(),
+                    after: after.cloned(),
+                });
+            }
+        }
+    };
+    for (root, before, after) in joined(&before.roots, &after.roots) {
+        if let (Some(before), Some(after)) = (before, after) {
+            let bound = |requirements: &BTreeMap<PackageName, LockedRequirement>| {
+                requirements
+                    .iter()
+                    .map(|(package, bound)| (package.clone(), bound.version.clone()))
+                    .collect()
+            };
+            // What came or went is a requirement that changed.
+            let (mut before, mut after): (BTreeMap<_, _>, BTreeMap<_, _>) =
+                (bound(before), bound(after));
+            before.retain(|package, _| after.contains_key(package));
+            after.retain(|package, _| before.contains_key(package));
+            compare(root.as_str(), before, after);
+        }
+    }
+    for ((name, version), before, after) in joined(&before.packages, &after.packages) {
+        if let (Some(before), Some(after)) = (before, after) {
+            compare(
+                &format!("{name} {version}"),
+                before.requires.clone(),
+                after.requires.clone(),
+            );
+        }
+    }
+    changes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::Limits;
+
+    fn lock(text: &str) -> Lockfile {
+        let whole = format!("lock: 1\norder: 1\n{text}complete: true\n");
+        let read = Lockfile::read("lock", whole.as_bytes(), &Limits::default());
+        read.into_result().expect("the test writes a lockfile").0
+    }
+
+    fn package(name: &str) -> PackageName {
+        PackageName::parse(name).expect("the test writes a name")
+    }
+
+    const BEFORE: &str = "\
+roots:
+- name: R
+  requires:
+    A:
+      spec: \">=1.0.0,<2.0.0\"
+      version: 1.0.0
+packages:
+- name: A
+  version: 1.0.0
+  source: default
+- name: B
+  version: 1.0.0
+  source: default
+  requires:
+    A: 1.0.0
+";
+
+    #[test]
+    fn versions_that_moved_are_not_told_again_as_bindings() {
+        let after = BEFORE.replace("A\n  version: 1.0.0", "A\n  version: 1.1.0");
+        let after = after
+            .replace("A: 1.0.0", "A: 1.1.0")
+            .replace("      version: 1.0.0", "      version: 1.1.0");
+        let diff = LockDiff::between(&lock(BEFORE), &lock(&after));
+        assert_eq!(
+            diff,
+            LockDiff {
+                packages: vec![PackageChange {
+                    package: package("A"),
+                    before: vec![Version::new(1, 0, 0)],
+                    after: vec![Version::new(1, 1, 0)],
+                }],
+                ..LockDiff::default()
+            }
+        );
+    }
+
+    #[test]
+    fn a_requirement_changes_only_with_its_meaning() {
+        let wider = BEFORE.replace(">=1.0.0,<2.0.0", ">=1.0.0,<3.0.0");
+        let diff = LockDiff::between(&lock(BEFORE), &lock(&wider));
+        assert_eq!(diff.requirements.len(), 1);
+        assert!(diff.packages.is_empty() && diff.bindings.is_empty());
+        let same = BEFORE.replace(">=1.0.0,<2.0.0", "1");
+        assert!(LockDiff::between(&lock(BEFORE), &lock(&same)).is_empty());
+    }
+
+    #[test]
+    fn sources_and_bindings_are_told() {
+        let other = BEFORE.replace(
+            "B\n  version: 1.0.0\n  source: default\n  requires:\n    A: 1.0.0\n",
+            "B\n  version: 1.0.0\n  source: acme\n",
+        );
+        let diff = LockDiff::between(&lock(BEFORE), &lock(&other));
+        assert_eq!(diff.artifacts.len(), 1);
+        assert_eq!(diff.bindings[0].owner, "B 1.0.0");
+        assert_eq!(diff.bindings[0].after, None);
+    }
+}

@@ -1,0 +1,400 @@
+//! Requirements written into the text of a manifest, where everything else stays as it is:
+//! comments, order, quotes and line ends.
+//!
+//! What comes out is read again. If anything but the requirements that were meant is different,
+//! nothing comes out: YAML can be written in ways that nobody should edit but a person.
+
+use std::sync::Arc;
+
+use super::{PackageManifest, ReadOptions};
+use crate::diagnostic::{Code, Diagnostic, Location, SourceText, Span};
+use crate::document::{Entry, Mapping, Node, Syntax, Value, parse_yaml};
+use crate::name::PackageName;
+use crate::spec::Spec;
+
+/// A change of the requirements of a manifest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RequirementEdit {
+    /// Require a package, or require other versions of it than before.
+    Set(PackageName, Spec),
+    /// Do not require a package any more. It is an error if it is not required.
+    Remove(PackageName),
+}
+
+/// A piece of text that takes the place of another one.
+struct Replacement {
+    span: Span,
+    text: String,
+}
+
+impl PackageManifest {
+    /// The text of the manifest with other requirements.
+    ///
+    /// A new requirement stands in its place by name if the others are sorted, and otherwise last.
+    ///
+    /// ```
+    /// use pkgres_manifest::{PackageManifest, PackageName, ReadOptions, RequirementEdit, Spec};
+    ///
+    /// let text = b"FullName: Web\nType: Application\nRequire:\n  Db: '1' # for now\n";
+    /// let options = ReadOptions::default();
+    /// let (manifest, _) = PackageManifest::read("m", text, &options).into_result().unwrap();
+    /// let edit = RequirementEdit::Set(PackageName::parse("Log")?, Spec::parse("2")?);
+    /// assert_eq!(
+    ///     manifest.with_requirements(&[edit], &options).unwrap(),
+    ///     "FullName: Web\nType: Application\nRequire:\n  Db: '1' # for now\n  Log: '2'\n",
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_requirements(
+        &self,
+        edits: &[RequirementEdit],
+        options: &ReadOptions,
+    ) -> Result<String, Diagnostic> {
+        let mut manifest = self.clone();
+        for edit in edits {
+            manifest = one_edit(&manifest, edit, options)?;
+        }
+        Ok(manifest.source().text().to_owned())
+    }
+}
+
+fn one_edit(
+    manifest: &PackageManifest,
+    edit: &RequirementEdit,
+    options: &ReadOptions,
+) -> Result<PackageManifest, Diagnostic> {
+    let source = manifest.source();
+    let syntax = Syntax {
+        depth: options.limits.depth,
+        nodes: options.limits.nodes,
+        yaql_tag: false,
+    };
+    let nodes = parse_yaml(source, syntax).nodes.unwrap_or_default();
+    let Some(document) = nodes.first().and_then(Node::as_mapping) else {
+        return Err(by_hand(source));
+    };
+    let replacement = match edit {
+        RequirementEdit::Set(package, spec) => set(source, document, package, spec),
+        RequirementEdit::Remove(package) => remove(source, document, package)?,
+    };
+    let Some(replacement) = replacement else {
+        return Err(by_hand(source));
+    };
+    let (text, span) = (source.text(), replacement.span);
+    let edited = format!(
+        "{}{}{}",
+        &text[..span.start],
+        replacement.text,
+        &text[span.end..]
+    );
+    let edited = SourceText::new(source.name(), edited);
+    match PackageManifest::parse(&edited, options).into_result() {
+        Ok((after, _)) if is_as_meant(manifest, &after, edit) => Ok(after),
+        _ => Err(by_hand(source)),
+    }
+}
+
+fn by_hand(source: &Arc<SourceText>) -> Diagnostic {
+    let message = "the requirements are written in a way that cannot be edited";
+    Diagnostic::error(Code::Field, message)
+        .at(Location::new(source, Span::default()))
+        .hint("write them below `Require:`, one on each line, or edit them by hand")
+}
+
+/// Whether nothing but what was meant is different.
+fn is_as_meant(before: &PackageManifest, after: &PackageManifest, edit: &RequirementEdit) -> bool {
+    let pairs = |manifest: &PackageManifest| -> Vec<(PackageName, String)> {
+        let requirements = manifest.requirements.iter();
+        requirements
+            .map(|it| (it.package.clone(), it.spec.written().to_owned()))
+            .collect()
+    };
+    let (old, new) = (pairs(before), pairs(after));
+    let without = |pairs: &[(PackageName, String)], name: &PackageName| {
+        let mut pairs = pairs.to_vec();
+        pairs.retain(|(package, _)| package != name);
+        pairs
+    };
+    let are_right = match edit {
+        RequirementEdit::Set(name, spec) => {
+            new.contains(&(name.clone(), spec.written().to_owned()))
+                && without(&new, name) == without(&old, name)
+        }
+        RequirementEdit::Remove(name) => new == without(&old, name),
+    };
+    let names = |manifest: &PackageManifest| -> Vec<String> {
+        let classes = manifest.classes.iter();
+        classes
+            .map(|class| format!("{} {}", class.name.value, class.file.value))
+            .chain(manifest.unknown_keys.iter().map(|key| key.value.clone()))
+            .collect()
+    };
+    are_right
+        && after.name.value == before.name.value
+        && after.version == before.version
+        && after.format == before.format
+        && after.kind == before.kind
+        && after.display_name == before.display_name
+        && after.description == before.description
+        && after.author == before.author
+        && after.tags == before.tags
+        && names(after) == names(before)
+}
+
+fn set(
+    source: &SourceText,
+    document: &Mapping,
+    package: &PackageName,
+    spec: &Spec,
+) -> Option<Replacement> {
+    let text = source.text();
+    let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let Some(require) = document.entry("Require") else {
+        let added = format!("Require:{line_end}  {package}: \"{spec}\"{line_end}");
+        return Some(at_end(text, line_end, &added));
+    };
+    match &require.value.value {
+        Value::Mapping(mapping) => {
+            if let Some(entry) = mapping.entry(package.as_str()) {
+                return Some(replace_spec(text, entry, spec));
+            }
+            if is_flow(text, &require.value) {
+                return add_to_flow(text, &require.value, mapping, package, spec);
+            }
+            add_line(text, line_end, mapping, package, spec)
+        }
+        Value::Scalar(scalar) if scalar.is_null() => {
+            // `Require:` alone, perhaps with a comment, or with `null` or `~`.
+            let line = end_of_line(text, require.key_span.end);
+            let span = require.value.span;
+            let has_word = !text[span.start..span.end].trim().is_empty();
+            if has_word {
+                return Some(Replacement {
+                    span,
+                    text: format!("{line_end}  {package}: \"{spec}\""),
+                });
+            }
+            let start = if line.has_end { "" } else { line_end };
+            Some(Replacement {
+                span: Span {
+                    start: line.next,
+                    end: line.next,
+                },
+                text: format!("{start}  {package}: \"{spec}\"{line_end}"),
+            })
+        }
+        _ => None,
+    }
+}
+
+fn remove(
+    source: &Arc<SourceText>,
+    document: &Mapping,
+    package: &PackageName,
+) -> Result<Option<Replacement>, Diagnostic> {
+    let text = source.text();
+    let not_required = || {
+        let known = document.get("Require").and_then(Node::as_mapping);
+        let known = known.map(|mapping| mapping.entries.as_slice());
+        let known = known.unwrap_or_default().iter();
+        let known = known.map(|entry| entry.key.text.as_str());
+        let similar = crate::similar::most_similar(package.as_str(), known);
+        let message = format!("`{package}` is not required");
+        let finding =
+            Diagnostic::error(Code::Field, message).at(Location::new(source, Span::default()));
+        match similar {
+            Some(similar) => finding.hint(format!("did you mean `{similar}`?")),
+            None => finding,
+        }
+    };
+    let Some(require) = document.entry("Require") else {
+        return Err(not_required());
+    };
+    let Some(mapping) = require.value.as_mapping() else {
+        return Err(not_required());
+    };
+    let position = mapping
+        .entries
+        .iter()
+        .position(|entry| entry.key.text == package.as_str());
+    let Some(at) = position else {
+        return Err(not_required());
+    };
+    let entry = &mapping.entries[at];
+    let end = entry.value.span.end.max(entry.key_span.end);
+    if is_flow(text, &require.value) {
+        // With the comma before it, or else the one after it.
+        let span = match (at.checked_sub(1), mapping.entries.get(at + 1)) {
+            (Some(before), _) => {
+                let before = &mapping.entries[before];
+                Span {
+                    start: before.value.span.end.max(before.key_span.end),
+                    end,
+                }
+            }
+            (None, Some(next)) => Span {
+                start: entry.key_span.start,
+                end: next.key_span.start,
+            },
+            (None, None) => Span {
+                start: entry.key_span.start,
+                end,
+            },
+        };
+        return Ok(Some(Replacement {
+            span,
+            text: String::new(),
+        }));
+    }
+    let first = if mapping.entries.len() == 1 {
+        require.key_span.start
+    } else {
+        entry.key_span.start
+    };
+    Ok(Some(Replacement {
+        span: Span {
+            start: start_of_line(text, first),
+            end: end_of_line(text, end).next,
+        },
+        text: String::new(),
+    }))
+}
+
+/// Whether a mapping is written in braces.
+fn is_flow(text: &str, node: &Node) -> bool {
+    text[node.span.start..].starts_with('{')
+}
+
+/// A spec in place of another one, in the same quotes.
+fn replace_spec(text: &str, entry: &Entry, spec: &Spec) -> Replacement {
+    let span = entry.value.span;
+    let written = &text[span.start..span.end];
+    if written.trim().is_empty() {
+        let colon = text[entry.key_span.end..].find(':').unwrap_or(0) + 1;
+        let at = entry.key_span.end + colon;
+        return Replacement {
+            span: Span { start: at, end: at },
+            text: format!(" \"{spec}\""),
+        };
+    }
+    let quote = if written.starts_with('\'') { '\'' } else { '"' };
+    Replacement {
+        span,
+        text: format!("{quote}{spec}{quote}"),
+    }
+}
+
+/// An entry more in braces.
+fn add_to_flow(
+    text: &str,
+    node: &Node,
+    mapping: &Mapping,
+    package: &PackageName,
+    spec: &Spec,
+) -> Option<Replacement> {
+    let added = format!("{package}: \"{spec}\"");
+    let Some(last) = mapping.entries.last() else {
+        let brace = node.span.start + 1;
+        return Some(Replacement {
+            span: Span {
+                start: brace,
+                end: brace,
+            },
+            text: added,
+        });
+    };
+    let end = last.value.span.end.max(last.key_span.end);
+    text.get(..end)?;
+    Some(Replacement {
+        span: Span { start: end, end },
+        text: format!(", {added}"),
+    })
+}
+
+/// A line more below `Require:`, indented and quoted like the others.
+fn add_line(
+    text: &str,
+    line_end: &str,
+    mapping: &Mapping,
+    package: &PackageName,
+    spec: &Spec,
+) -> Option<Replacement> {
+    let (first, last) = (mapping.entries.first()?, mapping.entries.last()?);
+    let line = start_of_line(text, first.key_span.start);
+    let indentation = &text[line..first.key_span.start];
+    if !indentation.chars().all(|character| character == ' ') {
+        return None;
+    }
+    let names = || mapping.entries.iter().map(|entry| entry.key.text.as_str());
+    let is_sorted = mapping.entries.len() > 1 && names().is_sorted();
+    let next = mapping
+        .entries
+        .iter()
+        .find(|entry| is_sorted && entry.key.text.as_str() > package.as_str());
+    let quote_of = |entry: &Entry| text[entry.value.span.start..].chars().next();
+    let has_single = mapping
+        .entries
+        .iter()
+        .any(|entry| quote_of(entry) == Some('\''));
+    let has_double = mapping
+        .entries
+        .iter()
+        .any(|entry| quote_of(entry) == Some('"'));
+    let quote = if has_single && !has_double { '\'' } else { '"' };
+    let added = format!("{indentation}{package}: {quote}{spec}{quote}{line_end}");
+    let (at, text) = if let Some(next) = next {
+        (start_of_line(text, next.key_span.start), added)
+    } else {
+        let end = last.value.span.end.max(last.key_span.end);
+        let line = end_of_line(text, end);
+        let begin = if line.has_end { "" } else { line_end };
+        (line.next, format!("{begin}{added}"))
+    };
+    Some(Replacement {
+        span: Span { start: at, end: at },
+        text,
+    })
+}
+
+/// Lines at the end of the document.
+fn at_end(text: &str, line_end: &str, added: &str) -> Replacement {
+    let mut at = text.len();
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        if line.trim_end() == "..." {
+            at = start;
+            break;
+        }
+        start += line.len();
+    }
+    let is_open = at > 0 && !text[..at].ends_with('\n');
+    Replacement {
+        span: Span { start: at, end: at },
+        text: format!("{}{added}", if is_open { line_end } else { "" }),
+    }
+}
+
+fn start_of_line(text: &str, at: usize) -> usize {
+    text[..at].rfind('\n').map_or(0, |newline| newline + 1)
+}
+
+/// Where a line ends.
+struct LineEnd {
+    /// The beginning of the next line, or the end of the text.
+    next: usize,
+    /// Whether the line ends with a line feed.
+    has_end: bool,
+}
+
+fn end_of_line(text: &str, at: usize) -> LineEnd {
+    match text[at..].find('\n') {
+        Some(newline) => LineEnd {
+            next: at + newline + 1,
+            has_end: true,
+        },
+        None => LineEnd {
+            next: text.len(),
+            has_end: false,
+        },
+    }
+}

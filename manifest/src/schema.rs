@@ -1,0 +1,214 @@
+//! JSON Schemas of the formats, for editors and other programs.
+//!
+//! A schema says less than the readers of this crate do: whether a spec or a version is right is for
+//! them to tell. What they accept, the schemas accept as well.
+
+use serde_json::{Value, json};
+
+const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
+
+const NAME: &str = r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$";
+
+/// Versions and specs are read as source text, so that YAML's numbers will do.
+fn text_or_number(description: &str) -> Value {
+    json!({"description": description, "type": ["string", "number"]})
+}
+
+fn text(description: &str) -> Value {
+    json!({"description": description, "type": ["string", "number", "boolean", "null"]})
+}
+
+/// The schema of `manifest.yaml`.
+pub fn manifest_schema() -> Value {
+    json!({
+        "$schema": DIALECT,
+        "$id": "https://pkgres.dev/schema/manifest.json",
+        "title": "The manifest of a class package",
+        "type": "object",
+        "required": ["FullName", "Type"],
+        "additionalProperties": false,
+        "properties": {
+            "Format": text_or_number("The format and its version, such as MuranoPL/1.0 or Heat.HOT/1.0."),
+            "FullName": {
+                "description": "The fully qualified name of the package.",
+                "type": "string",
+                "maxLength": crate::MAX_NAME_BYTES,
+                "pattern": NAME,
+            },
+            "Type": {
+                "description": "Something to deploy, or classes for other packages.",
+                "enum": ["Application", "Library"],
+            },
+            "Version": text_or_number("The version; 0.0.0 if it is left out."),
+            "Name": text("The name that is shown to people."),
+            "Description": text("What the package is, in prose."),
+            "Author": text("Who wrote it."),
+            "Supplier": {"description": "Who supplies it."},
+            "Tags": {
+                "description": "Words to find it by.",
+                "type": ["array", "null"],
+                "items": {"type": ["string", "number", "boolean"]},
+            },
+            "Classes": {
+                "description": "The classes that other packages can see, each with its file below Classes/.",
+                "type": ["object", "null"],
+                "propertyNames": {"pattern": NAME, "maxLength": crate::MAX_NAME_BYTES},
+                "additionalProperties": {"type": ["string", "number"]},
+            },
+            "Require": {
+                "description": "The packages that this one requires, each with a spec. The order counts: it is that in which classes are looked up and versions are decided.",
+                "type": ["object", "null"],
+                "propertyNames": {"pattern": NAME, "maxLength": crate::MAX_NAME_BYTES},
+                "additionalProperties": {
+                    "description": "The versions that will do, such as \"1.2\" or \">=1.2,<3\". Quote it.",
+                    "type": ["string", "number", "null"],
+                },
+            },
+            "UI": {"description": "The file of the form, below UI/.", "type": ["string", "null"]},
+            "Logo": {"description": "The file of the picture.", "type": ["string", "null"]},
+            "Meta": {"description": "Objects of meta classes that describe the package."},
+            "Template": {"description": "The template, of packages of Heat templates.", "type": ["string", "null"]},
+            "EntryPoint": {"description": "Where plug-ins begin.", "type": ["string", "null"]},
+        },
+    })
+}
+
+/// The schema of one document of a class file.
+pub fn class_schema() -> Value {
+    let contract = json!({"description": "What values must be, as an expression."});
+    let usage = ["In", "Out", "InOut", "Const", "Runtime", "Static", "Config"];
+    json!({
+        "$schema": DIALECT,
+        "$id": "https://pkgres.dev/schema/class.json",
+        "title": "A class of a package",
+        "oneOf": [
+            {"$ref": "#/$defs/class"},
+            {"type": "array", "items": {"$ref": "#/$defs/class"}},
+            {"type": "null"},
+        ],
+        "$defs": {
+            "name": {
+                "description": "A class name, which may have a prefix of `Namespaces`, as in `sys:Class`.",
+                "type": "string",
+                "pattern": r"^(:|=:|[A-Za-z_][A-Za-z0-9_]*:)?[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$",
+            },
+            "class": {
+                "type": "object",
+                "properties": {
+                    "Namespaces": {
+                        "description": "Prefixes, each with the namespace that it stands for; `=` is that of the class.",
+                        "type": ["object", "null"],
+                        "additionalProperties": {"type": ["string", "null"]},
+                    },
+                    "Name": {"$ref": "#/$defs/name"},
+                    "Usage": {"enum": ["Class", "Meta"]},
+                    "Extends": {
+                        "description": "The classes that it inherits from.",
+                        "oneOf": [
+                            {"$ref": "#/$defs/name"},
+                            {"type": "array", "items": {"$ref": "#/$defs/name"}},
+                            {"type": "null"},
+                        ],
+                    },
+                    "Properties": {
+                        "type": ["object", "null"],
+                        "additionalProperties": {
+                            "type": ["object", "null"],
+                            "properties": {
+                                "Contract": contract,
+                                "Usage": {"enum": usage},
+                                "Default": {"description": "The value where none is given."},
+                            },
+                        },
+                    },
+                    "Methods": {
+                        "type": ["object", "null"],
+                        "additionalProperties": {
+                            "type": ["object", "null"],
+                            "properties": {
+                                "Arguments": {"type": ["array", "object", "null"]},
+                                "Body": {"description": "What the method does."},
+                            },
+                        },
+                    },
+                },
+            },
+        },
+    })
+}
+
+/// The schema of `pkgres.lock`.
+pub fn lock_schema() -> Value {
+    let version = json!({"type": ["string", "number"]});
+    let bound = json!({
+        "description": "The version that each requirement is bound to.",
+        "type": "object",
+        "propertyNames": {"$ref": "#/$defs/name"},
+        "additionalProperties": version,
+    });
+    json!({
+        "$schema": DIALECT,
+        "$id": "https://pkgres.dev/schema/lock.json",
+        "title": "A resolution as it is locked",
+        "type": "object",
+        "required": ["lock", "order", "complete"],
+        "additionalProperties": false,
+        "properties": {
+            "lock": {"description": "The number of the format.", "const": crate::lockfile::LOCK_FORMAT},
+            "order": {"description": "The number of the order of decisions.", "const": crate::lockfile::DECISION_ORDER},
+            "roots": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "required": ["name"],
+                    "additionalProperties": false,
+                    "properties": {
+                        "name": {"$ref": "#/$defs/name"},
+                        "requires": {
+                            "type": "object",
+                            "propertyNames": {"$ref": "#/$defs/name"},
+                            "additionalProperties": {
+                                "type": "object",
+                                "required": ["spec", "version"],
+                                "additionalProperties": false,
+                                "properties": {"spec": {"type": "string"}, "version": version},
+                            },
+                        },
+                    },
+                },
+            },
+            "overrides": {
+                "description": "What every requirement on a package was taken to say.",
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "required": ["name", "spec"],
+                    "additionalProperties": false,
+                    "properties": {"name": {"$ref": "#/$defs/name"}, "spec": {"type": "string"}},
+                },
+            },
+            "side_by_side": {
+                "description": "The packages that may have several releases.",
+                "type": "array",
+                "items": {"$ref": "#/$defs/name"},
+            },
+            "packages": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "required": ["name", "version", "source"],
+                    "additionalProperties": false,
+                    "properties": {
+                        "name": {"$ref": "#/$defs/name"},
+                        "version": version,
+                        "source": {"description": "The name of the registry, or `host`.", "type": "string"},
+                        "sha256": {"type": "string", "pattern": "^(tree:)?[0-9a-f]{64}$"},
+                        "requires": bound,
+                    },
+                },
+            },
+            "complete": {"const": true},
+        },
+        "$defs": {"name": {"type": "string", "pattern": NAME}},
+    })
+}

@@ -1,0 +1,91 @@
+//! Which class of a resolution inherits from which.
+
+use std::collections::BTreeMap;
+
+use pkgres_manifest::{ClassName, IndexRecord, PackageName, Version};
+use pkgres_resolver::{Resolution, Root, Supply};
+
+use crate::registry::RegistryError;
+use crate::set::RegistrySet;
+
+/// A class and the release that defines it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ClassNode {
+    /// The package.
+    pub package: PackageName,
+    /// Its version.
+    pub version: Version,
+    /// The class.
+    pub class: ClassName,
+}
+
+/// Every class of a resolution, sorted, with the classes that it extends. Classes of releases of
+/// which no classes are known are left out, and so is the class that all others extend.
+pub fn class_graph(
+    roots: &[Root],
+    provided: &[IndexRecord],
+    resolution: &Resolution,
+    registries: &RegistrySet,
+) -> Result<BTreeMap<ClassNode, Vec<ClassNode>>, RegistryError> {
+    let names: Vec<PackageName> = resolution
+        .packages()
+        .iter()
+        .map(|package| package.name.clone())
+        .collect();
+    let mut records: BTreeMap<(PackageName, Version), IndexRecord> = BTreeMap::new();
+    for supply in registries.supply(&names)? {
+        if let Supply::Releases { records: found, .. } = supply {
+            for record in found {
+                records.insert((record.name.clone(), record.version.clone()), record);
+            }
+        }
+    }
+    let roots = roots.iter().filter_map(|root| match root {
+        Root::Package(record) => Some(record.as_ref()),
+        Root::Model(_) => None,
+    });
+    for record in provided.iter().chain(roots) {
+        records.insert(
+            (record.name.clone(), record.version.clone()),
+            record.clone(),
+        );
+    }
+    let releases = resolution
+        .roots()
+        .iter()
+        .map(|root| (&root.name, &root.version, &root.requires))
+        .chain(
+            resolution
+                .packages()
+                .iter()
+                .map(|package| (&package.name, &package.version, &package.requires)),
+        );
+    let mut graph = BTreeMap::new();
+    for (name, version, requires) in releases {
+        let Some(record) = records.get(&(name.clone(), version.clone())) else {
+            continue;
+        };
+        for class in record.classes.iter().flatten() {
+            let node = |package: &PackageName, version: &Version, class: &ClassName| ClassNode {
+                package: package.clone(),
+                version: version.clone(),
+                class: class.clone(),
+            };
+            // A class is looked up in the package itself, then in what it requires, in order.
+            let find = |parent: &ClassName| {
+                let mut own = record.classes.iter().flatten();
+                if own.any(|class| class.name == *parent) {
+                    return Some(node(name, version, parent));
+                }
+                requires.iter().find_map(|bound| {
+                    let key = (bound.package.clone(), bound.version.clone());
+                    let defines = records.get(&key)?.exports(parent);
+                    defines.then(|| node(&bound.package, &bound.version, parent))
+                })
+            };
+            let parents: Vec<ClassNode> = class.extends.iter().filter_map(find).collect();
+            graph.insert(node(name, version, &class.name), parents);
+        }
+    }
+    Ok(graph)
+}

@@ -1,0 +1,243 @@
+//! Which packages have newer versions, and what holds them back.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pkgres_manifest::diagnostic::Location;
+use pkgres_manifest::{IndexRecord, PackageName, ReadOptions, Spec, Version};
+use pkgres_resolver::{
+    Locked, Preference, PrereleasePolicy, Reason, ReasonKind, Request, Resolution, Resolver, Root,
+    Supply, Target, Update,
+};
+
+use crate::drive::{Answer, drive};
+use crate::registry::RegistryError;
+use crate::set::RegistrySet;
+
+/// A release for which there is a newer version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outdated {
+    /// The package.
+    pub package: PackageName,
+    /// The version that is in use.
+    pub now: Version,
+    /// The version that an update of everything would give; `None` if nothing would need the
+    /// package any more.
+    pub allowed: Option<Version>,
+    /// The newest version that is not withdrawn: a stable one, unless prereleases are allowed or
+    /// one is in use.
+    pub latest: Version,
+    /// The requirements that keep the package from its latest version.
+    pub held_back_by: Vec<Holder>,
+    /// Where no requirement does by itself, the sentences of the proof that it cannot be had.
+    pub because: Vec<String>,
+}
+
+/// A requirement that does not allow a version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holder {
+    /// The release whose requirement it is.
+    pub owner: PackageName,
+    /// Its version.
+    pub version: Version,
+    /// What it requires.
+    pub spec: Spec,
+    /// Whether an override stands in place of what is written.
+    pub is_override: bool,
+    /// Where it is written, if that is known.
+    pub location: Option<Location>,
+}
+
+/// Looks for newer versions of everything in a resolution.
+///
+/// `request` is what the resolution was found for; what it has locked is not looked at. If an update
+/// of everything has no answer, nothing is said to be allowed.
+pub fn outdated(
+    request: &Request,
+    resolution: &Resolution,
+    registries: &RegistrySet,
+    options: &ReadOptions,
+) -> Result<Vec<Outdated>, RegistryError> {
+    let mut afresh = request.clone();
+    afresh.locked = Locked::default();
+    afresh.update = None;
+    afresh.options.prefer = Preference::Newest;
+    let fresh = match drive(&mut Resolver::new(afresh.clone()), registries, options)? {
+        Answer::Solved(fresh) => Some(fresh),
+        Answer::Conflict(_) | Answer::GaveUp { .. } | Answer::Cancelled => None,
+    };
+    let names: Vec<PackageName> = resolution
+        .packages()
+        .iter()
+        .map(|package| package.name.clone())
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect();
+    let latest = latest_versions(request, &names, registries)?;
+    let mut found = Vec::new();
+    for package in resolution.packages() {
+        let in_use = package.version.is_prerelease();
+        let Some(candidates) = latest.get(&package.name) else {
+            continue;
+        };
+        let latest = match request.options.prerelease {
+            PrereleasePolicy::Allow => candidates.any.as_ref(),
+            _ if in_use => candidates.any.as_ref(),
+            _ => candidates.stable.as_ref(),
+        };
+        let allowed = fresh
+            .as_ref()
+            .and_then(|fresh| fresh.package(&package.name))
+            .map(|package| package.version.clone());
+        let latest = match latest {
+            Some(latest) if *latest > package.version => latest.clone(),
+            _ => package.version.clone(),
+        };
+        let is_current = latest == package.version
+            && allowed
+                .as_ref()
+                .is_none_or(|allowed| *allowed == package.version);
+        if is_current {
+            continue;
+        }
+        let mut outdated = Outdated {
+            package: package.name.clone(),
+            now: package.version.clone(),
+            held_back_by: Vec::new(),
+            because: Vec::new(),
+            latest,
+            allowed,
+        };
+        if outdated.allowed.as_ref() != Some(&outdated.latest) {
+            let seen = fresh.as_deref().unwrap_or(resolution);
+            outdated.held_back_by = holders(request, seen, &outdated);
+            if outdated.held_back_by.is_empty()
+                && let Some(fresh) = &fresh
+            {
+                outdated.because = proof(&afresh, fresh, &outdated, registries, options)?;
+            }
+        }
+        found.push(outdated);
+    }
+    Ok(found)
+}
+
+/// The newest versions of a package.
+struct Newest {
+    stable: Option<Version>,
+    any: Option<Version>,
+}
+
+fn latest_versions(
+    request: &Request,
+    names: &[PackageName],
+    registries: &RegistrySet,
+) -> Result<BTreeMap<PackageName, Newest>, RegistryError> {
+    let supplies = registries.supply(names)?;
+    let mut latest = BTreeMap::new();
+    for (name, supply) in names.iter().zip(supplies) {
+        let hosted: Vec<&IndexRecord> = request
+            .provided
+            .iter()
+            .filter(|record| record.name == *name)
+            .collect();
+        let records: Vec<&IndexRecord> = match &supply {
+            _ if !hosted.is_empty() => hosted,
+            Supply::Releases { records, .. } => records.iter().collect(),
+            Supply::Unknown => Vec::new(),
+        };
+        let usable = || {
+            let cutoff = request.options.exclude_newer;
+            let usable = records.iter().filter(move |record| {
+                let is_too_new =
+                    cutoff
+                        .zip(record.published.as_ref())
+                        .is_some_and(|(cutoff, published)| {
+                            published
+                                .parse::<jiff::Timestamp>()
+                                .map_or(true, |published| published >= cutoff)
+                        });
+                !record.yanked && !is_too_new
+            });
+            usable.map(|record| &record.version)
+        };
+        let newest = Newest {
+            stable: usable()
+                .filter(|version| !version.is_prerelease())
+                .max()
+                .cloned(),
+            any: usable().max().cloned(),
+        };
+        latest.insert(name.clone(), newest);
+    }
+    Ok(latest)
+}
+
+/// The requirements of a resolution that do not allow the latest version.
+fn holders(request: &Request, resolution: &Resolution, outdated: &Outdated) -> Vec<Holder> {
+    let roots = resolution
+        .roots()
+        .iter()
+        .map(|root| (&root.name, &root.version, &root.requires));
+    let packages = resolution
+        .packages()
+        .iter()
+        .map(|package| (&package.name, &package.version, &package.requires));
+    let mut holders = Vec::new();
+    for (owner, version, requires) in roots.chain(packages) {
+        for bound in requires {
+            if bound.package == outdated.package && !bound.spec.matches(&outdated.latest) {
+                holders.push(Holder {
+                    owner: owner.clone(),
+                    version: version.clone(),
+                    spec: bound.spec.clone(),
+                    is_override: bound.overridden.is_some(),
+                    location: location(request, owner, &outdated.package),
+                });
+            }
+        }
+    }
+    holders
+}
+
+/// Where a root requires a package. Where others do is not part of a resolution.
+fn location(request: &Request, owner: &PackageName, package: &PackageName) -> Option<Location> {
+    let record = request.roots.iter().find_map(|root| match root {
+        Root::Package(record) if record.name == *owner => Some(record),
+        _ => None,
+    })?;
+    let requirement = record
+        .requirements
+        .iter()
+        .find(|requirement| requirement.package == *package)?;
+    requirement.location.clone()
+}
+
+/// Why the latest version cannot be had though every requirement allows it.
+fn proof(
+    afresh: &Request,
+    fresh: &Resolution,
+    outdated: &Outdated,
+    registries: &RegistrySet,
+    options: &ReadOptions,
+) -> Result<Vec<String>, RegistryError> {
+    let mut request = afresh.clone();
+    request.locked = Locked::from_lockfile(&fresh.to_lockfile());
+    request.update = Some(Update {
+        packages: BTreeMap::from([(
+            outdated.package.clone(),
+            Target::Exactly(outdated.latest.clone()),
+        )]),
+    });
+    let answer = drive(&mut Resolver::new(request), registries, options)?;
+    let Answer::Conflict(conflict) = answer else {
+        // It can be had, at the price of something that is decided before.
+        return Ok(Vec::new());
+    };
+    let is_about_others = |reason: &&Reason| !matches!(reason.kind, ReasonKind::Wanted);
+    Ok(conflict
+        .reasons
+        .iter()
+        .filter(is_about_others)
+        .map(|reason| reason.text.clone())
+        .collect())
+}

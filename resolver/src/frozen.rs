@@ -1,0 +1,118 @@
+//! What a lockfile holds as a resolution, without registries and without searching.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use pkgres_manifest::{
+    IndexRecord, Lockfile, PackageName, ReleaseSource, Requirement, Spec, Version,
+};
+
+use crate::index::CompiledIndex;
+use crate::request::{Locked, PrereleasePolicy, Request, Root, SolveOptions};
+use crate::resolution::Resolution;
+use crate::resolver::{Resolver, Step};
+
+/// Why a lockfile cannot be taken as it is.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FrozenError {
+    /// The lock is not about the root.
+    #[error("the lockfile does not hold `{0}`")]
+    NoRoot(PackageName),
+    /// Its bindings contradict each other, which only a lock that was edited by hand does.
+    #[error("the lockfile is not consistent in itself")]
+    Inconsistent,
+}
+
+/// The resolution that a lockfile holds, as it stands.
+///
+/// Neither manifests nor registries are asked, so that the resolution may be one that would not be
+/// found today. A lock does not hold what releases require, but only the versions that they got:
+/// the specs of their requirements are those versions. Nothing is known of classes. The version of
+/// the root is not in the lock either, and is the one that is given.
+///
+/// ```
+/// use pkgres_manifest::{Lockfile, PackageName, Version};
+///
+/// let text = "lock: 1\norder: 1\nroots:\n- name: Web\n  requires:\n    Db:\n      spec: \"1\"\n      version: 1.2.0\npackages:\n- name: Db\n  version: 1.2.0\n  source: default\ncomplete: true\n";
+/// let lock = Lockfile::read("pkgres.lock", text.as_bytes(), &Default::default());
+/// let (lock, _) = lock.into_result().expect("it is a lockfile");
+/// let root = PackageName::parse("Web").expect("a name");
+/// let resolution = pkgres_resolver::frozen(&lock, &root, &Version::ZERO)?;
+/// assert_eq!(resolution.packages()[0].version.to_string(), "1.2.0");
+/// # Ok::<(), pkgres_resolver::FrozenError>(())
+/// ```
+pub fn frozen(
+    lock: &Lockfile,
+    root: &PackageName,
+    version: &Version,
+) -> Result<Resolution, FrozenError> {
+    let Some(requirements) = lock.roots.get(root) else {
+        return Err(FrozenError::NoRoot(root.clone()));
+    };
+    let requirement = |package: &PackageName, spec: Spec| Requirement {
+        package: package.clone(),
+        spec,
+        location: None,
+    };
+    let mut record = IndexRecord::new(root.clone(), version.clone());
+    record.requirements = requirements
+        .iter()
+        .map(|(package, bound)| requirement(package, bound.spec.clone()))
+        .collect();
+    let mut locked = Locked::from_lockfile(lock);
+    locked.roots.retain(|name, _| name == root);
+    let mut resolver = Resolver::new(Request {
+        roots: vec![Root::Package(Box::new(record))],
+        core: None,
+        provided: Vec::new(),
+        locked,
+        overrides: lock.overrides.clone(),
+        options: SolveOptions {
+            prerelease: PrereleasePolicy::Allow,
+            ..SolveOptions::default()
+        },
+        update: None,
+    });
+    // Made into indexes at once: one for each package would take far longer.
+    let mut releases: BTreeMap<ReleaseSource, Vec<IndexRecord>> = BTreeMap::new();
+    for ((name, version), package) in &lock.packages {
+        let mut record = IndexRecord::new(name.clone(), version.clone());
+        record.digest = package.digest;
+        record.requirements = package
+            .requires
+            .iter()
+            .map(|(package, bound)| {
+                // A root is what it is now, whatever its version was when the lock was written.
+                let spec = if package == root {
+                    Spec::any()
+                } else {
+                    Spec::exactly(bound)
+                };
+                requirement(package, spec)
+            })
+            .collect();
+        releases
+            .entry(package.source.clone())
+            .or_default()
+            .push(record);
+    }
+    for (source, records) in releases {
+        resolver.attach(source, Arc::new(CompiledIndex::compile(records)));
+    }
+    let Step::Solved(resolution) = resolver.step() else {
+        return Err(FrozenError::Inconsistent);
+    };
+    let found = resolution.packages().iter();
+    let found: BTreeSet<(&PackageName, &Version)> = found
+        .map(|package| (&package.name, &package.version))
+        .collect();
+    let held = lock.packages.keys().map(|(name, version)| (name, version));
+    // Of several roots only one is looked at, which need not reach everything.
+    let is_whole = lock.roots.len() > 1 || held.clone().all(|release| found.contains(&release));
+    let held: BTreeSet<(&PackageName, &Version)> = held.collect();
+    if is_whole && found.is_subset(&held) {
+        Ok(*resolution)
+    } else {
+        Err(FrozenError::Inconsistent)
+    }
+}

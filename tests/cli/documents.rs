@@ -1,0 +1,137 @@
+//! Documents for other programs: those programs' own validators have to agree.
+//!
+//! The validators are Python packages, `cyclonedx-python-lib[validation]` and `spdx-tools`, of the
+//! interpreter that `PKGRES_PYTHON` names, or else of `python3`. Where they are missing the tests say
+//! so and pass, unless `PKGRES_REQUIRE_SERVICES` is set, as `.ci/run` does.
+
+use std::io::Write as _;
+use std::process::{Command, Output, Stdio};
+
+const CYCLONEDX: &str = "
+import sys
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+errors = JsonStrictValidator(SchemaVersion.V1_6).validate_str(sys.stdin.read())
+sys.exit(str(errors) if errors else 0)
+";
+
+const SPDX: &str = "
+import json, sys
+from spdx_tools.spdx.parser.jsonlikedict.json_like_dict_parser import JsonLikeDictParser
+from spdx_tools.spdx.validation.document_validator import validate_full_spdx_document
+document = JsonLikeDictParser().parse(json.load(sys.stdin))
+errors = validate_full_spdx_document(document, 'SPDX-2.3')
+sys.exit(str([error.validation_message for error in errors]) if errors else 0)
+";
+
+fn pkgres(arguments: &[&str]) -> Output {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/cli/views.in");
+    Command::new(trycmd::cargo::cargo_bin!("pkgres"))
+        .args(arguments)
+        .current_dir(folder)
+        .env("NO_COLOR", "1")
+        .output()
+        .expect("the program starts")
+}
+
+fn stdout(arguments: &[&str]) -> String {
+    String::from_utf8(pkgres(arguments).stdout).expect("it is text")
+}
+
+/// Runs a program of Python; nothing if its modules are not there.
+fn python(program: &str, input: &str) -> Option<Output> {
+    let python = std::env::var_os("PKGRES_PYTHON").unwrap_or_else(|| "python3".into());
+    let run = |program: &str| {
+        let child = Command::new(&python)
+            .args(["-c", program])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn();
+        let mut child = child.ok()?;
+        let mut stdin = child.stdin.take().expect("it is piped");
+        // Who does not read to the end says why on stderr.
+        let _ = stdin.write_all(input.as_bytes());
+        drop(stdin);
+        child.wait_with_output().ok()
+    };
+    let imports: String = program
+        .lines()
+        .filter(|line| line.contains("import"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    if run(&imports).is_some_and(|output| output.status.success()) {
+        return run(program);
+    }
+    let required = std::env::var_os("PKGRES_REQUIRE_SERVICES").is_some();
+    assert!(!required, "the validators are not installed");
+    // Whoever runs the tests is to know that this one did nothing.
+    #[expect(clippy::print_stderr)]
+    {
+        eprintln!("skipped: cyclonedx-python-lib[validation] or spdx-tools is not there");
+    }
+    None
+}
+
+#[test]
+fn validators_accept_bills_of_materials() {
+    for (format, program) in [("cyclonedx", CYCLONEDX), ("spdx", SPDX)] {
+        for arguments in [
+            &["export", "app", "--format", format][..],
+            &["export", "app", "--frozen", "--format", format],
+            &[
+                "export",
+                "shared/root",
+                "--no-core-library",
+                "--format",
+                format,
+            ],
+        ] {
+            let document = stdout(arguments);
+            assert!(document.len() > 500, "{arguments:?}");
+            let Some(output) = python(program, &document) else {
+                return;
+            };
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{arguments:?}: {said}");
+        }
+        let wrong = stdout(&["export", "app", "--format", format])
+            .replace("\"versionInfo\"", "\"versonInfo\"")
+            .replace("\"bomFormat\"", "\"bomFromat\"")
+            .replace("SPDXRef-Package", "SPDXRef Package");
+        let output = python(program, &wrong).expect("it was there before");
+        assert!(
+            !output.status.success(),
+            "{format}: the validator accepts anything"
+        );
+    }
+}
+
+#[test]
+fn pictures_can_be_drawn() {
+    let resolved = stdout(&[
+        "graph",
+        "shared/root",
+        "--classes",
+        "--no-core-library",
+        "--format",
+        "svg",
+    ]);
+    let clash = stdout(&["graph", "clash", "--format", "svg"]);
+    for picture in [&resolved, &clash] {
+        assert!(
+            picture.contains("<svg") && picture.trim_end().ends_with("</svg>"),
+            "{picture}"
+        );
+        // Specs hold signs that would be tags.
+        assert!(
+            !picture.contains(">>=") && !picture.contains("<2"),
+            "{picture}"
+        );
+    }
+    assert!(
+        !resolved.contains("#ff0000") && clash.contains("#ff0000"),
+        "{clash}"
+    );
+    assert!(resolved.contains("org.example.z.D"), "{resolved}");
+}

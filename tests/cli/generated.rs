@@ -1,0 +1,212 @@
+//! What is made of the code: pages of the book and schemas are what the binary prints, and completions
+//! and man pages can be made.
+//!
+//! `PKGRES_UPDATE_DOCS=1 cargo test -p pkgres --test cli generated` writes them anew.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use pkgres_manifest::PackageManifest;
+use pkgres_tests::shared;
+
+fn print(arguments: &[&str]) -> String {
+    let output = Command::new(trycmd::cargo::cargo_bin!("pkgres"))
+        .args(arguments)
+        .env("NO_COLOR", "1")
+        .output()
+        .expect("the program starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {said}");
+    String::from_utf8(output.stdout).expect("it is text")
+}
+
+fn docs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs")
+}
+
+#[test]
+fn pages_and_schemas_are_in_step() {
+    let pages = ["commands", "settings", "errors"]
+        .map(|page| (format!("{page}.md"), print(&["reference", page])));
+    let schemas = ["manifest", "class", "lock", "settings"]
+        .map(|kind| (format!("schemas/{kind}.json"), print(&["schema", kind])));
+    let is_update = std::env::var_os("PKGRES_UPDATE_DOCS").is_some();
+    for (file, printed) in pages.into_iter().chain(schemas) {
+        let path = docs().join(&file);
+        if is_update {
+            #[expect(clippy::disallowed_methods, reason = "a file of the project")]
+            std::fs::write(&path, &printed).expect("docs can be written");
+        }
+        let kept = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            kept == printed,
+            "docs/{file} is out of step: PKGRES_UPDATE_DOCS=1 cargo test -p pkgres --test cli"
+        );
+    }
+}
+
+#[test]
+fn completions_and_man_pages_can_be_made() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = print(&["completions", shell]);
+        assert!(
+            script.contains("outdated") && script.len() > 10_000,
+            "{shell}"
+        );
+    }
+    let page = print(&["man"]);
+    assert!(
+        page.contains(".TH pkgres 1") && page.contains("outdated"),
+        "{page}"
+    );
+    let page = print(&["man", "update"]);
+    assert!(page.contains("\\-\\-precise"), "{page}");
+}
+
+/// A validator of a schema that the binary prints.
+fn validator(kind: &str) -> jsonschema::Validator {
+    let schema: serde_json::Value =
+        serde_json::from_str(&print(&["schema", kind])).expect("a schema is JSON");
+    jsonschema::draft202012::meta::validate(&schema).expect("it is a schema");
+    jsonschema::validator_for(&schema).expect("it is a schema")
+}
+
+/// YAML as an editor sees it; nothing for what cannot be read at all.
+fn yaml(text: &str) -> Vec<serde_json::Value> {
+    // The expressions of class files have a tag that says nothing about their shape.
+    let text = text.replace("!yaql", "");
+    serde_saphyr::from_multiple(&text).unwrap_or_default()
+}
+
+fn files_below(folder: &Path, is_wanted: &dyn Fn(&Path) -> bool) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("a folder of the corpus") {
+            let path = entry.expect("an entry of it").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if is_wanted(&path) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn schemas_accept_real_packages() {
+    let Some(corpus) = shared::path("corpus") else {
+        return;
+    };
+    let named = |path: &Path, name: &str| path.file_name().is_some_and(|found| found == name);
+    let manifests = files_below(&corpus, &|path| named(path, "manifest.yaml"));
+    let in_classes = |path: &Path| {
+        path.components().any(|part| part.as_os_str() == "Classes")
+            && path
+                .extension()
+                .is_some_and(|extension| extension == "yaml")
+    };
+    // A Heat template lies there, too, where a package has no classes of its own.
+    let classes = files_below(&corpus, &in_classes);
+    assert!(manifests.len() > 30 && classes.len() > 50);
+    for (kind, files) in [("manifest", manifests), ("class", classes)] {
+        let validator = validator(kind);
+        for path in files {
+            let text = std::fs::read_to_string(&path).expect("a file of the corpus");
+            let documents = yaml(&text);
+            assert!(!documents.is_empty(), "{}", path.display());
+            for document in documents {
+                if let Err(error) = validator.validate(&document) {
+                    panic!("{}: {error} at {}", path.display(), error.instance_path());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn schemas_reject_what_is_wrong() {
+    let manifest = validator("manifest");
+    let right = "FullName: a.B\nType: Library\n";
+    assert!(manifest.is_valid(&yaml(right)[0]));
+    for wrong in [
+        "Type: Library",
+        "FullName: a.B",
+        "FullName: a..B\nType: Library",
+        "FullName: 7\nType: Library",
+        "FullName: a.B\nType: Service",
+        "FullName: a.B\nType: Library\nRequires: {}",
+        "FullName: a.B\nType: Library\nRequire: [c.D]",
+        "FullName: a.B\nType: Library\nRequire: {c.D: [1]}",
+        "FullName: a.B\nType: Library\nRequire: {c d: 1}",
+        "FullName: a.B\nType: Library\nClasses: {c.D: [x]}",
+        "FullName: a.B\nType: Library\nVersion: [1]",
+        "[]",
+    ] {
+        let document = &yaml(wrong)[0];
+        assert!(!manifest.is_valid(document), "{wrong}");
+        let options = pkgres_manifest::ReadOptions::default();
+        let read = PackageManifest::read("m", wrong.as_bytes(), &options).into_result();
+        let unknown = read
+            .as_ref()
+            .is_ok_and(|(it, _)| !it.unknown_keys.is_empty());
+        assert!(read.is_err() || unknown, "{wrong}");
+    }
+    let class = validator("class");
+    for wrong in [
+        "Name: [a]",
+        "Extends: 7",
+        "Usage: Interface",
+        "Properties: [a]",
+        "Properties: {a: {Usage: Inn}}",
+        "Methods: text",
+        "text",
+    ] {
+        assert!(!class.is_valid(&yaml(wrong)[0]), "{wrong}");
+    }
+    let lock = validator("lock");
+    let whole = "lock: 1\norder: 1\ncomplete: true\n";
+    assert!(lock.is_valid(&yaml(whole)[0]));
+    for wrong in [
+        "lock: 1\norder: 1",
+        "lock: 2\norder: 1\ncomplete: true",
+        "lock: 1\norder: 1\ncomplete: true\nmore: 1",
+        "lock: 1\norder: 1\npackages:\n- name: A\n  version: 1.0.0\ncomplete: true",
+        "lock: 1\norder: 1\npackages:\n- name: A\n  version: 1.0.0\n  source: x\n  sha256: 12\ncomplete: true",
+    ] {
+        assert!(!lock.is_valid(&yaml(wrong)[0]), "{wrong}");
+    }
+    let settings = validator("settings");
+    let toml = |text: &str| -> serde_json::Value {
+        let table: toml::Table = toml::from_str(text).expect("it is TOML");
+        serde_json::to_value(table).expect("TOML is JSON")
+    };
+    assert!(settings.is_valid(&toml("prefer = 'oldest'\n[overrides]\n\"a.B\" = '1'\n")));
+    for wrong in [
+        "prefre = 'oldest'",
+        "prefer = 'old'",
+        "max-steps = 'many'",
+        "locked = 1",
+        "registries = 'dir:x'",
+        "overrides = 1",
+        "[overrides]\na = 1",
+    ] {
+        assert!(!settings.is_valid(&toml(wrong)), "{wrong}");
+    }
+}
+
+#[test]
+fn lockfiles_that_are_written_fit_the_schema() {
+    let validator = validator("lock");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/cli");
+    let named = |path: &Path| path.to_string_lossy().ends_with("out/app/pkgres.lock");
+    let locks = files_below(&folder, &named);
+    assert!(!locks.is_empty());
+    for path in locks {
+        let text = std::fs::read_to_string(&path).expect("a lockfile");
+        let document = &yaml(&text)[0];
+        assert!(validator.is_valid(document), "{}", path.display());
+    }
+}

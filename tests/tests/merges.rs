@@ -1,0 +1,193 @@
+//! Lockfiles and git: two branches that add different packages.
+//!
+//! A conflict arises where both add something between the same two neighbours. How often that
+//! happens depends on how many there are: the base is a project of some size.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use pkgres_manifest::{IndexRecord, Limits, Lockfile, ReadOptions, RegistryName};
+use pkgres_registry_client::{Answer, MemoryRegistry, RegistrySet, drive};
+use pkgres_resolver::{Locked, Request, Resolver, Update};
+use pkgres_tests::build::{Build, release};
+use pkgres_tests::random::Random;
+
+/// How many pairs of branches are merged, for one base out of each of some universes.
+const UNIVERSES: u64 = 20;
+const PAIRS_OF_EACH: u64 = 10;
+/// How many of them have to merge without a conflict, in percent.
+const WITHOUT_CONFLICT: u64 = 90;
+/// How many packages there are, and how many of them the base requires by itself.
+const PACKAGES: usize = 600;
+const REQUIRED: usize = 60;
+
+fn git(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new("git")
+        .args(["-c", "core.fsync=none"])
+        .args(arguments)
+        .current_dir(folder)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_SYSTEM", "/dev/null")
+        .env("GIT_AUTHOR_NAME", "a")
+        .env("GIT_AUTHOR_EMAIL", "a@example.org")
+        .env("GIT_COMMITTER_NAME", "a")
+        .env("GIT_COMMITTER_EMAIL", "a@example.org")
+        .output()
+        .expect("git is there")
+}
+
+fn git_succeeds(folder: &Path, arguments: &[&str]) {
+    let output = git(folder, arguments);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {said}");
+}
+
+#[expect(clippy::disallowed_methods, reason = "files of a test")]
+fn write(path: &Path, text: &str) {
+    std::fs::write(path, text).expect("a temporary folder can be written");
+}
+
+/// A name, so that names do not stand in the order of their numbers.
+fn name(number: usize) -> String {
+    format!("org.p{:03}.Package", (number * 77) % 997)
+}
+
+/// Packages of which each requires some with higher numbers.
+fn registry(random: &mut Random) -> RegistrySet {
+    let mut registry = MemoryRegistry::new(RegistryName::parse("default").expect("a name"));
+    for number in 0..PACKAGES {
+        let required: BTreeSet<usize> = (0..random.below(3))
+            .map(|_| number + 1 + random.below(PACKAGES))
+            .filter(|other| *other < PACKAGES)
+            .collect();
+        for version in ["1.0.0", "1.1.0"] {
+            let record = release(&name(number), version);
+            let record = required
+                .iter()
+                .fold(record, |record, other| record.requires(&name(*other), "1"));
+            registry.add_record(record);
+        }
+    }
+    RegistrySet::new(vec![Box::new(registry)])
+}
+
+fn root(required: &BTreeSet<usize>) -> IndexRecord {
+    let names: BTreeSet<String> = required.iter().map(|number| name(*number)).collect();
+    let root = release("org.example.App", "1");
+    names
+        .iter()
+        .fold(root, |root, name| root.requires(name, "1"))
+}
+
+/// Locks as `pkgres lock` and `pkgres add` do.
+fn lock(required: &BTreeSet<usize>, registries: &RegistrySet, locked: Locked) -> Lockfile {
+    let mut request = Request::new(root(required));
+    request.core = None;
+    request.update = (!locked.roots.is_empty()).then(Update::default);
+    request.locked = locked;
+    match drive(
+        &mut Resolver::new(request),
+        registries,
+        &ReadOptions::default(),
+    ) {
+        Ok(Answer::Solved(resolution)) => resolution.to_lockfile(),
+        other => panic!("every package can be had: {other:?}"),
+    }
+}
+
+/// Merges two branches, each with its own lockfile; gives the lockfile and whether git could do it.
+fn merge(folder: &Path, base: &str, sides: [&str; 2]) -> (String, bool) {
+    let file = folder.join("pkgres.lock");
+    git_succeeds(folder, &["checkout", "--quiet", "--orphan", "base"]);
+    write(&file, base);
+    git_succeeds(folder, &["add", "pkgres.lock"]);
+    git_succeeds(folder, &["commit", "--quiet", "-m", "base"]);
+    for (branch, text) in ["one", "two"].into_iter().zip(sides) {
+        git_succeeds(folder, &["checkout", "--quiet", "-B", branch, "base"]);
+        write(&file, text);
+        git_succeeds(
+            folder,
+            &["commit", "--quiet", "--allow-empty", "-am", branch],
+        );
+    }
+    let merged = git(folder, &["merge", "--quiet", "--no-edit", "one"]);
+    let text = std::fs::read_to_string(&file).expect("a lockfile");
+    if !merged.status.success() {
+        git_succeeds(folder, &["merge", "--abort"]);
+    }
+    git_succeeds(folder, &["checkout", "--quiet", "--detach"]);
+    git_succeeds(folder, &["branch", "--quiet", "-D", "base"]);
+    (text, merged.status.success())
+}
+
+#[test]
+fn branches_that_add_different_packages_merge() {
+    let mut without_conflict = 0;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path();
+    git_succeeds(folder, &["init", "--quiet", "--initial-branch=main"]);
+    git_succeeds(
+        folder,
+        &["commit", "--quiet", "--allow-empty", "-m", "main"],
+    );
+    for seed in 0..UNIVERSES {
+        let mut random = Random::new(seed);
+        let registries = registry(&mut random);
+        let mut base = BTreeSet::new();
+        while base.len() < REQUIRED {
+            base.insert(random.below(PACKAGES));
+        }
+        let before = lock(&base, &registries, Locked::default());
+        let text = before.to_text();
+        for _ in 0..PAIRS_OF_EACH {
+            let mut fresh = || loop {
+                let number = random.below(PACKAGES);
+                if !base.contains(&number) {
+                    break number;
+                }
+            };
+            let (one, mut two) = (fresh(), fresh());
+            while two == one {
+                two = fresh();
+            }
+            let side = |added: usize| {
+                let mut required = base.clone();
+                required.insert(added);
+                let after = lock(&required, &registries, Locked::from_lockfile(&before));
+                let after = after.to_text();
+                // What was there stays, line by line and in order.
+                let mut lines = after.lines();
+                let stays = text.lines().all(|line| lines.any(|found| found == line));
+                assert!(stays, "{seed}: adding {} changes other lines", name(added));
+                after
+            };
+            let (merged, is_merged) = merge(folder, &text, [&side(one), &side(two)]);
+            without_conflict += u64::from(is_merged);
+            let mut both = base.clone();
+            both.extend([one, two]);
+            let read = Lockfile::read("lock", merged.as_bytes(), &Limits::default()).into_result();
+            let locked = match read {
+                Ok((lock, _)) if lock.merge_problems().is_empty() => Locked::from_lockfile(&lock),
+                Ok((lock, _)) => Locked::preferring_releases_of(&lock),
+                Err(_) => Locked::salvaged(Lockfile::salvage(merged.as_bytes())),
+            };
+            let mended = lock(&both, &registries, locked);
+            assert!(mended.merge_problems().is_empty(), "{seed}");
+            if is_merged {
+                assert_eq!(
+                    mended.to_text(),
+                    merged,
+                    "{seed}: what git merged was right"
+                );
+            }
+            let again = lock(&both, &registries, Locked::from_lockfile(&mended));
+            assert_eq!(again.to_text(), mended.to_text(), "{seed}");
+        }
+    }
+    let pairs = UNIVERSES * PAIRS_OF_EACH;
+    assert!(
+        without_conflict * 100 >= pairs * WITHOUT_CONFLICT,
+        "only {without_conflict} of {pairs} pairs merge without a conflict"
+    );
+}

@@ -1,0 +1,123 @@
+//! What could be newer, and what holds it back.
+
+use std::collections::BTreeMap;
+
+use pkgres_manifest::{IndexRecord, ReadOptions, RegistryName};
+use pkgres_registry_client::{Answer, MemoryRegistry, Outdated, RegistrySet, drive, outdated};
+use pkgres_resolver::{Locked, Request, Resolver};
+use pkgres_tests::build::{Build, package, release, spec};
+
+/// Looks at what a request is answered with when these releases are preferred.
+fn look(
+    mut request: Request,
+    records: Vec<IndexRecord>,
+    preferred: &[(&str, &str)],
+) -> Vec<String> {
+    let mut registry = MemoryRegistry::new(RegistryName::parse("default").expect("a name"));
+    for record in records {
+        registry.add_record(record);
+    }
+    let registries = RegistrySet::new(vec![Box::new(registry)]);
+    let preferred = preferred
+        .iter()
+        .map(|(name, number)| (package(name), pkgres_tests::build::version(number)));
+    request.locked = Locked::preferring(preferred.collect());
+    let options = ReadOptions::default();
+    let answer = drive(&mut Resolver::new(request.clone()), &registries, &options);
+    let Ok(Answer::Solved(resolution)) = answer else {
+        panic!("{answer:?}");
+    };
+    let found = outdated(&request, &resolution, &registries, &options).expect("all is in memory");
+    found.iter().map(shown).collect()
+}
+
+fn shown(entry: &Outdated) -> String {
+    let allowed = entry.allowed.as_ref();
+    let allowed = allowed.map_or_else(|| "-".to_owned(), ToString::to_string);
+    let holders = entry.held_back_by.iter().map(|holder| {
+        let mark = if holder.is_override {
+            " (override)"
+        } else {
+            ""
+        };
+        format!(
+            ", {} {} wants {}{mark}",
+            holder.owner, holder.version, holder.spec
+        )
+    });
+    let because = entry.because.iter().map(|line| format!(", {line}"));
+    let (package, now, latest) = (&entry.package, &entry.now, &entry.latest);
+    let rest: String = holders.chain(because).collect();
+    format!("{package} {now} {allowed} {latest}{rest}")
+}
+
+fn request(root: IndexRecord) -> Request {
+    let mut request = Request::new(root);
+    request.core = None;
+    request
+}
+
+#[test]
+fn requirements_hold_back() {
+    let root = release("R", "1").requires("X", "1").requires("Y", "*");
+    let records = || {
+        vec![
+            release("X", "1"),
+            release("X", "1.1"),
+            release("X", "2"),
+            release("Y", "1"),
+            release("Y", "2"),
+            release("Y", "3").yanked(),
+            release("Y", "4.0.0-rc.1"),
+        ]
+    };
+    assert_eq!(
+        look(request(root.clone()), records(), &[("X", "1"), ("Y", "1")]),
+        [
+            "X 1.0.0 1.1.0 2.0.0, R 1.0.0 wants 1",
+            "Y 1.0.0 2.0.0 2.0.0"
+        ]
+    );
+    assert_eq!(
+        look(request(root.clone()), records(), &[]),
+        ["X 1.1.0 1.1.0 2.0.0, R 1.0.0 wants 1"]
+    );
+    let mut overridden = request(root);
+    overridden.overrides = BTreeMap::from([(package("X"), spec("1.0"))]);
+    assert_eq!(
+        look(overridden, records(), &[("Y", "2")]),
+        ["X 1.0.0 1.0.0 2.0.0, R 1.0.0 wants 1.0 (override)"]
+    );
+}
+
+#[test]
+fn a_class_that_is_gone_holds_back() {
+    let root = release("R", "1")
+        .requires("Z", "*")
+        .defines("R.A", &["Z.D"]);
+    let records = vec![
+        release("Z", "1").defines("Z.D", &[]),
+        release("Z", "2").defines("Z.E", &[]),
+    ];
+    let found = look(request(root), records, &[]);
+    assert_eq!(found.len(), 1);
+    assert!(
+        found[0].starts_with("Z 1.0.0 1.0.0 2.0.0, ") && found[0].contains("Z.D"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn the_cut_off_date_counts() {
+    let mut new = release("X", "2");
+    new.published = Some("2026-07-01T00:00:00Z".to_owned());
+    let records = || vec![release("X", "1"), new.clone()];
+    let root = release("R", "1").requires("X", "*");
+    let mut early = request(root.clone());
+    early.options.exclude_newer = "2026-06-01T00:00:00Z".parse().ok();
+    assert_eq!(look(early, records(), &[("X", "1")]), Vec::<String>::new());
+    assert_eq!(
+        look(request(root), records(), &[("X", "1")]),
+        ["X 1.0.0 2.0.0 2.0.0"]
+    );
+}

@@ -1,0 +1,363 @@
+//! Overrides, a date past which nothing is new, and a taste for old versions: each against the same
+//! universe with that written into it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use pkgres_manifest::{
+    IndexRecord, LockDiff, PackageName, RegistryName, ReleaseSource, Requirement, Spec, Version,
+};
+use pkgres_resolver::{
+    CompiledIndex, LockCheck, Preference, ReasonKind, Staleness, Supply, frozen,
+};
+use pkgres_tests::build::{Build, package, release, spec, version};
+use pkgres_tests::random::Random;
+use pkgres_tests::reference::Answer;
+use pkgres_tests::solver::{Supplies, Verdict, request, run};
+use pkgres_tests::universe::{PrereleasePolicy, Universe};
+
+const SEEDS: u64 = 3_000;
+const WAYS: [Supplies; 3] = [
+    Supplies::OnDemand,
+    Supplies::Attached,
+    Supplies::PartlyCompiled,
+];
+
+fn cutoff() -> Timestamp {
+    "2026-06-01T00:00:00Z".parse().expect("a time")
+}
+
+fn requires_explicitly(record: &mut IndexRecord, target: &PackageName, spec: &Spec) {
+    record.requirements.push(Requirement {
+        package: target.clone(),
+        spec: spec.clone(),
+        location: None,
+    });
+}
+
+#[test]
+fn an_override_is_what_everyone_would_have_written() {
+    let mut overridden = 0;
+    for seed in 0..SEEDS {
+        let universe = Universe::random(seed);
+        let mut random = Random::new(seed);
+        let target = universe.records[random.below(universe.records.len())].clone();
+        let overriding = match random.below(3) {
+            0 => Spec::exactly(&target.version),
+            1 => Spec::parse(&format!(">={}", target.version.major())).expect("a spec"),
+            _ => Spec::any(),
+        };
+        let mut rewritten = universe.clone();
+        for record in rewritten.records.iter_mut().chain([&mut rewritten.root]) {
+            let is_core = universe.core.as_ref() == Some(&target.name);
+            let is_written = |record: &IndexRecord| {
+                let mut requirements = record.requirements.iter();
+                requirements.any(|requirement| requirement.package == target.name)
+            };
+            if is_core && record.name != target.name && !is_written(record) {
+                requires_explicitly(record, &target.name, &overriding);
+            }
+            for requirement in &mut record.requirements {
+                if requirement.package == target.name {
+                    requirement.spec = overriding.clone();
+                    overridden += 1;
+                }
+            }
+        }
+        let expected = run(&rewritten, Supplies::OnDemand, request(&rewritten)).answer();
+        for way in WAYS {
+            let mut request = request(&universe);
+            request.overrides = BTreeMap::from([(target.name.clone(), overriding.clone())]);
+            let found = run(&universe, way, request).answer();
+            assert_eq!(
+                found, expected,
+                "{seed} {way:?} {}\n{universe}",
+                target.name
+            );
+        }
+    }
+    assert!(overridden > 1_000, "{overridden}");
+}
+
+#[test]
+fn what_is_too_new_is_as_good_as_withdrawn() {
+    let mut mattered = 0;
+    for seed in 0..SEEDS {
+        let mut universe = Universe::random(seed);
+        let mut withdrawn = universe.clone();
+        let mut random = Random::new(seed);
+        for (record, other) in universe.records.iter_mut().zip(&mut withdrawn.records) {
+            let (published, is_new) = match random.below(4) {
+                0 => (Some("2026-06-01T00:00:00Z"), true),
+                1 => (Some("2026-06-01T01:59:59+02:00"), false),
+                2 => (Some("soon"), true),
+                _ => (None, false),
+            };
+            record.published = published.map(str::to_owned);
+            other.yanked |= is_new;
+        }
+        let expected = run(&withdrawn, Supplies::OnDemand, request(&withdrawn)).answer();
+        let without = run(&universe, Supplies::OnDemand, request(&universe)).answer();
+        mattered += u64::from(without != expected);
+        for way in WAYS {
+            let mut request = request(&universe);
+            request.options.exclude_newer = Some(cutoff());
+            let found = run(&universe, way, request).answer();
+            assert_eq!(found, expected, "{seed} {way:?}\n{universe}");
+        }
+    }
+    assert!(mattered > SEEDS / 10, "{mattered}");
+}
+
+/// The universe in which the oldest version is the newest, if none is a prerelease.
+fn mirrored(universe: &Universe) -> Option<Universe> {
+    let mut versions: BTreeMap<&PackageName, Vec<&Version>> = BTreeMap::new();
+    for record in &universe.records {
+        versions
+            .entry(&record.name)
+            .or_default()
+            .push(&record.version);
+    }
+    for versions in versions.values_mut() {
+        versions.sort();
+        if versions.iter().any(|version| version.is_prerelease()) {
+            return None;
+        }
+    }
+    let mirror = |name: &PackageName, version: &Version| {
+        let versions = &versions[name];
+        let at = versions.iter().position(|known| *known == version);
+        let from_end = versions.len() - at.expect("every version is listed");
+        Version::new(u64::try_from(from_end).expect("few versions"), 0, 0)
+    };
+    let mirror_spec = |requirement: &Requirement| {
+        let (name, spec) = (&requirement.package, &requirement.spec);
+        let none = Vec::new();
+        let known: Vec<(&Version, Version)> = if *name == universe.root.name {
+            vec![(&universe.root.version, universe.root.version.clone())]
+        } else {
+            let versions = versions.get(name).unwrap_or(&none).iter();
+            versions
+                .map(|version| (*version, mirror(name, version)))
+                .collect()
+        };
+        let excluded = known.iter().filter(|(version, _)| !spec.matches(version));
+        let clauses = excluded.map(|(_, mirrored)| format!("!={mirrored}"));
+        let clauses: Vec<String> = ["*".to_owned()].into_iter().chain(clauses).collect();
+        Spec::parse(&clauses.join(",")).expect("a spec")
+    };
+    let mut other = universe.clone();
+    for record in other.records.iter_mut().chain([&mut other.root]) {
+        if record.name != universe.root.name {
+            record.version = mirror(&record.name, &record.version);
+        }
+        for requirement in &mut record.requirements {
+            requirement.spec = mirror_spec(requirement);
+        }
+        if let Some(core) = &universe.core
+            && record.name != *core
+        {
+            let mut requirements = record.requirements.iter();
+            if !requirements.any(|requirement| requirement.package == *core) {
+                let implicit = Requirement {
+                    package: core.clone(),
+                    spec: Spec::unspecified(),
+                    location: None,
+                };
+                let spec = mirror_spec(&implicit);
+                requires_explicitly(record, core, &spec);
+            }
+        }
+    }
+    Some(other)
+}
+
+#[test]
+fn the_oldest_is_the_newest_the_other_way_round() {
+    let mut solved = 0;
+    for seed in 0..SEEDS {
+        let mut universe = Universe::random(seed);
+        universe.locked = None;
+        universe.prerelease = PrereleasePolicy::Allow;
+        let Some(mirror) = mirrored(&universe) else {
+            continue;
+        };
+        let versions = |answer: &Answer| {
+            answer.solution().map(|solution| {
+                let bindings = solution.bindings.iter();
+                let mut found: Vec<(PackageName, PackageName, Version)> = bindings
+                    .map(|((owner, _, name), version)| {
+                        (owner.clone(), name.clone(), version.clone())
+                    })
+                    .collect();
+                found.sort();
+                found
+            })
+        };
+        let expected = versions(&run(&mirror, Supplies::OnDemand, request(&mirror)).answer());
+        for way in WAYS {
+            let mut request = request(&universe);
+            request.options.prefer = Preference::Oldest;
+            let found = run(&universe, way, request).answer();
+            let found = mirror_answer(&universe, versions(&found));
+            assert_eq!(found, expected, "{seed} {way:?}\n{universe}");
+            solved += usize::from(expected.is_some());
+        }
+    }
+    assert!(solved > 1_000, "{solved}");
+}
+
+type Bound = Vec<(PackageName, PackageName, Version)>;
+
+fn mirror_answer(universe: &Universe, found: Option<Bound>) -> Option<Bound> {
+    let mut found: Bound = found?
+        .into_iter()
+        .map(|(owner, name, version)| {
+            let mut versions: Vec<&Version> = universe
+                .records
+                .iter()
+                .filter(|record| record.name == name)
+                .map(|record| &record.version)
+                .collect();
+            versions.sort();
+            let at = versions.iter().position(|known| **known == version);
+            let version = at.map_or(version, |at| {
+                let from_end = versions.len() - at;
+                Version::new(u64::try_from(from_end).expect("few versions"), 0, 0)
+            });
+            (owner, name, version)
+        })
+        .collect();
+    found.sort();
+    Some(found)
+}
+
+#[test]
+fn conflicts_and_locks_name_the_override() {
+    let root = release("R", "1").requires("X", "*").requires("Y", "1");
+    let records = vec![
+        release("X", "1").requires("Y", "2"),
+        release("Y", "1"),
+        release("Y", "2"),
+        release("Y", "3"),
+    ];
+    let universe = Universe::new(root, records);
+    let mut overridden = request(&universe);
+    overridden.overrides = BTreeMap::from([(package("Y"), spec("4"))]);
+    let Verdict::Conflict(conflict) = run(&universe, Supplies::OnDemand, overridden) else {
+        panic!("there is no Y 4");
+    };
+    assert!(
+        conflict.reasons.iter().any(|reason| {
+            reason.text == "R 1.0.0 requires Y 1, which is overridden with 4"
+                && matches!(&reason.kind, ReasonKind::Requires { overridden_by: Some(by), .. } if by == "4")
+        }),
+        "{conflict:#?}"
+    );
+
+    let mut overridden = request(&universe);
+    overridden.overrides = BTreeMap::from([(package("Y"), spec(">=2,<3"))]);
+    let Verdict::Solved(resolution) = run(&universe, Supplies::OnDemand, overridden.clone()) else {
+        panic!("Y 2 is there");
+    };
+    let lock = resolution.to_lockfile();
+    assert_eq!(
+        lock.overrides[&package("Y")].normal_form(),
+        ">=2.0.0,<3.0.0"
+    );
+    assert_eq!(
+        resolution.roots()[0].requires[1].overridden,
+        Some(spec("1"))
+    );
+    let check = |request| {
+        let mut check = LockCheck::new(request, lock.clone());
+        for name in check.needs() {
+            let of_name = universe.records.iter().filter(|record| record.name == name);
+            let source = resolution.packages()[0].source.clone();
+            let records = of_name.cloned().collect();
+            check.provide(&name, Supply::Releases { source, records });
+        }
+        check.report().stale
+    };
+    assert_eq!(check(overridden), []);
+    let stale = check(request(&universe));
+    assert!(
+        matches!(&stale[0], Staleness::OverrideChanged { spec: None, .. }),
+        "{stale:?}"
+    );
+}
+
+#[test]
+fn a_frozen_lock_is_the_resolution_that_it_was_made_from() {
+    let mut solved = 0;
+    for seed in 0..SEEDS {
+        let universe = Universe::random(seed);
+        let Verdict::Solved(resolution) = run(&universe, Supplies::OnDemand, request(&universe))
+        else {
+            continue;
+        };
+        solved += 1;
+        let lock = resolution.to_lockfile();
+        let root = &universe.root;
+        let again = frozen(&lock, &root.name, &root.version);
+        let again = again.unwrap_or_else(|error| panic!("{seed}: {error}\n{universe}"));
+        let diff = LockDiff::between(&lock, &again.to_lockfile());
+        assert!(diff.is_empty(), "{seed}: {diff:?}");
+    }
+    assert!(solved > 1_000, "{solved}");
+    let lock = pkgres_manifest::Lockfile::default();
+    assert!(frozen(&lock, &package("R"), &version("1")).is_err());
+}
+
+#[test]
+fn a_lock_is_checked_alike_with_indexes_and_with_records() {
+    let (mut fitting, mut stale) = (0, 0);
+    for seed in 0..SEEDS {
+        let mut universe = Universe::random(seed);
+        let Verdict::Solved(resolution) = run(&universe, Supplies::OnDemand, request(&universe))
+        else {
+            continue;
+        };
+        let lock = resolution.to_lockfile();
+        let mut random = Random::new(seed);
+        // What happens to registries after a lock was written.
+        match random.below(4) {
+            0 => {
+                let at = random.below(universe.records.len());
+                universe.records.remove(at);
+            }
+            1 => {
+                let at = random.below(universe.records.len());
+                universe.records[at].requirements.clear();
+            }
+            2 => universe.root.requirements.truncate(1),
+            _ => {}
+        }
+        let source = ReleaseSource::Registry(RegistryName::parse("test").expect("a name"));
+        let mut by_records = LockCheck::new(request(&universe), lock.clone());
+        for name in by_records.needs() {
+            let records: Vec<IndexRecord> = universe
+                .records
+                .iter()
+                .filter(|record| record.name == name)
+                .cloned()
+                .collect();
+            let source = source.clone();
+            let supply = if records.is_empty() {
+                Supply::Unknown
+            } else {
+                Supply::Releases { source, records }
+            };
+            by_records.provide(&name, supply);
+        }
+        let mut by_index = LockCheck::new(request(&universe), lock);
+        let index = CompiledIndex::compile(universe.records.clone());
+        by_index.attach(source, Arc::new(index));
+        let (found, expected) = (by_index.report(), by_records.report());
+        assert_eq!(found, expected, "{seed}\n{universe}");
+        fitting += usize::from(expected.stale.is_empty());
+        stale += usize::from(!expected.stale.is_empty());
+    }
+    assert!(fitting > 500 && stale > 200, "{fitting} {stale}");
+}

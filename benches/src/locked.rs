@@ -1,5 +1,8 @@
 //! One graph of packages as a project of `pkgres` and as a project of `uv`, each with its lockfile.
 
+// What is written here is thrown away.
+#![allow(clippy::disallowed_methods)]
+
 use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};

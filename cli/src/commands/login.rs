@@ -40,8 +40,9 @@ pub(crate) struct LoginArgs {
 pub(crate) fn run(args: &LoginArgs, output: &mut Output) -> Result<Exit> {
     let place = network::place(args.registry.as_deref())?;
     let address = place.location.address().expect("it is on the network");
-    let path = network::token_file()
-        .ok_or_else(|| Failure::usage("there is no place for tokens: set PKGRES_CREDENTIALS or HOME"))?;
+    let path = network::token_file().ok_or_else(|| {
+        Failure::usage("there is no place for tokens: set PKGRES_CREDENTIALS or HOME")
+    })?;
     let mut tokens = TokenFile::read(&path).map_err(|error| failed(&error))?;
     if args.remove {
         let was_there = tokens.remove(address);

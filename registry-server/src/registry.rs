@@ -2,6 +2,9 @@
 //!
 //! All of it blocks, except for what says that it does not.
 
+mod bundles;
+mod catalog;
+mod deletion;
 mod export;
 mod tokens;
 mod views;
@@ -25,6 +28,9 @@ use crate::problem::{Problem, ProblemCode};
 use crate::publish::{self, Candidate};
 use crate::store::{self, changes, facts, packages, releases};
 
+pub(crate) use catalog::{
+    CatalogEntry, CategoryView, Comparison, Filter, Part as CatalogPart, Upload, VersionTest,
+};
 pub(crate) use store::packages::Search;
 pub use tokens::{NewToken, TokenView};
 pub use views::{PackageView, ReleaseView};
@@ -133,6 +139,7 @@ impl Registry {
             )?),
             None => Blobs::Folder(Folder::open(storage.data.join("blobs").join("sha256"))?),
         };
+        catalog::complete(&database, &blobs, &settings)?;
         let database = Arc::new(database);
         let identity = database.write(|transaction| facts::identity(transaction, &environment))?;
         let signer = Signer::new(identity, environment.clone());
@@ -224,15 +231,31 @@ impl Registry {
     ) -> Result<Published, Problem> {
         actor.require_for(Scope::Publish, name)?;
         let options = &self.settings.read;
+        let candidate = publish::candidate(Some((name, version)), &archive, options)?;
+        self.publish_candidate(actor, candidate, archive, may_be_unsatisfiable)
+    }
+
+    /// Publishes what was read from an archive.
+    fn publish_candidate(
+        &self,
+        actor: &Actor,
+        candidate: Candidate,
+        archive: Bytes,
+        may_be_unsatisfiable: bool,
+    ) -> Result<Published, Problem> {
+        let options = &self.settings.read;
         let Candidate {
             mut record,
             title,
             description,
-        } = publish::candidate(name, version, &archive, options)?;
+            listing,
+        } = candidate;
+        let name = &record.name.clone();
         let digest = Digest::of(&archive);
         // What is there already needs no solver; the transaction looks again.
         let known = self.database.read(|transaction| {
             allowed(transaction, actor, name)?;
+            catalog::check_categories(transaction, &listing.categories)?;
             self.known(transaction, &record, &digest)
         })?;
         if let Some(known) = known {
@@ -259,6 +282,8 @@ impl Registry {
                     packages::add(transaction, name, &actor.owner, &now.to_string())?;
                 }
                 releases::add(transaction, &record, &actor.token)?;
+                catalog::check_categories(transaction, &listing.categories)?;
+                catalog::list(transaction, &record, &listing, &actor.owner)?;
                 let all = releases::all(transaction, name, &options.limits)?;
                 if all
                     .last()

@@ -102,7 +102,14 @@ fn the_client_imports_shows_changes_downloads_and_deletes() {
 
     // Categories are made first.
     let category = client.rows(&["category-create", "Databases"])[0][0].clone();
-    client.done(&["package-import", "--is-public", "-c", "Databases", "--", "db.zip"]);
+    client.done(&[
+        "package-import",
+        "--is-public",
+        "-c",
+        "Databases",
+        "--",
+        "db.zip",
+    ]);
     // The client asks the server for what is required, by the spec as it stands there; that is
     // there already, and is passed over.
     let told = client.done(&["package-import", "--exists-action", "s", "one.zip"]);
@@ -152,7 +159,10 @@ fn the_client_imports_shows_changes_downloads_and_deletes() {
         .connect()
         .ask("GET", "/index/v1/packages/a.!web.ndjson", &[], b"")
         .expect("an answer");
-    assert_eq!((status, body.split(|byte| *byte == b'\n').count()), (200, 2));
+    assert_eq!(
+        (status, body.split(|byte| *byte == b'\n').count()),
+        (200, 2)
+    );
 }
 
 #[test]

@@ -16,6 +16,8 @@ pub enum Scope {
     Publish,
     /// Yank releases, and take that back.
     Yank,
+    /// Delete releases, which takes them out of the index for good.
+    Delete,
     /// Change who owns a package.
     Owners,
     /// Read a private registry.
@@ -26,9 +28,10 @@ pub enum Scope {
 
 impl Scope {
     /// Every scope.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Publish,
         Self::Yank,
+        Self::Delete,
         Self::Owners,
         Self::Read,
         Self::Admin,
@@ -39,6 +42,7 @@ impl Scope {
         match self {
             Self::Publish => "publish",
             Self::Yank => "yank",
+            Self::Delete => "delete",
             Self::Owners => "owners",
             Self::Read => "read",
             Self::Admin => "admin",

@@ -42,6 +42,12 @@ codes! {
     NoSuchClass = 404 "pkgres.no_such_class",
     /// There is no artifact of the digest.
     NoSuchBlob = 404 "pkgres.no_such_blob",
+    /// There is no release of the id in the catalog, or no such file in it.
+    NoSuchEntry = 404 "pkgres.no_such_entry",
+    /// There is no category of the id.
+    NoSuchCategory = 404 "pkgres.no_such_category",
+    /// There is no bundle of the name.
+    NoSuchBundle = 404 "pkgres.no_such_bundle",
     /// There is no token of the number.
     NoSuchToken = 404 "pkgres.no_such_token",
     /// The address does not take the method.
@@ -82,6 +88,8 @@ codes! {
     VersionExists = 409 "pkgres.version_exists",
     /// There is a package whose name differs in case alone.
     NameTaken = 409 "pkgres.name_taken",
+    /// There is a category of the name.
+    CategoryExists = 409 "pkgres.category_exists",
     /// The requirements of the release cannot be satisfied from the registry.
     Unsatisfiable = 409 "pkgres.unsatisfiable",
     /// The package was changed since its generation was read.
@@ -92,6 +100,10 @@ codes! {
     Forbidden = 403 "pkgres.forbidden",
     /// The package belongs to others.
     NotOwner = 403 "pkgres.not_owner",
+    /// The category still has releases.
+    CategoryInUse = 403 "pkgres.category_in_use",
+    /// This cannot be changed, or not in this way.
+    NotChangeable = 403 "pkgres.not_changeable",
     /// Something went wrong inside; the log says what.
     Internal = 500 "pkgres.internal",
     /// The database or the artifacts cannot be reached at the moment.

@@ -2,6 +2,9 @@
 //!
 //! All of it blocks, except for what says that it does not.
 
+mod bundles;
+mod catalog;
+mod deletion;
 mod export;
 mod tokens;
 mod views;
@@ -23,6 +26,9 @@ use crate::index::{Node, Signer};
 use crate::problem::{Problem, ProblemCode};
 use crate::store::{self, changes, facts, packages, releases};
 
+pub(crate) use catalog::{
+    CatalogEntry, CategoryView, Comparison, Filter, Part as CatalogPart, Upload, VersionTest,
+};
 pub(crate) use store::packages::Search;
 pub use tokens::{NewToken, TokenView};
 pub use views::{PackageView, ReleaseView};
@@ -123,6 +129,7 @@ impl Registry {
             )?),
             None => Blobs::Folder(Folder::open(storage.data.join("blobs").join("sha256"))?),
         };
+        catalog::complete(&database, &blobs, &settings)?;
         let database = Arc::new(database);
         let identity = database.write(|transaction| facts::identity(transaction, &environment))?;
         let signer = Signer::new(identity, environment.clone());

@@ -3,5 +3,6 @@
 
 mod ends;
 mod killed;
+mod murano;
 mod server;
 mod wire;

@@ -88,6 +88,10 @@ pub struct PackageManifest {
     pub author: Option<String>,
     /// Words to find it by.
     pub tags: Vec<String>,
+    /// The form that is shown to people, below the folder `UI`.
+    pub ui: Option<PackagePath>,
+    /// A picture, at the top of the package.
+    pub logo: Option<PackagePath>,
     /// The classes that other packages can see, in the order written.
     pub classes: Vec<ClassEntry>,
     /// The packages that it requires, in the order written. The core library is listed only if
@@ -186,11 +190,8 @@ impl Reader<'_> {
         let tags = self.tags(mapping);
         let classes = self.classes(mapping);
         let requirements = self.requirements(mapping, name.as_ref());
-        for key in ["UI", "Logo"] {
-            if let Some(node) = mapping.get(key).filter(|node| !node.is_null()) {
-                self.path(node);
-            }
-        }
+        let ui = self.optional_path(mapping, "UI");
+        let logo = self.optional_path(mapping, "Logo");
         let unknown_keys = mapping
             .entries
             .iter()
@@ -210,6 +211,8 @@ impl Reader<'_> {
             description,
             author,
             tags,
+            ui,
+            logo,
             classes,
             requirements,
             unknown_keys,
@@ -440,6 +443,11 @@ impl Reader<'_> {
             }
         }
         classes
+    }
+
+    fn optional_path(&mut self, mapping: &Mapping, key: &str) -> Option<PackagePath> {
+        let node = mapping.get(key).filter(|node| !node.is_null())?;
+        self.path(node)
     }
 
     fn path(&mut self, node: &Node) -> Option<PackagePath> {

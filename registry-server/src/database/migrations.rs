@@ -3,7 +3,10 @@
 use super::{Database, DatabaseError, Result};
 
 /// The steps from nothing to the newest schema. What stands here is never changed, only added to.
-const STEPS: &[&str] = &[include_str!("../../migrations/0001_initial.sql")];
+const STEPS: &[&str] = &[
+    include_str!("../../migrations/0001_initial.sql"),
+    include_str!("../../migrations/0002_catalog.sql"),
+];
 
 /// Runs the steps that a database has not seen yet, each in a transaction of its own.
 pub(super) fn run(database: &Database) -> Result<()> {

@@ -20,7 +20,8 @@ use super::reply::{JSON, NO_CACHE, Pieces, Reply};
 use super::request::Request;
 use super::route::{self, Access, Handler, Route, Surface, Takes};
 use super::{
-    Microversion, blobs, conditional, index, microversion, native, negotiate, operations, read_body,
+    Microversion, blobs, catalog, conditional, index, microversion, native, negotiate, operations,
+    read_body,
 };
 use crate::environment::hexadecimal;
 use crate::index::Document;
@@ -32,6 +33,9 @@ pub(crate) const SURFACES: &[&Surface] = &[
     &native::SURFACE,
     &index::SURFACE,
     &blobs::SURFACE,
+    &catalog::SURFACE,
+    &catalog::APPS,
+    &catalog::BUNDLES,
     &operations::HEALTH,
     &operations::METRICS,
 ];
@@ -176,11 +180,18 @@ impl Service {
         read_body::check_length(&parts.headers, limit)?;
         let actor = self.who(handler.access, &parts.headers).await?;
         negotiate::check_accept(&parts.headers, handler.gives)?;
-        let query = Query::read(parts.uri.query().unwrap_or_default(), handler.query)?;
+        let query = parts.uri.query().unwrap_or_default();
+        let query = if handler.has_open_query {
+            Query::read_open(query)
+        } else {
+            Query::read(query, handler.query)?
+        };
         let body = match expected(handler.takes) {
             None => Bytes::new(),
             Some(kind) => {
-                negotiate::check_content(&parts.headers, kind)?;
+                if handler.takes != Takes::Form {
+                    negotiate::check_content(&parts.headers, kind)?;
+                }
                 read_body::receive(body, limit, self.body_patience).await?
             }
         };
@@ -191,7 +202,11 @@ impl Service {
             body,
             actor,
         };
-        let is_for_readers = handler.access == Access::Readers && request.actor.is_some();
+        let is_for_readers = match handler.access {
+            Access::Readers => request.actor.is_some(),
+            Access::Known => true,
+            Access::Everyone | Access::Holders => false,
+        };
         let mut reply = self.run(handler, request).await?;
         if is_for_readers {
             keep_private(&mut reply);
@@ -237,6 +252,10 @@ impl Service {
         if access == Access::Everyone || (access == Access::Readers && !is_private) {
             return Ok(None);
         }
+        let is_open = access == Access::Known && !is_private;
+        if is_open && !Identifier::is_told(headers) {
+            return Ok(None);
+        }
         let secret = Identifier::secret(headers)?;
         let actor = if let Some(actor) = self.identifier.known(&self.registry, &secret)? {
             actor
@@ -245,7 +264,7 @@ impl Service {
             self.blocking(move || service.identifier.find(&service.registry, &secret))
                 .await?
         };
-        if access == Access::Readers {
+        if matches!(access, Access::Readers | Access::Known) && is_private {
             actor.require(crate::access::Scope::Read)?;
         }
         Ok(Some(actor))
@@ -255,19 +274,22 @@ impl Service {
         match takes {
             // What nobody reads has no limit but that of the connection.
             Takes::Nothing => u64::MAX,
-            Takes::Json => JSON_BYTES,
+            Takes::Json | Takes::CatalogPatch => JSON_BYTES,
             // A name and a digest each.
             Takes::Batch => self.registry.settings.batch_names as u64 * 400 + 1024,
             Takes::Archive => self.registry.settings.read.limits.archive_bytes,
+            // What is said of the release, and what stands between parts.
+            Takes::Form => self.registry.settings.read.limits.archive_bytes + JSON_BYTES,
         }
     }
 }
 
 /// What only those with a token may read must not be given to others by caches between.
 fn keep_private(reply: &mut Reply) {
-    reply
-        .headers
-        .append(header::VARY, HeaderValue::from_static("authorization"));
+    reply.headers.append(
+        header::VARY,
+        HeaderValue::from_static("authorization, x-auth-token"),
+    );
     let is_public = reply
         .headers
         .get(header::CACHE_CONTROL)
@@ -287,6 +309,8 @@ pub(super) fn expected(takes: Takes) -> Option<&'static str> {
         Takes::Nothing => None,
         Takes::Json | Takes::Batch => Some("application/json"),
         Takes::Archive => Some("application/zip"),
+        Takes::Form => Some("multipart/form-data"),
+        Takes::CatalogPatch => Some("application/murano-packages-json-patch"),
     }
 }
 

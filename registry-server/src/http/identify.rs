@@ -25,6 +25,11 @@ pub(crate) struct Identifier {
 }
 
 impl Identifier {
+    /// Whether a request says who sends it, be it right or wrong.
+    pub(crate) fn is_told(headers: &HeaderMap) -> bool {
+        headers.contains_key(header::AUTHORIZATION) || headers.contains_key("x-auth-token")
+    }
+
     /// The digest of the secret that a request has.
     pub(crate) fn secret(headers: &HeaderMap) -> Result<Digest, Problem> {
         let given = headers.get(header::AUTHORIZATION).and_then(|value| {

@@ -84,7 +84,7 @@ fn operation(route: &Route, handler: &Handler, has_microversions: bool) -> Value
     }
     match handler.access {
         Access::Everyone => {}
-        Access::Readers => operation["security"] = json!([{}, { "token": [] }]),
+        Access::Readers | Access::Known => operation["security"] = json!([{}, { "token": [] }]),
         Access::Holders => operation["security"] = json!([{ "token": [] }]),
     }
     if has_microversions {

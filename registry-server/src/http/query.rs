@@ -31,6 +31,22 @@ impl Query {
         Ok(Self(parameters))
     }
 
+    /// Reads a query that may have any parameters, any number of times.
+    pub(crate) fn read_open(text: &str) -> Self {
+        let parameters = url::form_urlencoded::parse(text.as_bytes());
+        Self(
+            parameters
+                .map(|(name, value)| (name.into_owned(), value.into_owned()))
+                .collect(),
+        )
+    }
+
+    /// All values of a parameter.
+    pub(crate) fn all<'query>(&'query self, name: &str) -> impl Iterator<Item = &'query str> {
+        let parameters = self.0.iter().filter(move |(known, _)| known == name);
+        parameters.map(|(_, value)| value.as_str())
+    }
+
     /// A parameter.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         let mut parameters = self.0.iter();

@@ -42,6 +42,8 @@ pub(crate) struct Handler {
     pub(crate) access: Access,
     /// The parameters of the query.
     pub(crate) query: &'static [&'static str],
+    /// Whether other parameters are passed over, and those that are given twice are lists.
+    pub(crate) has_open_query: bool,
     pub(crate) takes: Takes,
     /// The media type of the answer.
     pub(crate) gives: &'static str,
@@ -61,6 +63,8 @@ pub(crate) enum Access {
     Everyone,
     /// Everyone, or who has a token to read if the registry is private.
     Readers,
+    /// Likewise, but whoever sends a token is known by it, and the answer may depend on that.
+    Known,
     /// Who has a token. What it is good for is for the handler to say.
     Holders,
 }
@@ -76,6 +80,10 @@ pub(crate) enum Takes {
     Batch,
     /// An archive.
     Archive,
+    /// A form with an archive. Whether it is a form is for the handler to say.
+    Form,
+    /// Changes of a release of the catalog.
+    CatalogPatch,
 }
 
 /// A handler with what most have. The rest is said with `..`.
@@ -86,6 +94,7 @@ pub(crate) const GET: Handler = Handler {
     summary: "",
     access: Access::Readers,
     query: &[],
+    has_open_query: false,
     takes: Takes::Nothing,
     gives: "application/json",
     quick: None,

@@ -1,6 +1,6 @@
 //! The index as it is served: documents in memory, of one serial.
 //!
-//! The transaction that publishes or yanks renders the documents that it changes and stores them
+//! The transaction that publishes, yanks or deletes renders the documents that it changes and stores them
 //! with their digests. A node holds the list of all names and digests, and the bodies that are
 //! asked for, and follows the database by serial: what it answers is a state that the database
 //! had, as a whole.
@@ -15,5 +15,5 @@ mod state;
 
 pub(crate) use document::Document;
 pub(crate) use node::{InMemory, Node};
-pub(crate) use render::render;
+pub(crate) use render::{render, render_removal};
 pub(crate) use snapshot::Signer;

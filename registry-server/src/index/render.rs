@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use pkgres_manifest::{IndexRecord, Limits, PackageName};
+use pkgres_manifest::{ClassName, IndexRecord, Limits, PackageName};
 use pkgres_registry_client::protocol::{ClassDocument, IndexDocument};
 
 use crate::database::{Result, Transaction};
@@ -36,19 +36,44 @@ pub(crate) fn render(
         requires,
         serial,
     )?;
-    let classes = added
-        .and_then(|record| record.classes.as_deref())
-        .unwrap_or_default();
-    for class in classes.iter().filter(|class| !class.internal) {
-        if releases::define(transaction, &class.name, package)? {
-            let document = ClassDocument {
-                class: class.name.clone(),
-                packages: releases::defining(transaction, &class.name)?,
-            };
-            let body = document.to_json().into_bytes();
-            let name = class.name.as_str();
-            documents::put(transaction, Kind::Class, name, body, String::new(), serial)?;
+    for class in added.into_iter().flat_map(releases::exported) {
+        if releases::define(transaction, class, package)? {
+            render_class(transaction, class, serial)?;
         }
     }
     Ok(())
+}
+
+/// Renders what the removal of a release changes: the index document of its package, which is
+/// gone with the last release, and the documents of classes that the package defines no longer.
+pub(crate) fn render_removal(
+    transaction: &mut dyn Transaction,
+    package: &PackageName,
+    serial: u64,
+    limits: &Limits,
+) -> Result<()> {
+    let left = releases::all(transaction, package, limits)?;
+    let gone = releases::derive(transaction, package, &left)?;
+    if left.is_empty() {
+        documents::remove(transaction, Kind::Package, package.as_str(), serial)?;
+    } else {
+        render(transaction, package, None, serial, limits)?;
+    }
+    for class in &gone {
+        render_class(transaction, class, serial)?;
+    }
+    Ok(())
+}
+
+fn render_class(transaction: &mut dyn Transaction, class: &ClassName, serial: u64) -> Result<()> {
+    let document = ClassDocument {
+        class: class.clone(),
+        packages: releases::defining(transaction, class)?,
+    };
+    let name = class.as_str();
+    if document.packages.is_empty() {
+        return documents::remove(transaction, Kind::Class, name, serial);
+    }
+    let body = document.to_json().into_bytes();
+    documents::put(transaction, Kind::Class, name, body, String::new(), serial)
 }

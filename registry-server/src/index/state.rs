@@ -49,7 +49,12 @@ impl State {
         next.names = OnceLock::new();
         // Many at once are sorted in; a few are put into their places.
         let is_bulk = rendered.len() > 64;
+        let mut gone = Vec::new();
         for listed in rendered {
+            let Some(digest) = listed.digest else {
+                gone.push((listed.kind, listed.name));
+                continue;
+            };
             match listed.kind {
                 Kind::Class => {
                     let class = ClassName::parse(&listed.name).map_err(Problem::internal)?;
@@ -59,13 +64,13 @@ impl State {
                         next.class_at(&class)
                     };
                     match known {
-                        Ok(at) => next.classes[at].1 = listed.digest,
-                        Err(_) if is_bulk => next.classes.push((class, listed.digest)),
-                        Err(at) => next.classes.insert(at, (class, listed.digest)),
+                        Ok(at) => next.classes[at].1 = digest,
+                        Err(_) if is_bulk => next.classes.push((class, digest)),
+                        Err(at) => next.classes.insert(at, (class, digest)),
                     }
                 }
                 Kind::Package => {
-                    let entry = entry(&listed)?;
+                    let entry = entry(&listed, digest)?;
                     let leaf = leaf(&entry);
                     match self.at(&entry.name) {
                         Ok(at) if is_bulk => next.packages[at] = entry,
@@ -90,7 +95,31 @@ impl State {
             let leaves = next.packages.iter().map(|entry| leaf(entry)).collect();
             next.tree = MerkleTree::new(leaves);
         }
+        for (kind, name) in gone {
+            next.remove(kind, &name)?;
+        }
         Ok(next)
+    }
+
+    /// Takes out what has no document any longer. A node that starts hears of it without ever
+    /// having known it.
+    fn remove(&mut self, kind: Kind, name: &str) -> Result<(), Problem> {
+        match kind {
+            Kind::Class => {
+                let class = ClassName::parse(name).map_err(Problem::internal)?;
+                if let Ok(at) = self.class_at(&class) {
+                    self.classes.remove(at);
+                }
+            }
+            Kind::Package => {
+                let package = PackageName::parse(name).map_err(Problem::internal)?;
+                if let Ok(at) = self.at(&package) {
+                    self.packages.remove(at);
+                    self.tree.remove(at);
+                }
+            }
+        }
+        Ok(())
     }
 
     fn at(&self, name: &PackageName) -> Result<usize, usize> {
@@ -142,11 +171,11 @@ impl State {
     }
 }
 
-fn entry(listed: &Listed) -> Result<Arc<Entry>, Problem> {
+fn entry(listed: &Listed, digest: Digest) -> Result<Arc<Entry>, Problem> {
     let name = |text: &str| PackageName::parse(text).map_err(Problem::internal);
     Ok(Arc::new(Entry {
         name: name(&listed.name)?,
-        digest: listed.digest,
+        digest,
         requires: listed
             .requires
             .lines()
@@ -175,7 +204,7 @@ mod tests {
         Listed {
             kind: Kind::Package,
             name: name.to_owned(),
-            digest: Digest::of(text.as_bytes()),
+            digest: Some(Digest::of(text.as_bytes())),
             requires: String::new(),
         }
     }
@@ -203,5 +232,25 @@ mod tests {
         let lines = NamesLine::parse_all(&bulk.names().body).expect("lines");
         assert_eq!(lines.len(), 200);
         assert_eq!(bulk.tree().len(), 200);
+        // Half of them gone, and some that never were.
+        let removed = || {
+            let gone = names.iter().step_by(2).cloned();
+            gone.chain(["never".to_owned()]).map(|name| Listed {
+                digest: None,
+                ..listed(&name, "")
+            })
+        };
+        let bulk = bulk.after(11, removed().collect()).expect("a state");
+        for one in removed() {
+            single = single.after(11, vec![one]).expect("a state");
+        }
+        let left = names.iter().skip(1).step_by(2);
+        let fresh = State::empty()
+            .after(11, left.map(|name| listed(name, "changed")).collect())
+            .expect("a state");
+        for state in [&bulk, &single] {
+            assert_eq!(state.tree(), fresh.tree());
+            assert_eq!(state.names().body, fresh.names().body);
+        }
     }
 }

@@ -4,7 +4,7 @@ mod satisfiable;
 
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
-    Archive, ArtifactDigest, IndexRecord, Package, PackageName, ReadOptions, Version,
+    Archive, ArtifactDigest, IndexRecord, Package, PackageKind, PackageName, ReadOptions, Version,
 };
 
 pub(crate) use satisfiable::check as check_satisfiable;
@@ -18,15 +18,30 @@ pub(crate) struct Candidate {
     pub(crate) record: IndexRecord,
     pub(crate) title: String,
     pub(crate) description: String,
+    /// What the catalog is to say: at first, what the manifest says.
+    pub(crate) listing: Listing,
+}
+
+/// What the catalog says of a release.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Listing {
+    pub(crate) name: String,
+    pub(crate) kind: &'static str,
+    pub(crate) author: String,
+    pub(crate) description: String,
+    pub(crate) tags: Vec<String>,
+    pub(crate) categories: Vec<String>,
+    pub(crate) is_public: bool,
+    pub(crate) enabled: bool,
 }
 
 /// How many findings an answer tells.
 const TOLD: usize = 10;
 
 /// Checks the archive of a release with the validator that clients have, and reads its package.
+/// `expected` says which release it has to be, if that is known.
 pub(crate) fn candidate(
-    name: &PackageName,
-    version: &Version,
+    expected: Option<(&PackageName, &Version)>,
     bytes: &[u8],
     options: &ReadOptions,
 ) -> Result<Candidate, Problem> {
@@ -39,14 +54,19 @@ pub(crate) fn candidate(
             .collect();
         Problem::new(ProblemCode::PackageInvalid, errors.join("\n"))
     };
-    let shown = format!("{name}-{version}.zip");
+    let shown = match expected {
+        Some((name, version)) => format!("{name}-{version}.zip"),
+        None => "package.zip".to_owned(),
+    };
     let archive = Archive::open(&shown, bytes.to_vec(), &options.limits)
         .map_err(|error| invalid(&[error]))?;
     let (package, _) = Package::from_archive(&shown, &archive, options)
         .into_result()
         .map_err(|errors| invalid(&errors))?;
     let mut record = package.index_record();
-    if record.name != *name || record.version.to_string() != version.to_string() {
+    if let Some((name, version)) = expected
+        && (record.name != *name || record.version.to_string() != version.to_string())
+    {
         let detail = format!(
             "the archive is {} {}, not {name} {version}",
             record.name, record.version
@@ -56,9 +76,23 @@ pub(crate) fn candidate(
     record.digest = Some(ArtifactDigest::of_archive(bytes));
     record.size = Some(bytes.len() as u64);
     let manifest = &package.manifest;
+    let description = manifest.description.clone().unwrap_or_default();
     Ok(Candidate {
         record,
         title: manifest.display_name.clone(),
-        description: manifest.description.clone().unwrap_or_default(),
+        description: description.clone(),
+        listing: Listing {
+            name: manifest.display_name.clone(),
+            kind: match manifest.kind {
+                PackageKind::Application => "Application",
+                PackageKind::Library => "Library",
+            },
+            author: manifest.author.clone().unwrap_or_default(),
+            description,
+            tags: manifest.tags.clone(),
+            categories: Vec::new(),
+            is_public: true,
+            enabled: true,
+        },
     })
 }

@@ -58,6 +58,10 @@ impl Registry {
         self.database.read(|transaction| {
             let package = packages::get(transaction, name)?.ok_or_else(|| no_such_package(name))?;
             let releases = releases::all(transaction, name, &self.settings.read.limits)?;
+            if releases.is_empty() {
+                // All of them were deleted; only the name still belongs to someone.
+                return Err(no_such_package(name));
+            }
             Ok(PackageView {
                 name: name.clone(),
                 title: package.title,

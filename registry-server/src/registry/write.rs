@@ -6,7 +6,7 @@ use bytes::Bytes;
 use pkgres_manifest::{IndexRecord, PackageName, Version};
 use pkgres_registry_client::protocol::{Change, ChangeKind, Digest};
 
-use super::{Registry, no_such_package, no_such_version};
+use super::{Registry, catalog, no_such_package, no_such_version};
 use crate::access::{Actor, Scope};
 use crate::database::{DatabaseError, Transaction};
 use crate::index::render;
@@ -38,15 +38,31 @@ impl Registry {
     ) -> Result<Published, Problem> {
         actor.require_for(Scope::Publish, name)?;
         let options = &self.settings.read;
+        let candidate = publish::candidate(Some((name, version)), &archive, options)?;
+        self.publish_candidate(actor, candidate, archive, may_be_unsatisfiable)
+    }
+
+    /// Publishes what was read from an archive.
+    pub(super) fn publish_candidate(
+        &self,
+        actor: &Actor,
+        candidate: Candidate,
+        archive: Bytes,
+        may_be_unsatisfiable: bool,
+    ) -> Result<Published, Problem> {
+        let options = &self.settings.read;
         let Candidate {
             mut record,
             title,
             description,
-        } = publish::candidate(name, version, &archive, options)?;
+            listing,
+        } = candidate;
+        let name = &record.name.clone();
         let digest = Digest::of(&archive);
         // What is there already needs no solver; the transaction looks again.
         let known = self.database.read(|transaction| {
             allowed(transaction, actor, name)?;
+            catalog::check_categories(transaction, &listing.categories)?;
             self.known(transaction, &record, &digest)
         })?;
         if let Some(known) = known {
@@ -80,6 +96,8 @@ impl Registry {
                     packages::add(transaction, name, &actor.owner, &now.to_string())?;
                 }
                 releases::add(transaction, &record, &actor.token)?;
+                catalog::check_categories(transaction, &listing.categories)?;
+                catalog::list(transaction, &record, &listing, &actor.owner)?;
                 let all = releases::all(transaction, name, &options.limits)?;
                 if all
                     .last()
@@ -208,7 +226,7 @@ impl Registry {
 }
 
 /// Refuses if a package exists and belongs to others.
-fn allowed(
+pub(super) fn allowed(
     transaction: &mut dyn Transaction,
     actor: &Actor,
     name: &PackageName,

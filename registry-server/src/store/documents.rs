@@ -25,7 +25,8 @@ impl Kind {
 pub(crate) struct Listed {
     pub(crate) kind: Kind,
     pub(crate) name: String,
-    pub(crate) digest: Digest,
+    /// The digest of the body; nothing if there is no such document any longer.
+    pub(crate) digest: Option<Digest>,
     /// The packages that releases of the package require, sorted.
     pub(crate) requires: String,
 }
@@ -57,7 +58,27 @@ pub(crate) fn put(
     Ok(())
 }
 
-/// The documents that were rendered after a serial.
+/// Says that there is no such document any longer. The row stays, so that other nodes hear of it.
+pub(crate) fn remove(
+    transaction: &mut dyn Transaction,
+    kind: Kind,
+    name: &str,
+    serial: u64,
+) -> Result<()> {
+    transaction.execute(
+        "UPDATE documents SET body = $1, sha256 = '', requires = '', serial = $2 \
+         WHERE kind = $3 AND name = $4",
+        &[
+            Vec::new().into(),
+            serial_value(serial),
+            kind.as_str().into(),
+            name.into(),
+        ],
+    )?;
+    Ok(())
+}
+
+/// The documents that were rendered or removed after a serial.
 pub(crate) fn rendered_after(
     transaction: &mut dyn Transaction,
     serial: u64,
@@ -74,8 +95,13 @@ pub(crate) fn rendered_after(
                     _ => Kind::Class,
                 },
                 name: row.text(1)?.to_owned(),
-                digest: Digest::parse(row.text(2)?)
-                    .map_err(|error| DatabaseError::Failed(error.to_string()))?,
+                digest: match row.text(2)? {
+                    "" => None,
+                    text => Some(
+                        Digest::parse(text)
+                            .map_err(|error| DatabaseError::Failed(error.to_string()))?,
+                    ),
+                },
                 requires: row.text(3)?.to_owned(),
             })
         })

@@ -1,6 +1,9 @@
 //! What is kept in the database, table by table. Every function works inside a transaction that
 //! its caller began.
 
+pub(crate) mod bundles;
+pub(crate) mod catalog;
+pub(crate) mod categories;
 pub(crate) mod changes;
 pub(crate) mod documents;
 pub(crate) mod facts;

@@ -166,6 +166,7 @@ pub(crate) fn search(
     let rows = transaction.query(
         "SELECT name, generation, title, description, updated FROM packages p \
          WHERE name > $1 \
+         AND EXISTS (SELECT 1 FROM releases r WHERE r.package = p.name) \
          AND ($2 = '' OR folded LIKE $3 ESCAPE '\\' OR LOWER(title) LIKE $3 ESCAPE '\\' \
               OR LOWER(description) LIKE $3 ESCAPE '\\') \
          AND ($4 = '' OR EXISTS (SELECT 1 FROM definitions d WHERE d.class = $4 AND d.package = p.name)) \

@@ -86,6 +86,11 @@ pub(crate) fn add(
             token.into(),
         ],
     )?;
+    require(transaction, record)
+}
+
+/// Notes what a release requires.
+fn require(transaction: &mut dyn Transaction, record: &IndexRecord) -> Result<()> {
     for requirement in &record.requirements {
         transaction.execute(
             "INSERT INTO requirements (required, package) VALUES ($1, $2) ON CONFLICT DO NOTHING",
@@ -169,6 +174,58 @@ pub(crate) fn set_yanked(
         ],
     )?;
     Ok(())
+}
+
+/// Removes a release. What its package requires and defines is then what the others do, which the
+/// caller says.
+pub(crate) fn remove(
+    transaction: &mut dyn Transaction,
+    package: &PackageName,
+    version: &Version,
+) -> Result<()> {
+    transaction.execute(
+        "DELETE FROM releases WHERE package = $1 AND version = $2",
+        &[package.as_str().into(), key(version).into()],
+    )?;
+    Ok(())
+}
+
+/// Exchanges what a package requires and defines for what its releases do. Gives the classes that
+/// it defines no longer.
+pub(crate) fn derive(
+    transaction: &mut dyn Transaction,
+    package: &PackageName,
+    releases: &[Release],
+) -> Result<Vec<ClassName>> {
+    let name = || Value::from(package.as_str());
+    transaction.execute("DELETE FROM requirements WHERE package = $1", &[name()])?;
+    let rows = transaction.query(
+        "SELECT class FROM definitions WHERE package = $1",
+        &[name()],
+    )?;
+    let mut gone = rows
+        .iter()
+        .map(|row| {
+            ClassName::parse(row.text(0)?).map_err(|error| DatabaseError::Failed(error.to_string()))
+        })
+        .collect::<Result<Vec<_>>>()?;
+    transaction.execute("DELETE FROM definitions WHERE package = $1", &[name()])?;
+    for release in releases {
+        require(transaction, &release.record)?;
+        for class in exported(&release.record) {
+            define(transaction, class, package)?;
+            gone.retain(|known| known != class);
+        }
+    }
+    Ok(gone)
+}
+
+/// The classes of a release that other packages see.
+pub(crate) fn exported(record: &IndexRecord) -> impl Iterator<Item = &ClassName> {
+    let classes = record.classes.as_deref().unwrap_or_default().iter();
+    classes
+        .filter(|class| !class.internal)
+        .map(|class| &class.name)
 }
 
 /// Whether a release has the artifact.

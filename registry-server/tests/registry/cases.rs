@@ -33,6 +33,8 @@ pub(crate) const CASES: &[(&str, Case)] = &[
     ("a batch is of one state", batch),
     ("snapshots are signed anew", snapshots),
     ("search", search_and_dependants),
+    ("deleting releases", crate::catalog::deleted),
+    ("the release for a spec", crate::catalog::chosen),
     ("artifacts without a release are removed", swept),
 ];
 

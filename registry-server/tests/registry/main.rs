@@ -1,6 +1,7 @@
 //! The registry without HTTP: every case on every kind of storage.
 
 mod cases;
+mod catalog;
 mod nodes;
 mod support;
 

@@ -1,0 +1,92 @@
+//! Categories.
+
+use http::StatusCode;
+use pkgres_manifest::diagnostic::Escaped;
+use serde_json::{Value, json};
+
+use super::query::wrong;
+use super::shape::{check_name, time};
+use crate::http::dispatch::Service;
+use crate::http::reply::Reply;
+use crate::http::request::Request;
+use crate::problem::Problem;
+use crate::registry::CategoryView;
+
+fn described(view: &CategoryView) -> Value {
+    json!({
+        "id": view.row.id,
+        "name": view.row.name,
+        "created": time(&view.row.created),
+        "updated": time(&view.row.updated),
+        "package_count": view.releases.len(),
+    })
+}
+
+pub(super) fn list(service: &Service, request: &Request) -> Result<Reply, Problem> {
+    let query = &request.query;
+    let mut keys: Vec<&str> = query.all("sort_keys").collect();
+    if keys.is_empty() {
+        keys.push("name");
+    }
+    let mut views = service.registry.categories()?;
+    // The id decides between equal ones, so that pages neither overlap nor leave one out.
+    views.sort_by(|one, two| one.row.id.cmp(&two.row.id));
+    for key in keys.iter().rev() {
+        match *key {
+            "id" => views.sort_by(|one, two| one.row.id.cmp(&two.row.id)),
+            "name" => views.sort_by(|one, two| one.row.name.cmp(&two.row.name)),
+            "created" => views.sort_by(|one, two| one.row.created.cmp(&two.row.created)),
+            "updated" => views.sort_by(|one, two| one.row.updated.cmp(&two.row.updated)),
+            "package_count" => views.sort_by_key(|view| view.releases.len()),
+            other => {
+                let other = Escaped::shortened(other);
+                return Err(wrong(format!("categories are not sorted by `{other}`")));
+            }
+        }
+    }
+    match query.get("sort_dir") {
+        None | Some("asc") => {}
+        Some("desc") => views.reverse(),
+        Some(_) => return Err(wrong("`sort_dir` is asc or desc")),
+    }
+    if let Some(marker) = query.get("marker") {
+        let at = views.iter().position(|view| view.row.id == marker);
+        let at = at.ok_or_else(|| wrong("there is no category with the id of `marker`"))?;
+        views.drain(..=at);
+    }
+    if query.get("limit").is_some() {
+        views.truncate(super::query::limit(query)?);
+    }
+    let categories: Vec<Value> = views.iter().map(described).collect();
+    Ok(Reply::json(&json!({ "categories": categories })))
+}
+
+pub(super) fn show(service: &Service, request: &Request) -> Result<Reply, Problem> {
+    let view = service.registry.category(request.part(0))?;
+    let mut answer = described(&view);
+    let packages = view.releases.iter().map(
+        |[id, package, name]| json!({ "id": id, "name": name, "fully_qualified_name": package }),
+    );
+    answer["packages"] = packages.collect();
+    Ok(Reply::json(&answer))
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewCategory {
+    name: String,
+}
+
+pub(super) fn create(service: &Service, request: &Request) -> Result<Reply, Problem> {
+    let NewCategory { name } = request.json()?;
+    check_name(&name)?;
+    let view = service.registry.add_category(request.actor()?, &name)?;
+    Ok(Reply::json(&described(&view)))
+}
+
+pub(super) fn remove(service: &Service, request: &Request) -> Result<Reply, Problem> {
+    service
+        .registry
+        .remove_category(request.actor()?, request.part(0))?;
+    Ok(Reply::empty(StatusCode::NO_CONTENT))
+}

@@ -1,0 +1,151 @@
+//! What parameters of the catalog mean.
+
+use pkgres_manifest::Version;
+use pkgres_manifest::diagnostic::Escaped;
+
+use crate::http::query::Query;
+use crate::problem::{Problem, ProblemCode};
+use crate::registry::{Comparison, VersionTest};
+
+/// How many releases are in an answer unless another number is asked for, and at most.
+const LIMIT: (usize, usize) = (20, 100);
+
+pub(super) fn wrong(detail: impl Into<String>) -> Problem {
+    Problem::new(ProblemCode::QueryInvalid, detail)
+}
+
+/// Whether a parameter says so. Clients write `True`.
+pub(super) fn flag(query: &Query, name: &str) -> bool {
+    query
+        .get(name)
+        .is_some_and(|value| value.eq_ignore_ascii_case("true"))
+}
+
+/// A list: a parameter that is given several times, or `in:one,"two, with a comma"`.
+pub(super) fn list(query: &Query, name: &str) -> Vec<String> {
+    let mut values = Vec::new();
+    for value in query.all(name) {
+        match value.strip_prefix("in:") {
+            Some(items) => values.extend(items_of(items)),
+            None => values.push(value.to_owned()),
+        }
+    }
+    values
+}
+
+fn items_of(text: &str) -> Vec<String> {
+    let mut items = vec![String::new()];
+    let mut is_quoted = false;
+    for character in text.chars() {
+        match character {
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => items.push(String::new()),
+            _ => items.last_mut().expect("there is one").push(character),
+        }
+    }
+    items.retain(|item| !item.is_empty());
+    items
+}
+
+/// How many are asked for.
+pub(super) fn limit(query: &Query) -> Result<usize, Problem> {
+    let Some(text) = query.get("limit") else {
+        return Ok(LIMIT.0);
+    };
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    // What is too large for a number is larger than the limit all the same.
+    let number = is_number.then(|| text.parse::<usize>().unwrap_or(usize::MAX));
+    match number.filter(|number| *number > 0) {
+        Some(number) => Ok(number.min(LIMIT.1)),
+        None => Err(wrong(format!(
+            "`limit` is a number greater than 0, not `{}`",
+            Escaped::shortened(text)
+        ))),
+    }
+}
+
+/// What versions have to be: `ge:1.0.0`, `in:1.0.0,2.0.0`, `latest`, or a version itself.
+pub(super) fn versions(query: &Query) -> Result<Vec<VersionTest>, Problem> {
+    query.all("version").map(version).collect()
+}
+
+fn version(text: &str) -> Result<VersionTest, Problem> {
+    let read = |text: &str| {
+        Version::parse(text.trim()).map_err(|error| {
+            let error = error.to_string();
+            wrong(format!("`version` is not one: {}", Escaped::new(&error)))
+        })
+    };
+    if text == "latest" {
+        return Ok(VersionTest::Latest);
+    }
+    let Some((operator, rest)) = text.split_once(':') else {
+        return Ok(VersionTest::Compared(Comparison::Equal, read(text)?));
+    };
+    let comparison = match operator {
+        "lt" => Comparison::Less,
+        "le" | "lte" => Comparison::AtMost,
+        "eq" => Comparison::Equal,
+        "ne" | "neq" => Comparison::NotEqual,
+        "ge" | "gte" => Comparison::AtLeast,
+        "gt" => Comparison::Greater,
+        "in" => {
+            let versions = items_of(rest);
+            let versions = versions.iter().map(|text| read(text));
+            return Ok(VersionTest::OneOf(versions.collect::<Result<_, _>>()?));
+        }
+        _ => {
+            let operator = Escaped::shortened(operator);
+            return Err(wrong(format!(
+                "versions are compared by lt, le, eq, ne, ge, gt and in, not `{operator}`"
+            )));
+        }
+    };
+    Ok(VersionTest::Compared(comparison, read(rest)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_repeated_or_written_with_commas() {
+        for (text, expected) in [
+            ("id=a&id=b", &["a", "b"][..]),
+            ("id=in:a,%22b,c%22,d", &["a", "b,c", "d"]),
+            ("id=in:a&id=b", &["a", "b"]),
+            ("id=in:", &[]),
+            ("other=a", &[]),
+        ] {
+            assert_eq!(list(&Query::read_open(text), "id"), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn versions_are_compared_in_many_ways() {
+        let read = |text: &str| versions(&Query::read_open(text)).map_err(|problem| problem.code);
+        let version = |text: &str| Version::parse(text).expect("a version");
+        let compared = |comparison, text| VersionTest::Compared(comparison, version(text));
+        for (text, expected) in [
+            ("version=0", compared(Comparison::Equal, "0.0.0")),
+            ("version=ge:1.2", compared(Comparison::AtLeast, "1.2.0")),
+            ("version=gte:1.2.0", compared(Comparison::AtLeast, "1.2.0")),
+            ("version=neq:1", compared(Comparison::NotEqual, "1.0.0")),
+            ("version=latest", VersionTest::Latest),
+            (
+                "version=in:1,2.0.1",
+                VersionTest::OneOf(vec![version("1.0.0"), version("2.0.1")]),
+            ),
+        ] {
+            assert_eq!(read(text), Ok(vec![expected]), "{text}");
+        }
+        for bad in [
+            "version=",
+            "version=like:1",
+            "version=ge:pony",
+            "version=in:x",
+        ] {
+            assert_eq!(read(bad), Err(ProblemCode::QueryInvalid), "{bad}");
+        }
+    }
+}

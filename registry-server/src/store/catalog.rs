@@ -1,0 +1,291 @@
+//! What is said of releases beside the index.
+
+use pkgres_manifest::{PackageName, Version};
+
+use super::releases::key;
+use crate::database::{DatabaseError, Result, Row, Transaction, Value};
+
+/// What the catalog says of a release.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CatalogRow {
+    pub(crate) id: String,
+    pub(crate) package: String,
+    pub(crate) version: String,
+    pub(crate) name: String,
+    /// `Application` or `Library`.
+    pub(crate) kind: String,
+    pub(crate) author: String,
+    pub(crate) description: String,
+    pub(crate) tags: Vec<String>,
+    pub(crate) categories: Vec<String>,
+    pub(crate) is_public: bool,
+    pub(crate) enabled: bool,
+    pub(crate) owner: String,
+    pub(crate) created: String,
+    pub(crate) updated: String,
+    /// The line of the index document.
+    pub(crate) record: String,
+    pub(crate) sha256: String,
+}
+
+/// What rows are sorted by; the id decides between equal ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    Package,
+    Name,
+    Created,
+}
+
+impl CatalogRow {
+    /// What the row is sorted by.
+    pub(crate) fn sorted_by(&self, order: Order) -> &str {
+        match order {
+            Order::Package => &self.package,
+            Order::Name => &self.name,
+            Order::Created => &self.created,
+        }
+    }
+}
+
+/// Which rows are wanted. What is empty does not matter.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Wanted {
+    pub(crate) package: String,
+    /// A class that a release of the package defines.
+    pub(crate) class: String,
+    pub(crate) only_enabled: bool,
+    /// Rows of everyone.
+    pub(crate) sees_all: bool,
+    /// Rows that are public.
+    pub(crate) sees_public: bool,
+    /// Rows of packages that belong to this one.
+    pub(crate) sees_owner: String,
+    /// Nothing but rows of packages that belong to this one.
+    pub(crate) owned_by: String,
+}
+
+macro_rules! columns {
+    () => {
+        "SELECT c.id, c.package, c.version, c.name, c.kind, c.author, c.description, c.tags, \
+         c.categories, c.is_public, c.enabled, c.owner, c.created, c.updated, r.record, r.sha256 \
+         FROM catalog c JOIN releases r ON r.package = c.package AND r.version = c.version "
+    };
+}
+
+macro_rules! listing {
+    ($column:literal, $compare:literal, $direction:literal) => {
+        concat!(
+            columns!(),
+            "WHERE ($1 = '' OR c.package = $1) \
+             AND ($2 = '' OR EXISTS (SELECT 1 FROM definitions d \
+                  WHERE d.class = $2 AND d.package = c.package)) \
+             AND ($3 = '' OR c.enabled = 1) \
+             AND ($4 <> '' OR ($5 <> '' AND c.is_public = 1) OR EXISTS (SELECT 1 FROM owners o \
+                  WHERE o.owner = $6 AND o.package = c.package)) \
+             AND ($7 = '' OR EXISTS (SELECT 1 FROM owners o \
+                  WHERE o.owner = $7 AND o.package = c.package)) \
+             AND ($8 = '' OR (",
+            $column,
+            ", c.id) ",
+            $compare,
+            " ($9, $8)) ORDER BY ",
+            $column,
+            $direction,
+            ", c.id",
+            $direction,
+            " LIMIT $10"
+        )
+    };
+}
+
+fn statement(order: Order, is_descending: bool) -> &'static str {
+    match (order, is_descending) {
+        (Order::Package, false) => listing!("c.package", ">", ""),
+        (Order::Package, true) => listing!("c.package", "<", " DESC"),
+        (Order::Name, false) => listing!("c.name", ">", ""),
+        (Order::Name, true) => listing!("c.name", "<", " DESC"),
+        (Order::Created, false) => listing!("c.created", ">", ""),
+        (Order::Created, true) => listing!("c.created", "<", " DESC"),
+    }
+}
+
+/// At most `limit` of the wanted rows, sorted, from the one behind `after` on.
+pub(crate) fn list(
+    transaction: &mut dyn Transaction,
+    wanted: &Wanted,
+    (order, is_descending): (Order, bool),
+    after: Option<&CatalogRow>,
+    limit: u64,
+) -> Result<Vec<CatalogRow>> {
+    let flag = |is_set: bool| Value::from(if is_set { "yes" } else { "" });
+    let rows = transaction.query(
+        statement(order, is_descending),
+        &[
+            wanted.package.as_str().into(),
+            wanted.class.as_str().into(),
+            flag(wanted.only_enabled),
+            flag(wanted.sees_all),
+            flag(wanted.sees_public),
+            wanted.sees_owner.as_str().into(),
+            wanted.owned_by.as_str().into(),
+            after.map_or("", |row| &row.id).into(),
+            after.map_or("", |row| row.sorted_by(order)).into(),
+            super::serial_value(limit),
+        ],
+    )?;
+    rows.iter().map(catalog_row).collect()
+}
+
+/// The row with an id.
+pub(crate) fn get(transaction: &mut dyn Transaction, id: &str) -> Result<Option<CatalogRow>> {
+    let row = transaction.query_one(concat!(columns!(), "WHERE c.id = $1"), &[id.into()])?;
+    row.map(|row| catalog_row(&row)).transpose()
+}
+
+fn catalog_row(row: &Row) -> Result<CatalogRow> {
+    let text = |column: usize| row.text(column).map(str::to_owned);
+    Ok(CatalogRow {
+        id: text(0)?,
+        package: text(1)?,
+        version: text(2)?,
+        name: text(3)?,
+        kind: text(4)?,
+        author: text(5)?,
+        description: text(6)?,
+        tags: texts(row.text(7)?)?,
+        categories: texts(row.text(8)?)?,
+        is_public: row.integer(9)? != 0,
+        enabled: row.integer(10)? != 0,
+        owner: text(11)?,
+        created: text(12)?,
+        updated: text(13)?,
+        record: text(14)?,
+        sha256: text(15)?,
+    })
+}
+
+fn texts(json: &str) -> Result<Vec<String>> {
+    serde_json::from_str(json)
+        .map_err(|error| DatabaseError::Failed(format!("a list cannot be read: {error}")))
+}
+
+fn json(texts: &[String]) -> Value {
+    serde_json::Value::from(texts).to_string().into()
+}
+
+/// Adds the row of a release that is there and has none. Record and digest are those of the release.
+pub(crate) fn add(transaction: &mut dyn Transaction, row: &CatalogRow) -> Result<()> {
+    transaction.execute(
+        "INSERT INTO catalog (id, package, version, name, kind, author, description, tags, \
+         categories, is_public, enabled, owner, created, updated) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+        &[
+            row.id.as_str().into(),
+            row.package.as_str().into(),
+            row.version.as_str().into(),
+            row.name.as_str().into(),
+            row.kind.as_str().into(),
+            row.author.as_str().into(),
+            row.description.as_str().into(),
+            json(&row.tags),
+            json(&row.categories),
+            i64::from(row.is_public).into(),
+            i64::from(row.enabled).into(),
+            row.owner.as_str().into(),
+            row.created.as_str().into(),
+            row.updated.as_str().into(),
+        ],
+    )?;
+    Ok(())
+}
+
+/// Writes down what can change of a row.
+pub(crate) fn change(transaction: &mut dyn Transaction, row: &CatalogRow) -> Result<()> {
+    transaction.execute(
+        "UPDATE catalog SET name = $1, description = $2, tags = $3, categories = $4, \
+         is_public = $5, enabled = $6, updated = $7 WHERE id = $8",
+        &[
+            row.name.as_str().into(),
+            row.description.as_str().into(),
+            json(&row.tags),
+            json(&row.categories),
+            i64::from(row.is_public).into(),
+            i64::from(row.enabled).into(),
+            row.updated.as_str().into(),
+            row.id.as_str().into(),
+        ],
+    )?;
+    Ok(())
+}
+
+/// Removes the row of a release.
+pub(crate) fn remove(
+    transaction: &mut dyn Transaction,
+    package: &PackageName,
+    version: &Version,
+) -> Result<()> {
+    transaction.execute(
+        "DELETE FROM catalog WHERE package = $1 AND version = $2",
+        &[package.as_str().into(), key(version).into()],
+    )?;
+    Ok(())
+}
+
+/// A release that has no row yet, as one that was published before there was a catalog.
+pub(crate) struct Missing {
+    pub(crate) record: String,
+    pub(crate) sha256: String,
+    pub(crate) published: String,
+    /// The first of the owners of the package.
+    pub(crate) owner: String,
+}
+
+/// The releases that have no row yet.
+pub(crate) fn missing(transaction: &mut dyn Transaction) -> Result<Vec<Missing>> {
+    let rows = transaction.query(
+        "SELECT r.record, r.sha256, r.published, COALESCE((SELECT MIN(o.owner) FROM owners o \
+         WHERE o.package = r.package), '') FROM releases r WHERE NOT EXISTS (SELECT 1 FROM catalog c \
+         WHERE c.package = r.package AND c.version = r.version)",
+        &[],
+    )?;
+    rows.iter()
+        .map(|row| {
+            Ok(Missing {
+                record: row.text(0)?.to_owned(),
+                sha256: row.text(1)?.to_owned(),
+                published: row.text(2)?.to_owned(),
+                owner: row.text(3)?.to_owned(),
+            })
+        })
+        .collect()
+}
+
+/// The categories of every row that has some, with the id, package and name of the row.
+pub(crate) fn categorized(
+    transaction: &mut dyn Transaction,
+) -> Result<Vec<(Vec<String>, [String; 3])>> {
+    let rows = transaction.query(
+        "SELECT categories, id, package, name FROM catalog WHERE categories <> '[]' \
+         ORDER BY name, id",
+        &[],
+    )?;
+    rows.iter()
+        .map(|row| {
+            let text = |column: usize| row.text(column).map(str::to_owned);
+            Ok((texts(row.text(0)?)?, [text(1)?, text(2)?, text(3)?]))
+        })
+        .collect()
+}
+
+/// The row of a release.
+pub(crate) fn of_release(
+    transaction: &mut dyn Transaction,
+    package: &PackageName,
+    version: &Version,
+) -> Result<Option<CatalogRow>> {
+    let row = transaction.query_one(
+        concat!(columns!(), "WHERE c.package = $1 AND c.version = $2"),
+        &[package.as_str().into(), key(version).into()],
+    )?;
+    row.map(|row| catalog_row(&row)).transpose()
+}

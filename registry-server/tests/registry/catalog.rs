@@ -1,0 +1,162 @@
+//! The catalog on every kind of storage.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full};
+use pkgres_registry_client::protocol::{ChangeKind, Digest};
+use pkgres_registry_server::{Actor, ProblemCode, Registry, Scope, Service};
+use pkgres_tests::archives::archive;
+use pkgres_tests::build;
+
+use crate::support::{Place, actor, code, publish, publish_as};
+
+/// The id of the release that an archive is.
+fn id(archive: &[u8]) -> String {
+    Digest::of(archive).to_string()[..32].to_owned()
+}
+
+/// What a list has, as name and version.
+fn listed(registry: &Arc<Registry>, query: &str) -> Vec<String> {
+    let service = Arc::new(Service::new(Arc::clone(registry), Duration::from_secs(1)));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let request = http::Request::get(format!("/v1/catalog/packages?{query}"))
+        .body(Full::new(Bytes::new()))
+        .expect("a request");
+    let body = runtime.block_on(async {
+        let answer = service.answer(request).await;
+        assert_eq!(answer.status(), 200, "{query}");
+        answer
+            .into_body()
+            .collect()
+            .await
+            .expect("a body")
+            .to_bytes()
+    });
+    let answer: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
+    let packages = answer["packages"].as_array().expect("a list").iter();
+    packages
+        .map(|package| format!("{} {}", package["fully_qualified_name"], package["version"]))
+        .map(|text| text.replace('"', ""))
+        .collect()
+}
+
+pub(crate) fn deleted(place: &Place) {
+    let registry = Arc::new(place.open());
+    let one = archive("a.Web", "1.0.0", &[("a.Db", "1")]);
+    let two = archive("a.Web", "2.0.0", &[]);
+    publish(&registry, "a.Db", "1.0.0", archive("a.Db", "1.0.0", &[])).expect("a release");
+    publish(&registry, "a.Web", "1.0.0", one.clone()).expect("a release");
+    publish(&registry, "a.Web", "2.0.0", two.clone()).expect("a release");
+    let db = build::package("a.Db");
+    let web = build::package("a.Web");
+    for query in [
+        "",
+        "order_by=fqn",
+        "order_by=created",
+        "search=a",
+        "catalog=true",
+    ] {
+        assert_eq!(listed(&registry, query).len(), 3, "{query}");
+    }
+    assert_eq!(listed(&registry, "fqn=a.Web&version=ge:2"), ["a.Web 2.0.0"]);
+    assert_eq!(listed(&registry, "class_name=a.Db"), ["a.Db 1.0.0"]);
+    let last = format!(
+        "sort_dir=desc&order_by=fqn&limit=1&marker={}",
+        id(&one).max(id(&two))
+    );
+    assert_eq!(listed(&registry, &last).len(), 1);
+
+    // A token for publishing does not delete, and nobody deletes what belongs to others.
+    for (scope, expected) in [
+        (Scope::Publish, ProblemCode::Forbidden),
+        (Scope::Yank, ProblemCode::Forbidden),
+        (Scope::Delete, ProblemCode::NotOwner),
+    ] {
+        let other = actor("bob", &[scope], &[]);
+        let refused = registry.delete(&other, &id(&one)).map_err(code);
+        assert_eq!(refused, Err(expected));
+    }
+    let admin = Actor::operator();
+    let missing = registry.delete(&admin, &id(b"none")).map_err(code);
+    assert_eq!(missing, Err(ProblemCode::NoSuchEntry));
+    assert_eq!(registry.serial(), 3);
+
+    assert_eq!(registry.dependants(&db), Ok(vec![web.clone()]));
+    registry.delete(&admin, &id(&one)).expect("it is there");
+    assert_eq!(registry.dependants(&db), Ok(Vec::new()));
+    assert_eq!(registry.package(&web).expect("a package").versions.len(), 1);
+    let class = build::class("a.Web");
+    assert!(
+        registry
+            .class_document(&class)
+            .expect("an answer")
+            .is_some()
+    );
+    registry.delete(&admin, &id(&two)).expect("it is there");
+    assert_eq!(registry.class_document(&class), Ok(None));
+    assert_eq!(registry.index_document(&web), Ok(None));
+    assert_eq!(
+        registry.package(&web).map_err(code),
+        Err(ProblemCode::NoSuchPackage)
+    );
+    assert_eq!((registry.serial(), registry.package_count()), (5, 1));
+    let changes = registry.changes(3, 10).expect("changes").changes;
+    assert!(
+        changes
+            .iter()
+            .all(|change| change.kind == ChangeKind::Delete)
+    );
+    assert_eq!(listed(&registry, ""), ["a.Db 1.0.0"]);
+    let names = registry.names();
+    drop(registry);
+
+    // So it stays, and the name with its owner.
+    let registry = place.open();
+    assert_eq!((registry.names(), registry.package_count()), (names, 1));
+    let bob = actor("bob", &[Scope::Publish], &[]);
+    let taken = publish_as(&registry, &bob, "a.Web", "1.0.0", one.clone());
+    assert_eq!(taken, Err(ProblemCode::NotOwner));
+    publish(&registry, "a.Web", "1.0.0", one).expect("a release");
+    assert_eq!(registry.package_count(), 2);
+}
+
+pub(crate) fn chosen(place: &Place) {
+    let registry = place.open();
+    for version in ["1.0.0", "1.2.0", "1.10.0", "2.0.0-rc.1"] {
+        publish(&registry, "a.Web", version, archive("a.Web", version, &[])).expect("a release");
+    }
+    let name = build::package("a.Web");
+    let admin = Actor::operator();
+    registry
+        .set_yanked(&admin, &name, &build::version("1.2.0"), Some("broken"))
+        .expect("it is there");
+    for (spec, expected) in [
+        ("*", Some("1.10.0")),
+        ("1", Some("1.10.0")),
+        ("<1.10", Some("1.0.0")),
+        ("1.2.0", None),
+        (">=2.0.0-rc.1", Some("2.0.0-rc.1")),
+        ("3", None),
+    ] {
+        let found = registry.chosen(&name, Some(&build::spec(spec)));
+        let found = found.map(|record| record.version.to_string()).map_err(code);
+        let expected = expected
+            .map(str::to_owned)
+            .ok_or(ProblemCode::NoSuchVersion);
+        assert_eq!(found, expected, "{spec}");
+    }
+    registry
+        .set_bundle(&admin, "all", "{}")
+        .expect("an operator");
+    assert_eq!(registry.bundle("all"), Ok("{}".to_owned()));
+    registry.remove_bundle(&admin, "all").expect("it is there");
+    assert_eq!(
+        registry.bundle("all").map_err(code),
+        Err(ProblemCode::NoSuchBundle)
+    );
+}

@@ -3,6 +3,7 @@
 //! All of it blocks, except for what says that it does not.
 
 mod export;
+mod hierarchy;
 mod tokens;
 mod views;
 
@@ -25,6 +26,7 @@ use crate::problem::{Problem, ProblemCode};
 use crate::publish::{self, Candidate};
 use crate::store::{self, changes, facts, packages, releases};
 
+pub(crate) use hierarchy::{Extender, Extenders};
 pub(crate) use store::packages::Search;
 pub use tokens::{NewToken, TokenView};
 pub use views::{PackageView, ReleaseView};

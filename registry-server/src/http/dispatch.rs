@@ -20,7 +20,8 @@ use super::reply::{JSON, NO_CACHE, Pieces, Reply};
 use super::request::Request;
 use super::route::{self, Access, Handler, Route, Surface, Takes};
 use super::{
-    Microversion, blobs, conditional, index, microversion, native, negotiate, operations, read_body,
+    Microversion, blobs, conditional, index, microversion, native, negotiate, operations, pages,
+    read_body,
 };
 use crate::environment::hexadecimal;
 use crate::index::Document;
@@ -79,7 +80,8 @@ impl Service {
         let (parts, body) = request.into_parts();
         let path = parts.uri.path();
         let path = path.strip_prefix('/').unwrap_or(path);
-        let (surface, found) = route::find(SURFACES, path);
+        let (surface, found) =
+            pages::find(path, &parts.headers).unwrap_or_else(|| route::find(SURFACES, path));
         // Where the version is wrong, the oldest says so.
         let requested = if surface.has_microversions {
             Microversion::requested(&parts.headers)

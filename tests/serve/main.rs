@@ -3,5 +3,6 @@
 
 mod ends;
 mod killed;
+mod pages;
 mod server;
 mod wire;

@@ -1,5 +1,6 @@
 //! The registry over HTTP, without connections: what is answered to which request.
 
 mod malformed;
+mod pages;
 mod rules;
 mod support;

@@ -149,7 +149,7 @@ fn a_package_has_all_that_is_known_of_it() {
 #[test]
 fn markup_of_strangers_is_shown_and_does_nothing() {
     let served = Served::new();
-    let hostile = "</p><script>alert(1)</script><img src=x onerror=alert(1)>&amp;\u{202e}";
+    let hostile = "</p><script>alert(1)</script><img src=x onerror=alert(1)>&amp;";
     let manifest = format!(
         "Format: 1.4\nType: Library\nFullName: a.Web\nVersion: 1.0.0\nName: {0}\nDescription: {0}\n\
          Classes: {{a.Web: Main.yaml}}\n",
@@ -162,6 +162,14 @@ fn markup_of_strangers_is_shown_and_does_nothing() {
     publish(&served, "a.Web", "1.0.0", &bytes);
     let note = archive_with("a.Other", "1.0.0", &[("a.Web", ">=1, <2")], "<b>bold</b>");
     publish(&served, "a.Other", "1.0.0", &note);
+    // Manifests with characters that reorder are refused; reasons are free.
+    let yank = served.ask(
+        "PUT",
+        "/v1/packages/a.Web/versions/1.0.0/yank",
+        &[&served.authorization(), "content-type: application/json"],
+        "{\"reason\":\"<script>\u{202e}</script>\"}".as_bytes(),
+    );
+    assert_eq!(yank.status, 204, "{yank:?}");
     for path in [
         "/",
         "/packages",
@@ -181,7 +189,10 @@ fn markup_of_strangers_is_shown_and_does_nothing() {
         text.contains("&lt;script&gt;alert(1)&lt;/script&gt;"),
         "{text}"
     );
-    assert!(text.contains("&amp;amp;\\u{202e}"), "{text}");
+    assert!(
+        text.contains("&lt;script&gt;\\u{202e}&lt;/script&gt;"),
+        "{text}"
+    );
     for path in [
         "/packages/%3Cscript%3E",
         "/classes/%22%3E%3Cscript%3E",

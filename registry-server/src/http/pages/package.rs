@@ -59,6 +59,7 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Reply, Proble
         content: html! {
             (heading(&package, release, &title))
             div.columns {
+                aside aria-label="About the package" { (about(&package, release)) }
                 div.main {
                     (picture(&release.record, &dependants, &is_here))
                     (requirements(&release.record, &is_here))
@@ -66,7 +67,6 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Reply, Proble
                     (self::dependants(&dependants))
                     (versions::section(&package.versions))
                 }
-                aside aria-label="About the package" { (about(&package, release)) }
             }
         },
     };

@@ -23,6 +23,9 @@ pub(crate) struct Surface {
     pub(crate) error: fn(&Problem, &str) -> Reply,
 }
 
+/// A route and the parts of a path that stand for those in braces.
+pub(crate) type Found<'path> = (&'static Route, Vec<&'path str>);
+
 impl Surface {
     /// The route of a path without its leading slash.
     pub(crate) fn find<'path>(

@@ -23,7 +23,7 @@ use http::header::{self, HeaderValue};
 use super::dispatch::{self, SURFACES};
 use super::negotiate;
 use super::reply::Reply;
-use super::route::{self, Access, GET, Handler, Route, Surface};
+use super::route::{self, Access, Found, GET, Handler, Route, Surface};
 use crate::index::Document;
 use crate::problem::Problem;
 
@@ -115,14 +115,15 @@ static FOR_PEOPLE: [Surface; 4] = [
 pub(super) fn find<'path>(
     path: &'path str,
     headers: &HeaderMap,
-) -> Option<(&'static Surface, Option<(&'static Route, Vec<&'path str>)>)> {
+) -> Option<(&'static Surface, Option<Found<'path>>)> {
     let prefers_pages = negotiate::prefers(headers, HTML, "application/json");
     let first = path.split('/').next().unwrap_or_default();
     let is_page = !first.is_empty()
         && ROUTES
             .iter()
             .any(|route| route.path.split('/').next() == Some(first));
-    if !is_page && !(prefers_pages && is_free(path, first)) {
+    let is_for_us = is_page || (prefers_pages && is_free(path, first));
+    if !is_for_us {
         return None;
     }
     let surface = if prefers_pages {

@@ -6,6 +6,7 @@ mod bundles;
 mod catalog;
 mod deletion;
 mod export;
+mod hierarchy;
 mod tokens;
 mod views;
 mod write;
@@ -29,6 +30,7 @@ use crate::store::{self, changes, facts, packages, releases};
 pub(crate) use catalog::{
     CatalogEntry, CategoryView, Comparison, Filter, Part as CatalogPart, Upload, VersionTest,
 };
+pub(crate) use hierarchy::{Extender, Extenders};
 pub(crate) use store::packages::Search;
 pub use tokens::{NewToken, TokenView};
 pub use views::{PackageView, ReleaseView};

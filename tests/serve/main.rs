@@ -4,5 +4,6 @@
 mod ends;
 mod killed;
 mod murano;
+mod pages;
 mod server;
 mod wire;

@@ -31,8 +31,8 @@ pub(crate) fn apply(headers: &HeaderMap, reply: Reply) -> Reply {
         header::LAST_MODIFIED,
         header::CONTENT_LOCATION,
     ] {
-        if let Some(value) = reply.headers.get(&name) {
-            short.headers.insert(name, value.clone());
+        for value in reply.headers.get_all(&name) {
+            short.headers.append(name.clone(), value.clone());
         }
     }
     short

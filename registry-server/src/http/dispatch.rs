@@ -21,7 +21,7 @@ use super::request::Request;
 use super::route::{self, Access, Handler, Route, Surface, Takes};
 use super::{
     Microversion, blobs, catalog, conditional, index, microversion, native, negotiate, operations,
-    read_body,
+    pages, read_body,
 };
 use crate::environment::hexadecimal;
 use crate::index::Document;
@@ -83,7 +83,8 @@ impl Service {
         let (parts, body) = request.into_parts();
         let path = parts.uri.path();
         let path = path.strip_prefix('/').unwrap_or(path);
-        let (surface, found) = route::find(SURFACES, path);
+        let (surface, found) =
+            pages::find(path, &parts.headers).unwrap_or_else(|| route::find(SURFACES, path));
         // Where the version is wrong, the oldest says so.
         let requested = if surface.has_microversions {
             Microversion::requested(&parts.headers)

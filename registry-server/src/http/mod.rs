@@ -3,8 +3,8 @@
 //! [`Service`] answers requests: [`route`] finds the handler in one table of addresses, `dispatch`
 //! does in one place what all addresses have in common (methods, microversions, tokens, media
 //! types, queries, bodies, conditions, request ids), and the surfaces are what is different: the
-//! index and the artifacts, the API to publish, the catalog
-//! that clients of Murano know, what operators watch. [`serve`] takes connections.
+//! index and the artifacts, the API to publish, the catalog that clients of Murano know, pages for
+//! people, what operators watch. [`serve`] takes connections.
 
 mod blobs;
 mod catalog;
@@ -19,6 +19,7 @@ mod native;
 mod negotiate;
 mod openapi;
 mod operations;
+mod pages;
 mod query;
 mod range;
 mod read_body;

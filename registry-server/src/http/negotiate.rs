@@ -40,6 +40,34 @@ pub(crate) fn check_accept(headers: &HeaderMap, offered: &str) -> Result<(), Pro
     Err(Problem::new(ProblemCode::NotAcceptable, detail))
 }
 
+/// Whether one media type is preferred to another. Without a word on either it is not.
+pub(crate) fn prefers(headers: &HeaderMap, one: &str, other: &str) -> bool {
+    weight(headers, one) > weight(headers, other)
+}
+
+/// The weight of a media type; that of the most exact range counts.
+fn weight(headers: &HeaderMap, offered: &str) -> f32 {
+    let mut best: Option<(u8, f32)> = None;
+    for value in headers.get_all(header::ACCEPT) {
+        for range in value.to_str().unwrap_or_default().split(',') {
+            let mut parts = range.split(';').map(str::trim);
+            let Some(exactness) = fits(parts.next().unwrap_or_default(), offered) else {
+                continue;
+            };
+            let weight = parts.find_map(|part| {
+                part.strip_prefix("q=")
+                    .or_else(|| part.strip_prefix("Q="))?
+                    .parse()
+                    .ok()
+            });
+            if best.is_none_or(|(known, _)| exactness >= known) {
+                best = Some((exactness, weight.unwrap_or(1.0)));
+            }
+        }
+    }
+    best.map_or(0.0, |(_, weight)| weight)
+}
+
 /// How exactly a range of media types is about one; nothing if it is not.
 fn fits(range: &str, offered: &str) -> Option<u8> {
     if range == "*/*" {
@@ -109,5 +137,31 @@ mod tests {
             assert_eq!(accepted.is_ok(), is_accepted, "{value}");
         }
         assert!(check_accept(&HeaderMap::new(), "application/json").is_ok());
+    }
+
+    #[test]
+    fn browsers_prefer_html_and_programs_do_not() {
+        for (value, is_html) in [
+            (
+                "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+                true,
+            ),
+            ("text/html", true),
+            ("*/*", false),
+            ("application/json", false),
+            ("text/html, application/json", false),
+            ("text/html;q=0.5, application/json", false),
+            ("text/html;q=0, */*", false),
+            ("", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(
+                header::ACCEPT,
+                HeaderValue::from_str(value).expect("a header"),
+            );
+            let preferred = prefers(&headers, "text/html", "application/json");
+            assert_eq!(preferred, is_html, "{value}");
+        }
+        assert!(!prefers(&HeaderMap::new(), "text/html", "application/json"));
     }
 }

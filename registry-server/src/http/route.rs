@@ -23,6 +23,20 @@ pub(crate) struct Surface {
     pub(crate) error: fn(&Problem, &str) -> Reply,
 }
 
+/// A route and the parts of a path that stand for those in braces.
+pub(crate) type Found<'path> = (&'static Route, Vec<&'path str>);
+
+impl Surface {
+    /// The route of a path without its leading slash.
+    pub(crate) fn find<'path>(
+        &'static self,
+        path: &'path str,
+    ) -> Option<(&'static Route, Vec<&'path str>)> {
+        let mut routes = self.routes.iter();
+        routes.find_map(|route| Some((route, route.matches(path)?)))
+    }
+}
+
 /// An address and what can be done there.
 pub(crate) struct Route {
     /// Parts with slashes between; `{x}` stands for one part, or for what comes before the rest
@@ -170,7 +184,5 @@ pub(crate) fn find<'path>(
             surface = other;
         }
     }
-    let mut routes = surface.routes.iter();
-    let found = routes.find_map(|route| Some((route, route.matches(path)?)));
-    (surface, found)
+    (surface, surface.find(path))
 }

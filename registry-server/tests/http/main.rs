@@ -3,5 +3,6 @@
 mod catalog;
 mod connections;
 mod malformed;
+mod pages;
 mod rules;
 mod support;

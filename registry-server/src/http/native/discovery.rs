@@ -1,5 +1,6 @@
 //! The versions of the API.
 
+use http::header::{self, HeaderValue};
 use serde_json::json;
 
 use crate::http::Microversion;
@@ -17,4 +18,6 @@ pub(super) fn versions() -> Reply {
             "links": [{ "rel": "self", "href": "v1/" }, { "rel": "index", "href": "index/config.json" }],
         }],
     }))
+    // Who prefers HTML gets a page instead.
+    .header(header::VARY, HeaderValue::from_static("accept"))
 }

@@ -1,0 +1,116 @@
+//! The classes of a release: what each extends, and who extends it.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+use pkgres_manifest::{ClassName, IndexRecord, IndexedClass, PackageName};
+
+use super::layout::{class_link, package_link};
+use super::package::ROOT;
+use super::text;
+use crate::http::dispatch::Service;
+use crate::problem::Problem;
+use crate::registry::{Extender, Extenders};
+
+/// How many classes are shown, and how many of those that extend one.
+const SHOWN: (usize, usize) = (200, 20);
+
+pub(super) fn section(
+    service: &Service,
+    record: &IndexRecord,
+    extenders: &Extenders,
+) -> Result<Markup, Problem> {
+    let Some(classes) = &record.classes else {
+        return Ok(html! {
+            section aria-labelledby="classes" {
+                h2 #classes { "Classes" }
+                p.quiet { "The classes of this release are not known." }
+            }
+        });
+    };
+    let shown = &classes[..classes.len().min(SHOWN.0)];
+    let mut parents: BTreeMap<&ClassName, Vec<PackageName>> = BTreeMap::new();
+    for parent in shown.iter().flat_map(|class| &class.extends) {
+        if !parents.contains_key(parent) {
+            parents.insert(parent, providers(service, record, parent)?);
+        }
+    }
+    Ok(html! {
+        section aria-labelledby="classes" {
+            h2 #classes { "Classes " span.number { (classes.len()) } }
+            @if classes.is_empty() { p.quiet { "This release defines no class." } }
+            ul.classes {
+                @for class in shown { (one(class, &parents, extenders.of.get(&class.name))) }
+            }
+            @if classes.len() > shown.len() {
+                p.quiet { "And " (classes.len() - shown.len()) " more." }
+            }
+            @if extenders.is_partial {
+                p.quiet { "Not all packages were looked at for classes that extend these." }
+            }
+        }
+    })
+}
+
+/// The packages that define a parent: those that the release sees, or else all.
+fn providers(
+    service: &Service,
+    record: &IndexRecord,
+    parent: &ClassName,
+) -> Result<Vec<PackageName>, Problem> {
+    let is_own = record
+        .classes
+        .iter()
+        .flatten()
+        .any(|class| class.name == *parent);
+    if is_own {
+        return Ok(vec![record.name.clone()]);
+    }
+    let all = service.registry.definers(parent)?;
+    let seen: Vec<PackageName> = all
+        .iter()
+        .filter(|package| {
+            record
+                .requirements
+                .iter()
+                .any(|known| known.package == **package)
+        })
+        .cloned()
+        .collect();
+    Ok(if seen.is_empty() { all } else { seen })
+}
+
+fn one(
+    class: &IndexedClass,
+    parents: &BTreeMap<&ClassName, Vec<PackageName>>,
+    extenders: Option<&Vec<Extender>>,
+) -> Markup {
+    let extenders = extenders.map_or(&[][..], Vec::as_slice);
+    html! {
+        li {
+            p.class {
+                (class_link(ROOT, &class.name))
+                @if class.internal { " " span.tag title="Only the package itself sees it" { "internal" } }
+            }
+            @for parent in &class.extends {
+                p.edge {
+                    span.quiet { "extends " } (class_link(ROOT, parent))
+                    @for package in parents.get(parent).into_iter().flatten() {
+                        span.quiet { " of " } (package_link(ROOT, package))
+                    }
+                }
+            }
+            @for extender in extenders.iter().take(SHOWN.1) {
+                p.edge {
+                    span.quiet { "extended by " } (class_link(ROOT, &extender.class))
+                    span.quiet { " of " } (package_link(ROOT, &extender.package))
+                }
+            }
+            @if extenders.len() > SHOWN.1 {
+                p.edge { a href={ (ROOT) "classes/" (class.name) } {
+                    "All " (text::count(extenders.len(), "class", "classes")) " that extend it"
+                } }
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What all pages have in common.
+
+use http::StatusCode;
+use http::header::{self, HeaderName, HeaderValue};
+use maud::{DOCTYPE, Markup, html};
+use pkgres_manifest::{ClassName, PackageName};
+
+use super::{text, varying};
+use crate::http::reply::Reply;
+use crate::index::Document;
+
+/// Nothing runs, nothing comes from elsewhere, and nobody puts a page into a frame.
+const POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
+     frame-ancestors 'none'",
+);
+
+/// A page.
+pub(super) struct Page<'page> {
+    /// What leads from the page to the base, such as `../`.
+    pub(super) root: &'static str,
+    /// What stands in the tab.
+    pub(super) title: &'page str,
+    /// What was searched for.
+    pub(super) query: &'page str,
+    /// Whether the page has a field to search of its own, and needs none in its head.
+    pub(super) has_search: bool,
+    pub(super) content: Markup,
+}
+
+impl Page<'_> {
+    /// The page as an answer.
+    pub(super) fn reply(self, status: StatusCode) -> Reply {
+        let root = self.root;
+        let markup = html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    title { (self.title) }
+                    link rel="stylesheet" href={ (root) "style.css" };
+                    link rel="icon" href={ (root) "icon.svg" } type="image/svg+xml";
+                }
+                body {
+                    a.skip href="#content" { "Skip to the content" }
+                    header.top {
+                        div.wide {
+                            a.brand href=(home(root)) { (mark()) "pkgres" span.quiet { " registry" } }
+                            @if !self.has_search { (search(root, self.query, "top-search")) }
+                        }
+                    }
+                    main #content.wide tabindex="-1" { (self.content) }
+                    footer {
+                        div.wide {
+                            span { "Class packages, their versions, and what they require." }
+                            nav aria-label="For programs" {
+                                a href={ (root) "v1/openapi.json" } { "API" }
+                                a href={ (root) "index/config.json" } { "Index" }
+                            }
+                        }
+                    }
+                }
+            }
+        };
+        let document = Document::new(markup.into_string());
+        let kind = HeaderValue::from_static("text/html; charset=utf-8");
+        let mut reply = Reply::document(kind, &document);
+        reply.status = status;
+        varying(reply)
+            .header(header::CONTENT_SECURITY_POLICY, POLICY)
+            .header(
+                header::REFERRER_POLICY,
+                HeaderValue::from_static("same-origin"),
+            )
+            .header(
+                HeaderName::from_static("cross-origin-opener-policy"),
+                HeaderValue::from_static("same-origin"),
+            )
+    }
+}
+
+/// The base itself: an empty link would be the page that it stands on.
+fn home(root: &'static str) -> &'static str {
+    if root.is_empty() { "./" } else { root }
+}
+
+fn mark() -> Markup {
+    html! {
+        svg.mark viewBox="0 0 24 24" width="24" height="24" aria-hidden="true" focusable="false" {
+            path d="M12 2 21 7v10l-9 5-9-5V7z" {}
+            path d="M3 7l9 5 9-5M12 12v10" {}
+        }
+    }
+}
+
+/// The field to search.
+pub(super) fn search(root: &str, query: &str, id: &str) -> Markup {
+    html! {
+        form.search role="search" action={ (root) "packages" } method="get" {
+            label.hidden for=(id) { "Search packages" }
+            input #(id) type="search" name="q" value=(query) maxlength="200" autocomplete="off"
+                autocapitalize="off" spellcheck="false" placeholder="Name, title or description";
+            button type="submit" { "Search" }
+        }
+    }
+}
+
+/// A name, with places where a line may break.
+pub(super) fn name(name: &str) -> Markup {
+    let (namespace, last) = text::halves(name);
+    html! {
+        @for part in namespace.split_inclusive('.') { span.namespace { (part) } wbr; }
+        (last)
+    }
+}
+
+/// A link to a package.
+pub(super) fn package_link(root: &str, package: &PackageName) -> Markup {
+    html! { a.name href={ (root) "packages/" (package) } { (name(package.as_str())) } }
+}
+
+/// A link to a class.
+pub(super) fn class_link(root: &str, class: &ClassName) -> Markup {
+    html! { a.name href={ (root) "classes/" (class) } { (name(class.as_str())) } }
+}
+
+/// A time.
+pub(super) fn time(time: &str) -> Markup {
+    html! {
+        @if let Some(day) = text::day(time) { time datetime=(time) { (day) } }
+        @else { "at an unknown time" }
+    }
+}

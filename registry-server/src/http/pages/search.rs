@@ -1,0 +1,104 @@
+//! What a search finds.
+
+use http::StatusCode;
+use maud::{Markup, html};
+use pkgres_manifest::{ClassName, PackageName};
+
+use super::layout::{self, Page, class_link, package_link};
+use super::text;
+use crate::http::dispatch::Service;
+use crate::http::reply::Reply;
+use crate::http::request::Request;
+use crate::problem::Problem;
+use crate::registry::Search;
+use crate::store::packages::PackageRow;
+
+/// How many packages are on a page.
+const LIMIT: u64 = 50;
+
+/// How many characters of a description are shown.
+const DESCRIPTION: usize = 220;
+
+pub(super) fn show(service: &Service, request: &Request) -> Result<Reply, Problem> {
+    let query = request.query.get("q").unwrap_or_default().trim();
+    let marker = request.query.get("marker").unwrap_or_default();
+    let mut found = service.registry.search(&Search {
+        text: query.to_owned(),
+        marker: marker.to_owned(),
+        // One more than is shown says whether there is another page.
+        limit: LIMIT + 1,
+        ..Search::default()
+    })?;
+    let has_more = found.len() as u64 > LIMIT;
+    found.truncate(usize::try_from(LIMIT).unwrap_or(usize::MAX));
+    let class = ClassName::parse(query)
+        .ok()
+        .filter(|class| service.registry.node.state().class(class).is_some());
+    let told = text::beginning(query, 80);
+    let heading = if query.is_empty() {
+        "All packages".to_owned()
+    } else {
+        format!("Packages for “{told}”")
+    };
+    let page = Page {
+        root: "",
+        title: &format!("{heading} · pkgres"),
+        query,
+        has_search: false,
+        content: html! {
+            h1 { (heading) }
+            @if let Some(class) = class {
+                p.notice { "There is a class of this name: " (class_link("", &class)) }
+            }
+            @if found.is_empty() { (nothing(query, marker)) }
+            @else {
+                ul.results { @for package in &found { (result(package)) } }
+                (pages(query, marker, has_more.then(|| found.last()).flatten()))
+            }
+        },
+    };
+    Ok(page.reply(StatusCode::OK))
+}
+
+fn result(package: &PackageRow) -> Markup {
+    // What is in the database was a name when it was put there.
+    let Ok(name) = PackageName::parse(&package.name) else {
+        return html! {};
+    };
+    let description = text::beginning(&package.description, DESCRIPTION);
+    html! {
+        li {
+            h2 { a href={ "packages/" (name) } { (text::title(&package.title, &name)) } }
+            p.fqn { (package_link("", &name)) }
+            @if !description.is_empty() { p { (description) } }
+            p.quiet { "Changed " (layout::time(&package.updated)) }
+        }
+    }
+}
+
+fn nothing(query: &str, marker: &str) -> Markup {
+    html! {
+        @if query.is_empty() && marker.is_empty() { p.lead { "This registry has no packages yet." } }
+        @else {
+            p.lead { "Nothing was found." }
+            p { "A search looks for its text in names, titles and descriptions. " a href="packages" { "All packages" } }
+        }
+    }
+}
+
+/// The way to the pages before and behind.
+fn pages(query: &str, marker: &str, last: Option<&PackageRow>) -> Markup {
+    let query = text::parameter(query);
+    html! {
+        @if !marker.is_empty() || last.is_some() {
+            nav.pages aria-label="Pages of results" {
+                @if !marker.is_empty() { a href={ "packages?q=" (query) } { "First page" } }
+                @if let Some(last) = last {
+                    a rel="next" href={ "packages?q=" (query) "&marker=" (text::parameter(&last.name)) } {
+                        "Next page"
+                    }
+                }
+            }
+        }
+    }
+}

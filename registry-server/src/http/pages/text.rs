@@ -1,0 +1,126 @@
+//! How texts, names, sizes and times are shown.
+//!
+//! Markup is escaped by `maud`; what is left for here are characters that reorder or hide text.
+
+use pkgres_manifest::PackageName;
+use pkgres_manifest::diagnostic::Escaped;
+
+/// A text from outside, in one line.
+pub(super) fn shown(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    Escaped::new(&words.join(" ")).to_string()
+}
+
+/// The beginning of a text from outside, in one line.
+pub(super) fn beginning(text: &str, characters: usize) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let line = words.join(" ");
+    if line.chars().count() <= characters {
+        return Escaped::new(&line).to_string();
+    }
+    let mut short: String = line.chars().take(characters).collect();
+    // Not in the middle of a word, if there is one that ends before.
+    if let Some((whole, _)) = short.rsplit_once(' ') {
+        short.truncate(whole.len());
+    }
+    format!("{}…", Escaped::new(&short))
+}
+
+/// The paragraphs of a text from outside: what stands between empty lines.
+pub(super) fn paragraphs(text: &str) -> Vec<String> {
+    let mut paragraphs = vec![String::new()];
+    for line in text.lines().map(shown) {
+        let last = paragraphs.len() - 1;
+        if !line.is_empty() {
+            if !paragraphs[last].is_empty() {
+                paragraphs[last].push(' ');
+            }
+            paragraphs[last].push_str(&line);
+        } else if !paragraphs[last].is_empty() {
+            paragraphs.push(String::new());
+        }
+    }
+    paragraphs.retain(|paragraph| !paragraph.is_empty());
+    paragraphs
+}
+
+/// The namespace of a name with its dot, which may be empty, and the last part.
+pub(super) fn halves(name: &str) -> (&str, &str) {
+    name.rfind('.')
+        .map_or(("", name), |dot| name.split_at(dot + 1))
+}
+
+/// What a package is called by people; the last part of its name if it does not say.
+pub(super) fn title(title: &str, name: &PackageName) -> String {
+    let title = beginning(title, 120);
+    if title.is_empty() {
+        return halves(name.as_str()).1.to_owned();
+    }
+    title
+}
+
+/// A number of bytes, in units that are read easily.
+pub(super) fn size(bytes: u64) -> String {
+    if bytes < 1024 {
+        return format!("{bytes} B");
+    }
+    let mut tenths = u128::from(bytes) * 10;
+    let mut unit = "";
+    for next in ["KiB", "MiB", "GiB", "TiB"] {
+        if !unit.is_empty() && tenths < 10_240 {
+            break;
+        }
+        tenths = (tenths + 512) / 1024;
+        unit = next;
+    }
+    format!("{}.{} {unit}", tenths / 10, tenths % 10)
+}
+
+/// The day of a time as RFC 3339.
+pub(super) fn day(time: &str) -> Option<String> {
+    let time: jiff::Timestamp = time.parse().ok()?;
+    Some(time.strftime("%Y-%m-%d").to_string())
+}
+
+/// A number with what is counted.
+pub(super) fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+/// A text as the value of a parameter.
+pub(super) fn parameter(text: &str) -> String {
+    url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_shown_without_what_hides_or_reorders() {
+        assert_eq!(shown(" a\u{202e}b\n c "), "a\\u{202e}b c");
+        assert_eq!(beginning("one two three", 9), "one two…");
+        assert_eq!(beginning("oneword", 3), "one…");
+        assert_eq!(paragraphs("\n\n a\nb\n\n\n c\n"), ["a b", "c"]);
+        assert!(paragraphs(" \n").is_empty());
+        assert_eq!(halves("a.b.C"), ("a.b.", "C"));
+        assert_eq!(halves("C"), ("", "C"));
+        assert_eq!(parameter("a b&c=\"<"), "a+b%26c%3D%22%3C");
+        assert_eq!(day("2026-01-31T12:00:00Z").as_deref(), Some("2026-01-31"));
+        assert_eq!(day("<b>"), None);
+    }
+
+    #[test]
+    fn sizes_are_rounded() {
+        for (bytes, told) in [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1024, "1.0 KiB"),
+            (1536, "1.5 KiB"),
+            (1 << 20, "1.0 MiB"),
+            (5 << 30, "5.0 GiB"),
+        ] {
+            assert_eq!(size(bytes), told);
+        }
+    }
+}

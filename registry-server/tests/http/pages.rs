@@ -1,0 +1,303 @@
+//! Pages for people: what they say, and that nothing in them acts.
+
+use pkgres_registry_client::protocol::Digest;
+use pkgres_registry_server::Settings;
+use pkgres_tests::archives::{archive, archive_with, files};
+
+use crate::support::{Answer, Served};
+
+const BROWSER: &str = "accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+
+/// Asks as a browser does; every page has what all have.
+fn page(served: &Served, path: &str, status: u16) -> String {
+    let answer = served.ask("GET", path, &[BROWSER], b"");
+    assert_eq!(answer.status, status, "{path}: {answer:?}");
+    is_page(&answer, path)
+}
+
+fn is_page(answer: &Answer, path: &str) -> String {
+    assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
+    let policy = answer.header("content-security-policy");
+    assert!(
+        policy.starts_with("default-src 'none'; style-src 'self'"),
+        "{policy}"
+    );
+    assert!(!policy.contains("unsafe"), "{policy}");
+    assert_eq!(answer.header("x-content-type-options"), "nosniff");
+    assert_eq!(answer.header("vary"), "accept", "{path}");
+    let text = String::from_utf8(answer.body.to_vec()).expect("UTF-8");
+    assert!(
+        text.starts_with("<!DOCTYPE html><html lang=\"en\">"),
+        "{text}"
+    );
+    for needed in [
+        "name=\"viewport\"",
+        "<main",
+        "<header",
+        "<footer",
+        "<h1>",
+        "<title>",
+    ] {
+        assert!(text.contains(needed), "{path} has no {needed}");
+    }
+    for unwanted in [
+        "<script",
+        " style=",
+        "javascript:",
+        " onerror=",
+        "http://",
+        "https://",
+    ] {
+        let found = text.to_lowercase().contains(unwanted);
+        assert!(!found, "{path} has {unwanted}: {text}");
+    }
+    text
+}
+
+fn publish(served: &Served, name: &str, version: &str, bytes: &[u8]) {
+    let answer = served.publish(name, version, bytes);
+    assert_eq!(answer.status, 201, "{answer:?}");
+}
+
+/// `b.Db` in two releases, the first of them yanked, and `a.Web`, which requires it and whose
+/// class extends one of it.
+fn ordinary() -> Served {
+    let served = Served::new();
+    publish(&served, "b.Db", "1.0.0", &archive("b.Db", "1.0.0", &[]));
+    publish(&served, "b.Db", "1.1.0", &archive("b.Db", "1.1.0", &[]));
+    let yank = served.ask(
+        "PUT",
+        "/v1/packages/b.Db/versions/1.0.0/yank",
+        &[&served.authorization(), "content-type: application/json"],
+        br#"{"reason":"it <loses> data"}"#,
+    );
+    assert_eq!(yank.status, 204, "{yank:?}");
+    let manifest = "Format: 1.4\nType: Application\nFullName: a.Web\nVersion: 2.0.0\n\
+                    Name: The web\nDescription: |\n  One.\n\n  Two.\n\
+                    Classes: {a.Web: Main.yaml}\nRequire: {b.Db: '1'}\n";
+    let bytes = files(&[
+        ("manifest.yaml", manifest.as_bytes()),
+        ("Classes/Main.yaml", b"Name: a.Web\nExtends: b.Db\n"),
+    ]);
+    publish(&served, "a.Web", "2.0.0", &bytes);
+    served
+}
+
+#[test]
+fn an_empty_registry_has_pages() {
+    let served = Served::new();
+    assert!(page(&served, "/", 200).contains("no packages yet"));
+    assert!(page(&served, "/packages", 200).contains("no packages yet"));
+    assert!(page(&served, "/packages?q=web", 200).contains("Nothing was found"));
+    let missing = page(&served, "/packages/a.Web", 404);
+    assert!(missing.contains("No such package") && !missing.contains("Did you mean"));
+    assert!(page(&served, "/classes/a.Web", 404).contains("No such class"));
+}
+
+#[test]
+fn a_package_has_all_that_is_known_of_it() {
+    let served = ordinary();
+    let start = page(&served, "/", 200);
+    assert!(start.contains("2 packages with 2 classes."), "{start}");
+    assert!(start.contains("href=\"packages/a.Web\""), "{start}");
+    let found = page(&served, "/packages?q=WEB", 200);
+    assert!(
+        found.contains("The web") && !found.contains("packages/b.Db"),
+        "{found}"
+    );
+
+    let web = page(&served, "/packages/a.Web", 200);
+    for part in [
+        "<title>The web · pkgres</title>",
+        "<p class=\"lead\">One.</p><p class=\"lead\">Two.</p>",
+        "href=\"../packages/b.Db\"",
+        "href=\"../classes/b.Db\"",
+        "Require:\n  a.Web: &quot;^2.0.0&quot;",
+        "<dd>admin</dd>",
+        "href=\"../style.css\"",
+    ] {
+        assert!(web.contains(part), "no {part} in {web}");
+    }
+    let db = page(&served, "/packages/b.Db", 200);
+    let (newest, oldest) = (db.find("id=\"v1.1.0\""), db.find("id=\"v1.0.0\""));
+    assert!(newest.is_some() && newest < oldest, "{db}");
+    for part in [
+        "it &lt;loses&gt; data",
+        "2027-01-15",
+        "extended by ",
+        "href=\"../packages/a.Web\"",
+        &Digest::of(&archive("b.Db", "1.0.0", &[])).to_string(),
+        "Required by",
+        "<svg class=\"wide-picture\"",
+        "<svg class=\"narrow-picture\"",
+    ] {
+        assert!(db.contains(part), "no {part} in {db}");
+    }
+    let class = page(&served, "/classes/b.Db", 200);
+    assert!(class.contains("href=\"../classes/a.Web\""), "{class}");
+    assert!(class.contains("href=\"../packages/b.Db\""), "{class}");
+    // Of the core library, which is not here, only those who extend it are known.
+    let other = page(&served, "/classes/b.DB", 404);
+    assert!(
+        other.contains("Did you mean") && other.contains("../classes/b.Db"),
+        "{other}"
+    );
+    let other = page(&served, "/packages/a.Wep", 404);
+    assert!(other.contains("../packages/a.Web"), "{other}");
+}
+
+#[test]
+fn markup_of_strangers_is_shown_and_does_nothing() {
+    let served = Served::new();
+    let hostile = "</p><script>alert(1)</script><img src=x onerror=alert(1)>&amp;";
+    let manifest = format!(
+        "Format: 1.4\nType: Library\nFullName: a.Web\nVersion: 1.0.0\nName: {0}\nDescription: {0}\n\
+         Classes: {{a.Web: Main.yaml}}\n",
+        serde_json::Value::from(hostile)
+    );
+    let bytes = files(&[
+        ("manifest.yaml", manifest.as_bytes()),
+        ("Classes/Main.yaml", b"Name: a.Web\n"),
+    ]);
+    publish(&served, "a.Web", "1.0.0", &bytes);
+    let note = archive_with("a.Other", "1.0.0", &[("a.Web", ">=1, <2")], "<b>bold</b>");
+    publish(&served, "a.Other", "1.0.0", &note);
+    // Manifests with characters that reorder are refused; reasons are free.
+    let yank = served.ask(
+        "PUT",
+        "/v1/packages/a.Web/versions/1.0.0/yank",
+        &[&served.authorization(), "content-type: application/json"],
+        "{\"reason\":\"<script>\u{202e}</script>\"}".as_bytes(),
+    );
+    assert_eq!(yank.status, 204, "{yank:?}");
+    for path in [
+        "/",
+        "/packages",
+        "/packages/a.Web",
+        "/packages/a.Other",
+        "/classes/a.Web",
+        "/packages?q=%3Cscript%3Ealert(1)%3C/script%3E%22%20onfocus%3D%22x",
+        "/packages?marker=%22%3E%3Cscript%3E",
+    ] {
+        // `page` refuses what would act.
+        let text = page_of_hostile(&served, path, 200);
+        assert!(!text.contains('\u{202e}'), "{path}");
+        assert!(!text.contains("<img") && !text.contains("<b>"), "{path}");
+    }
+    let text = page_of_hostile(&served, "/packages/a.Web", 200);
+    assert!(
+        text.contains("&lt;script&gt;alert(1)&lt;/script&gt;"),
+        "{text}"
+    );
+    assert!(
+        text.contains("&lt;script&gt;\\u{202e}&lt;/script&gt;"),
+        "{text}"
+    );
+    for path in [
+        "/packages/%3Cscript%3E",
+        "/classes/%22%3E%3Cscript%3E",
+        "/packages?%3Cscript%3E=1",
+    ] {
+        page_of_hostile(&served, path, 400);
+    }
+    page_of_hostile(&served, "/%3Cscript%3E/%22onerror=", 404);
+}
+
+/// As [`page`], but ` onerror=` may stand in text, where it does nothing without `<`.
+fn page_of_hostile(served: &Served, path: &str, status: u16) -> String {
+    let answer = served.ask("GET", path, &[BROWSER], b"");
+    assert_eq!(answer.status, status, "{path}: {answer:?}");
+    let text = String::from_utf8(answer.body.to_vec()).expect("UTF-8");
+    assert!(!text.to_lowercase().contains("<script"), "{path}: {text}");
+    // Outside of tags, quotes and angle brackets of strangers are entities.
+    let tags = text.matches('<').count();
+    assert_eq!(tags, text.matches('>').count(), "{path}: {text}");
+    text
+}
+
+#[test]
+fn programs_get_what_they_had() {
+    let served = ordinary();
+    for accept in ["accept: */*", "accept: application/json", "x-nothing: 1"] {
+        let answer = served.ask("GET", "/", &[accept], b"");
+        assert_eq!(
+            answer.header("content-type"),
+            "application/json",
+            "{accept}"
+        );
+        assert_eq!(answer.json()["versions"][0]["id"], "v1.0");
+        let nothing = served.ask("GET", "/nothing", &[accept], b"");
+        assert_eq!(
+            (nothing.status, &*nothing.code()),
+            (404, "pkgres.no_such_address")
+        );
+    }
+    let answer = served.ask("GET", "/packages", &["accept: application/json"], b"");
+    assert_eq!(
+        (answer.status, &*answer.code()),
+        (406, "pkgres.not_acceptable")
+    );
+    // The API has no pages, whoever asks.
+    let answer = served.ask("GET", "/v1/packages/a.None", &[BROWSER], b"");
+    assert_eq!(
+        (answer.status, &*answer.code()),
+        (404, "pkgres.no_such_package")
+    );
+    let answer = served.ask("GET", "/", &["accept: text/html;q=0.1, */*"], b"");
+    assert_eq!(answer.header("content-type"), "application/json");
+}
+
+#[test]
+fn pages_follow_the_rules_of_all_addresses() {
+    let served = ordinary();
+    for path in [
+        "/",
+        "/packages",
+        "/packages/a.Web",
+        "/classes/b.Db",
+        "/style.css",
+        "/icon.svg",
+    ] {
+        let whole = served.ask("GET", path, &[BROWSER], b"");
+        assert_eq!(whole.status, 200, "{path}");
+        let known = format!("if-none-match: {}", whole.header("etag"));
+        let known = served.ask("GET", path, &[BROWSER, &known], b"");
+        assert_eq!((known.status, known.body.len()), (304, 0), "{path}");
+        assert_eq!(known.header("vary"), whole.header("vary"), "{path}");
+        let head = served.ask("HEAD", path, &[BROWSER], b"");
+        assert_eq!(head.header("content-length"), whole.body.len().to_string());
+        let posted = served.ask("POST", path, &[BROWSER], b"");
+        assert_eq!(posted.status, 405, "{path}");
+        assert!(is_page(&posted, path).contains("Method Not Allowed"));
+    }
+    let deep = page(&served, "/nothing/here", 404);
+    assert!(deep.contains("href=\"../style.css\""), "{deep}");
+}
+
+#[test]
+fn a_private_registry_shows_nothing_without_a_token() {
+    let served = Served::with(Settings {
+        is_private: true,
+        ..Settings::default()
+    });
+    publish(&served, "a.Web", "1.0.0", &archive("a.Web", "1.0.0", &[]));
+    for path in [
+        "/",
+        "/packages",
+        "/packages/a.Web",
+        "/packages/a.None",
+        "/classes/a.Web",
+    ] {
+        let refused = page(&served, path, 401);
+        assert!(refused.contains("This registry is private"), "{path}");
+        let headers = [BROWSER, &served.authorization()];
+        let answer = served.ask("GET", path, &headers, b"");
+        assert_ne!(answer.status, 401, "{path}");
+        assert_eq!(
+            answer.header("cache-control"),
+            "private, no-cache",
+            "{path}"
+        );
+    }
+    assert_eq!(served.get("/style.css").status, 200);
+}

@@ -182,8 +182,11 @@ fn the_client_imports_bundles_and_saves_packages() {
     // The newest is not what is required.
     std::fs::create_dir(folder.path().join("saved")).expect("a folder");
     client.done(&["package-save", "a.Web", "-p", "saved"]);
-    let saved = std::fs::read(folder.path().join("saved/a.Db.zip")).expect("what is required");
-    assert_eq!(saved, archive("a.Db", "1.2.0", &[]));
+    let saved = std::fs::read_dir(folder.path().join("saved")).expect("the folder");
+    let saved: Vec<Vec<u8>> = saved
+        .map(|entry| std::fs::read(entry.expect("an entry").path()).expect("a file"))
+        .collect();
+    assert!(saved.contains(&archive("a.Db", "1.2.0", &[])));
 
     let authorization = format!("Authorization: Bearer {}", client.token);
     let headers = [&*authorization, "Content-Type: application/json"];

@@ -287,10 +287,10 @@ impl Service {
 
 /// What only those with a token may read must not be given to others by caches between.
 fn keep_private(reply: &mut Reply) {
-    reply.headers.append(
-        header::VARY,
-        HeaderValue::from_static("authorization, x-auth-token"),
-    );
+    for name in ["authorization", "x-auth-token"] {
+        let name = HeaderValue::from_static(name);
+        reply.headers.append(header::VARY, name);
+    }
     let is_public = reply
         .headers
         .get(header::CACHE_CONTROL)

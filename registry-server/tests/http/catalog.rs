@@ -126,6 +126,7 @@ fn lists_have_what_is_asked_for() {
         ("search=store", &[db, ten]),
         ("search=nothing%3Bpony", &[ten]),
         ("owned=True&fqn=a.Db", &[db]),
+        ("owned=True&fqn=a.Web&version=2.0.0-rc.1", &[two]),
     ] {
         assert_eq!(served.found(query), expected, "{query}");
     }

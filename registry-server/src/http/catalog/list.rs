@@ -55,10 +55,16 @@ fn filter(request: &Request) -> Result<Filter, Problem> {
     // To deploy: one's own, and what is public. To edit: one's own, and for an administrator all.
     // Who is nobody has nothing of their own, and sees what is public.
     let is_to_deploy = query::flag(parameters, "catalog");
+    // Who asks for one release of their own is about to exchange it, enabled or not: clients that
+    // do so cannot ask for disabled ones.
+    let is_one = is_owned
+        && ["fqn", "version"]
+            .iter()
+            .all(|name| parameters.get(name).is_some());
     let wanted = Wanted {
         package: text("fqn"),
         class: text("class_name"),
-        only_enabled: !query::flag(parameters, "include_disabled"),
+        only_enabled: !is_one && !query::flag(parameters, "include_disabled"),
         sees_all: !is_to_deploy && actor.is_some_and(crate::access::Actor::is_admin),
         sees_public: is_to_deploy || actor.is_none(),
         sees_owner: owner.to_owned(),

@@ -15,7 +15,7 @@ fn fill(server: &Server, data: &Path) {
     let core = files(&[
         (
             "manifest.yaml",
-            b"Format: 1.4\nType: Library\nFullName: io.murano\nVersion: 1.0.0\nName: Core library\n\
+            b"Format: 1.4\nType: Library\nFullName: io.murano\nVersion: 0.23.0\nName: Core library\n\
               Classes: {io.murano.Object: Object.yaml, io.murano.Application: Application.yaml}\n",
         ),
         ("Classes/Object.yaml", b"Name: io.murano.Object\n"),
@@ -24,7 +24,7 @@ fn fill(server: &Server, data: &Path) {
             b"Name: io.murano.Application\nExtends: io.murano.Object\n",
         ),
     ]);
-    publish(&mut connection, &token, "io.murano", "1.0.0", &core);
+    publish(&mut connection, &token, "io.murano", "0.23.0", &core);
     let database = application("org.acme.databases.PostgreSql", "3.2.1", "");
     let name = "org.acme.databases.PostgreSql";
     publish(&mut connection, &token, name, "3.2.1", &database);

@@ -221,11 +221,11 @@ fn uploads_that_make_no_sense_are_refused() {
 fn releases_are_changed_by_few_operations() {
     let served = filled();
     let id = id(&served.upload("{}", &archive("a.New", "1.0.0", &[])));
-    let path = format!("{PACKAGES}/{id}");
+    let entry = format!("{PACKAGES}/{id}");
     let serial = served.registry.serial();
     let patch = |body: &Value| {
         let kind = "application/murano-packages-json-patch";
-        served.catalog("PATCH", &path, kind, body.to_string().as_bytes())
+        served.catalog("PATCH", &entry, kind, body.to_string().as_bytes())
     };
     let operation =
         |op: &str, path: &str, value: Value| json!({"op": op, "path": path, "value": value});
@@ -258,9 +258,9 @@ fn releases_are_changed_by_few_operations() {
         assert_eq!(answer.status, status, "{body}");
         assert!(!message(&answer).is_empty());
     }
-    let kind = served.catalog("PATCH", &path, "application/json", b"[]");
+    let kind = served.catalog("PATCH", &entry, "application/json", b"[]");
     assert_eq!(kind.status, 415);
-    assert_eq!(served.get(&path).json(), shown);
+    assert_eq!(served.get(&entry).json(), shown);
     assert_eq!(served.registry.serial(), serial);
 }
 

@@ -43,7 +43,9 @@ pub(super) fn time(text: &str) -> &str {
 /// What the catalog says of a release.
 pub(super) fn package(entry: &CatalogEntry) -> Value {
     let (row, record) = (&entry.row, &entry.record);
-    let classes: Vec<&str> = exported(record).map(|class| class.as_str()).collect();
+    let classes: Vec<&str> = exported(record)
+        .map(pkgres_manifest::ClassName::as_str)
+        .collect();
     json!({
         "id": row.id,
         "name": row.name,

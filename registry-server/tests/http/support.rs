@@ -36,6 +36,12 @@ impl Answer {
             .map_or("", |value| value.to_str().expect("text"))
     }
 
+    /// All values of a header.
+    pub(crate) fn values(&self, name: &str) -> Vec<&str> {
+        let values = self.headers.get_all(name).iter();
+        values.map(|value| value.to_str().expect("text")).collect()
+    }
+
     pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_slice(&self.body).expect("JSON")
     }

@@ -41,7 +41,7 @@ pub(crate) fn improve(
     budget: &mut Budget,
 ) -> Result<Selection, Stopped> {
     let mut improvement = Improvement {
-        demanded: Demanded::by(universe, &selection),
+        demanded: Demanded::by(universe, &selection, split),
         demands: Vec::new(),
         classes: ClassDemands::default(),
         any_names_prerelease: universe.any_names_prerelease(),
@@ -76,10 +76,11 @@ struct Decided {
     prerelease_named: FxHashSet<PackageId>,
 }
 
-/// What all requirements on a package together allow, by package.
+/// What all requirements on a package together allow, for the packages that have better candidates
+/// than the one that was chosen.
 #[derive(Default)]
 struct Demanded {
-    /// Where the set of a package stands; [`NONE`] if nothing requires the package.
+    /// For each package where its set stands; [`NONE`] if it has none.
     sets: Vec<u32>,
     words: Vec<u64>,
 }
@@ -147,7 +148,10 @@ impl Improvement<'_> {
             let width = self.universe.width(package);
             WordSet::of_words(self.universe.set(self.demands[edge].allowed, width))
         } else {
-            WordSet::of_words(self.demanded.of(self.universe, package))
+            match self.demanded.of(self.universe, package) {
+                Some(words) => WordSet::of_words(words),
+                None => return Ok(false),
+            }
         };
         loop {
             let best = if is_split {
@@ -167,7 +171,7 @@ impl Improvement<'_> {
                 better,
             };
             if let Some(selection) = self.exchanged(exchange)? {
-                self.demanded = Demanded::by(self.universe, &selection);
+                self.demanded = Demanded::by(self.universe, &selection, self.split);
                 self.selection = selection;
                 return Ok(true);
             }
@@ -209,19 +213,32 @@ impl Improvement<'_> {
         if !fits || !self.finds_classes(exchange) {
             return Ok(None);
         }
-        let (selection, split) = (&self.selection, self.split);
-        let bind = |universe: &mut Universe, owner: ReleaseId, edge: usize, demand: &Demand| {
-            let is_exchanged = |bound: ReleaseId| {
-                let is_decision = owner == exchange.owner && edge == exchange.edge;
-                bound == exchange.current && (is_decision || !split.contains(&bound.package))
-            };
-            match selection.bound(owner).get(edge).copied() {
-                Some(bound) if is_exchanged(bound) => Some(better.index),
-                Some(bound) => Some(bound.index),
-                None => kept_release(universe, selection, split, exchange, owner, demand),
+        let (universe, selection, split) = (&mut *self.universe, &self.selection, self.split);
+        let demands = &mut self.demands;
+        let roots = universe.roots().to_vec();
+        let found = Selection::walk(&roots, |owner, bound| {
+            let kept = selection.bound(owner);
+            if !kept.is_empty() {
+                let is_exchanged = |edge: usize, bound: &ReleaseId| {
+                    let is_decision = owner == exchange.owner && edge == exchange.edge;
+                    *bound == exchange.current && (is_decision || !split.contains(&bound.package))
+                };
+                let kept = kept.iter().enumerate();
+                bound.extend(kept.map(|(edge, bound)| match is_exchanged(edge, bound) {
+                    true => better,
+                    false => *bound,
+                }));
+                return Some(());
             }
-        };
-        let Some(found) = Selection::collect(self.universe, bind) else {
+            universe.demands(owner, demands);
+            for demand in &*demands {
+                let index = kept_release(universe, selection, split, exchange, owner, demand)?;
+                let package = demand.target;
+                bound.push(ReleaseId { package, index });
+            }
+            Some(())
+        });
+        let Some(found) = found else {
             return Ok(None);
         };
         // An exchange elsewhere can be the end of a package that nothing else requires.
@@ -232,7 +249,9 @@ impl Improvement<'_> {
         if !self.fixed.iter().all(is_kept) {
             return Ok(None);
         }
-        if hierarchy::violation(self.universe, &found).is_some() {
+        // Where packages have one release each, all classes that are extended are found by now.
+        let is_tame = self.split.is_empty() && hierarchy::is_tame(self.universe, &found);
+        if !is_tame && hierarchy::violation(self.universe, &found).is_some() {
             return Ok(None);
         }
         match unmet_contract(self.universe, &found) {
@@ -276,24 +295,19 @@ fn kept_release(
 }
 
 impl Demanded {
-    fn by(universe: &mut Universe, selection: &Selection) -> Self {
+    fn by(universe: &mut Universe, selection: &Selection, split: &BTreeSet<PackageId>) -> Self {
         let mut demanded = Self::default();
+        demanded.begin(universe, selection, split);
         let (mut demands, mut classes) = (Vec::new(), ClassDemands::default());
-        for release in selection.releases() {
+        for (at, release) in selection.releases().iter().enumerate() {
+            let mut bound = selection.bound_at(at).iter();
+            if !bound.any(|bound| demanded.has(bound.package)) {
+                continue;
+            }
             universe.demands(*release, &mut demands);
-            demanded.sets.resize(universe.package_count(), NONE);
             for demand in &demands {
                 let allowed = universe.set(demand.allowed, universe.width(demand.target));
-                let set = &mut demanded.sets[demand.target.position()];
-                if *set == NONE {
-                    *set = to_u32(demanded.words.len());
-                    demanded.words.extend_from_slice(allowed);
-                } else {
-                    let words = &mut demanded.words[*set as usize..];
-                    for (word, allowed) in words.iter_mut().zip(allowed) {
-                        *word &= allowed;
-                    }
-                }
+                demanded.restrict(demand.target, allowed);
             }
             if !universe.extends_nothing(*release) {
                 universe.class_demands(*release, &demands, &mut classes);
@@ -301,6 +315,34 @@ impl Demanded {
             }
         }
         demanded
+    }
+
+    /// Gives each package a set that has better candidates than the one that was chosen.
+    fn begin(&mut self, universe: &Universe, selection: &Selection, split: &BTreeSet<PackageId>) {
+        self.sets.resize(universe.package_count(), NONE);
+        for release in selection.releases() {
+            let package = release.package;
+            if universe.is_root(package) || split.contains(&package) || universe.is_best(*release) {
+                continue;
+            }
+            self.sets[package.position()] = to_u32(self.words.len());
+            let width = universe.width(package);
+            self.words.resize(self.words.len() + width, u64::MAX);
+        }
+    }
+
+    fn has(&self, package: PackageId) -> bool {
+        self.sets[package.position()] != NONE
+    }
+
+    /// Takes in that a requirement allows these releases of a package.
+    fn restrict(&mut self, package: PackageId, allowed: &[u64]) {
+        if self.has(package) {
+            let words = &mut self.words[self.sets[package.position()] as usize..];
+            for (word, allowed) in words.iter_mut().zip(allowed) {
+                *word &= allowed;
+            }
+        }
     }
 
     /// Takes in which classes a release extends: where only one of the releases that its
@@ -323,15 +365,13 @@ impl Demanded {
             };
             let mut words = vec![0; universe.width(bound.package)];
             only.copy_to(&mut words);
-            let set = self.sets[bound.package.position()] as usize;
-            for (word, defining) in self.words[set..].iter_mut().zip(&words) {
-                *word &= defining;
-            }
+            self.restrict(bound.package, &words);
         }
     }
 
-    fn of(&self, universe: &Universe, package: PackageId) -> &[u64] {
-        let set = self.sets[package.position()] as usize;
-        &self.words[set..set + universe.width(package)]
+    /// What all requirements on a package allow; nothing if none of it is better than what was chosen.
+    fn of(&self, universe: &Universe, package: PackageId) -> Option<&[u64]> {
+        let set = self.sets[package.position()];
+        (set != NONE).then(|| &self.words[set as usize..][..universe.width(package)])
     }
 }

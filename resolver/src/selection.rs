@@ -42,24 +42,37 @@ impl Selection {
         universe: &mut Universe,
         mut bind: impl FnMut(&mut Universe, ReleaseId, usize, &Demand) -> Option<u32>,
     ) -> Option<Self> {
-        let mut selection = Self::default();
-        for root in universe.roots().to_vec() {
-            selection.add(root);
-        }
-        selection.starts.push(0);
+        let roots = universe.roots().to_vec();
         let mut demands = Vec::new();
-        let mut at = 0;
-        while let Some(release) = selection.order.get(at).copied() {
-            at += 1;
+        Self::walk(&roots, |release, bound| {
             universe.demands(release, &mut demands);
             for (edge, demand) in demands.iter().enumerate() {
                 let index = bind(universe, release, edge, demand)?;
-                let target = ReleaseId {
-                    package: demand.target,
-                    index,
-                };
-                selection.bound.push(target);
-                selection.add(target);
+                let package = demand.target;
+                bound.push(ReleaseId { package, index });
+            }
+            Some(())
+        })
+    }
+
+    /// Walks from the roots along `bind`, which adds what all requirements of a release are bound
+    /// to. Returns nothing if `bind` does.
+    pub(crate) fn walk(
+        roots: &[ReleaseId],
+        mut bind: impl FnMut(ReleaseId, &mut Vec<ReleaseId>) -> Option<()>,
+    ) -> Option<Self> {
+        let mut selection = Self::default();
+        for root in roots {
+            selection.add(*root);
+        }
+        selection.starts.push(0);
+        let mut at = 0;
+        while let Some(release) = selection.order.get(at).copied() {
+            at += 1;
+            let first = selection.bound.len();
+            bind(release, &mut selection.bound)?;
+            for target in first..selection.bound.len() {
+                selection.add(selection.bound[target]);
             }
             selection.starts.push(to_u32(selection.bound.len()));
         }

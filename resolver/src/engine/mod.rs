@@ -181,11 +181,10 @@ impl Search {
     /// What the requirements are bound to by the values that were found. Variables that no release
     /// asks for are left out.
     fn selection(&self, encoding: &mut Encoding<'_>) -> Selection {
-        if let Self::Native(core) = self
-            && let Some(selection) = core.selection()
-        {
-            return selection;
-        }
+        let values = match self {
+            Self::Native(core) => return core.selection(),
+            Self::Pubgrub(values) => values,
+        };
         let split = encoding.split().clone();
         Selection::collect(encoding.universe, |_, release, edge, demand| {
             let variable = if split.contains(&demand.target) {
@@ -193,10 +192,7 @@ impl Search {
             } else {
                 Variable::Package(demand.target)
             };
-            match self {
-                Self::Native(core) => core.value(variable),
-                Self::Pubgrub(values) => values.get(&variable).copied(),
-            }
+            values.get(&variable).copied()
         })
         .expect("a solution binds every requirement")
     }

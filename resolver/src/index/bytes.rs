@@ -33,7 +33,7 @@ const MAGIC: [u8; 8] = *b"\x8apkgidx\n";
 
 /// Raised whenever the columns, or what they mean, change; also if a version, spec or name is read
 /// in another way than before, because what was read once is not read again.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// Written in the order of the machine's bytes.
 const MARK: u64 = 0x0102_0304_0506_0708;
@@ -41,7 +41,7 @@ const MARK: u64 = 0x0102_0304_0506_0708;
 /// Where sections begin, so that they can be looked at as numbers where they are.
 const ALIGNMENT: usize = 8;
 
-const SECTIONS: usize = 30;
+const SECTIONS: usize = 24;
 const TABLE: usize = 64;
 const DATA: usize = TABLE + SECTIONS * 16;
 const CHECKSUM_BYTES: usize = 16;
@@ -164,12 +164,6 @@ impl CompiledIndex {
             raw(&self.digests),
             raw(&self.edges.starts),
             raw(&self.edges.items),
-            raw(&self.edge_specs),
-            raw(&self.edge_groups),
-            raw(&self.groups.starts),
-            raw(&self.groups.items),
-            raw(&self.group_owners),
-            raw(&self.group_allowed),
             raw(&self.words),
             raw(&self.specs.0.starts),
             raw(&self.specs.0.items),
@@ -199,11 +193,6 @@ impl CompiledIndex {
             release_flags: sections.column()?,
             digests: sections.column()?,
             edges: sections.lists()?,
-            edge_specs: sections.column()?,
-            edge_groups: sections.column()?,
-            groups: sections.lists()?,
-            group_owners: sections.column()?,
-            group_allowed: sections.column()?,
             words: sections.column()?,
             specs: Texts(sections.lists()?),
             spec_flags: sections.column()?,

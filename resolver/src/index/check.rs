@@ -140,70 +140,63 @@ fn check_specs(index: &CompiledIndex) -> Checked {
     Ok(())
 }
 
+/// Requirements, and the sets that belong to them: they stand one after the other without gaps, those
+/// of a package together, in the order in which its releases have them first.
 fn check_edges(index: &CompiledIndex, names: usize, releases: usize) -> Checked {
     const EDGES: &str = "requirements";
-    const GROUPS: &str = "groups of requirements";
+    const SETS: &str = "the sets of requirements";
     that(count(&index.edges, EDGES)? == releases, EDGES)?;
-    that(count(&index.groups, GROUPS)? == names, GROUPS)?;
     // Looking at a column that is part of a file is not free.
-    let first_release = &*index.first_release;
-    let (starts, targets) = (&*index.edges.starts, &*index.edges.items);
-    let (specs, groups) = (&*index.edge_specs, &*index.edge_groups);
-    let (group_starts, group_targets) = (&*index.groups.starts, &*index.groups.items);
-    let (owners, allowed) = (&*index.group_owners, &*index.group_allowed);
-    let words = &*index.words;
-    that(specs.len() == targets.len(), EDGES)?;
-    that(groups.len() == targets.len(), EDGES)?;
-    that(owners.len() == group_targets.len(), GROUPS)?;
-    that(allowed.len() == group_targets.len(), GROUPS)?;
+    let (first_release, words) = (&*index.first_release, &*index.words);
+    let (starts, edges) = (&*index.edges.starts, &*index.edges.items);
     let spec_count = index.specs.0.len();
-    that(specs.iter().all(|spec| *spec < spec_count), EDGES)?;
     let release_count = |name: usize| first_release[name + 1] - first_release[name];
-    let set = |at: u32, count: u32| words.get(at as usize..at as usize + width(count));
-    for (target, allowed) in group_targets.iter().zip(allowed) {
-        let target = *target as usize;
-        that(target < names, GROUPS)?;
-        let count = release_count(target);
-        that((*allowed == NONE) == (count == 0), GROUPS)?;
-        if count > 0 {
-            let set = set(*allowed, count).ok_or(GROUPS)?;
-            // No release stands there.
-            that(set[set.len() - 1] >> (count % 64) == 0, GROUPS)?;
-        }
-    }
     // For each package the release that was seen to require it last, counted from one.
     let mut requirers = vec![0; names];
+    // Of one package: where sets stand, what they are about, and who was found to have them.
+    let mut sets: Vec<(usize, usize)> = Vec::new();
     let mut found: Vec<u64> = Vec::new();
+    let mut next = 0;
     for name in 0..names {
-        let own = group_starts[name] as usize..group_starts[name + 1] as usize;
         let first = first_release[name];
         let count = release_count(name);
-        let width = width(count);
-        // Sets of their own stand for that many words, so no more memory is asked for than there is.
-        let is_small = own
-            .len()
-            .checked_mul(width)
-            .is_some_and(|all| all <= words.len());
-        that(is_small, GROUPS)?;
+        let width_of_owners = width(count);
+        sets.clear();
         found.clear();
-        found.resize(own.len() * width, 0);
         for release in first..first + count {
-            let edges = starts[release as usize] as usize..starts[release as usize + 1] as usize;
+            let range = starts[release as usize] as usize..starts[release as usize + 1] as usize;
             let position = (release - first) as usize;
-            for edge in edges {
-                let (target, group) = (targets[edge] as usize, groups[edge] as usize);
-                that(group < own.len(), EDGES)?;
-                that(group_targets[own.start + group] as usize == target, EDGES)?;
+            for [target, spec, at] in &edges[range] {
+                let (target, at) = (*target as usize, *at as usize);
+                that(target < names && *spec < spec_count, EDGES)?;
                 that(requirers[target] != release + 1, EDGES)?;
                 requirers[target] = release + 1;
-                found[group * width + position / 64] |= 1 << (position % 64);
+                let set = if at == next {
+                    let allowed = match release_count(target) {
+                        0 => 0,
+                        count => width(count),
+                    };
+                    next += width_of_owners + allowed;
+                    that(next <= words.len(), SETS)?;
+                    sets.push((at, target));
+                    found.resize(found.len() + width_of_owners, 0);
+                    sets.len() - 1
+                } else {
+                    sets.binary_search(&(at, target)).map_err(|_| SETS)?
+                };
+                found[set * width_of_owners + position / 64] |= 1 << (position % 64);
             }
         }
-        for (group, found) in own.zip(found.chunks_exact(width)) {
-            that(set(owners[group], count) == Some(found), GROUPS)?;
+        for ((at, target), found) in sets.iter().zip(found.chunks_exact(width_of_owners)) {
+            let (owners, rest) = words[*at..].split_at(width_of_owners);
+            that(owners == found, SETS)?;
+            let count = release_count(*target);
+            // No release stands there.
+            let is_free = count == 0 || rest[width(count) - 1] >> (count % 64) == 0;
+            that(is_free, SETS)?;
         }
     }
-    Ok(())
+    that(next == words.len(), SETS)
 }
 
 fn check_classes(index: &CompiledIndex, releases: usize) -> Checked {

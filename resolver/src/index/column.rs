@@ -10,6 +10,7 @@ pub(crate) trait Plain: bytemuck::Pod {}
 impl Plain for u8 {}
 impl Plain for u32 {}
 impl Plain for u64 {}
+impl Plain for [u32; 3] {}
 
 /// How many bytes of unused memory are worth the work of giving them back.
 const WORTH_GIVING_BACK: usize = 1 << 12;

@@ -10,8 +10,8 @@ use rustc_hash::FxHashMap;
 
 use super::column::{ListsBuilder, to_u32};
 use super::{
-    CompiledIndex, HAS_DIGEST, INTERNAL, Inheritance, NAMES_PRERELEASE, NONE, PLAIN, PRERELEASE,
-    Texts, YANKED, width,
+    CompiledIndex, EdgeNumbers, HAS_DIGEST, INTERNAL, Inheritance, NAMES_PRERELEASE, NONE, PLAIN,
+    PRERELEASE, Texts, YANKED, width,
 };
 
 pub(super) const DIGEST_BYTES: usize = 33;
@@ -36,12 +36,11 @@ pub(super) fn compile(mut records: Vec<IndexRecord>) -> CompiledIndex {
         specs: FxHashMap::default(),
         spec_texts: ListsBuilder::new(),
         spec_flags: Vec::new(),
-        words: Vec::new(),
+        sets: Vec::new(),
         allowed: FxHashMap::default(),
     };
     let mut index = CompiledIndex::default();
     compiler.edges(&mut index, &names);
-    index.words = compiler.words.into();
     index.specs = Texts(compiler.spec_texts.finish());
     index.spec_flags = compiler.spec_flags.into();
     releases(&mut index, &records, &packages);
@@ -143,14 +142,15 @@ struct Compiler<'records> {
     specs: FxHashMap<&'records str, u32>,
     spec_texts: ListsBuilder<u8>,
     spec_flags: Vec<u8>,
-    words: Vec<u64>,
-    /// The sets that specs allow of packages.
+    /// The sets that specs allow of packages, and where each of them stands.
+    sets: Vec<u64>,
     allowed: FxHashMap<(u32, u32), u32>,
 }
 
 /// A set of versions that releases of a package require of another one.
 struct Group {
     target: u32,
+    /// Where the set of versions stands; [`NONE`] if the index does not have the target.
     allowed: u32,
     /// Where the index does not have the target, only equal specs are known to allow the same.
     spec: u32,
@@ -159,13 +159,13 @@ struct Group {
 
 impl<'records> Compiler<'records> {
     fn edges(&mut self, index: &mut CompiledIndex, names: &Numbered<'_, PackageName>) {
-        let (mut edges, mut groups) = (ListsBuilder::new(), ListsBuilder::new());
-        let (mut edge_specs, mut edge_groups) = (Vec::new(), Vec::new());
-        let (mut group_owners, mut group_allowed) = (Vec::new(), Vec::new());
+        let mut edges: ListsBuilder<EdgeNumbers> = ListsBuilder::new();
+        let mut words: Vec<u64> = Vec::new();
         let mut locations = Vec::new();
         for package in self.packages {
             let mut own: Vec<Group> = Vec::new();
             let count = to_u32(package.len());
+            let first = edges.items.len();
             for (position, record) in (0_u32..).zip(&self.records[package.clone()]) {
                 for requirement in &record.requirements {
                     let target = names.number(&requirement.package);
@@ -174,30 +174,33 @@ impl<'records> Compiler<'records> {
                     let group = self.group(&mut own, target, spec, allowed, count);
                     let owner = &mut own[group as usize].owners[position as usize / 64];
                     *owner |= 1 << (position % 64);
-                    edges.items.push(target);
-                    edge_specs.push(spec);
-                    edge_groups.push(group);
+                    edges.items.push([target, spec, group]);
                     locations.push(requirement.location.clone());
                 }
                 edges.end();
             }
-            for group in own {
-                groups.items.push(group.target);
-                group_owners.push(to_u32(self.words.len()));
-                self.words.extend(group.owners);
-                group_allowed.push(group.allowed);
+            let places: Vec<u32> = (own.iter())
+                .map(|group| self.put_sets(group, &mut words))
+                .collect();
+            for [_, _, group] in &mut edges.items[first..] {
+                *group = places[*group as usize];
             }
-            groups.end();
         }
         if locations.iter().any(Option::is_some) {
             index.locations = locations;
         }
         index.edges = edges.finish();
-        index.edge_specs = edge_specs.into();
-        index.edge_groups = edge_groups.into();
-        index.groups = groups.finish();
-        index.group_owners = group_owners.into();
-        index.group_allowed = group_allowed.into();
+        index.words = words.into();
+    }
+
+    /// Puts the sets of a group where they stay, one after the other; says where.
+    fn put_sets(&self, group: &Group, words: &mut Vec<u64>) -> u32 {
+        let at = to_u32(words.len());
+        words.extend_from_slice(&group.owners);
+        if group.allowed != NONE {
+            words.extend_from_slice(self.set(group.target, group.allowed));
+        }
+        at
     }
 
     fn spec(&mut self, spec: &'records Spec) -> u32 {
@@ -220,7 +223,7 @@ impl<'records> Compiler<'records> {
         if let Some(known) = self.allowed.get(&(target, number)) {
             return *known;
         }
-        let at = to_u32(self.words.len());
+        let at = to_u32(self.sets.len());
         let mut words = vec![0; width(to_u32(releases.len()))];
         let position =
             |bound: &Version| releases.partition_point(|release| release.version < *bound);
@@ -228,9 +231,15 @@ impl<'records> Compiler<'records> {
             let until = interval.until.as_ref().map_or(releases.len(), position);
             fill(&mut words, position(&interval.from)..until);
         }
-        self.words.extend(words);
+        self.sets.extend(words);
         self.allowed.insert((target, number), at);
         at
+    }
+
+    /// The set of releases of a package at a place.
+    fn set(&self, target: u32, at: u32) -> &[u64] {
+        let width = width(to_u32(self.packages[target as usize].len()));
+        &self.sets[at as usize..at as usize + width]
     }
 
     /// The position of the group of a requirement among those of its package.
@@ -242,14 +251,13 @@ impl<'records> Compiler<'records> {
         allowed: u32,
         count: u32,
     ) -> u32 {
-        let width_of_target = width(to_u32(self.packages[target as usize].len()));
-        let words = |set: u32| &self.words[set as usize..set as usize + width_of_target];
         let known = own.iter().position(|group| {
             group.target == target
                 && if allowed == NONE {
                     group.spec == spec
                 } else {
-                    group.allowed == allowed || words(group.allowed) == words(allowed)
+                    group.allowed == allowed
+                        || self.set(target, group.allowed) == self.set(target, allowed)
                 }
         });
         if let Some(known) = known {

@@ -403,31 +403,31 @@ impl Inheritance {
                 }
             }
         }
-        self.find_circles_of_packages(index);
+        self.find_circles(index);
     }
 
-    /// Packages whose classes lead to a circle of packages are not tame.
-    fn find_circles_of_packages(&mut self, index: &CompiledIndex) {
-        // Who extends classes of a package, and how many packages each one extends classes of.
+    /// Packages that have a class which can be part of a circle are not tame. Whichever releases are
+    /// chosen, a circle of their classes is one of names.
+    fn find_circles(&mut self, index: &CompiledIndex) {
         let mut extending: Vec<(u32, u32)> = Vec::new();
-        for name in 0..index.name_count() {
-            for release in index.releases(name) {
-                for link in self.links(release) {
-                    if link.edge == NONE {
-                        continue;
-                    }
-                    if link.edge == SEVERAL {
-                        let all = self.definers_for(index, name, release, link.class);
-                        extending.extend(all.map(|(_, target, _)| (target, name)));
-                    } else {
-                        extending.push((index.edge_target(link.edge as usize), name));
-                    }
-                }
+        for table in 0..index.table_classes.len() {
+            let (classes, externals) = (index.table_classes(table), index.externals(table));
+            for (position, class) in classes.iter().enumerate() {
+                extending.extend(index.parents(table, position).map(|parent| match parent {
+                    ParentNumber::Own(own) => (classes[own as usize], *class),
+                    ParentNumber::External(at) => (externals[at as usize], *class),
+                }));
             }
         }
-        let circles = leading_to_circles(index.name_count(), extending);
-        for (tame, leads_to_circle) in self.tame.iter_mut().zip(circles) {
-            *tame &= !leads_to_circle;
+        let count = index.class_name_count();
+        let turned = extending.iter().map(|(parent, class)| (*class, *parent));
+        let from_circles = leading_to_circles(count, turned.collect());
+        let to_circles = leading_to_circles(count, extending);
+        for (class, home) in self.homes.iter().enumerate() {
+            if *home != NONE && to_circles[class] && from_circles[class] {
+                // Where several packages have the class, none of them is tame anyway.
+                self.tame[*home as usize] = false;
+            }
         }
     }
 }

@@ -38,6 +38,11 @@ const NAMES_PRERELEASE: u8 = 1;
 /// Flag of a class: only its own package sees it.
 const INTERNAL: u8 = 1;
 
+/// A requirement: the name that it is on, its spec, and where two sets stand, one after the other:
+/// the releases of the same package that allow the same releases of the target, and what they allow,
+/// if the index has the target at all. What the search reads of a requirement stands together.
+pub(crate) type EdgeNumbers = [u32; 3];
+
 /// The releases of packages, prepared for solving.
 ///
 /// ```
@@ -62,19 +67,9 @@ pub struct CompiledIndex {
     release_flags: Column<u8>,
     /// 32 bytes a release, or nothing if no release has a digest.
     digests: Column<u8>,
-    /// The names that a release requires, in the order of its manifest.
-    edges: Lists<u32>,
-    edge_specs: Column<u32>,
-    /// The group that a requirement belongs to, counted from the first one of the package.
-    edge_groups: Column<u32>,
-    /// For each package the names that its releases require; one entry for each set of versions
-    /// that any of them allows.
-    groups: Lists<u32>,
-    /// Where the set of releases stands whose requirement it is.
-    group_owners: Column<u32>,
-    /// Where the set of allowed releases stands; [`NONE`] if the index has no such package.
-    group_allowed: Column<u32>,
-    /// Sets, see [`words_at`](Self::words_at).
+    /// What a release requires, in the order of its manifest.
+    edges: Lists<EdgeNumbers>,
+    /// The sets of requirements, see [`EdgeNumbers`]; each set has one bit a release, see [`width`].
     words: Column<u64>,
     specs: Texts,
     spec_flags: Column<u8>,
@@ -217,21 +212,21 @@ impl CompiledIndex {
         self.edges.range(release)
     }
 
+    /// The requirements of a release.
+    #[inline]
+    pub(crate) fn requirements(&self, release: u32) -> &[EdgeNumbers] {
+        self.edges.of(release)
+    }
+
     /// The name that a requirement is on.
     #[inline]
     pub(crate) fn edge_target(&self, edge: usize) -> u32 {
-        self.edges.items[edge]
+        self.edges.items[edge][0]
     }
 
     #[inline]
     pub(crate) fn edge_spec(&self, edge: usize) -> u32 {
-        self.edge_specs[edge]
-    }
-
-    /// The group of a requirement of a release of `name`.
-    #[inline]
-    pub(crate) fn edge_group(&self, name: u32, edge: usize) -> u32 {
-        self.groups.starts[name as usize] + self.edge_groups[edge]
+        self.edges.items[edge][1]
     }
 
     pub(crate) fn location(&self, edge: usize) -> Option<&Location> {
@@ -251,18 +246,6 @@ impl CompiledIndex {
     pub(crate) fn any_names_prerelease(&self) -> bool {
         let any = || (self.spec_flags.iter()).any(|flags| flags & NAMES_PRERELEASE != 0);
         *self.any_names_prerelease.get_or_init(any)
-    }
-
-    /// Where the set of releases stands that have the requirement of a group.
-    #[inline]
-    pub(crate) fn group_owners(&self, group: u32) -> u32 {
-        self.group_owners[group as usize]
-    }
-
-    /// Where the set of releases stands that a group allows.
-    #[inline]
-    pub(crate) fn group_allowed(&self, group: u32) -> u32 {
-        self.group_allowed[group as usize]
     }
 
     /// The words of a set: one bit a release, see [`width`].

@@ -6,7 +6,7 @@ use pkgres_manifest::Spec;
 use rustc_hash::FxHashMap;
 
 use super::{PackageId, ReleaseId, Universe};
-use crate::index::{NONE, to_u32};
+use crate::index::{NONE, to_u32, width};
 use crate::word_set::WordSet;
 
 /// Where a set of releases stands.
@@ -95,8 +95,8 @@ impl Universe {
             return;
         }
         let delivered = self.delivered(release.package);
-        let (shard, name) = (delivered.shard, delivered.name);
-        let number = delivered.first + release.index;
+        let (shard, number) = (delivered.shard, delivered.first + release.index);
+        let owners_width = to_u32(width(delivered.count));
         let index = Arc::clone(&self.shards[shard as usize].index);
         let core = self.core.filter(|core| *core != release.package);
         if let Some(core) = core {
@@ -109,26 +109,24 @@ impl Universe {
                 names_prerelease,
             });
         }
-        for edge in index.edges(number) {
-            let target = self.package_of(&index, shard, index.edge_target(edge));
+        let names_prerelease = index.any_names_prerelease();
+        for [target, spec, sets] in index.requirements(number).iter().copied() {
+            let target = self.package_of(&index, shard, target);
             if target == release.package {
                 continue;
             }
-            let group = index.edge_group(name, edge);
-            let spec = index.edge_spec(edge);
             let in_shard = |at: u32| SetId {
                 place: Place::Shard(shard),
                 at,
             };
-            // Groups were made by the releases that the index has, as if all could be chosen.
+            // The sets of the index were made as if all its releases could be chosen.
             let overriding = self.overriding(target).map(Spec::names_prerelease);
             let (allowed, owners) = match &self.packages[target.position()].delivered {
                 None => (SetId::UNKNOWN, None),
                 Some(_) if overriding.is_some() => (self.set_of_override(target), None),
-                Some(delivered) if delivered.shard == shard && delivered.is_plain => (
-                    in_shard(index.group_allowed(group)),
-                    Some(in_shard(index.group_owners(group))),
-                ),
+                Some(delivered) if delivered.shard == shard && delivered.is_plain => {
+                    (in_shard(sets + owners_width), Some(in_shard(sets)))
+                }
                 Some(_) => (self.set_of_spec(shard, spec, target), None),
             };
             let is_core = Some(target) == core;
@@ -137,7 +135,8 @@ impl Universe {
                 allowed,
                 // Releases that do not write the requirement have it, too.
                 owners: owners.filter(|_| !is_core),
-                names_prerelease: overriding.unwrap_or_else(|| index.names_prerelease(spec)),
+                names_prerelease: overriding
+                    .unwrap_or_else(|| names_prerelease && index.names_prerelease(spec)),
             };
             if is_core {
                 demands[0] = demand;

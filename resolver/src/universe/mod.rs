@@ -444,6 +444,18 @@ impl Universe {
         }
     }
 
+    /// Whether no candidate is better than a release, whatever names prereleases.
+    pub(crate) fn is_best(&self, release: ReleaseId) -> bool {
+        let ReleaseId { package, index } = release;
+        if self.is_plain(package) {
+            return index + 1 == self.release_count(package);
+        }
+        let all = self.candidates_of(package);
+        [false, true]
+            .iter()
+            .all(|named| self.best(package, &all, *named) == Some(index))
+    }
+
     /// The best release of a package among those of a set of words.
     #[inline]
     pub(crate) fn best_of_words(

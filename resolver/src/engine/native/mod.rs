@@ -140,12 +140,11 @@ impl Core {
                 }
                 continue;
             }
-            let is_decided = if self.is_impatient {
-                self.decide_by_conflicts(encoding, budget)?
-            } else {
-                self.decide_in_order(encoding, budget)?
-            };
-            if is_decided {
+            if self.is_impatient && !self.decide_by_conflicts(encoding, budget)? {
+                continue;
+            }
+            // What is decided by now only gets its place.
+            if self.decide_in_order(encoding, budget)? {
                 return Ok(());
             }
         }
@@ -472,30 +471,13 @@ impl Core {
         best.expect("a value is left")
     }
 
-    /// The selection that was found, if that was done in the order of decisions.
-    pub(super) fn selection(&self) -> Option<Selection> {
-        if self.is_impatient {
-            return None;
-        }
+    /// The selection that was found.
+    pub(super) fn selection(&self) -> Selection {
         let (order, ends) = self.order.releases();
-        let targets = self.order.targets();
-        let bound = targets.map(|target| {
-            Some(ReleaseId {
-                package: target.package,
-                index: self.state.value(target.var)?,
-            })
+        let bound = self.order.targets().map(|target| ReleaseId {
+            package: target.package,
+            index: (self.state.value(target.var)).expect("what was found has a value"),
         });
-        Some(Selection::new(&order, bound.collect::<Option<_>>()?, &ends))
-    }
-
-    /// The value of a variable, if it has one.
-    pub(super) fn value(&self, variable: Variable) -> Option<u32> {
-        let var = match variable {
-            Variable::Package(package) => {
-                self.package_vars.get(package.position())?.checked_sub(1)?
-            }
-            _ => *self.other_vars.get(&variable)?,
-        };
-        self.state.value(var)
+        Selection::new(&order, bound.collect(), &ends)
     }
 }

@@ -155,21 +155,18 @@ impl Constraints {
     }
 
     fn put_awaiting_one(&mut self, state: &mut State, var: Var, value: u32, at: u32) {
-        let lists = self.lists_of_values(state, var);
-        let head = &mut self.heads[(lists + value) as usize];
-        self.sides[at as usize].next = std::mem::replace(head, at);
+        let head = self.list_of_value(state, var, value, true);
+        self.sides[at as usize].next = std::mem::replace(&mut self.heads[head], at);
     }
 
     /// Takes the list of the sides that wait for a value.
     pub(super) fn take_awaiting(&mut self, state: &mut State, var: Var, value: u32) -> u32 {
-        let lists = self.lists_of_values(state, var);
-        std::mem::replace(&mut self.heads[(lists + value) as usize], NONE)
+        let head = self.list_of_value(state, var, value, false);
+        std::mem::replace(&mut self.heads[head], NONE)
     }
 
     /// Puts back what is left of a list.
     pub(super) fn put_awaiting(&mut self, state: &mut State, var: Var, value: u32, list: u32) {
-        let lists = self.lists_of_values(state, var);
-        let head = &mut self.heads[(lists + value) as usize];
         if list == NONE {
             return;
         }
@@ -177,11 +174,19 @@ impl Constraints {
         while self.sides[end as usize].next != NONE {
             end = self.sides[end as usize].next;
         }
-        self.sides[end as usize].next = std::mem::replace(head, list);
+        let head = self.list_of_value(state, var, value, true);
+        self.sides[end as usize].next = std::mem::replace(&mut self.heads[head], list);
     }
 
-    /// Where the lists of the values of a variable begin.
-    fn lists_of_values(&mut self, state: &mut State, var: Var) -> u32 {
+    /// Where the list of a value of a variable begins; whether there will be anything in it has to be
+    /// said.
+    fn list_of_value(
+        &mut self,
+        state: &mut State,
+        var: Var,
+        value: u32,
+        is_awaited: bool,
+    ) -> usize {
         let values = state.var(var).values;
         let lists = &mut state.var_mut(var).owned;
         if *lists == NONE {
@@ -190,7 +195,11 @@ impl Constraints {
             self.heads
                 .resize(self.heads.len() + values as usize + 2, NONE);
         }
-        *lists
+        let at = (*lists + value) as usize;
+        if value <= values {
+            state.set_awaited(var, value, is_awaited);
+        }
+        at
     }
 
     /// Adds a constraint of any other number of terms, which nothing watches yet.

@@ -217,6 +217,7 @@ impl Core {
             self.follow_awaiting(var, value)?;
             self.state.see(var, value);
         }
+        self.state.see_all(var);
         Ok(())
     }
 
@@ -229,7 +230,10 @@ impl Core {
             let own = Term { var, set: side.own };
             let other = side.other_term();
             if !self.state.holds(own) {
-                self.constraints.await_value(&mut self.state, own, at);
+                // What can never hold again need not be looked at again.
+                if !self.state.is_certainly_excluded(own) {
+                    self.constraints.await_value(&mut self.state, own, at);
+                }
             } else if !self.state.is_excluded(other) {
                 self.constraints.await_value(&mut self.state, own, at);
                 if let Err(conflict) = self.exclude(other, Reason::Binary(at / 2)) {

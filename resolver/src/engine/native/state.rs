@@ -42,8 +42,9 @@ pub(super) struct VarState {
     /// How many values there are; the number itself stands for "absent".
     pub(super) values: u32,
     pub(super) width: u32,
-    /// Where the domain stands, after it the values whose dependencies are known, and after these,
-    /// if there are many values, those that were not seen to be gone.
+    /// Where the domain stands, after it the values whose dependencies are known, those that are
+    /// left without any decision and, if there are many values, those that were not seen to be gone
+    /// and those that constraints wait for.
     words: u32,
     /// The latest entry of the trail.
     head: u32,
@@ -128,8 +129,10 @@ impl State {
         let words = self.words.len();
         self.words.resize(words + 2 * width, 0);
         words::fill(&mut self.words[words..words + width], values);
+        self.words.extend_from_within(words..words + width);
         if width > 1 {
             self.words.extend_from_within(words..words + width);
+            self.words.resize(words + 5 * width, 0);
         }
         self.vars.push(VarState {
             variable,
@@ -200,19 +203,44 @@ impl State {
         &self.words[from..from + state.width as usize]
     }
 
-    /// A value of a variable with many values that is gone and was not [seen](Self::see) to be.
+    /// A value of a variable with many values that constraints wait for, and that is gone and was
+    /// not [seen](Self::see) to be.
     pub(super) fn unseen(&self, var: Var) -> Option<u32> {
         let state = self.var(var);
-        let from = (state.words + 2 * state.width) as usize;
-        let seen = &self.words[from..from + state.width as usize];
-        words::first_outside(seen, self.domain(var))
+        let (from, width) = (state.words as usize, state.width as usize);
+        let words = &self.words[from..from + 5 * width];
+        let (seen, awaited) = words[3 * width..].split_at(width);
+        let looked_for = seen.iter().zip(awaited).zip(words);
+        let gone = looked_for.map(|((seen, awaited), domain)| seen & awaited & !domain);
+        words::first(gone)
     }
 
     /// Says that a value of a variable with many values was seen to be gone.
     pub(super) fn see(&mut self, var: Var, value: u32) {
         let state = self.var(var);
-        let from = (state.words + 2 * state.width) as usize;
+        let from = (state.words + 3 * state.width) as usize;
         words::remove(&mut self.words[from..], value);
+    }
+
+    /// Says that all values of a variable with many values that are gone were seen to be.
+    pub(super) fn see_all(&mut self, var: Var) {
+        let state = self.var(var);
+        let (from, width) = (state.words as usize, state.width as usize);
+        let (domain, seen) = self.words[from..from + 4 * width].split_at_mut(3 * width);
+        for (seen, domain) in seen.iter_mut().zip(domain) {
+            *seen &= *domain;
+        }
+    }
+
+    /// Says whether constraints wait for a value of a variable with many values.
+    pub(super) fn set_awaited(&mut self, var: Var, value: u32, is_awaited: bool) {
+        let (from, width) = (self.var(var).words as usize, self.width(var));
+        let awaited = &mut self.words[from + 4 * width..from + 5 * width];
+        if is_awaited {
+            words::insert(awaited, value);
+        } else {
+            words::remove(awaited, value);
+        }
     }
 
     /// The domain before an entry of the trail.
@@ -283,6 +311,15 @@ impl State {
     #[inline]
     pub(super) fn is_excluded(&self, term: Term) -> bool {
         words::is_disjoint(self.domain(term.var), self.set(term))
+    }
+
+    /// Whether a term can never hold again, whatever is decided.
+    #[inline]
+    pub(super) fn is_certainly_excluded(&self, term: Term) -> bool {
+        let state = self.var(term.var);
+        let from = (state.words + 2 * state.width) as usize;
+        let certain = &self.words[from..from + state.width as usize];
+        words::is_disjoint(certain, self.set(term))
     }
 
     /// The entry of the trail with which a term began to hold; nothing if it always did.
@@ -366,6 +403,12 @@ impl State {
                 removed: term.set,
                 previous,
             });
+            let width = state.width as usize;
+            let from = state.words as usize + 2 * width;
+            let removed = &self.sets[term.set as usize..term.set as usize + width];
+            for (word, removed) in self.words[from..from + width].iter_mut().zip(removed) {
+                *word &= !removed;
+            }
         }
         self.remove_again(term, reason, level);
     }
@@ -461,7 +504,7 @@ impl State {
                 .copy_from_slice(&self.history[before..before + width]);
             if width > 1 {
                 // What comes back can go again.
-                let (domain, seen) = self.words[domain..].split_at_mut(2 * width);
+                let (domain, seen) = self.words[domain..].split_at_mut(3 * width);
                 for (seen, domain) in seen.iter_mut().zip(&domain[..width]) {
                     *seen |= domain;
                 }

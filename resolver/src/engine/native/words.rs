@@ -28,8 +28,13 @@ pub(super) fn remove(set: &mut [u64], number: u32) {
 /// The least number of a set that is not in another one.
 #[inline]
 pub(super) fn first_outside(set: &[u64], other: &[u64]) -> Option<u32> {
-    let outside = set.iter().zip(other).map(|(word, other)| word & !other);
-    let mut numbered = (0_u32..).step_by(64).zip(outside);
+    first(set.iter().zip(other).map(|(word, other)| word & !other))
+}
+
+/// The least number of a set.
+#[inline]
+pub(super) fn first(words: impl Iterator<Item = u64>) -> Option<u32> {
+    let mut numbered = (0_u32..).step_by(64).zip(words);
     let (base, word) = numbered.find(|(_, word)| *word != 0)?;
     Some(base + word.trailing_zeros())
 }

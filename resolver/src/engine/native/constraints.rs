@@ -63,6 +63,10 @@ struct Clause {
     cause: Cause,
 }
 
+/// How many constraints about single values a variable with few values has before these stand in
+/// lists of their own.
+const MANY_SINGLES: u32 = 16;
+
 #[derive(Debug, Default)]
 pub(super) struct Constraints {
     /// Two sides a constraint; the number of the constraint is half that of the side.
@@ -71,7 +75,8 @@ pub(super) struct Constraints {
     clauses: Vec<Clause>,
     terms: Vec<Term>,
     watches: Vec<Vec<u32>>,
-    /// For each value of variables with many values the first side that waits for it to go.
+    /// For each value of variables with many values the first side that waits for it to go; and for
+    /// each value of variables with many constraints about single values the first one of these.
     heads: Vec<u32>,
     pub(super) antecedents: Vec<Antecedent>,
     pub(super) facts: Vec<Fact>,
@@ -113,7 +118,7 @@ impl Constraints {
         at / 2
     }
 
-    /// Puts a side into a list of its variable, or, if that has many values, of one of these.
+    /// Puts a side into a list of its variable, or of one of its values.
     fn enlist(
         &mut self,
         state: &mut State,
@@ -121,16 +126,76 @@ impl Constraints {
         at: u32,
         list: impl FnOnce(&mut VarState) -> &mut u32,
     ) {
-        if state.width(term.var) > 1 {
-            if state.holds(term) {
-                // That values are gone may have been seen before the side was there.
-                self.look_each_time(state, term.var, at);
-            } else {
-                self.await_value(state, term, at);
+        let is_wide = state.width(term.var) > 1;
+        if let Some(value) = words::single(state.set(term)) {
+            let var = state.var_mut(term.var);
+            var.single_count += 1;
+            if var.singles == NONE && (is_wide || var.single_count > MANY_SINGLES) {
+                self.make_singles(state, term.var);
             }
-        } else {
+            let singles = state.var(term.var).singles;
+            if singles != NONE {
+                return self.put_single(singles + value, at);
+            }
+        }
+        if !is_wide {
             let list = list(state.var_mut(term.var));
             self.sides[at as usize].next = std::mem::replace(list, at);
+        } else if state.holds(term) {
+            // That values are gone may have been seen before the side was there.
+            self.look_each_time(state, term.var, at);
+        } else {
+            self.await_value(state, term, at);
+        }
+    }
+
+    fn put_single(&mut self, list: u32, at: u32) {
+        let head = &mut self.heads[list as usize];
+        self.sides[at as usize].next = std::mem::replace(head, at);
+    }
+
+    /// Gives the values of a variable lists of their own, with the sides that are there.
+    fn make_singles(&mut self, state: &mut State, var: Var) {
+        let singles = to_u32(self.heads.len());
+        let values = state.var(var).values as usize;
+        self.heads.resize(self.heads.len() + values + 1, NONE);
+        state.var_mut(var).singles = singles;
+        if state.width(var) > 1 {
+            return;
+        }
+        let VarState {
+            owned, targeted, ..
+        } = *state.var(var);
+        let [owned, targeted] = [owned, targeted].map(|list| self.without_singles(singles, list));
+        let state = state.var_mut(var);
+        (state.owned, state.targeted) = (owned, targeted);
+    }
+
+    /// Puts the sides of a list that are about single values into the lists of these; gives the
+    /// rest.
+    fn without_singles(&mut self, singles: u32, mut list: u32) -> u32 {
+        let mut rest = NONE;
+        while list != NONE {
+            let at = list;
+            let side = &mut self.sides[at as usize];
+            list = side.next;
+            if side.own_word.is_power_of_two() {
+                let value = side.own_word.trailing_zeros();
+                self.put_single(singles + value, at);
+            } else {
+                side.next = std::mem::replace(&mut rest, at);
+            }
+        }
+        rest
+    }
+
+    /// The first constraint whose term is a value of a variable alone, if these have lists of their
+    /// own.
+    #[inline]
+    pub(super) fn singles(&self, state: &State, var: Var, value: u32) -> u32 {
+        match state.var(var).singles {
+            NONE => NONE,
+            singles => self.heads[(singles + value) as usize],
         }
     }
 
@@ -349,24 +414,29 @@ impl Constraints {
         Cause::Fact(to_u32(self.facts.len() - 1))
     }
 
-    /// Goes through the constraints of two terms of an owner that does not have many values.
-    pub(super) fn each_owned(&self, state: &State, owner: Var, mut see: impl FnMut(Term, Term)) {
+    /// Goes through the constraints of two terms that a value of an owner can have, unless there are
+    /// many values.
+    pub(super) fn each_owned(
+        &self,
+        state: &State,
+        owner: Var,
+        value: u32,
+        mut see: impl FnMut(Term, Term),
+    ) {
         if state.width(owner) > 1 {
             return;
         }
-        let mut at = state.var(owner).owned;
-        while at != NONE {
-            let side = self.side(at);
-            let own = Term {
-                var: owner,
-                set: side.own,
-            };
-            let other = Term {
-                var: side.other,
-                set: side.other_set,
-            };
-            see(own, other);
-            at = side.next;
+        for list in [state.var(owner).owned, self.singles(state, owner, value)] {
+            let mut at = list;
+            while at != NONE {
+                let side = self.side(at);
+                let own = Term {
+                    var: owner,
+                    set: side.own,
+                };
+                see(own, side.other_term());
+                at = side.next;
+            }
         }
     }
 }

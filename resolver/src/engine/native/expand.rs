@@ -359,7 +359,7 @@ impl Core {
         let values = self.state.var(target).values;
         let mut found = false;
         self.constraints
-            .each_owned(&self.state, owner, |own, other| {
+            .each_owned(&self.state, owner, value, |own, other| {
                 let refused = self.state.set(other);
                 found |= other.var == target
                     && words::contains(self.state.set(own), value)
@@ -374,7 +374,7 @@ impl Core {
     fn has_constraint(&self, [owner, target]: [Term; 2], value: u32) -> bool {
         let mut found = false;
         self.constraints
-            .each_owned(&self.state, owner.var, |own, other| {
+            .each_owned(&self.state, owner.var, value, |own, other| {
                 found |= other.var == target.var
                     && words::contains(self.state.set(own), value)
                     && self.state.set(other) == self.state.set(target);

@@ -182,6 +182,14 @@ impl Core {
     /// Looks at the constraints of two terms of a variable whose domain was reduced.
     #[inline]
     fn follow_all(&mut self, var: Var) -> Result<(), Reason> {
+        if self.state.var(var).singles != NONE
+            && let Some(value) = words::single(self.state.domain(var))
+        {
+            let mut at = self.constraints.singles(&self.state, var, value);
+            while at != NONE {
+                at = self.follow_side(at)?;
+            }
+        }
         if self.state.width(var) > 1 {
             return self.follow_values(var);
         }
@@ -197,15 +205,24 @@ impl Core {
         let domain = self.state.domain(var)[0];
         while at != NONE {
             let side = self.constraints.side(at);
-            if domain & !side.own_word == 0 {
-                let other = self.state.domain(side.other);
-                if other[0] & side.other_word != 0 || other.len() > 1 {
-                    self.exclude(side.other_term(), Reason::Binary(at / 2))?;
-                }
-            }
-            at = side.next;
+            at = if domain & !side.own_word == 0 {
+                self.follow_side(at)?
+            } else {
+                side.next
+            };
         }
         Ok(())
+    }
+
+    /// Follows a constraint whose term holds; gives the next in its list.
+    #[inline]
+    fn follow_side(&mut self, at: u32) -> Result<u32, Reason> {
+        let side = self.constraints.side(at);
+        let other = self.state.domain(side.other);
+        if other[0] & side.other_word != 0 || other.len() > 1 {
+            self.exclude(side.other_term(), Reason::Binary(at / 2))?;
+        }
+        Ok(side.next)
     }
 
     /// Looks at those that waited for values which are gone, and at those that are looked at each

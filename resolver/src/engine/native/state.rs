@@ -53,6 +53,11 @@ pub(super) struct VarState {
     pub(super) owned: u32,
     /// The first one in which others depend on it.
     pub(super) targeted: u32,
+    /// Where the lists begin, one a value, of the constraints whose term is that value alone;
+    /// [`NONE`] as long as there are few, which stand among the others.
+    pub(super) singles: u32,
+    /// How many of these there are.
+    pub(super) single_count: u32,
     pub(super) queued: bool,
     /// Whether the variable has its place in the order of decisions.
     pub(super) ordered: bool,
@@ -142,6 +147,8 @@ impl State {
             head: NONE,
             owned: NONE,
             targeted: NONE,
+            singles: NONE,
+            single_count: 0,
             queued: false,
             ordered: false,
             conflicts: 0,

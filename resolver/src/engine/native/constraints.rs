@@ -8,7 +8,7 @@ use crate::encoding::Fact;
 use crate::index::{NONE, to_u32};
 
 use super::state::{Reason, Set, State, Term, Var, VarState};
-use super::words;
+use super::words::{self, Below};
 
 /// What a constraint rests on.
 #[derive(Debug, Clone, Copy)]
@@ -55,6 +55,14 @@ impl Side {
     }
 }
 
+/// A clause that watches a term of a variable.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Watch {
+    pub(super) clause: u32,
+    /// The first word of the term's set. Mostly it tells that the term does not hold.
+    pub(super) word: u64,
+}
+
 #[derive(Debug, Clone, Copy)]
 struct Clause {
     /// Where its terms stand. The first two are watched.
@@ -74,7 +82,7 @@ pub(super) struct Constraints {
     causes: Vec<Cause>,
     clauses: Vec<Clause>,
     terms: Vec<Term>,
-    watches: Vec<Vec<u32>>,
+    watches: Vec<Vec<Watch>>,
     /// For each value of variables with many values the first side that waits for it to go; and for
     /// each value of variables with many constraints about single values the first one of these.
     heads: Vec<u32>,
@@ -127,7 +135,13 @@ impl Constraints {
         list: impl FnOnce(&mut VarState) -> &mut u32,
     ) {
         let is_wide = state.width(term.var) > 1;
-        if let Some(value) = words::single(state.set(term)) {
+        let absent = state.var(term.var).values;
+        let below = words::below(state.set(term), absent);
+        if below != Below::Several {
+            let value = match below {
+                Below::One(value) => value,
+                _ => absent,
+            };
             let var = state.var_mut(term.var);
             var.single_count += 1;
             if var.singles == NONE && (is_wide || var.single_count > MANY_SINGLES) {
@@ -166,24 +180,27 @@ impl Constraints {
         let VarState {
             owned, targeted, ..
         } = *state.var(var);
-        let [owned, targeted] = [owned, targeted].map(|list| self.without_singles(singles, list));
+        let [owned, targeted] =
+            [owned, targeted].map(|list| self.without_singles(state, var, list));
         let state = state.var_mut(var);
         (state.owned, state.targeted) = (owned, targeted);
     }
 
     /// Puts the sides of a list that are about single values into the lists of these; gives the
     /// rest.
-    fn without_singles(&mut self, singles: u32, mut list: u32) -> u32 {
+    fn without_singles(&mut self, state: &State, var: Var, mut list: u32) -> u32 {
+        let VarState {
+            singles, values, ..
+        } = *state.var(var);
         let mut rest = NONE;
         while list != NONE {
             let at = list;
             let side = &mut self.sides[at as usize];
             list = side.next;
-            if side.own_word.is_power_of_two() {
-                let value = side.own_word.trailing_zeros();
-                self.put_single(singles + value, at);
-            } else {
-                side.next = std::mem::replace(&mut rest, at);
+            match words::below(&[side.own_word], values) {
+                Below::One(value) => self.put_single(singles + value, at),
+                Below::Nothing => self.put_single(singles + values, at),
+                Below::Several => side.next = std::mem::replace(&mut rest, at),
             }
         }
         rest
@@ -294,29 +311,31 @@ impl Constraints {
         };
         terms.sort_by_key(|term| std::cmp::Reverse(since(term)));
         let (first, second) = (terms[0], terms.get(1).copied());
-        self.watch(first.var, clause);
+        self.watch(state, first, clause);
         if let Some(second) = second {
-            self.watch(second.var, clause);
+            self.watch(state, second, clause);
         }
         (first, second)
     }
 
-    fn watch(&mut self, var: Var, clause: u32) {
-        if self.watches.len() <= var as usize {
-            self.watches.resize_with(var as usize + 1, Vec::new);
+    fn watch(&mut self, state: &State, term: Term, clause: u32) {
+        let var = term.var as usize;
+        if self.watches.len() <= var {
+            self.watches.resize_with(var + 1, Vec::new);
         }
-        self.watches[var as usize].push(clause);
+        let word = state.set(term)[0];
+        self.watches[var].push(Watch { clause, word });
     }
 
     /// The clauses that watch a variable, to be given back with [`put_watchers`].
-    pub(super) fn take_watchers(&mut self, var: Var) -> Vec<u32> {
+    pub(super) fn take_watchers(&mut self, var: Var) -> Vec<Watch> {
         match self.watches.get_mut(var as usize) {
             Some(watchers) => std::mem::take(watchers),
             None => Vec::new(),
         }
     }
 
-    pub(super) fn put_watchers(&mut self, var: Var, watchers: Vec<u32>) {
+    pub(super) fn put_watchers(&mut self, var: Var, watchers: Vec<Watch>) {
         if let Some(place) = self.watches.get_mut(var as usize) {
             place.extend(watchers);
         }
@@ -341,8 +360,8 @@ impl Constraints {
             return Visit::Unit(terms[0]);
         };
         terms.swap(1, free);
-        let watched = terms[1].var;
-        self.watch(watched, clause);
+        let watched = terms[1];
+        self.watch(state, watched, clause);
         Visit::Moved
     }
 

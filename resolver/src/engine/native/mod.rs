@@ -24,9 +24,10 @@ use crate::word_set::WordSet;
 
 use super::{Budget, Exhausted, Found, Outcome};
 use analysis::{Analysis, Lesson};
-use constraints::{Constraints, Visit};
+use constraints::{Constraints, Visit, Watch};
 use order::{Agenda, Order, Targets};
 use state::{Reason, State, Term, Var};
+use words::Below;
 
 /// A search goes back no further than necessary to where what was learned applies if that is so
 /// many levels away: taking thousands of decisions again costs more than it brings.
@@ -182,12 +183,16 @@ impl Core {
     /// Looks at the constraints of two terms of a variable whose domain was reduced.
     #[inline]
     fn follow_all(&mut self, var: Var) -> Result<(), Reason> {
-        if self.state.var(var).singles != NONE
-            && let Some(value) = words::single(self.state.domain(var))
-        {
-            let mut at = self.constraints.singles(&self.state, var, value);
-            while at != NONE {
-                at = self.follow_side(at)?;
+        if self.state.var(var).singles != NONE {
+            let absent = self.state.var(var).values;
+            match words::below(self.state.domain(var), absent) {
+                Below::Several => {}
+                Below::One(value) => self.follow_single(var, value)?,
+                Below::Nothing => {
+                    for value in 0..=absent {
+                        self.follow_single(var, value)?;
+                    }
+                }
             }
         }
         if self.state.width(var) > 1 {
@@ -197,6 +202,24 @@ impl Core {
         let (owned, targeted) = (state.owned, state.targeted);
         self.follow(var, owned)?;
         self.follow(var, targeted)
+    }
+
+    /// Looks at those whose term is a value alone, or that the variable is absent.
+    fn follow_single(&mut self, var: Var, value: u32) -> Result<(), Reason> {
+        let mut at = self.constraints.singles(&self.state, var, value);
+        if self.state.width(var) == 1 {
+            return self.follow(var, at);
+        }
+        while at != NONE {
+            let side = self.constraints.side(at);
+            let own = Term { var, set: side.own };
+            at = if self.state.holds(own) {
+                self.follow_side(at)?
+            } else {
+                side.next
+            };
+        }
+        Ok(())
     }
 
     /// Looks at those in a list.
@@ -271,9 +294,14 @@ impl Core {
     fn visit_watchers(&mut self, var: Var) -> Result<(), Reason> {
         let mut watchers = self.constraints.take_watchers(var);
         let mut result = Ok(());
+        let domain = self.state.domain(var)[0];
         let mut at = 0;
         while at < watchers.len() {
-            let clause = watchers[at];
+            let Watch { clause, word } = watchers[at];
+            if domain & !word != 0 {
+                at += 1;
+                continue;
+            }
             match self.constraints.visit(&self.state, clause, var) {
                 Visit::Nothing => at += 1,
                 Visit::Moved => {

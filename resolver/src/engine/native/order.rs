@@ -205,38 +205,59 @@ impl Order {
 /// values.
 #[derive(Debug, Default)]
 pub(super) struct Agenda {
-    heap: BinaryHeap<(u32, Reverse<u32>, Reverse<Var>)>,
+    heap: BinaryHeap<(Urgency, Reverse<Var>)>,
+    /// For each variable the highest urgency with which it is in the heap.
+    known: Vec<Option<Urgency>>,
 }
+
+/// How often a variable took part in conflicts, and how few values it has.
+type Urgency = (u32, Reverse<u32>);
 
 impl Agenda {
     pub(super) fn add(&mut self, state: &State, var: Var) {
         if state.is_present(var) && state.value(var).is_none() {
-            self.heap.push(Self::key(state, var));
+            self.push(Self::urgency(state, var), var);
         }
     }
 
-    fn key(state: &State, var: Var) -> (u32, Reverse<u32>, Reverse<Var>) {
+    /// Adds a variable, unless it is there and will come up in time.
+    fn push(&mut self, urgency: Urgency, var: Var) {
+        if self.known.len() <= var as usize {
+            self.known.resize(var as usize + 1, None);
+        }
+        let known = &mut self.known[var as usize];
+        if *known < Some(urgency) {
+            *known = Some(urgency);
+            self.heap.push((urgency, Reverse(var)));
+        }
+    }
+
+    fn urgency(state: &State, var: Var) -> Urgency {
         let values = words::count(state.domain(var));
-        (state.var(var).conflicts, Reverse(values), Reverse(var))
+        (state.var(var).conflicts, Reverse(values))
     }
 
     /// The variable to decide next.
     pub(super) fn next(&mut self, state: &State) -> Option<Var> {
-        while let Some(known) = self.heap.pop() {
-            let Reverse(var) = known.2;
+        while let Some((urgency, Reverse(var))) = self.heap.pop() {
+            let known = &mut self.known[var as usize];
+            if *known == Some(urgency) {
+                *known = None;
+            }
             if !state.is_present(var) || state.value(var).is_some() {
                 continue;
             }
-            let now = Self::key(state, var);
-            if now == known {
+            let now = Self::urgency(state, var);
+            if now == urgency {
                 return Some(var);
             }
-            self.heap.push(now);
+            self.push(now, var);
         }
         None
     }
 
     pub(super) fn clear(&mut self) {
         self.heap.clear();
+        self.known.clear();
     }
 }

@@ -53,8 +53,8 @@ pub(super) struct VarState {
     pub(super) owned: u32,
     /// The first one in which others depend on it.
     pub(super) targeted: u32,
-    /// Where the lists begin, one a value, of the constraints whose term is that value alone;
-    /// [`NONE`] as long as there are few, which stand among the others.
+    /// Where the lists begin, one a value, of the constraints whose term is that value alone, or that
+    /// it is absent; [`NONE`] as long as there are few, which stand among the others.
     pub(super) singles: u32,
     /// How many of these there are.
     pub(super) single_count: u32,

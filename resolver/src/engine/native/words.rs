@@ -59,6 +59,33 @@ pub(super) fn single(set: &[u64]) -> Option<u32> {
     found
 }
 
+/// What is left of a set without its greatest possible number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Below {
+    Nothing,
+    One(u32),
+    Several,
+}
+
+/// The numbers of a set that are less than `end`, which is the greatest that it can have.
+#[inline]
+pub(super) fn below(set: &[u64], end: u32) -> Below {
+    let mut found = Below::Nothing;
+    for (base, word) in (0_u32..).step_by(64).zip(set) {
+        let word = match end.checked_sub(base) {
+            Some(bit @ 0..64) => word & !(1 << bit),
+            _ => *word,
+        };
+        if word != 0 {
+            if found != Below::Nothing || !word.is_power_of_two() {
+                return Below::Several;
+            }
+            found = Below::One(base + word.trailing_zeros());
+        }
+    }
+    found
+}
+
 /// The greatest number below `end`.
 #[inline]
 pub(super) fn last_below(set: &[u64], end: u32) -> Option<u32> {

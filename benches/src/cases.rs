@@ -67,9 +67,12 @@ pub fn all(seed: u64) -> Vec<Case> {
     let small = Shape::without_conflicts(1_000, 20);
     let middle = Shape::without_conflicts(10_000, 20);
     let large = Shape::without_conflicts(100_000, 10);
+    // A tenth of the large one, to see how time grows.
+    let tenth = Shape::without_conflicts(10_000, 10);
     let shapes = [
         small,
         middle,
+        tenth,
         large,
         small.with_conflicts(300, 1000),
         small.with_conflicts(300, 1000).unsolvable(),
@@ -77,6 +80,7 @@ pub fn all(seed: u64) -> Vec<Case> {
         middle.with_conflicts(10, 20),
         middle.with_conflicts(20, 100),
         middle.with_conflicts(20, 100).unsolvable(),
+        tenth.with_conflicts(20, 50),
         large.with_conflicts(20, 50),
         small.with_classes(30),
         small.with_classes(30).unsolvable(),

@@ -162,6 +162,13 @@ impl Row {
         Ok(first.map(|(_, solvable)| solvable.as_slice()))
     }
 
+    /// The most memory, in MiB, that a solver took on top of what it keeps of the universe, if that
+    /// is known.
+    fn peak(&self, column: usize) -> Option<f64> {
+        let peak = self.solvers[column].as_ref()?.memory.peak;
+        (peak > 0).then(|| mebibytes(peak as u64))
+    }
+
     fn result(&self) -> String {
         let Ok(Some(solvable)) = self.solvable() else {
             return "?".to_owned();
@@ -264,7 +271,8 @@ impl Comparison {
         text
     }
 
-    /// The geometric means of how many times as fast as the first peer each solver is.
+    /// The geometric means of how many times as fast as the first peer each solver is, and of how much
+    /// of its memory each takes.
     pub fn means(&self) -> String {
         let mut text = "| times as fast as ".to_owned();
         let _ = write!(text, "{} | cases |", self.columns[1]);
@@ -289,6 +297,17 @@ impl Comparison {
                     None => write!(text, " - |"),
                 };
             }
+        }
+        text.push_str("\n| peak memory | |");
+        for column in 0..self.columns.len() {
+            let shares = self.rows.iter().filter_map(|row| {
+                let [own, other] = [column, 1].map(|column| row.peak(column));
+                Some(own? / other?)
+            });
+            let _ = match geometric_mean(shares) {
+                Some(mean) => write!(text, " {mean:.2} |"),
+                None => write!(text, " - |"),
+            };
         }
         text.push('\n');
         text

@@ -82,6 +82,24 @@ impl Reply {
     }
 }
 
+/// What becomes of the body of an answer while it arrives.
+pub(super) trait Reader {
+    type Output;
+
+    /// Takes the next piece.
+    fn take(&mut self, piece: &[u8]) -> Result<(), Fault>;
+
+    /// Says what the whole body is worth.
+    fn finish(self) -> Result<Self::Output, Fault>;
+}
+
+/// The beginning of an answer.
+enum Opened {
+    Body { response: Response, is_new: bool },
+    Unchanged,
+    Absent,
+}
+
 /// Sends requests to one registry.
 pub(super) struct Transport {
     pub(super) name: RegistryName,
@@ -164,18 +182,58 @@ impl Transport {
         ask: &Ask,
         check: impl Fn(Reply) -> Result<T, Fault>,
     ) -> Result<T, Failed> {
+        let attempt = || async {
+            let reply = match self.open(ask).await? {
+                Opened::Body { response, is_new } => Reply::Found {
+                    body: read_body(response, ask.limit).await?,
+                    is_new,
+                },
+                Opened::Unchanged => Reply::Unchanged,
+                Opened::Absent => Reply::Absent,
+            };
+            check(reply)
+        };
+        self.insist(ask, attempt).await
+    }
+
+    /// Likewise for an answer that has to have a body, and is read while it arrives. `begin` is
+    /// called for each try.
+    pub(super) async fn stream<R: Reader>(
+        &self,
+        ask: &Ask,
+        begin: impl Fn() -> R,
+    ) -> Result<R::Output, Failed> {
+        let attempt = || async {
+            let response = match self.open(ask).await? {
+                Opened::Body { response, .. } => response,
+                Opened::Unchanged => return Err(Reply::Unchanged.body().expect_err("no body")),
+                Opened::Absent => return Err(Reply::Absent.body().expect_err("no body")),
+            };
+            let mut reader = begin();
+            each_piece(response, ask.limit, |piece| reader.take(piece)).await?;
+            reader.finish()
+        };
+        self.insist(ask, attempt).await
+    }
+
+    /// Tries until it works or cannot work.
+    async fn insist<T, F: Future<Output = Result<T, Fault>>>(
+        &self,
+        ask: &Ask,
+        attempt: impl Fn() -> F,
+    ) -> Result<T, Failed> {
         let policy = self.options.retry;
         let tries = Cell::new(0);
-        let attempt = || async {
+        let counted = || {
             tries.set(tries.get() + 1);
-            self.attempt(ask).await.and_then(&check)
+            attempt()
         };
         let delays = ExponentialBuilder::default()
             .with_min_delay(policy.first_delay)
             .with_max_delay(policy.longest_delay)
             .with_max_times(policy.tries.saturating_sub(1))
             .with_jitter();
-        let outcome = attempt
+        let outcome = counted
             .retry(delays)
             .sleep(tokio::time::sleep)
             .when(|fault: &Fault| {
@@ -202,14 +260,14 @@ impl Transport {
         })
     }
 
-    /// One try: sends, follows, and reads the body.
-    async fn attempt(&self, ask: &Ask) -> Result<Reply, Fault> {
+    /// Sends a request once and follows where it leads.
+    async fn open(&self, ask: &Ask) -> Result<Opened, Fault> {
         let mut url = ask.url.clone();
         for _ in 0..=MAX_REDIRECTS {
             let response = self.send_once(ask, &url).await?;
             let status = response.status();
             if !(status.is_redirection() && status != StatusCode::NOT_MODIFIED) {
-                return read_reply(response, ask).await;
+                return judge(response, ask).await;
             }
             url = self.followed(ask, &url, status, response.headers())?;
         }
@@ -324,20 +382,19 @@ impl Transport {
     }
 }
 
-/// Reads the body of an answer and says what kind of answer it is.
-async fn read_reply(response: Response, ask: &Ask) -> Result<Reply, Fault> {
+/// Says what kind of answer it is.
+async fn judge(response: Response, ask: &Ask) -> Result<Opened, Fault> {
     let status = response.status();
     if status == StatusCode::NOT_MODIFIED {
-        return Ok(Reply::Unchanged);
+        return Ok(Opened::Unchanged);
     }
     if status.is_success() {
         let is_new = status == StatusCode::CREATED;
-        let body = read_body(response, ask.limit).await?;
-        return Ok(Reply::Found { body, is_new });
+        return Ok(Opened::Body { response, is_new });
     }
     let is_absence = matches!(status.as_u16(), 404 | 410 | 451);
     if is_absence && ask.method == Method::GET {
-        return Ok(Reply::Absent);
+        return Ok(Opened::Absent);
     }
     let retry_after = retry_after(response.headers());
     let body = read_body(response, MAX_ERROR_BYTES)
@@ -369,31 +426,46 @@ async fn read_reply(response: Response, ask: &Ask) -> Result<Reply, Fault> {
 }
 
 /// Reads a body to its end, which has to be where the registry said.
-async fn read_body(mut response: Response, limit: u64) -> Result<Vec<u8>, Fault> {
+async fn read_body(response: Response, limit: u64) -> Result<Vec<u8>, Fault> {
+    // What is announced is not believed beyond a point: the body has to come first.
+    let announced = response.content_length().unwrap_or_default();
+    let room = usize::try_from(announced.min(1 << 20)).unwrap_or_default();
+    let mut body = Vec::with_capacity(room);
+    each_piece(response, limit, |piece| {
+        body.extend_from_slice(piece);
+        Ok(())
+    })
+    .await?;
+    Ok(body)
+}
+
+/// Hands on a body in pieces, to its end.
+async fn each_piece(
+    mut response: Response,
+    limit: u64,
+    mut take: impl FnMut(&[u8]) -> Result<(), Fault>,
+) -> Result<(), Fault> {
     let too_large = || {
         let reason = format!("the answer has more than the limit of {limit} bytes");
         Fault::new(FaultKind::Malformed, reason)
     };
-    let announced = response.content_length().unwrap_or_default();
-    if announced > limit {
+    if response.content_length().unwrap_or_default() > limit {
         return Err(too_large());
     }
-    // What is announced is not believed beyond a point: the body has to come first.
-    let room = usize::try_from(announced.min(1 << 20)).unwrap_or_default();
-    let mut body = Vec::with_capacity(room);
+    let mut length = 0;
     loop {
         match response.chunk().await {
-            Ok(Some(chunk)) => {
-                if (body.len() + chunk.len()) as u64 > limit {
+            Ok(Some(piece)) => {
+                length += piece.len() as u64;
+                if length > limit {
                     return Err(too_large());
                 }
-                body.extend_from_slice(&chunk);
+                take(&piece)?;
             }
-            Ok(None) => return Ok(body),
+            Ok(None) => return Ok(()),
             Err(error) => {
                 let reason = format!(
-                    "the answer was cut off after {} bytes: {}",
-                    body.len(),
+                    "the answer was cut off after {length} bytes: {}",
                     told(&error.without_url())
                 );
                 return Err(Fault::transient(FaultKind::Unreachable, reason));

@@ -6,8 +6,8 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{PackageName, RegistryName};
 
 use crate::protocol::{
-    Digest, NamesLine, Proof, PublicKey, SignedSnapshot, Snapshot, SnapshotError, leaf_hash,
-    root_of_path,
+    Digest, NamesLine, Proof, ProvedNodes, PublicKey, SignedSnapshot, Snapshot, SnapshotError,
+    leaf_hash,
 };
 
 /// What was seen of the state of a registry.
@@ -121,24 +121,35 @@ pub(super) fn accept(
     Ok(Some((snapshot, seen)))
 }
 
-/// Whether a document belongs to a state.
-pub(super) fn check_document(
-    snapshot: &Snapshot,
-    name: &PackageName,
-    sha256: Digest,
-    proof: Option<&Proof>,
-) -> Result<(), Distrust> {
-    let line = NamesLine {
-        name: name.clone(),
-        sha256,
-    };
-    let leaf = leaf_hash(line.to_line().as_bytes());
-    let root =
-        proof.and_then(|Proof { index, path }| root_of_path(&leaf, *index, snapshot.names, path));
-    if root == Some(snapshot.root) {
-        Ok(())
-    } else {
-        Err(Distrust::NotInState(name.clone()))
+/// Whether documents belong to a state.
+pub(super) struct Belonging {
+    proved: ProvedNodes,
+}
+
+impl Belonging {
+    pub(super) fn new(snapshot: &Snapshot) -> Self {
+        Self {
+            proved: ProvedNodes::new(snapshot.root, snapshot.names),
+        }
+    }
+
+    /// Checks the proof of a document.
+    pub(super) fn check(
+        &mut self,
+        name: &PackageName,
+        sha256: Digest,
+        proof: Option<&Proof>,
+    ) -> Result<(), Distrust> {
+        let line = NamesLine {
+            name: name.clone(),
+            sha256,
+        };
+        let leaf = leaf_hash(line.to_line().as_bytes());
+        if proof.is_some_and(|Proof { index, path }| self.proved.prove(&leaf, *index, path)) {
+            Ok(())
+        } else {
+            Err(Distrust::NotInState(name.clone()))
+        }
     }
 }
 
@@ -248,7 +259,9 @@ mod tests {
             path: tree.audit_path(index).expect("a leaf"),
         };
         let check = |name: &PackageName, text: &str, proof: Option<&Proof>| {
-            check_document(&snapshot, name, Digest::of(text.as_bytes()), proof).is_ok()
+            Belonging::new(&snapshot)
+                .check(name, Digest::of(text.as_bytes()), proof)
+                .is_ok()
         };
         assert!(check(&a, "a", Some(&proof(0))));
         assert!(check(&b, "b", Some(&proof(1))));

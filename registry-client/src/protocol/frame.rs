@@ -1,5 +1,6 @@
 //! The frames that the answer to a batch request is made of.
 
+use bytes::Bytes;
 use pkgres_manifest::PackageName;
 
 use super::{Digest, SignedSnapshot};
@@ -44,7 +45,7 @@ pub enum Frame {
         /// The digest of the document.
         sha256: Digest,
         /// The document.
-        document: Vec<u8>,
+        document: Bytes,
         /// Its place in the snapshot; absent where nothing is signed.
         proof: Option<Proof>,
     },
@@ -101,7 +102,8 @@ pub(super) struct Header {
 
 impl Frame {
     /// A document that is new to whoever asked.
-    pub fn changed(name: PackageName, document: Vec<u8>, proof: Option<Proof>) -> Self {
+    pub fn changed(name: PackageName, document: impl Into<Bytes>, proof: Option<Proof>) -> Self {
+        let document = document.into();
         Self::Changed {
             name,
             sha256: Digest::of(&document),
@@ -174,6 +176,20 @@ impl Frame {
     }
 }
 
+/// The line before a document, as [`Header`] reads it. Answers have a thousand of them, so nothing
+/// is copied for it.
+#[derive(serde::Serialize)]
+struct Announcement<'frame> {
+    name: &'frame PackageName,
+    status: &'static str,
+    sha256: &'frame Digest,
+    length: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proof: Option<&'frame [Digest]>,
+}
+
 fn encode_changed(
     name: &PackageName,
     sha256: &Digest,
@@ -181,15 +197,20 @@ fn encode_changed(
     proof: Option<&Proof>,
     answer: &mut Vec<u8>,
 ) {
-    let header = Header {
-        name: Some(name.clone()),
-        sha256: Some(*sha256),
-        length: Some(length),
+    let announcement = Announcement {
+        name,
+        status: "changed",
+        sha256,
+        length,
         index: proof.map(|proof| proof.index),
-        proof: proof.map(|proof| proof.path.clone()),
-        ..Header::of("changed")
+        proof: proof.map(|proof| proof.path.as_slice()),
     };
-    header.encode(answer);
+    encode(&announcement, answer);
+}
+
+fn encode(line: &impl serde::Serialize, answer: &mut Vec<u8>) {
+    serde_json::to_writer(&mut *answer, line).expect("writing to memory does not fail");
+    answer.push(b'\n');
 }
 
 impl Header {
@@ -201,7 +222,6 @@ impl Header {
     }
 
     fn encode(&self, answer: &mut Vec<u8>) {
-        serde_json::to_writer(&mut *answer, self).expect("writing to memory does not fail");
-        answer.push(b'\n');
+        encode(self, answer);
     }
 }

@@ -1,6 +1,6 @@
 //! A resolution as a tree of who requires what.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
 use pkgres_manifest::{PackageName, ReleaseSource, Version};
@@ -14,7 +14,7 @@ pub(crate) fn tree(
     core: Option<&PackageName>,
     depth: Option<usize>,
 ) -> String {
-    let packages: BTreeMap<(&PackageName, &Version), &ResolvedPackage> = resolution
+    let packages: HashMap<(&PackageName, &Version), &ResolvedPackage> = resolution
         .packages()
         .iter()
         .map(|package| ((&package.name, &package.version), package))
@@ -26,7 +26,7 @@ pub(crate) fn tree(
     let mut printer = Printer {
         packages,
         hidden: core.filter(|_| !several_cores),
-        shown: BTreeSet::new(),
+        shown: HashSet::new(),
         depth: depth.unwrap_or(usize::MAX),
         text: String::new(),
     };
@@ -38,9 +38,9 @@ pub(crate) fn tree(
 }
 
 struct Printer<'a> {
-    packages: BTreeMap<(&'a PackageName, &'a Version), &'a ResolvedPackage>,
+    packages: HashMap<(&'a PackageName, &'a Version), &'a ResolvedPackage>,
     hidden: Option<&'a PackageName>,
-    shown: BTreeSet<(&'a PackageName, &'a Version)>,
+    shown: HashSet<(&'a PackageName, &'a Version)>,
     depth: usize,
     text: String,
 }

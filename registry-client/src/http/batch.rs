@@ -8,7 +8,7 @@ use pkgres_manifest::PackageName;
 use reqwest::Method;
 
 use crate::protocol::{
-    BatchRequest, Config, Digest, Frame, FrameDecoder, FrameError, FrameLimits, Proof,
+    BatchRequest, Config, Digest, Frame, FrameDecoder, FrameError, FrameLimits, Neighbour, Proof,
     SignedSnapshot, Snapshot,
 };
 use crate::registry::RegistryError;
@@ -45,6 +45,7 @@ enum Part {
     },
     Absent {
         name: PackageName,
+        beside: Vec<Neighbour>,
     },
     Truncated {
         names: Vec<PackageName>,
@@ -170,17 +171,23 @@ impl HttpRegistry {
                     }
                     answered.push(name);
                 }
-                Part::Absent { name } => session.set(name, None, serial),
+                Part::Absent { name, .. } => session.set(name, None, serial),
                 Part::Truncated { names } => truncated.extend(names),
             }
         }
-        // A closure has everything that is required, unless it says otherwise.
+        // A closure has everything that is required, unless it says otherwise; which has to be
+        // proved where the registry signs.
         let left_out: BTreeSet<&PackageName> = truncated.iter().collect();
         for name in &answered {
             for required in session.required_by(name).iter() {
-                if !session.is_fresh(required) && !left_out.contains(required) {
-                    session.set(required.clone(), None, serial);
+                if session.is_fresh(required) || left_out.contains(required) {
+                    continue;
                 }
+                if root.is_some() {
+                    let distrust = Distrust::AbsenceNotProved(required.clone());
+                    return Err(distrust.to_diagnostic(&self.transport.name).into());
+                }
+                session.set(required.clone(), None, serial);
             }
         }
         Ok(truncated)
@@ -208,7 +215,8 @@ fn check_parts(snapshot: &Snapshot, parts: &[Part]) -> Result<(), Distrust> {
                 sha256,
                 proof,
             } => belonging.check(name, *sha256, proof.as_ref())?,
-            Part::Absent { .. } | Part::Truncated { .. } => {}
+            Part::Absent { name, beside } => belonging.check_absence(name, beside)?,
+            Part::Truncated { .. } => {}
         }
     }
     Ok(())
@@ -272,7 +280,7 @@ impl Reader for Arriving<'_> {
                     sha256,
                     proof,
                 },
-                Frame::Absent { name } => Part::Absent { name },
+                Frame::Absent { name, beside } => Part::Absent { name, beside },
                 Frame::Truncated { names } => Part::Truncated { names },
             });
         }

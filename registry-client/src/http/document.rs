@@ -221,10 +221,14 @@ pub(super) fn read_all(
     threads: usize,
     own: &mut DocumentReader,
 ) {
+    let unread: Vec<_> = documents
+        .iter()
+        .filter(|(_, document)| document.lock().is_none())
+        .cloned()
+        .collect();
+    let threads = threads.min(unread.len());
     let add = |queue: &ReadingQueue| {
-        for (name, document) in documents {
-            queue.add(name.clone(), Arc::clone(document));
-        }
+        queue.lock().documents = unread.into();
         Ok::<_, std::convert::Infallible>(())
     };
     let Ok(()) = ReadingQueue::read_during(threads, own, add);

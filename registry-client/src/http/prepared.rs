@@ -47,7 +47,7 @@ impl HttpRegistry {
             Prepared::Done(index) => return Ok(Some(Arc::clone(index))),
         }
         self.ensure(session, names)?;
-        let documents = documents_of(session, names);
+        let mut documents = documents_of(session, names);
         if documents.len() < WORTH_WHILE {
             session.prepared = Prepared::TooFew;
             return Ok(None);
@@ -61,13 +61,17 @@ impl HttpRegistry {
             return Ok(Some(remember(session, index)));
         }
         // Documents of the cache are used now, so that it matters whether they are whole.
-        if session.forget_damaged(documents.iter().map(|(name, _)| name)) {
-            self.ensure(session, names)?;
+        let damaged = session.forget_damaged(documents.iter().map(|(name, _)| name));
+        if !damaged.is_empty() {
+            if !self.transport.options.offline {
+                self.ensure(session, &damaged)?;
+            }
+            documents = documents_of(session, names);
         }
-        let index = self.compile(session, names);
+        let index = self.compile(session, &documents);
         let index = remember(session, index);
         if let Some(slot) = slot {
-            let source = self.source(&documents_of(session, names));
+            let source = self.source(&documents);
             let kept = Arc::clone(&index);
             self.write(move || {
                 if let Some(bytes) = kept.to_bytes(&source.0) {
@@ -79,12 +83,15 @@ impl HttpRegistry {
         Ok(Some(index))
     }
 
-    fn compile(&self, session: &mut Session, names: &[PackageName]) -> CompiledIndex {
-        let documents = documents_of(session, names);
+    fn compile(
+        &self,
+        session: &mut Session,
+        documents: &[(PackageName, Arc<Document>)],
+    ) -> CompiledIndex {
         let threads = self.transport.options.threads.get();
-        read_all(&documents, threads, &mut session.reader);
+        read_all(documents, threads, &mut session.reader);
         let mut records: Vec<IndexRecord> = Vec::new();
-        for (name, document) in &documents {
+        for (name, document) in documents {
             records.extend(
                 document
                     .take_records(name, &mut session.reader)

@@ -198,21 +198,19 @@ impl Session {
         found
     }
 
-    /// Forgets documents that turn out to be damaged on the disk.
+    /// Forgets documents that turn out to be damaged on the disk; gives their packages.
     pub(super) fn forget_damaged<'name>(
         &mut self,
         names: impl IntoIterator<Item = &'name PackageName>,
-    ) -> bool {
-        let mut is_any = false;
-        for name in names {
-            if self
-                .document(name)
-                .is_some_and(|document| !document.is_whole())
-            {
-                self.entries.remove(name);
-                is_any = true;
-            }
+    ) -> Vec<PackageName> {
+        let is_damaged = |name: &&PackageName| {
+            let document = self.document(name);
+            document.is_some_and(|document| !document.is_whole())
+        };
+        let damaged: Vec<_> = names.into_iter().filter(is_damaged).cloned().collect();
+        for name in &damaged {
+            self.entries.remove(name);
         }
-        is_any
+        damaged
     }
 }

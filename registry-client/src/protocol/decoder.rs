@@ -228,7 +228,10 @@ impl FrameDecoder {
                 sha256: sha256()?,
                 proof,
             },
-            "absent" => Frame::Absent { name: name()? },
+            "absent" => Frame::Absent {
+                name: name()?,
+                beside: header.beside,
+            },
             "truncated" => Frame::Truncated {
                 names: header.names.ok_or_else(|| missing("names"))?,
             },
@@ -253,6 +256,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::protocol::Neighbour;
 
     fn name(text: &str) -> PackageName {
         PackageName::parse(text).expect("a name")
@@ -271,7 +275,19 @@ mod tests {
                 sha256: Digest::of(b"d"),
                 proof,
             },
-            Frame::Absent { name: name("a.E") },
+            Frame::Absent {
+                name: name("a.E"),
+                beside: vec![Neighbour {
+                    name: name("a.D"),
+                    sha256: Digest::of(b"d"),
+                    index: 3,
+                    proof: vec![Digest::of(b"a")],
+                }],
+            },
+            Frame::Absent {
+                name: name("a.F"),
+                beside: Vec::new(),
+            },
             Frame::Truncated {
                 names: vec![name("a.F")],
             },

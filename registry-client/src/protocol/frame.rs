@@ -15,6 +15,19 @@ pub struct Proof {
     pub path: Vec<Digest>,
 }
 
+/// A package that stands directly before or behind the place where one would be that there is not.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Neighbour {
+    /// The package.
+    pub name: PackageName,
+    /// The digest of its document.
+    pub sha256: Digest,
+    /// Its place among all names.
+    pub index: u64,
+    /// The audit path of its line.
+    pub proof: Vec<Digest>,
+}
+
 /// A part of the answer to a batch request.
 ///
 /// ```
@@ -62,6 +75,9 @@ pub enum Frame {
     Absent {
         /// The package.
         name: PackageName,
+        /// The names before and behind the place where it would be, if there are such; which proves
+        /// that it is not there. Nothing where nothing is signed.
+        beside: Vec<Neighbour>,
     },
     /// The closure has more packages than the answer has room for: these are to be asked for.
     Truncated {
@@ -92,6 +108,8 @@ pub(super) struct Header {
     pub(super) index: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) proof: Option<Vec<Digest>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) beside: Vec<Neighbour>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) names: Option<Vec<PackageName>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -138,9 +156,10 @@ impl Frame {
                 };
                 header.encode(answer);
             }
-            Self::Absent { name } => {
+            Self::Absent { name, beside } => {
                 let header = Header {
                     name: Some(name.clone()),
+                    beside: beside.clone(),
                     ..Header::of("absent")
                 };
                 header.encode(answer);

@@ -1,7 +1,7 @@
 //! The Merkle tree of RFC 6962, section 2.1: one digest for a list of texts, and short proofs that
 //! a text is in the list at its place.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use sha2::{Digest as _, Sha256};
 
@@ -74,6 +74,27 @@ impl MerkleTree {
                 level.get(neighbour).copied()
             });
         Some(beside.collect())
+    }
+
+    /// The part of an [audit path](Self::audit_path) that is needed by somebody who was shown other
+    /// leaves of the tree before: it ends where it meets what `shown` has. Notes there what is shown
+    /// now.
+    pub fn rest_of_path(&self, index: usize, shown: &mut ShownNodes) -> Option<Vec<Digest>> {
+        if index >= self.len() {
+            return None;
+        }
+        let mut beside = Vec::new();
+        for (height, level) in self.levels.iter().enumerate() {
+            let at = index >> height;
+            if !shown.0.insert((height, at)) {
+                break;
+            }
+            if let Some(neighbour) = level.get(at ^ 1) {
+                shown.0.insert((height, at ^ 1));
+                beside.push(*neighbour);
+            }
+        }
+        Some(beside)
     }
 
     /// Exchanges a leaf; takes time logarithmic in their number.
@@ -167,6 +188,10 @@ pub fn root_of_path(leaf: &Digest, index: u64, size: u64, path: &[Digest]) -> Op
     path.next().is_none().then_some(hash)
 }
 
+/// The nodes of a tree that somebody was shown, by height and place.
+#[derive(Debug, Default)]
+pub struct ShownNodes(HashSet<(usize, usize)>);
+
 /// The nodes of one tree that audit paths have shown to belong to its root, so that paths that
 /// share nodes, as those of many leaves do, are followed only to where they meet.
 ///
@@ -204,24 +229,21 @@ impl ProvedNodes {
     }
 
     /// Whether an audit path leads from a leaf at a place to the root, or to a node that an earlier
-    /// path led to the root from. The path has to have the length that it must have at the place.
+    /// path led to the root from, where it may end.
     pub fn prove(&mut self, leaf: &Digest, index: u64, path: &[Digest]) -> bool {
         self.met.clear();
-        match self.follow(leaf, index, path) {
-            Some(true) => {
-                self.nodes.extend(self.met.drain(..));
-                true
-            }
-            _ => false,
+        let is_proved = self.follow(leaf, index, path) == Some(true);
+        if is_proved {
+            self.nodes.extend(self.met.drain(..));
         }
+        is_proved
     }
 
     fn follow(&mut self, leaf: &Digest, index: u64, path: &[Digest]) -> Option<bool> {
-        let last = self.size.checked_sub(1)?;
-        if index > last || path.len() as u64 != path_length(index, last) {
-            return Some(false);
+        let (mut at, mut last, mut height) = (index, self.size.checked_sub(1)?, 0);
+        if at > last {
+            return None;
         }
-        let (mut at, mut last, mut height) = (index, last, 0);
         let mut hash = *leaf;
         let mut path = path.iter();
         while last > 0 {
@@ -242,19 +264,8 @@ impl ProvedNodes {
             last >>= 1;
             height += 1;
         }
-        Some(hash == self.root)
+        Some(hash == self.root && path.next().is_none())
     }
-}
-
-/// How many hashes lie beside the way from a place to the root, where `last` is the last place.
-fn path_length(mut at: u64, mut last: u64) -> u64 {
-    let mut length = 0;
-    while last > 0 {
-        length += u64::from(at & 1 == 1 || at < last);
-        at >>= 1;
-        last >>= 1;
-    }
-    length
 }
 
 #[cfg(test)]
@@ -370,6 +381,25 @@ mod tests {
                 prop_assert!(together || !alone);
                 prop_assert!(!together || leaves.get(at) == Some(&leaf));
             }
+        }
+
+        #[test]
+        fn what_was_shown_need_not_be_shown_again(
+            count in 1_usize..70,
+            asked in proptest::collection::vec(0_usize..70, 0..60),
+        ) {
+            let leaves = leaves(count);
+            let tree = MerkleTree::new(leaves.clone());
+            let mut proved = ProvedNodes::new(tree.root(), count as u64);
+            let (mut shown, mut hashes) = (ShownNodes::default(), 0);
+            for at in asked.into_iter().map(|at| at % count) {
+                let path = tree.rest_of_path(at, &mut shown).expect("a leaf");
+                hashes += path.len();
+                prop_assert!(proved.prove(&leaves[at], at as u64, &path));
+                prop_assert!(!proved.prove(&leaf_hash(b"other"), at as u64, &path));
+            }
+            // No more than there are nodes beside others.
+            prop_assert!(hashes < 2 * count);
         }
 
         #[test]

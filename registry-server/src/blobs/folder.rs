@@ -16,7 +16,7 @@ use super::BlobError;
 pub(crate) struct Folder {
     root: PathBuf,
     /// The folders, by the first byte of digests, that this process brought to the disk.
-    are_made: Mutex<[bool; 256]>,
+    are_made: Mutex<Box<[bool; 256]>>,
 }
 
 impl Folder {
@@ -25,7 +25,7 @@ impl Folder {
         make_folder(&RealFileSystem, &root).map_err(failed)?;
         Ok(Self {
             root,
-            are_made: Mutex::new([false; 256]),
+            are_made: Mutex::new(Box::new([false; 256])),
         })
     }
 

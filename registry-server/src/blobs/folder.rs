@@ -42,10 +42,11 @@ impl Folder {
         // That a folder is there does not say that it still is after a crash; it waits for the disk
         // twice, and so once a process is enough.
         let first = usize::from(digest.0[0]);
-        let is_made = || self.are_made.lock().unwrap_or_else(PoisonError::into_inner);
-        if let (false, Some(folder)) = (is_made()[first], path.parent()) {
+        let are_made = || self.are_made.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_made = are_made()[first];
+        if !is_made && let Some(folder) = path.parent() {
             make_folder(&RealFileSystem, folder).map_err(failed)?;
-            is_made()[first] = true;
+            are_made()[first] = true;
         }
         write_file(&RealFileSystem, &path, bytes).map_err(failed)
     }

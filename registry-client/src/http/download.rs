@@ -9,9 +9,10 @@ use pkgres_manifest::ArtifactDigest;
 use crate::protocol::{Config, Digest};
 use crate::registry::RegistryError;
 
+use super::answer::Reply;
 use super::artifacts::ArtifactCache;
 use super::fault::Failed;
-use super::transport::{Ask, Reply};
+use super::transport::Ask;
 use super::{HttpRegistry, mirror};
 
 /// How many artifacts are downloaded at once. Each is in memory until its digest was compared.

@@ -14,6 +14,7 @@
 //! within another asynchronous runtime.
 
 mod address;
+mod answer;
 mod api;
 mod artifacts;
 mod batch;
@@ -52,10 +53,11 @@ pub use options::{HttpOptions, RetryPolicy};
 use crate::protocol::{ClassDocument, Config, Digest};
 use crate::registry::{Artifact, Registry, RegistryError};
 
+use answer::Reply;
 use document::DocumentReader;
 use fault::{Failed, Fault, FaultKind};
 use session::Session;
-use transport::{Ask, Reply, Transport};
+use transport::{Ask, Transport};
 
 /// The largest document about a class, in bytes.
 const MAX_CLASS_BYTES: u64 = 16 << 20;

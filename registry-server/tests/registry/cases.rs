@@ -560,13 +560,17 @@ fn batch(place: &Place) {
     let mut proved = ProvedNodes::new(snapshot.root, snapshot.names);
     for frame in &answer {
         if let Frame::Absent { beside, .. } = frame {
-            assert!(matches!(&beside[..], [first] if first.index == 0));
-            let line = NamesLine {
-                name: beside[0].name.clone(),
-                sha256: beside[0].sha256,
-            };
-            let leaf = leaf_hash(line.to_line().as_bytes());
-            assert!(proved.prove(&leaf, 0, &beside[0].proof));
+            let names: Vec<&str> = beside.iter().map(|one| one.name.as_str()).collect();
+            assert_eq!(names, ["a.Mid", "a.Top"], "around a.None");
+            assert_eq!(beside[0].index + 1, beside[1].index);
+            for one in beside {
+                let line = NamesLine {
+                    name: one.name.clone(),
+                    sha256: one.sha256,
+                };
+                let leaf = leaf_hash(line.to_line().as_bytes());
+                assert!(proved.prove(&leaf, one.index, &one.proof));
+            }
         }
         if let Frame::Changed {
             name,

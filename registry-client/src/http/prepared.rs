@@ -90,13 +90,15 @@ impl HttpRegistry {
     ) -> CompiledIndex {
         let threads = self.transport.options.threads.get();
         read_all(documents, threads, &mut session.reader);
-        let mut records: Vec<IndexRecord> = Vec::new();
+        let mut all: Vec<Vec<IndexRecord>> = Vec::with_capacity(documents.len());
         for (name, document) in documents {
-            records.extend(
-                document
-                    .take_records(name, &mut session.reader)
-                    .unwrap_or_default(),
-            );
+            let records = document.take_records(name, &mut session.reader);
+            all.push(records.unwrap_or_default());
+        }
+        // Room is made once: there can be very many.
+        let mut records = Vec::with_capacity(all.iter().map(Vec::len).sum());
+        for some in all {
+            records.extend(some);
         }
         CompiledIndex::compile(records)
     }

@@ -80,9 +80,10 @@ impl<'a> Printer<'a> {
             prefix.truncate(open.prefix);
             let line = &mut self.text;
             line.push_str(&prefix);
-            line.push_str(match is_last {
-                true => "\u{2514}\u{2500}\u{2500} ",
-                false => "\u{251c}\u{2500}\u{2500} ",
+            line.push_str(if is_last {
+                "\u{2514}\u{2500}\u{2500} "
+            } else {
+                "\u{251c}\u{2500}\u{2500} "
             });
             write!(line, "{} {}", bound.package, bound.version).expect("writing does not fail");
             let key = (&bound.package, &bound.version);

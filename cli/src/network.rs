@@ -1,6 +1,7 @@
 //! How registries on the network are asked: what the environment and the user's files say.
 
 use std::ffi::OsString;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -31,6 +32,9 @@ const HELPER_VARIABLE: &str = "PKGRES_CREDENTIAL_HELPER";
 
 /// The largest file of certificates, in bytes.
 const MAX_CERTIFICATE_BYTES: u64 = 4 << 20;
+
+/// How many threads read what registries answer at most: more do not help.
+const MAX_THREADS: NonZeroUsize = NonZeroUsize::new(8).expect("eight is not zero");
 
 /// One registry on the network.
 #[derive(Debug, Clone, Args)]
@@ -95,6 +99,8 @@ pub(crate) fn options(
     options.offline = args.offline;
     options.allow_plain_http = args.allow_http;
     options.system_proxy = true;
+    options.threads = std::thread::available_parallelism()
+        .map_or(NonZeroUsize::MIN, |threads| threads.min(MAX_THREADS));
     options.key = place.key;
     for path in args.ca_files.iter().chain(&place.ca) {
         let bytes = read_file(path, MAX_CERTIFICATE_BYTES, Follow::Links)?;

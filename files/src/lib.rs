@@ -22,6 +22,7 @@
 mod atomic;
 mod error;
 mod file_system;
+mod lock;
 mod map;
 mod read;
 mod real;
@@ -32,6 +33,7 @@ pub use atomic::{
 };
 pub use error::FileError;
 pub use file_system::{Access, EntryKind, FileSystem, NewFile};
+pub use lock::{FileLock, lock_file};
 pub use map::{FileBytes, map_file};
 pub use read::{Follow, read_file};
 pub use real::RealFileSystem;

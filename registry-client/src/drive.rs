@@ -55,6 +55,10 @@ pub fn advance(
     loop {
         match resolver.step() {
             Step::Need(names) => {
+                if let Some((source, index)) = registries.prepared(resolver, &names)? {
+                    resolver.attach(source, index);
+                    continue;
+                }
                 let supplies = registries.supply(&names)?;
                 for (name, supply) in names.iter().zip(supplies) {
                     resolver.provide(name, supply);

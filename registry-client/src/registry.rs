@@ -95,11 +95,26 @@ pub trait Registry {
         Ok(None)
     }
 
+    /// All releases of these packages, and of further ones that may be needed with them, prepared
+    /// for solving, if that is at hand once the packages are. They are the same that
+    /// [`records`](Self::records) gives; packages that it does not have are asked for by name.
+    fn prepared(&self, names: &[PackageName]) -> Result<Option<Arc<CompiledIndex>>, RegistryError> {
+        let _ = names;
+        Ok(None)
+    }
+
     /// The packages that have a release which defines the class for others, sorted.
     fn defining(&self, class: &ClassName) -> Result<Vec<PackageName>, RegistryError>;
 
     /// The artifact with a digest, if the registry hands it out. Its digest was verified.
     fn artifact(&self, digest: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError>;
+
+    /// Brings artifacts that will be asked for nearer, several at once, where that is quicker than
+    /// one after the other. Those that the registry does not have are passed over.
+    fn fetch_ahead(&self, digests: &[ArtifactDigest]) -> Result<(), RegistryError> {
+        let _ = digests;
+        Ok(())
+    }
 
     /// The package of a release with all its classes, if the registry can give it.
     fn package(

@@ -103,6 +103,29 @@ impl RegistrySet {
         Ok(())
     }
 
+    /// What a solver that needs packages can be given at once: the index that the registry behind
+    /// those of [`attach_to`](Self::attach_to) has of them, and whatever else is in it.
+    pub(crate) fn prepared(
+        &self,
+        resolver: &Resolver,
+        needed: &[PackageName],
+    ) -> Result<Option<(ReleaseSource, Arc<CompiledIndex>)>, RegistryError> {
+        if !self.bindings.is_empty() || resolver.needs_dates() {
+            return Ok(None);
+        }
+        for registry in &self.registries {
+            if registry.compiled()?.is_some() {
+                continue;
+            }
+            let index = registry.prepared(needed)?;
+            // What a solver has it does not need.
+            let is_new = |index: &Arc<CompiledIndex>| needed.iter().any(|name| index.has(name));
+            let source = || ReleaseSource::Registry(registry.name().clone());
+            return Ok(index.filter(is_new).map(|index| (source(), index)));
+        }
+        Ok(None)
+    }
+
     /// The indexes of the registries that have theirs at hand, up to the first that does not.
     pub(crate) fn compiled(
         &self,
@@ -190,6 +213,24 @@ impl RegistrySet {
             Some(registry) => registry.artifact(digest),
             None => self.artifact(digest),
         }
+    }
+
+    /// Brings artifacts nearer that [`artifact_from`](Self::artifact_from) will be asked for.
+    pub fn fetch_ahead(
+        &self,
+        wanted: &[(&RegistryName, ArtifactDigest)],
+    ) -> Result<(), RegistryError> {
+        for registry in &self.registries {
+            let digests: Vec<ArtifactDigest> = wanted
+                .iter()
+                .filter(|(source, _)| *source == registry.name())
+                .map(|(_, digest)| *digest)
+                .collect();
+            if !digests.is_empty() {
+                registry.fetch_ahead(&digests)?;
+            }
+        }
+        Ok(())
     }
 
     /// What is wrong with the registries though they can be used.

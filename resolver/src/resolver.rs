@@ -189,7 +189,8 @@ impl Resolver {
     }
 
     /// Takes a whole index: for the packages that it has there will be no need. What was provided
-    /// or attached before goes first. Indexes are attached before the first step.
+    /// or attached before goes first. Indexes are attached before the first step, or in answer to a
+    /// need.
     ///
     /// An index does not hold when releases were published. Where that
     /// [has to be known](Self::needs_dates) it is not taken.

@@ -44,6 +44,8 @@ pub enum Supplies {
     Compiled,
     /// Likewise, with every other package from elsewhere and before the index.
     PartlyCompiled,
+    /// Two of three packages as one index when the first of them is asked for, the others by name.
+    AttachedWhenNeeded,
 }
 
 /// Lets the solver answer. Packages are provided one at a time, as it asks for them.
@@ -135,9 +137,20 @@ pub fn run(universe: &Universe, supplies: Supplies, request: Request) -> Verdict
         let index = CompiledIndex::compile(universe.records.clone());
         resolver.attach(source.clone(), Arc::new(index));
     }
+    let mut late = (supplies == Supplies::AttachedWhenNeeded).then(|| {
+        let all = records.values().enumerate();
+        let some = all.filter(|(at, _)| at % 3 != 0);
+        let records = some.flat_map(|(_, records)| records.clone()).collect();
+        Arc::new(CompiledIndex::compile(records))
+    });
     loop {
         match resolver.step() {
             Step::Need(names) => {
+                if let Some(index) = late.take_if(|index| names.iter().any(|name| index.has(name)))
+                {
+                    resolver.attach(source.clone(), index);
+                    continue;
+                }
                 for name in names {
                     assert!(!asked.contains(&name), "{name} was provided before");
                     resolver.provide(&name, supply(&name));

@@ -29,7 +29,11 @@ fn answers_are_the_same_as_those_from_records() {
         let expected = solve(&universe);
         let patience = SolveOptions::default().patience;
         // The steps as well: nothing may depend on whether there is a cache.
-        for supplies in [Supplies::Compiled, Supplies::PartlyCompiled] {
+        for supplies in [
+            Supplies::Compiled,
+            Supplies::PartlyCompiled,
+            Supplies::AttachedWhenNeeded,
+        ] {
             let found = solve_with(&universe, supplies, patience);
             assert_eq!(found, expected, "seed {seed}, {supplies:?}\n{universe}");
         }

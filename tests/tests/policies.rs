@@ -18,10 +18,11 @@ use pkgres_tests::solver::{Supplies, Verdict, request, run};
 use pkgres_tests::universe::{PrereleasePolicy, Universe};
 
 const SEEDS: u64 = 3_000;
-const WAYS: [Supplies; 3] = [
+const WAYS: [Supplies; 4] = [
     Supplies::OnDemand,
     Supplies::Attached,
     Supplies::PartlyCompiled,
+    Supplies::AttachedWhenNeeded,
 ];
 
 fn cutoff() -> Timestamp {

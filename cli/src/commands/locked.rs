@@ -62,6 +62,15 @@ fn visit(
     };
     let places = registries::locations(&args.registry, Some(&project.folder))?;
     let registries = registries::open_all(&places, &args.registry, &options)?;
+    let wanted: Vec<_> = lock
+        .packages
+        .values()
+        .filter_map(|locked| match (&locked.source, locked.digest) {
+            (ReleaseSource::Registry(registry), Some(digest)) => Some((registry, digest)),
+            _ => None,
+        })
+        .collect();
+    registries.fetch_ahead(&wanted)?;
     for ((name, version), locked) in &lock.packages {
         let found = find(locked, &registries)?;
         each(name, version, found, output)?;

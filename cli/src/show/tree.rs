@@ -1,6 +1,6 @@
 //! A resolution as a tree of who requires what.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
 use pkgres_manifest::{PackageName, ReleaseSource, Version};
@@ -14,7 +14,7 @@ pub(crate) fn tree(
     core: Option<&PackageName>,
     depth: Option<usize>,
 ) -> String {
-    let packages: BTreeMap<(&PackageName, &Version), &ResolvedPackage> = resolution
+    let packages: HashMap<(&PackageName, &Version), &ResolvedPackage> = resolution
         .packages()
         .iter()
         .map(|package| ((&package.name, &package.version), package))
@@ -26,7 +26,7 @@ pub(crate) fn tree(
     let mut printer = Printer {
         packages,
         hidden: core.filter(|_| !several_cores),
-        shown: BTreeSet::new(),
+        shown: HashSet::new(),
         depth: depth.unwrap_or(usize::MAX),
         text: String::new(),
     };
@@ -38,9 +38,9 @@ pub(crate) fn tree(
 }
 
 struct Printer<'a> {
-    packages: BTreeMap<(&'a PackageName, &'a Version), &'a ResolvedPackage>,
+    packages: HashMap<(&'a PackageName, &'a Version), &'a ResolvedPackage>,
     hidden: Option<&'a PackageName>,
-    shown: BTreeSet<(&'a PackageName, &'a Version)>,
+    shown: HashSet<(&'a PackageName, &'a Version)>,
     depth: usize,
     text: String,
 }
@@ -49,6 +49,8 @@ struct Printer<'a> {
 struct Open<'a> {
     requirements: Vec<&'a BoundRequirement>,
     next: usize,
+    /// How much of what lines begin with belongs to this level.
+    prefix: usize,
 }
 
 impl<'a> Printer<'a> {
@@ -65,23 +67,24 @@ impl<'a> Printer<'a> {
                 requirements.iter().collect()
             },
             next: 0,
+            prefix: 0,
         }];
+        let mut prefix = String::new();
         while let Some(open) = stack.last_mut() {
             let Some(bound) = open.requirements.get(open.next).copied() else {
                 stack.pop();
                 continue;
             };
             open.next += 1;
-            let mut line = String::new();
-            for (level, open) in stack.iter().enumerate() {
-                let is_last = open.next == open.requirements.len();
-                line.push_str(match (level + 1 == stack.len(), is_last) {
-                    (true, true) => "\u{2514}\u{2500}\u{2500} ",
-                    (true, false) => "\u{251c}\u{2500}\u{2500} ",
-                    (false, true) => "    ",
-                    (false, false) => "\u{2502}   ",
-                });
-            }
+            let is_last = open.next == open.requirements.len();
+            prefix.truncate(open.prefix);
+            let line = &mut self.text;
+            line.push_str(&prefix);
+            line.push_str(if is_last {
+                "\u{2514}\u{2500}\u{2500} "
+            } else {
+                "\u{251c}\u{2500}\u{2500} "
+            });
             write!(line, "{} {}", bound.package, bound.version).expect("writing does not fail");
             let key = (&bound.package, &bound.version);
             let package = self.packages.get(&key).copied();
@@ -97,9 +100,8 @@ impl<'a> Printer<'a> {
                     .expect("writing does not fail");
             }
             let below: Vec<&BoundRequirement> = package
-                .map(|package| package.requires.iter().collect::<Vec<_>>())
-                .unwrap_or_default()
                 .into_iter()
+                .flat_map(|package| &package.requires)
                 .filter(|required| Some(&required.package) != self.hidden)
                 .collect();
             match package {
@@ -116,11 +118,13 @@ impl<'a> Printer<'a> {
             if !first_time && !below.is_empty() {
                 line.push_str(" (*)");
             }
-            self.line(&line);
+            line.push('\n');
             if first_time && !is_deepest {
+                prefix.push_str(if is_last { "    " } else { "\u{2502}   " });
                 stack.push(Open {
                     requirements: below,
                     next: 0,
+                    prefix: prefix.len(),
                 });
             }
         }

@@ -9,8 +9,9 @@ use crate::protocol::Config;
 use crate::registry::RegistryError;
 
 use super::HttpRegistry;
+use super::answer::Reply;
 use super::fault::{Fault, FaultKind};
-use super::transport::{Ask, Reply};
+use super::transport::Ask;
 
 /// The largest answer that is taken, in bytes.
 const MAX_ANSWER_BYTES: u64 = 4 << 20;

@@ -14,12 +14,18 @@
 //! within another asynchronous runtime.
 
 mod address;
+mod answer;
 mod api;
 mod artifacts;
+mod batch;
 mod credentials;
+mod document;
+mod download;
 mod fault;
-mod fetch;
+mod known;
+mod mirror;
 mod options;
+mod prepared;
 mod refresh;
 mod session;
 mod store;
@@ -28,12 +34,15 @@ mod trust;
 
 use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::JoinHandle;
 
 use pkgres_files::{FileSystem as _, RealFileSystem};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{
-    Archive, ArtifactDigest, ClassName, IndexReader, IndexRecord, Limits, PackageName, RegistryName,
+    Archive, ArtifactDigest, ClassName, IndexRecord, Limits, PackageName, RegistryName,
 };
+use pkgres_resolver::CompiledIndex;
 
 pub use address::{Address, AddressError};
 pub use api::Published;
@@ -44,15 +53,14 @@ pub use options::{HttpOptions, RetryPolicy};
 use crate::protocol::{ClassDocument, Config, Digest};
 use crate::registry::{Artifact, Registry, RegistryError};
 
+use answer::Reply;
+use document::DocumentReader;
 use fault::{Failed, Fault, FaultKind};
 use session::Session;
-use transport::{Ask, Reply, Transport};
+use transport::{Ask, Transport};
 
 /// The largest document about a class, in bytes.
 const MAX_CLASS_BYTES: u64 = 16 << 20;
-
-/// How many names a message lists.
-const SHOWN_NAMES: usize = 5;
 
 /// A registry on the network.
 pub struct HttpRegistry {
@@ -60,6 +68,8 @@ pub struct HttpRegistry {
     limits: Limits,
     session: RefCell<Session>,
     is_dirty: Cell<bool>,
+    /// What is being written to the cache.
+    writing: RefCell<Vec<JoinHandle<()>>>,
 }
 
 impl std::fmt::Debug for HttpRegistry {
@@ -80,11 +90,13 @@ impl HttpRegistry {
         limits: &Limits,
         options: HttpOptions,
     ) -> Self {
+        let reader = DocumentReader::new(name.clone(), limits.clone());
         Self {
             transport: Transport::new(name, address, options),
             limits: limits.clone(),
-            session: RefCell::new(Session::new(IndexReader::new(limits.clone()))),
+            session: RefCell::new(Session::new(reader)),
             is_dirty: Cell::new(false),
+            writing: RefCell::default(),
         }
     }
 
@@ -121,32 +133,6 @@ impl HttpRegistry {
         documents || seen
     }
 
-    /// The bytes of an artifact, from the cache or the registry; nothing if it has none.
-    pub fn artifact_bytes(&self, digest: &Digest) -> Result<Option<Vec<u8>>, RegistryError> {
-        let options = &self.transport.options;
-        let cache = options.cache_folder.as_deref().map(ArtifactCache::new);
-        let limit = self.limits.archive_bytes;
-        if let Some(bytes) = cache.as_ref().and_then(|cache| cache.get(digest, limit)) {
-            return Ok(Some(bytes));
-        }
-        if options.offline {
-            return Err(self.offline(&format!("the artifact {digest} is not in the cache")));
-        }
-        let config = self.known_config()?;
-        let ask = Ask::get(self.url(&config.blob_address(digest))?, limit);
-        let bytes = self
-            .transport
-            .wait(self.transport.send(&ask, |reply| match reply {
-                Reply::Absent => Ok(None),
-                reply => fetch::with_digest(reply.body()?, *digest).map(Some),
-            }))?;
-        if let (Some(cache), Some(bytes)) = (cache, &bytes) {
-            // That it cannot be kept is no reason not to use it.
-            let _ = cache.put(digest, bytes);
-        }
-        Ok(bytes)
-    }
-
     /// What the registry offers, as it was known last.
     fn known_config(&self) -> Result<Config, RegistryError> {
         let mut session = self.session.borrow_mut();
@@ -176,103 +162,6 @@ impl HttpRegistry {
     fn refused(&self, reason: &str) -> RegistryError {
         let message = format!("the registry `{}` refuses: {reason}", self.transport.name);
         Diagnostic::error(Code::Refused, message).into()
-    }
-
-    fn offline(&self, reason: &str) -> RegistryError {
-        let name = &self.transport.name;
-        let message = format!("the registry `{name}` may not be asked, and {reason}");
-        Diagnostic::error(Code::Offline, message)
-            .hint("run once without `--offline`")
-            .into()
-    }
-
-    /// The folder of the registry in that of the cache.
-    fn folder(&self) -> Option<PathBuf> {
-        let cache = self.transport.options.cache_folder.as_deref()?;
-        Some(store::folder(cache, &self.transport.address))
-    }
-
-    /// Takes over what earlier runs kept, once.
-    fn load(&self, session: &mut Session) -> Result<(), RegistryError> {
-        if session.is_loaded {
-            return Ok(());
-        }
-        session.is_loaded = true;
-        if let Some(folder) = &self.transport.options.state_folder {
-            let path = store::state_path(folder, &self.transport.address);
-            session.seen = store::read_seen(&path).map_err(|error| error.to_diagnostic())?;
-        }
-        let kept = self
-            .folder()
-            .and_then(|folder| store::read_kept(&folder, &self.transport.address));
-        if let Some((header, documents)) = kept {
-            session.load(header, documents);
-        }
-        Ok(())
-    }
-
-    /// Keeps what is known for later runs.
-    fn save(&self, session: &Session) {
-        let (Some(folder), Some(header)) = (self.folder(), session.header()) else {
-            return;
-        };
-        let mut documents: Vec<_> = session
-            .entries
-            .iter()
-            .filter_map(|(name, entry)| {
-                let document = entry.document.as_ref()?;
-                let is_current = entry.serial == session.serial;
-                Some((name, document.sha256, &*document.bytes, is_current))
-            })
-            .collect();
-        documents.sort_by(|one, two| one.0.cmp(two.0));
-        store::write_kept(&folder, &self.transport.address, header, documents);
-    }
-
-    /// Makes sure that it is known of each package whether the registry has it, and which
-    /// releases.
-    fn ensure(&self, session: &mut Session, names: &[PackageName]) -> Result<(), RegistryError> {
-        self.load(session)?;
-        if self.transport.options.offline {
-            let is_known = |name: &&PackageName| session.entries.contains_key(*name);
-            let missing: Vec<&PackageName> = names.iter().filter(|name| !is_known(name)).collect();
-            return match missing.len() {
-                0 => Ok(()),
-                count => {
-                    let shown: Vec<&str> = missing
-                        .iter()
-                        .take(SHOWN_NAMES)
-                        .map(|name| name.as_str())
-                        .collect();
-                    let more = match count.saturating_sub(SHOWN_NAMES) {
-                        0 => String::new(),
-                        more => format!(" and {more} more"),
-                    };
-                    let shown = shown.join(", ");
-                    Err(self.offline(&format!("nothing is in the cache of {shown}{more}")))
-                }
-            };
-        }
-        if names.iter().all(|name| session.is_fresh(name)) {
-            return Ok(());
-        }
-        let was_refreshed = session.is_refreshed;
-        let config = self.refresh(session)?;
-        let missing: Vec<PackageName> = names
-            .iter()
-            .filter(|name| !session.is_fresh(name))
-            .cloned()
-            .collect();
-        if !missing.is_empty() {
-            match &config.batch {
-                Some(address) => self.fetch_batches(session, &config, address, missing)?,
-                None => self.fetch_each(session, &config, missing)?,
-            }
-        } else if was_refreshed {
-            return Ok(());
-        }
-        self.save(session);
-        Ok(())
     }
 
     async fn fetch_class(
@@ -307,6 +196,8 @@ impl Registry for HttpRegistry {
         names: &[PackageName],
     ) -> Result<Vec<Option<Vec<IndexRecord>>>, RegistryError> {
         let session = &mut *self.session.borrow_mut();
+        self.load(session)?;
+        session.forget_damaged(names);
         self.ensure(session, names)?;
         let mut answers = Vec::with_capacity(names.len());
         for name in names {
@@ -315,11 +206,14 @@ impl Registry for HttpRegistry {
                 answers.push(None);
                 continue;
             };
-            let shown = format!("registry {}: {name}", self.transport.name);
-            let records = document.records(&shown, name, &mut session.reader);
-            answers.push(Some(records.clone().map_err(|error| *error)?));
+            let records = document.records(name, &mut session.reader);
+            answers.push(Some(records.map_err(|error| *error)?));
         }
         Ok(answers)
+    }
+
+    fn prepared(&self, names: &[PackageName]) -> Result<Option<Arc<CompiledIndex>>, RegistryError> {
+        self.prepare(&mut self.session.borrow_mut(), names)
     }
 
     fn defining(&self, class: &ClassName) -> Result<Vec<PackageName>, RegistryError> {
@@ -359,6 +253,10 @@ impl Registry for HttpRegistry {
         Ok(Some(Artifact::Archive(archive)))
     }
 
+    fn fetch_ahead(&self, digests: &[ArtifactDigest]) -> Result<(), RegistryError> {
+        self.fetch_artifacts(digests)
+    }
+
     fn take_findings(&self) -> Vec<Diagnostic> {
         Vec::new()
     }
@@ -381,6 +279,7 @@ impl Drop for HttpRegistry {
         if self.is_dirty.get() {
             self.save(&self.session.borrow());
         }
+        self.finish_writing();
     }
 }
 

@@ -1,5 +1,6 @@
 //! How registries on the network are asked.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -33,6 +34,8 @@ pub struct HttpOptions {
     pub retry: RetryPolicy,
     /// How many requests are under way at once.
     pub concurrency: usize,
+    /// How many threads read what is answered.
+    pub threads: NonZeroUsize,
 }
 
 /// How often and how fast something is tried again.
@@ -72,6 +75,7 @@ impl HttpOptions {
             key: None,
             retry: RetryPolicy::default(),
             concurrency: 16,
+            threads: NonZeroUsize::MIN,
         }
     }
 }

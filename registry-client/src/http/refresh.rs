@@ -9,9 +9,10 @@ use crate::protocol::{
 };
 use crate::registry::RegistryError;
 
+use super::answer::Reply;
 use super::fault::{Fault, FaultKind};
 use super::session::Session;
-use super::transport::{Ask, Reply};
+use super::transport::Ask;
 use super::trust::{Distrust, accept};
 use super::{HttpRegistry, store};
 

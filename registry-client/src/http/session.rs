@@ -1,14 +1,15 @@
 //! What is known of a registry in one run.
 
-use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
-use pkgres_manifest::diagnostic::Diagnostic;
-use pkgres_manifest::{ClassName, IndexReader, IndexRecord, PackageName};
+use pkgres_manifest::{ClassName, PackageName};
+use pkgres_resolver::CompiledIndex;
 
-use crate::protocol::{Config, Digest, IndexDocument};
+use crate::protocol::{Config, Digest};
 
-use super::store::{Bytes, Header, KeptDocument};
+use super::document::{Document, DocumentReader};
+use super::store::{Header, Kept};
 use super::trust::Seen;
 
 /// What is known of a registry in one run.
@@ -26,50 +27,31 @@ pub(super) struct Session {
     /// The digests of all documents, where there is no batch.
     pub(super) names: Option<HashMap<PackageName, Digest>>,
     pub(super) seen: Option<Seen>,
-    pub(super) reader: IndexReader,
+    pub(super) reader: DocumentReader,
+    /// What was asked for first and all that it requires, prepared for solving.
+    pub(super) prepared: Prepared,
+}
+
+/// Releases that were prepared for solving.
+pub(super) enum Prepared {
+    NotYet,
+    /// There are too few for it to be worth the while.
+    TooFew,
+    Done(Arc<CompiledIndex>),
 }
 
 /// What is known of a package.
 pub(super) struct Entry {
     /// Its document; nothing if the registry does not have the package.
-    pub(super) document: Option<Document>,
+    pub(super) document: Option<Arc<Document>>,
     /// Whether that was so in this run, and not only in an earlier one.
     pub(super) is_fresh: bool,
     /// The newest serial for which it is known to be so.
     pub(super) serial: u64,
 }
 
-/// An index document.
-pub(super) struct Document {
-    pub(super) sha256: Digest,
-    pub(super) bytes: Bytes,
-    records: OnceCell<Result<Vec<IndexRecord>, Box<Diagnostic>>>,
-}
-
-impl Document {
-    pub(super) fn new(sha256: Digest, bytes: Bytes) -> Self {
-        Self {
-            sha256,
-            bytes,
-            records: OnceCell::new(),
-        }
-    }
-
-    /// The releases. Whether they are right comes to light only when somebody asks.
-    pub(super) fn records(
-        &self,
-        shown: &str,
-        name: &PackageName,
-        reader: &mut IndexReader,
-    ) -> &Result<Vec<IndexRecord>, Box<Diagnostic>> {
-        self.records.get_or_init(|| {
-            IndexDocument::parse(shown, &self.bytes, name, reader).map_err(Box::new)
-        })
-    }
-}
-
 impl Session {
-    pub(super) fn new(reader: IndexReader) -> Self {
+    pub(super) fn new(reader: DocumentReader) -> Self {
         Self {
             is_loaded: false,
             is_refreshed: false,
@@ -81,32 +63,27 @@ impl Session {
             names: None,
             seen: None,
             reader,
+            prepared: Prepared::NotYet,
         }
     }
 
     /// Takes over what an earlier run kept.
-    pub(super) fn load(&mut self, header: Header, documents: Vec<Bytes>) {
-        let Header {
+    pub(super) fn load(&mut self, kept: Kept) {
+        let Kept {
             config,
             config_at,
             serial,
             root,
-            documents: kept,
+            documents,
             absent,
             classes,
-            ..
-        } = header;
+        } = kept;
         (self.serial, self.root) = (serial, root);
         self.config = Some((config, config_at));
-        for (document, bytes) in kept.into_iter().zip(documents) {
-            let KeptDocument {
-                name,
-                sha256,
-                is_current,
-                ..
-            } = document;
+        self.entries.reserve(documents.len() + absent.len());
+        for (name, document, is_current) in documents {
             let entry = Entry {
-                document: Some(Document::new(sha256, bytes)),
+                document: Some(Arc::new(document)),
                 is_fresh: false,
                 serial: if is_current { serial } else { 0 },
             };
@@ -128,8 +105,7 @@ impl Session {
     /// What is kept for later runs.
     pub(super) fn header(&self) -> Option<Header> {
         let (config, at) = self.config.clone()?;
-        let mut header = Header::new(config, at);
-        (header.serial, header.root) = (self.serial, self.root);
+        let mut header = Header::new(config, at, self.serial, self.root);
         let is_current = |entry: &Entry| entry.serial == self.serial;
         header.absent = self
             .entries
@@ -170,7 +146,7 @@ impl Session {
     }
 
     /// Notes that a package is like that, unless it was already answered for in this run.
-    pub(super) fn set(&mut self, name: PackageName, document: Option<Document>, serial: u64) {
+    pub(super) fn set(&mut self, name: PackageName, document: Option<Arc<Document>>, serial: u64) {
         if self.is_fresh(&name) {
             return;
         }
@@ -182,25 +158,26 @@ impl Session {
         self.entries.insert(name, entry);
     }
 
+    /// A reader of documents beside the session.
+    pub(super) fn another_reader(&self) -> DocumentReader {
+        self.reader.another()
+    }
+
+    /// The document of a package, if the registry has the package and it is at hand.
+    pub(super) fn document(&self, name: &PackageName) -> Option<&Arc<Document>> {
+        self.entries.get(name)?.document.as_ref()
+    }
+
     /// The packages that the releases of a package require, as far as its document is known.
-    pub(super) fn required_by(&mut self, name: &PackageName) -> Vec<PackageName> {
-        let Some(document) = self
+    pub(super) fn required_by(&mut self, name: &PackageName) -> Arc<[PackageName]> {
+        let document = self
             .entries
             .get(name)
-            .and_then(|entry| entry.document.as_ref())
-        else {
-            return Vec::new();
-        };
-        let records = document.records(name.as_str(), name, &mut self.reader);
-        let mut names: Vec<PackageName> = records
-            .iter()
-            .flatten()
-            .flat_map(|record| &record.requirements)
-            .map(|requirement| requirement.package.clone())
-            .collect();
-        names.sort();
-        names.dedup();
-        names
+            .and_then(|entry| entry.document.as_ref());
+        match document {
+            Some(document) => document.requires(name, &mut self.reader),
+            None => Arc::default(),
+        }
     }
 
     /// The packages that can be reached from some through documents that are at hand, those
@@ -214,9 +191,26 @@ impl Session {
         let mut rest: Vec<PackageName> = from.into_iter().collect();
         while let Some(name) = rest.pop() {
             if found.len() < limit && found.insert(name.clone()) {
-                rest.extend(self.required_by(&name));
+                let required = self.required_by(&name);
+                rest.extend(required.iter().cloned());
             }
         }
         found
+    }
+
+    /// Forgets documents that turn out to be damaged on the disk; gives their packages.
+    pub(super) fn forget_damaged<'name>(
+        &mut self,
+        names: impl IntoIterator<Item = &'name PackageName>,
+    ) -> Vec<PackageName> {
+        let is_damaged = |name: &&PackageName| {
+            let document = self.document(name);
+            document.is_some_and(|document| !document.is_whole())
+        };
+        let damaged: Vec<_> = names.into_iter().filter(is_damaged).cloned().collect();
+        for name in &damaged {
+            self.entries.remove(name);
+        }
+        damaged
     }
 }

@@ -1,16 +1,16 @@
 //! What is kept on disk of a registry: the documents that it gave, and what was seen of its state.
 //!
-//! The documents are a cache, in one file that is replaced as a whole: a line of JSON that says
-//! what there is, then the documents one after the other. Whatever is wrong with it, it is as if
-//! it were not there. What was seen of the state is no cache, and damage to it is an error.
+//! The documents are a cache, in one file that is replaced as a whole: a digest, the line of JSON
+//! that it belongs to and that says what there is, then the documents one after the other. Whatever
+//! is wrong with it, it is as if it were not there. What was seen of the state is no cache, and
+//! damage to it is an error.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pkgres_files::{
-    FileBytes, FileError, Follow, RealFileSystem, make_folder, map_file, read_file,
+    FileError, Follow, RealFileSystem, lock_file, make_folder, map_file, read_file,
     write_cache_file, write_private_file,
 };
 use pkgres_manifest::{ClassName, PackageName};
@@ -18,10 +18,11 @@ use pkgres_manifest::{ClassName, PackageName};
 use crate::protocol::{Config, Digest};
 
 use super::address::Address;
+use super::document::Document;
 use super::trust::Seen;
 
 /// Raised whenever the file of documents changes its form.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// The largest file of documents, in bytes.
 const MAX_KEPT_BYTES: u64 = 1 << 30;
@@ -34,49 +35,46 @@ const DOCUMENTS: &str = "documents";
 const NAMES: &str = "names.ndjson";
 
 /// What is known of a registry from earlier runs.
-#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
-pub(super) struct Header {
-    format: u32,
-    pub(super) address: String,
+pub(super) struct Kept {
     pub(super) config: Config,
     /// When the config was fetched.
     pub(super) config_at: jiff::Timestamp,
     /// The state that current documents belong to.
     pub(super) serial: u64,
     pub(super) root: Option<Digest>,
-    pub(super) documents: Vec<KeptDocument>,
+    /// For each package its document, and whether that belongs to the state or is older.
+    pub(super) documents: Vec<(PackageName, Document, bool)>,
     /// Packages that the registry does not have.
     pub(super) absent: Vec<PackageName>,
     /// Who defines a class, as of the state.
     pub(super) classes: BTreeMap<ClassName, Vec<PackageName>>,
 }
 
+/// What the file of documents begins with, after its digest.
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+pub(super) struct Header {
+    format: u32,
+    address: String,
+    config: Config,
+    config_at: jiff::Timestamp,
+    serial: u64,
+    root: Option<Digest>,
+    documents: Vec<KeptDocument>,
+    /// The packages that documents require.
+    required: Vec<PackageName>,
+    pub(super) absent: Vec<PackageName>,
+    pub(super) classes: BTreeMap<ClassName, Vec<PackageName>>,
+}
+
 /// A document in the file.
-#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
-pub(super) struct KeptDocument {
-    pub(super) name: PackageName,
-    pub(super) sha256: Digest,
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+struct KeptDocument {
+    name: PackageName,
+    sha256: Digest,
     length: usize,
-    /// Whether it belongs to the state, or is older.
-    pub(super) is_current: bool,
-}
-
-/// The bytes of a document.
-#[derive(Debug, Clone)]
-pub(super) enum Bytes {
-    Own(Arc<[u8]>),
-    Kept(Arc<FileBytes>, Range<usize>),
-}
-
-impl std::ops::Deref for Bytes {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        match self {
-            Self::Own(bytes) => bytes,
-            Self::Kept(file, range) => &file[range.clone()],
-        }
-    }
+    is_current: bool,
+    /// What its releases require: places in the list of required packages.
+    requires: Vec<u32>,
 }
 
 /// The folder of a registry in that of the cache.
@@ -88,67 +86,113 @@ fn file_name(address: &Address) -> String {
     Digest::of(address.as_str().as_bytes()).to_string()
 }
 
-/// Reads what is kept, if it is whole.
-pub(super) fn read_kept(folder: &Path, address: &Address) -> Option<(Header, Vec<Bytes>)> {
-    let file = map_file(&folder.join(DOCUMENTS), MAX_KEPT_BYTES).ok()?;
-    let end = memchr::memchr(b'\n', &file)?;
-    let header: Header = serde_json::from_slice(&file[..end]).ok()?;
-    if header.format != FORMAT || header.address != address.as_str() {
+/// Reads what is kept, if it looks whole. Whether documents are is for those to say who use them.
+pub(super) fn read_kept(folder: &Path, address: &Address) -> Option<Kept> {
+    let file = bytes::Bytes::from_owner(map_file(&folder.join(DOCUMENTS), MAX_KEPT_BYTES).ok()?);
+    let (header, mut start) = read_header(&file)?;
+    if header.address != address.as_str() {
         return None;
     }
-    let file = Arc::new(file);
-    let mut start = end + 1;
-    let mut all = Vec::with_capacity(header.documents.len());
-    for document in &header.documents {
+    let mut documents = Vec::with_capacity(header.documents.len());
+    for document in header.documents {
         let end = start.checked_add(document.length)?;
         if end > file.len() {
             return None;
         }
-        // After a crash of the machine there may be anything in a file of a cache.
-        if Digest::of(&file[start..end]) != document.sha256 {
-            return None;
-        }
-        all.push(Bytes::Kept(Arc::clone(&file), start..end));
+        let requires = document.requires.iter();
+        let requires = requires
+            .map(|at| header.required.get(*at as usize).cloned())
+            .collect::<Option<_>>()?;
+        let kept = Document::kept(document.sha256, file.slice(start..end), requires);
+        documents.push((document.name, kept, document.is_current));
         start = end;
     }
-    (start == file.len()).then_some((header, all))
+    (start == file.len()).then_some(Kept {
+        config: header.config,
+        config_at: header.config_at,
+        serial: header.serial,
+        root: header.root,
+        documents,
+        absent: header.absent,
+        classes: header.classes,
+    })
 }
 
-/// Keeps documents for later runs. That it cannot be done is no error.
-pub(super) fn write_kept<'entry>(
+/// The header of a file of documents, and where the documents begin. After a crash of the machine
+/// there may be anything in a file of a cache.
+fn read_header(file: &[u8]) -> Option<(Header, usize)> {
+    let first = memchr::memchr(b'\n', file)?;
+    let second = first + 1 + memchr::memchr(b'\n', &file[first + 1..])?;
+    let (digest, header) = (&file[..first], &file[first + 1..second]);
+    if Digest::of(header).to_string().as_bytes() != digest {
+        return None;
+    }
+    let header: Header = serde_json::from_slice(header).ok()?;
+    (header.format == FORMAT).then_some((header, second + 1))
+}
+
+/// Keeps documents for later runs: each with its package, and whether it belongs to the state.
+/// That it cannot be done is no error.
+pub(super) fn write_kept(
     folder: &Path,
     address: &Address,
     mut header: Header,
-    documents: impl IntoIterator<Item = (&'entry PackageName, Digest, &'entry [u8], bool)>,
+    documents: &[(PackageName, Arc<Document>, bool)],
 ) {
-    let mut body = Vec::new();
-    header.documents.clear();
-    for (name, sha256, bytes, is_current) in documents {
+    let mut places: HashMap<PackageName, u32> = HashMap::new();
+    let mut length = 0;
+    for (name, document, is_current) in documents {
+        // What was never read is not known to require anything, and read when it is asked for.
+        let Some(requires) = document.known_requires() else {
+            continue;
+        };
+        let mut place = |required: &PackageName| {
+            *places.entry(required.clone()).or_insert_with(|| {
+                header.required.push(required.clone());
+                u32::try_from(header.required.len() - 1).expect("packages are counted in 32 bits")
+            })
+        };
+        let requires = requires.iter().map(&mut place).collect();
         header.documents.push(KeptDocument {
             name: name.clone(),
-            sha256,
-            length: bytes.len(),
-            is_current,
+            sha256: document.sha256,
+            length: document.bytes.len(),
+            is_current: *is_current,
+            requires,
         });
-        body.extend_from_slice(bytes);
+        length += document.bytes.len();
     }
     address.as_str().clone_into(&mut header.address);
-    let mut file = serde_json::to_vec(&header).expect("texts and numbers are valid JSON");
+    let header = serde_json::to_vec(&header).expect("texts and numbers are valid JSON");
+    let mut file = Vec::with_capacity(header.len() + length + 66);
+    file.extend_from_slice(Digest::of(&header).to_string().as_bytes());
     file.push(b'\n');
-    file.append(&mut body);
+    file.extend_from_slice(&header);
+    file.push(b'\n');
+    for (_, document, _) in documents {
+        if document.known_requires().is_some() {
+            file.extend_from_slice(&document.bytes);
+        }
+    }
     let _ = write_cache_file(&RealFileSystem, &folder.join(DOCUMENTS), &file);
 }
 
 impl Header {
-    pub(super) fn new(config: Config, config_at: jiff::Timestamp) -> Self {
+    pub(super) fn new(
+        config: Config,
+        config_at: jiff::Timestamp,
+        serial: u64,
+        root: Option<Digest>,
+    ) -> Self {
         Self {
             format: FORMAT,
             address: String::new(),
             config,
             config_at,
-            serial: 0,
-            root: None,
+            serial,
+            root,
             documents: Vec::new(),
+            required: Vec::new(),
             absent: Vec::new(),
             classes: BTreeMap::new(),
         }
@@ -184,8 +228,13 @@ pub(super) fn read_seen(path: &Path) -> Result<Option<Seen>, FileError> {
     Ok(Some(seen))
 }
 
-/// Keeps what was seen of the state. Another run may have seen a newer one meanwhile, which stays.
+/// Keeps what was seen of the state. Another run may have seen a newer one meanwhile, which stays;
+/// so that none gets lost, those who look and write are kept apart.
 pub(super) fn write_seen(path: &Path, seen: &Seen) -> Result<(), FileError> {
+    if let Some(folder) = path.parent() {
+        make_folder(&RealFileSystem, folder)?;
+    }
+    let _alone = lock_file(&path.with_extension("lock"))?;
     if let Some(other) = read_seen(path)?
         && other.registry == seen.registry
         && other.key == seen.key
@@ -194,16 +243,43 @@ pub(super) fn write_seen(path: &Path, seen: &Seen) -> Result<(), FileError> {
         return Ok(());
     }
     let text = serde_json::to_string_pretty(seen).expect("texts and numbers are valid JSON");
-    if let Some(folder) = path.parent() {
-        make_folder(&RealFileSystem, folder)?;
-    }
     write_private_file(&RealFileSystem, path, format!("{text}\n").as_bytes())
 }
 
 /// The address, number of documents and size of what is kept in a folder.
 pub(super) fn summary(folder: &Path) -> Option<(String, usize, u64)> {
     let file = map_file(&folder.join(DOCUMENTS), MAX_KEPT_BYTES).ok()?;
-    let end = memchr::memchr(b'\n', &file)?;
-    let header: Header = serde_json::from_slice(&file[..end]).ok()?;
+    let (header, _) = read_header(&file)?;
     Some((header.address, header.documents.len(), file.len() as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::SigningKey;
+
+    #[test]
+    fn of_what_several_see_at_once_the_newest_stays() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("registries").join("one");
+        let key = SigningKey::from_bytes(&[7; 32]).public();
+        let seen = |serial| Seen {
+            registry: "r".to_owned(),
+            key,
+            serial,
+            root: Digest::of(b""),
+        };
+        std::thread::scope(|scope| {
+            for first in 0..4 {
+                let (path, seen) = (&path, &seen);
+                scope.spawn(move || {
+                    for serial in 0..8 {
+                        write_seen(path, &seen(serial * 4 + first)).expect("it can be written");
+                    }
+                });
+            }
+        });
+        let newest = read_seen(&path).expect("it can be read");
+        assert_eq!(newest, Some(seen(31)));
+    }
 }

@@ -1,4 +1,4 @@
-//! Requests: sending them again, following where they lead, and reading what comes back.
+//! Requests: sending them again, and following where they lead.
 //!
 //! One try is everything from sending to the last byte of the body and the check of it, because
 //! each of these can fail for a reason that is gone the next time.
@@ -14,10 +14,11 @@ use reqwest::header::{self, HeaderMap};
 use reqwest::{Client, Method, Response, StatusCode, redirect};
 use url::Url;
 
-use crate::protocol::{Digest, ErrorDocument};
+use crate::protocol::Digest;
 use crate::registry::RegistryError;
 
 use super::address::{Address, is_loopback, shown};
+use super::answer::{Opened, Reader, Reply, each_piece, judge, read_body};
 use super::credentials::Credential;
 use super::fault::{Failed, Fault, FaultKind, told};
 use super::options::HttpOptions;
@@ -28,9 +29,6 @@ const MAX_REDIRECTS: usize = 3;
 /// How long it may take to be connected, and how long nothing may arrive.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// The largest body of an error that is read, in bytes.
-const MAX_ERROR_BYTES: u64 = 64 << 10;
 
 /// What is asked.
 #[derive(Debug, Clone)]
@@ -53,31 +51,6 @@ impl Ask {
             at_hand: None,
             body: None,
             limit,
-        }
-    }
-}
-
-/// What is answered.
-#[derive(Debug)]
-pub(super) enum Reply {
-    /// There is a body.
-    Found { body: Vec<u8>, is_new: bool },
-    /// The body at hand is still right.
-    Unchanged,
-    /// There is no such thing.
-    Absent,
-}
-
-impl Reply {
-    /// The body of an answer that has to have one.
-    pub(super) fn body(self) -> Result<Vec<u8>, Fault> {
-        match self {
-            Self::Found { body, .. } => Ok(body),
-            Self::Unchanged => Err(Fault::new(
-                FaultKind::Malformed,
-                "it says that nothing changed, but was not asked that",
-            )),
-            Self::Absent => Err(Fault::new(FaultKind::Malformed, "it is not there (404)")),
         }
     }
 }
@@ -164,18 +137,58 @@ impl Transport {
         ask: &Ask,
         check: impl Fn(Reply) -> Result<T, Fault>,
     ) -> Result<T, Failed> {
+        let attempt = || async {
+            let reply = match self.open(ask).await? {
+                Opened::Body { response, is_new } => Reply::Found {
+                    body: read_body(response, ask.limit).await?,
+                    is_new,
+                },
+                Opened::Unchanged => Reply::Unchanged,
+                Opened::Absent => Reply::Absent,
+            };
+            check(reply)
+        };
+        self.insist(ask, attempt).await
+    }
+
+    /// Likewise for an answer that has to have a body, and is read while it arrives. `begin` is
+    /// called for each try.
+    pub(super) async fn stream<R: Reader>(
+        &self,
+        ask: &Ask,
+        begin: impl Fn() -> R,
+    ) -> Result<R::Output, Failed> {
+        let attempt = || async {
+            let response = match self.open(ask).await? {
+                Opened::Body { response, .. } => response,
+                Opened::Unchanged => return Err(Reply::Unchanged.body().expect_err("no body")),
+                Opened::Absent => return Err(Reply::Absent.body().expect_err("no body")),
+            };
+            let mut reader = begin();
+            each_piece(response, ask.limit, |piece| reader.take(piece)).await?;
+            reader.finish()
+        };
+        self.insist(ask, attempt).await
+    }
+
+    /// Tries until it works or cannot work.
+    async fn insist<T, F: Future<Output = Result<T, Fault>>>(
+        &self,
+        ask: &Ask,
+        attempt: impl Fn() -> F,
+    ) -> Result<T, Failed> {
         let policy = self.options.retry;
         let tries = Cell::new(0);
-        let attempt = || async {
+        let counted = || {
             tries.set(tries.get() + 1);
-            self.attempt(ask).await.and_then(&check)
+            attempt()
         };
         let delays = ExponentialBuilder::default()
             .with_min_delay(policy.first_delay)
             .with_max_delay(policy.longest_delay)
             .with_max_times(policy.tries.saturating_sub(1))
             .with_jitter();
-        let outcome = attempt
+        let outcome = counted
             .retry(delays)
             .sleep(tokio::time::sleep)
             .when(|fault: &Fault| {
@@ -202,14 +215,14 @@ impl Transport {
         })
     }
 
-    /// One try: sends, follows, and reads the body.
-    async fn attempt(&self, ask: &Ask) -> Result<Reply, Fault> {
+    /// Sends a request once and follows where it leads.
+    async fn open(&self, ask: &Ask) -> Result<Opened, Fault> {
         let mut url = ask.url.clone();
         for _ in 0..=MAX_REDIRECTS {
             let response = self.send_once(ask, &url).await?;
             let status = response.status();
             if !(status.is_redirection() && status != StatusCode::NOT_MODIFIED) {
-                return read_reply(response, ask).await;
+                return judge(response, ask).await;
             }
             url = self.followed(ask, &url, status, response.headers())?;
         }
@@ -321,121 +334,5 @@ impl Transport {
             }
         }
         builder.build()
-    }
-}
-
-/// Reads the body of an answer and says what kind of answer it is.
-async fn read_reply(response: Response, ask: &Ask) -> Result<Reply, Fault> {
-    let status = response.status();
-    if status == StatusCode::NOT_MODIFIED {
-        return Ok(Reply::Unchanged);
-    }
-    if status.is_success() {
-        let is_new = status == StatusCode::CREATED;
-        let body = read_body(response, ask.limit).await?;
-        return Ok(Reply::Found { body, is_new });
-    }
-    let is_absence = matches!(status.as_u16(), 404 | 410 | 451);
-    if is_absence && ask.method == Method::GET {
-        return Ok(Reply::Absent);
-    }
-    let retry_after = retry_after(response.headers());
-    let body = read_body(response, MAX_ERROR_BYTES)
-        .await
-        .unwrap_or_default();
-    let detail = ErrorDocument::parse(&body)
-        .ok()
-        .and_then(|document| document.errors.into_iter().next());
-    let reason = match detail {
-        Some(entry) if !entry.detail.is_empty() => {
-            let code = if entry.code.is_empty() {
-                String::new()
-            } else {
-                format!(", {}", entry.code)
-            };
-            format!("{} ({}{code})", entry.detail, status.as_u16())
-        }
-        _ => format!("it answers {status}"),
-    };
-    Err(match status.as_u16() {
-        401 | 403 | 407 => Fault::new(FaultKind::Denied, reason),
-        408 | 429 | 500 | 502 | 503 | 504 => Fault {
-            retry_after,
-            ..Fault::transient(FaultKind::Unreachable, reason)
-        },
-        400..500 if ask.method != Method::GET => Fault::new(FaultKind::Refused, reason),
-        _ => Fault::new(FaultKind::Unreachable, reason),
-    })
-}
-
-/// Reads a body to its end, which has to be where the registry said.
-async fn read_body(mut response: Response, limit: u64) -> Result<Vec<u8>, Fault> {
-    let too_large = || {
-        let reason = format!("the answer has more than the limit of {limit} bytes");
-        Fault::new(FaultKind::Malformed, reason)
-    };
-    let announced = response.content_length().unwrap_or_default();
-    if announced > limit {
-        return Err(too_large());
-    }
-    // What is announced is not believed beyond a point: the body has to come first.
-    let room = usize::try_from(announced.min(1 << 20)).unwrap_or_default();
-    let mut body = Vec::with_capacity(room);
-    loop {
-        match response.chunk().await {
-            Ok(Some(chunk)) => {
-                if (body.len() + chunk.len()) as u64 > limit {
-                    return Err(too_large());
-                }
-                body.extend_from_slice(&chunk);
-            }
-            Ok(None) => return Ok(body),
-            Err(error) => {
-                let reason = format!(
-                    "the answer was cut off after {} bytes: {}",
-                    body.len(),
-                    told(&error.without_url())
-                );
-                return Err(Fault::transient(FaultKind::Unreachable, reason));
-            }
-        }
-    }
-}
-
-/// How long to wait before the next try, as the registry says: in seconds, or as a time, which is
-/// compared with the registry's own clock.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = |name| headers.get(name)?.to_str().ok();
-    let after = text(header::RETRY_AFTER)?.trim();
-    if let Ok(seconds) = after.parse() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let time = |text: &str| {
-        let zoned = jiff::fmt::rfc2822::parse(text).ok()?;
-        Some(zoned.timestamp())
-    };
-    let wait = time(after)?.duration_since(time(text(header::DATE)?)?);
-    Some(wait.try_into().unwrap_or_default())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn registries_say_how_long_to_wait_in_two_ways() {
-        let wait = |after: &str| {
-            let mut headers = HeaderMap::new();
-            headers.insert(header::RETRY_AFTER, after.parse().expect("a header"));
-            let date = "Sat, 21 Nov 2026 08:00:00 GMT".parse().expect("a header");
-            headers.insert(header::DATE, date);
-            retry_after(&headers)
-        };
-        assert_eq!(wait("7"), Some(Duration::from_secs(7)));
-        let seconds = Some(Duration::from_secs(90));
-        assert_eq!(wait("Sat, 21 Nov 2026 08:01:30 GMT"), seconds);
-        assert_eq!(wait("Sat, 21 Nov 2026 07:00:00 GMT"), Some(Duration::ZERO));
-        assert_eq!(wait("soon"), None);
-        assert_eq!(retry_after(&HeaderMap::new()), None);
     }
 }

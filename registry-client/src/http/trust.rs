@@ -6,8 +6,8 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{PackageName, RegistryName};
 
 use crate::protocol::{
-    Digest, NamesLine, Proof, PublicKey, SignedSnapshot, Snapshot, SnapshotError, leaf_hash,
-    root_of_path,
+    Digest, NamesLine, Neighbour, Proof, ProvedNodes, PublicKey, SignedSnapshot, Snapshot,
+    SnapshotError, leaf_hash,
 };
 
 /// What was seen of the state of a registry.
@@ -42,6 +42,8 @@ pub(super) enum Distrust {
     SplitView { serial: u64 },
     #[error("the document of {0} does not belong to its signed state")]
     NotInState(PackageName),
+    #[error("it does not prove that its signed state is without {0}")]
+    AbsenceNotProved(PackageName),
     #[error("the list of packages does not belong to its signed state")]
     NamesNotInState,
     #[error("the documents belong to the serial {documents}, the signed state to {state}")]
@@ -121,24 +123,68 @@ pub(super) fn accept(
     Ok(Some((snapshot, seen)))
 }
 
-/// Whether a document belongs to a state.
-pub(super) fn check_document(
-    snapshot: &Snapshot,
-    name: &PackageName,
-    sha256: Digest,
-    proof: Option<&Proof>,
-) -> Result<(), Distrust> {
-    let line = NamesLine {
-        name: name.clone(),
-        sha256,
-    };
-    let leaf = leaf_hash(line.to_line().as_bytes());
-    let root =
-        proof.and_then(|Proof { index, path }| root_of_path(&leaf, *index, snapshot.names, path));
-    if root == Some(snapshot.root) {
-        Ok(())
-    } else {
-        Err(Distrust::NotInState(name.clone()))
+/// Whether documents belong to a state.
+pub(super) struct Belonging {
+    proved: ProvedNodes,
+    /// How many packages the state has.
+    size: u64,
+}
+
+impl Belonging {
+    pub(super) fn new(snapshot: &Snapshot) -> Self {
+        Self {
+            proved: ProvedNodes::new(snapshot.root, snapshot.names),
+            size: snapshot.names,
+        }
+    }
+
+    /// Checks the proof of a document.
+    pub(super) fn check(
+        &mut self,
+        name: &PackageName,
+        sha256: Digest,
+        proof: Option<&Proof>,
+    ) -> Result<(), Distrust> {
+        let is_proved =
+            proof.is_some_and(|Proof { index, path }| self.has(name, sha256, *index, path));
+        is_proved
+            .then_some(())
+            .ok_or_else(|| Distrust::NotInState(name.clone()))
+    }
+
+    /// Checks the proof that there is no package of a name: the names before and behind its place
+    /// are neighbours, for names are in order.
+    pub(super) fn check_absence(
+        &mut self,
+        name: &PackageName,
+        beside: &[Neighbour],
+    ) -> Result<(), Distrust> {
+        let last = self.size.checked_sub(1);
+        let is_between = match beside {
+            [] => last.is_none(),
+            [one] if one.name < *name => last == Some(one.index),
+            [one] => *name < one.name && one.index == 0,
+            [one, two] => {
+                one.name < *name && *name < two.name && one.index.checked_add(1) == Some(two.index)
+            }
+            _ => false,
+        };
+        let is_proved = is_between
+            && beside
+                .iter()
+                .all(|one| self.has(&one.name, one.sha256, one.index, &one.proof));
+        is_proved
+            .then_some(())
+            .ok_or_else(|| Distrust::AbsenceNotProved(name.clone()))
+    }
+
+    fn has(&mut self, name: &PackageName, sha256: Digest, index: u64, path: &[Digest]) -> bool {
+        let line = NamesLine {
+            name: name.clone(),
+            sha256,
+        };
+        let leaf = leaf_hash(line.to_line().as_bytes());
+        self.proved.prove(&leaf, index, path)
     }
 }
 
@@ -248,7 +294,9 @@ mod tests {
             path: tree.audit_path(index).expect("a leaf"),
         };
         let check = |name: &PackageName, text: &str, proof: Option<&Proof>| {
-            check_document(&snapshot, name, Digest::of(text.as_bytes()), proof).is_ok()
+            Belonging::new(&snapshot)
+                .check(name, Digest::of(text.as_bytes()), proof)
+                .is_ok()
         };
         assert!(check(&a, "a", Some(&proof(0))));
         assert!(check(&b, "b", Some(&proof(1))));
@@ -256,5 +304,60 @@ mod tests {
         assert!(!check(&b, "a", Some(&proof(0))), "the document of another");
         assert!(!check(&a, "a", Some(&proof(1))));
         assert!(!check(&a, "a", None), "without a proof");
+    }
+
+    #[test]
+    fn that_a_name_is_not_there_can_be_proved() {
+        let name = |text: &str| PackageName::parse(text).expect("a name");
+        let names = ["b.B", "d.D", "f.F", "h.H", "j.J"];
+        let line = |text: &str| NamesLine {
+            name: name(text),
+            sha256: Digest::of(text.as_bytes()),
+        };
+        let leaves = names.map(|text| leaf_hash(line(text).to_line().as_bytes()));
+        let tree = MerkleTree::new(leaves.to_vec());
+        let mut snapshot = snapshot(1, b"");
+        (snapshot.root, snapshot.names) = (tree.root(), names.len() as u64);
+        let beside = |places: &[usize]| -> Vec<Neighbour> {
+            let neighbour = |at: &usize| Neighbour {
+                name: name(names[*at]),
+                sha256: Digest::of(names[*at].as_bytes()),
+                index: *at as u64,
+                proof: tree.audit_path(*at).expect("a leaf"),
+            };
+            places.iter().map(neighbour).collect()
+        };
+        let check = |text: &str, beside: &[Neighbour]| {
+            let mut belonging = Belonging::new(&snapshot);
+            belonging.check_absence(&name(text), beside).is_ok()
+        };
+        for (text, places) in [("a.A", &[0][..]), ("e.E", &[1, 2]), ("k.K", &[4])] {
+            assert!(check(text, &beside(places)), "{text}");
+            for other in [
+                &[][..],
+                &[0, 1],
+                &[1],
+                &[1, 3],
+                &[3, 4],
+                &[4, 4],
+                &[2, 1],
+                &[0, 1, 2],
+            ] {
+                assert!(
+                    other == places || !check(text, &beside(other)),
+                    "{text} {other:?}"
+                );
+            }
+        }
+        // What is there is not between its neighbours.
+        for places in [&[1, 2][..], &[2, 3], &[1, 3], &[2]] {
+            assert!(!check("f.F", &beside(places)), "{places:?}");
+        }
+        let mut lies = beside(&[1, 3]);
+        lies[1].index = 2;
+        assert!(!check("f.F", &lies));
+        let mut lies = beside(&[1, 2]);
+        lies[1].sha256 = Digest::of(b"other");
+        assert!(!check("e.E", &lies));
     }
 }

@@ -1,9 +1,13 @@
 //! Reading the answer to a batch request as it arrives.
 
+use bytes::BytesMut;
 use pkgres_manifest::PackageName;
 
 use super::frame::Header;
 use super::{Digest, Frame, Malformed, Proof};
+
+/// How much memory is asked for at a time, in bytes. Documents keep what they are parts of.
+const ROOM: usize = 1 << 18;
 
 /// How much of the answer to a batch request is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,9 +68,8 @@ pub enum FrameError {
 #[derive(Debug)]
 pub struct FrameDecoder {
     limits: FrameLimits,
-    buffer: Vec<u8>,
-    /// What lies before this in the buffer was read.
-    start: usize,
+    /// What was not read yet. Documents are parts of it, without being copied.
+    buffer: BytesMut,
     /// No line feed lies before this in the buffer.
     scanned: usize,
     /// The frame whose document is being waited for.
@@ -88,8 +91,7 @@ impl FrameDecoder {
     pub fn new(limits: FrameLimits) -> Self {
         Self {
             limits,
-            buffer: Vec::new(),
-            start: 0,
+            buffer: BytesMut::new(),
             scanned: 0,
             announced: None,
             frames: 0,
@@ -99,10 +101,9 @@ impl FrameDecoder {
 
     /// Takes the next piece of the answer.
     pub fn push(&mut self, bytes: &[u8]) {
-        if self.start > 0 && self.start >= self.buffer.len() / 2 {
-            self.buffer.drain(..self.start);
-            self.scanned -= self.start;
-            self.start = 0;
+        if self.buffer.capacity() - self.buffer.len() < bytes.len() {
+            // What was read and is still in use is not grown, but left behind.
+            self.buffer.reserve(bytes.len().max(ROOM));
         }
         self.buffer.extend_from_slice(bytes);
     }
@@ -121,14 +122,11 @@ impl FrameDecoder {
         let Some(announced) = self.announced.take() else {
             return Ok(None);
         };
-        let end = self.start + announced.length;
-        if self.buffer.len() < end {
+        if self.buffer.len() < announced.length {
             self.announced = Some(announced);
             return Ok(None);
         }
-        let document = self.buffer[self.start..end].to_vec();
-        self.start = end;
-        self.scanned = end;
+        let document = self.buffer.split_to(announced.length).freeze();
         let found = Digest::of(&document);
         if found != announced.sha256 {
             return Err(FrameError::Digest {
@@ -147,7 +145,7 @@ impl FrameDecoder {
 
     /// Says whether the answer ended where it may.
     pub fn finish(&self) -> Result<(), FrameError> {
-        if self.is_complete && self.start == self.buffer.len() {
+        if self.is_complete && self.buffer.is_empty() {
             Ok(())
         } else if self.is_complete {
             Err(malformed("something follows the last one"))
@@ -163,7 +161,7 @@ impl FrameDecoder {
         let limit = self.limits.header_bytes;
         let found = memchr::memchr(b'\n', &self.buffer[self.scanned..]);
         let end = found.map(|at| self.scanned + at);
-        let length = end.unwrap_or(self.buffer.len()) - self.start;
+        let length = end.unwrap_or(self.buffer.len());
         if length > limit {
             return Err(FrameError::Limit {
                 what: "bytes in the head of a frame",
@@ -183,11 +181,10 @@ impl FrameDecoder {
                 limit: self.limits.frames,
             });
         }
-        let header = serde_json::from_slice(&self.buffer[self.start..end])
-            .map_err(|error| malformed(&error))?;
+        let line = self.buffer.split_to(end + 1);
+        self.scanned = 0;
+        let header = serde_json::from_slice(&line[..end]).map_err(|error| malformed(&error))?;
         self.frames += 1;
-        self.start = end + 1;
-        self.scanned = end + 1;
         Ok(Some(header))
     }
 
@@ -231,7 +228,10 @@ impl FrameDecoder {
                 sha256: sha256()?,
                 proof,
             },
-            "absent" => Frame::Absent { name: name()? },
+            "absent" => Frame::Absent {
+                name: name()?,
+                beside: header.beside,
+            },
             "truncated" => Frame::Truncated {
                 names: header.names.ok_or_else(|| missing("names"))?,
             },
@@ -256,6 +256,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::protocol::Neighbour;
 
     fn name(text: &str) -> PackageName {
         PackageName::parse(text).expect("a name")
@@ -268,13 +269,25 @@ mod tests {
         });
         vec![
             Frame::changed(name("a.B"), b"one\ntwo\n".to_vec(), proof.clone()),
-            Frame::changed(name("a.C"), Vec::new(), None),
+            Frame::changed(name("a.C"), "", None),
             Frame::Unchanged {
                 name: name("a.D"),
                 sha256: Digest::of(b"d"),
                 proof,
             },
-            Frame::Absent { name: name("a.E") },
+            Frame::Absent {
+                name: name("a.E"),
+                beside: vec![Neighbour {
+                    name: name("a.D"),
+                    sha256: Digest::of(b"d"),
+                    index: 3,
+                    proof: vec![Digest::of(b"a")],
+                }],
+            },
+            Frame::Absent {
+                name: name("a.F"),
+                beside: Vec::new(),
+            },
             Frame::Truncated {
                 names: vec![name("a.F")],
             },

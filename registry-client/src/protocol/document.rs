@@ -5,6 +5,9 @@ use pkgres_manifest::{ClassName, IndexReader, IndexRecord, PackageName};
 
 use super::{Digest, Malformed};
 
+/// For how many records room is made before they are read.
+const MAX_ROOM: usize = 1024;
+
 /// All releases of one package: an index record a line, the lowest version first.
 ///
 /// ```
@@ -66,7 +69,8 @@ impl IndexDocument {
                 Escaped::new(shown)
             )));
         }
-        let mut records: Vec<IndexRecord> = Vec::new();
+        let lines = memchr::memchr_iter(b'\n', bytes).count();
+        let mut records: Vec<IndexRecord> = Vec::with_capacity(lines.min(MAX_ROOM));
         for (at, line) in text.lines().enumerate() {
             // Only a message needs the text, which can be long, again.
             let locate = |span: Span| {

@@ -1,5 +1,6 @@
 //! The frames that the answer to a batch request is made of.
 
+use bytes::Bytes;
 use pkgres_manifest::PackageName;
 
 use super::{Digest, SignedSnapshot};
@@ -12,6 +13,19 @@ pub struct Proof {
     pub index: u64,
     /// The hashes beside the way to the root, from the leaf upwards.
     pub path: Vec<Digest>,
+}
+
+/// A package that stands directly before or behind the place where one would be that there is not.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Neighbour {
+    /// The package.
+    pub name: PackageName,
+    /// The digest of its document.
+    pub sha256: Digest,
+    /// Its place among all names.
+    pub index: u64,
+    /// The audit path of its line.
+    pub proof: Vec<Digest>,
 }
 
 /// A part of the answer to a batch request.
@@ -44,7 +58,7 @@ pub enum Frame {
         /// The digest of the document.
         sha256: Digest,
         /// The document.
-        document: Vec<u8>,
+        document: Bytes,
         /// Its place in the snapshot; absent where nothing is signed.
         proof: Option<Proof>,
     },
@@ -61,6 +75,9 @@ pub enum Frame {
     Absent {
         /// The package.
         name: PackageName,
+        /// The names before and behind the place where it would be, if there are such; which proves
+        /// that it is not there. Nothing where nothing is signed.
+        beside: Vec<Neighbour>,
     },
     /// The closure has more packages than the answer has room for: these are to be asked for.
     Truncated {
@@ -91,6 +108,8 @@ pub(super) struct Header {
     pub(super) index: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) proof: Option<Vec<Digest>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) beside: Vec<Neighbour>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) names: Option<Vec<PackageName>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -101,7 +120,8 @@ pub(super) struct Header {
 
 impl Frame {
     /// A document that is new to whoever asked.
-    pub fn changed(name: PackageName, document: Vec<u8>, proof: Option<Proof>) -> Self {
+    pub fn changed(name: PackageName, document: impl Into<Bytes>, proof: Option<Proof>) -> Self {
+        let document = document.into();
         Self::Changed {
             name,
             sha256: Digest::of(&document),
@@ -136,9 +156,10 @@ impl Frame {
                 };
                 header.encode(answer);
             }
-            Self::Absent { name } => {
+            Self::Absent { name, beside } => {
                 let header = Header {
                     name: Some(name.clone()),
+                    beside: beside.clone(),
                     ..Header::of("absent")
                 };
                 header.encode(answer);
@@ -174,6 +195,20 @@ impl Frame {
     }
 }
 
+/// The line before a document, as [`Header`] reads it. Answers have a thousand of them, so nothing
+/// is copied for it.
+#[derive(serde::Serialize)]
+struct Announcement<'frame> {
+    name: &'frame PackageName,
+    status: &'static str,
+    sha256: &'frame Digest,
+    length: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proof: Option<&'frame [Digest]>,
+}
+
 fn encode_changed(
     name: &PackageName,
     sha256: &Digest,
@@ -181,15 +216,20 @@ fn encode_changed(
     proof: Option<&Proof>,
     answer: &mut Vec<u8>,
 ) {
-    let header = Header {
-        name: Some(name.clone()),
-        sha256: Some(*sha256),
-        length: Some(length),
+    let announcement = Announcement {
+        name,
+        status: "changed",
+        sha256,
+        length,
         index: proof.map(|proof| proof.index),
-        proof: proof.map(|proof| proof.path.clone()),
-        ..Header::of("changed")
+        proof: proof.map(|proof| proof.path.as_slice()),
     };
-    header.encode(answer);
+    encode(&announcement, answer);
+}
+
+fn encode(line: &impl serde::Serialize, answer: &mut Vec<u8>) {
+    serde_json::to_writer(&mut *answer, line).expect("writing to memory does not fail");
+    answer.push(b'\n');
 }
 
 impl Header {
@@ -201,7 +241,6 @@ impl Header {
     }
 
     fn encode(&self, answer: &mut Vec<u8>) {
-        serde_json::to_writer(&mut *answer, self).expect("writing to memory does not fail");
-        answer.push(b'\n');
+        encode(self, answer);
     }
 }

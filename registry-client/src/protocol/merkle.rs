@@ -1,6 +1,8 @@
 //! The Merkle tree of RFC 6962, section 2.1: one digest for a list of texts, and short proofs that
 //! a text is in the list at its place.
 
+use std::collections::{HashMap, HashSet};
+
 use sha2::{Digest as _, Sha256};
 
 use super::Digest;
@@ -72,6 +74,27 @@ impl MerkleTree {
                 level.get(neighbour).copied()
             });
         Some(beside.collect())
+    }
+
+    /// The part of an [audit path](Self::audit_path) that is needed by somebody who was shown other
+    /// leaves of the tree before: it ends where it meets what `shown` has. Notes there what is shown
+    /// now.
+    pub fn rest_of_path(&self, index: usize, shown: &mut ShownNodes) -> Option<Vec<Digest>> {
+        if index >= self.len() {
+            return None;
+        }
+        let mut beside = Vec::new();
+        for (height, level) in self.levels.iter().enumerate() {
+            let at = index >> height;
+            if !shown.0.insert((height, at)) {
+                break;
+            }
+            if let Some(neighbour) = level.get(at ^ 1) {
+                shown.0.insert((height, at ^ 1));
+                beside.push(*neighbour);
+            }
+        }
+        Some(beside)
     }
 
     /// Exchanges a leaf; takes time logarithmic in their number.
@@ -163,6 +186,86 @@ pub fn root_of_path(leaf: &Digest, index: u64, size: u64, path: &[Digest]) -> Op
         last >>= 1;
     }
     path.next().is_none().then_some(hash)
+}
+
+/// The nodes of a tree that somebody was shown, by height and place.
+#[derive(Debug, Default)]
+pub struct ShownNodes(HashSet<(usize, usize)>);
+
+/// The nodes of one tree that audit paths have shown to belong to its root, so that paths that
+/// share nodes, as those of many leaves do, are followed only to where they meet.
+///
+/// ```
+/// use pkgres_registry_client::protocol::{MerkleTree, ProvedNodes, leaf_hash};
+///
+/// let leaves = ["a", "b", "c"].map(|text| leaf_hash(text.as_bytes()));
+/// let tree = MerkleTree::new(leaves.to_vec());
+/// let mut proved = ProvedNodes::new(tree.root(), 3);
+/// for (index, leaf) in (0..).zip(&leaves) {
+///     let path = tree.audit_path(index).expect("there is such a leaf");
+///     assert!(proved.prove(leaf, index as u64, &path));
+///     assert!(!proved.prove(&leaf_hash(b"other"), index as u64, &path));
+/// }
+/// ```
+#[derive(Debug)]
+pub struct ProvedNodes {
+    root: Digest,
+    size: u64,
+    /// By height, and place among the nodes of the height.
+    nodes: HashMap<(u32, u64), Digest>,
+    /// The nodes of the path that is being followed.
+    met: Vec<((u32, u64), Digest)>,
+}
+
+impl ProvedNodes {
+    /// Nothing is proved yet of the tree with this root and `size` leaves.
+    pub fn new(root: Digest, size: u64) -> Self {
+        Self {
+            root,
+            size,
+            nodes: HashMap::new(),
+            met: Vec::new(),
+        }
+    }
+
+    /// Whether an audit path leads from a leaf at a place to the root, or to a node that an earlier
+    /// path led to the root from, where it may end.
+    pub fn prove(&mut self, leaf: &Digest, index: u64, path: &[Digest]) -> bool {
+        self.met.clear();
+        let is_proved = self.follow(leaf, index, path) == Some(true);
+        if is_proved {
+            self.nodes.extend(self.met.drain(..));
+        }
+        is_proved
+    }
+
+    fn follow(&mut self, leaf: &Digest, index: u64, path: &[Digest]) -> Option<bool> {
+        let (mut at, mut last, mut height) = (index, self.size.checked_sub(1)?, 0);
+        if at > last {
+            return None;
+        }
+        let mut hash = *leaf;
+        let mut path = path.iter();
+        while last > 0 {
+            if let Some(known) = self.nodes.get(&(height, at)) {
+                return Some(*known == hash);
+            }
+            self.met.push(((height, at), hash));
+            if at & 1 == 1 {
+                let beside = path.next()?;
+                self.met.push(((height, at - 1), *beside));
+                hash = node_hash(beside, &hash);
+            } else if at < last {
+                let beside = path.next()?;
+                self.met.push(((height, at + 1), *beside));
+                hash = node_hash(&hash, beside);
+            }
+            at >>= 1;
+            last >>= 1;
+            height += 1;
+        }
+        Some(hash == self.root && path.next().is_none())
+    }
 }
 
 #[cfg(test)]
@@ -257,6 +360,48 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn many_proofs_prove_what_each_of_them_proves(
+            count in 1_usize..70,
+            asked in proptest::collection::vec((0_usize..75, 0_usize..80, any::<bool>(), 0_usize..12), 0..60),
+        ) {
+            let leaves = leaves(count);
+            let tree = MerkleTree::new(leaves.clone());
+            let mut proved = ProvedNodes::new(tree.root(), count as u64);
+            for (of, at, is_right, damaged) in asked {
+                let mut path = tree.audit_path(of).unwrap_or_default();
+                if let (false, Some(hash)) = (is_right, path.get_mut(damaged)) {
+                    *hash = leaf_hash(b"damaged");
+                }
+                let at = if is_right { of } else { at };
+                let leaf = leaves.get(of).copied().unwrap_or_else(empty_root);
+                let alone = root_of_path(&leaf, at as u64, count as u64, &path) == Some(tree.root());
+                let together = proved.prove(&leaf, at as u64, &path);
+                // Above where two paths meet, the second is not followed.
+                prop_assert!(together || !alone);
+                prop_assert!(!together || leaves.get(at) == Some(&leaf));
+            }
+        }
+
+        #[test]
+        fn what_was_shown_need_not_be_shown_again(
+            count in 1_usize..70,
+            asked in proptest::collection::vec(0_usize..70, 0..60),
+        ) {
+            let leaves = leaves(count);
+            let tree = MerkleTree::new(leaves.clone());
+            let mut proved = ProvedNodes::new(tree.root(), count as u64);
+            let (mut shown, mut hashes) = (ShownNodes::default(), 0);
+            for at in asked.into_iter().map(|at| at % count) {
+                let path = tree.rest_of_path(at, &mut shown).expect("a leaf");
+                hashes += path.len();
+                prop_assert!(proved.prove(&leaves[at], at as u64, &path));
+                prop_assert!(!proved.prove(&leaf_hash(b"other"), at as u64, &path));
+            }
+            // No more than there are nodes beside others.
+            prop_assert!(hashes < 2 * count);
+        }
+
         #[test]
         fn a_tree_that_changes_is_the_tree_that_is_made_anew(
             count in 0_usize..40,

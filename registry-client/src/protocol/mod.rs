@@ -35,9 +35,9 @@ pub use decoder::{FrameDecoder, FrameError, FrameLimits};
 pub use digest::Digest;
 pub use document::{ClassDocument, IndexDocument, NamesLine};
 pub use errors::{ErrorDocument, ErrorEntry};
-pub use frame::{Frame, Proof};
+pub use frame::{Frame, Neighbour, Proof};
 pub use key::{PublicKey, SigningKey};
-pub use merkle::{MerkleTree, empty_root, leaf_hash, root_of_path};
+pub use merkle::{MerkleTree, ProvedNodes, ShownNodes, empty_root, leaf_hash, root_of_path};
 pub use names::{escape_name, unescape_name};
 pub use snapshot::{Signature, SignatureBytes, SignedSnapshot, Snapshot, SnapshotError};
 

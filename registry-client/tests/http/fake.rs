@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use pkgres_manifest::{IndexRecord, Limits, PackageName};
 use pkgres_registry_client::protocol::{
-    BatchRequest, Config, Digest, Frame, IndexDocument, MerkleTree, NamesLine, Proof,
+    BatchRequest, Config, Digest, Frame, IndexDocument, MerkleTree, NamesLine, Neighbour, Proof,
     SignedSnapshot, SigningKey, Snapshot, leaf_hash, unescape_name,
 };
 
@@ -58,6 +58,8 @@ pub(crate) struct World {
     pub(crate) is_mirror: bool,
     /// How many documents fit into one answer.
     pub(crate) room: usize,
+    /// Whether it says of what is not there between which names it would be.
+    pub(crate) proves_absence: bool,
     /// The packages that changed, by serial.
     pub(crate) changes: Vec<(u64, PackageName)>,
 }
@@ -80,6 +82,7 @@ impl World {
             expires: "2030-01-01T00:00:00Z".parse().expect("a time"),
             is_mirror: false,
             room: 10_000,
+            proves_absence: true,
             changes: Vec::new(),
         }
     }
@@ -239,8 +242,21 @@ impl World {
             let mut next = BTreeSet::new();
             for name in wave {
                 let Some(document) = documents.get(&name) else {
-                    if request.names.contains_key(&name) {
-                        Frame::Absent { name }.encode(&mut answer);
+                    let behind = documents.keys().filter(|other| **other < name).count();
+                    let places = behind.checked_sub(1).into_iter().chain([behind]);
+                    let neighbour = |at: usize| {
+                        let (other, document) = documents.iter().nth(at)?;
+                        Some(Neighbour {
+                            name: other.clone(),
+                            sha256: document.digest,
+                            index: at as u64,
+                            proof: tree.audit_path(at)?,
+                        })
+                    };
+                    let places = places.filter(|_| self.key.is_some() && self.proves_absence);
+                    let beside = places.filter_map(neighbour).collect();
+                    if self.proves_absence || request.names.contains_key(&name) {
+                        Frame::Absent { name, beside }.encode(&mut answer);
                     }
                     continue;
                 };

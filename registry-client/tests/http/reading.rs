@@ -1,5 +1,6 @@
 //! How many requests it takes, and what is kept.
 
+use pkgres_files::{FileSystem as _, RealFileSystem, write_file};
 use pkgres_manifest::diagnostic::Code;
 use pkgres_manifest::{ReadOptions, RegistryName};
 use pkgres_registry_client::{Answer, Namespace, Registry as _, RegistrySet, drive};
@@ -287,4 +288,79 @@ fn artifacts_are_fetched_once_and_checked() {
         .artifact(&pkgres_manifest::ArtifactDigest::Archive(digest.0))
         .expect_err("it is no archive");
     assert_eq!(error.to_diagnostic().code, Code::Archive);
+}
+
+/// What is prepared for solving is read from the cache, asked for by name where names are bound,
+/// or made anew where the cache is damaged.
+#[test]
+fn what_is_prepared_gives_the_answers_of_what_is_asked_by_name() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut world = World::new();
+    for number in 0..40 {
+        let name = |number| format!("org.acme.P{number}");
+        let (one, two) = (name(2 * number + 1), name(2 * number + 2));
+        let requires = [one.as_str(), two.as_str()];
+        let requires = if number < 19 { &requires[..] } else { &[] };
+        world.add(&name(number), "1.0.0", requires);
+        world.add(&name(number), "1.1.0", requires);
+    }
+    let fake = Fake::of(&world);
+    let answer = |is_bound: bool, offline: bool| {
+        let mut options = options(folder.path());
+        options.threads = std::num::NonZeroUsize::new(3).expect("not zero");
+        options.offline = offline;
+        let registry = connect(&fake, options);
+        let mut registries = RegistrySet::new(vec![Box::new(registry)]);
+        if is_bound {
+            let acme = RegistryName::parse("acme").expect("a name");
+            let all = Namespace::parse("org.acme.*").expect("a namespace");
+            registries.bind(all, acme);
+        }
+        let line = r#"{"name":"a.Root","version":"1.0.0","require":[["org.acme.P0","1"]]}"#;
+        let mut request = Request::new(record(line));
+        request.core = None;
+        let mut resolver = Resolver::new(request);
+        let answer = drive(&mut resolver, &registries, &ReadOptions::default());
+        let Ok(Answer::Solved(resolution)) = answer else {
+            panic!("{answer:?}");
+        };
+        resolution
+    };
+    let by_name = answer(true, false);
+    assert_eq!(by_name.packages().len(), 39);
+    let cache = folder.path().join("cache").join("registries");
+    let cache = std::fs::read_dir(cache).expect("a folder").next();
+    let cache = cache.expect("one registry").expect("a folder").path();
+    let prepared = || {
+        let entries = std::fs::read_dir(&cache).expect("a folder");
+        let paths = entries.map(|entry| entry.expect("an entry").path());
+        paths
+            .filter(|path| path.to_string_lossy().contains("prepared-"))
+            .collect::<Vec<_>>()
+    };
+    assert!(prepared().is_empty(), "what is asked by name is not kept");
+    assert_eq!(answer(false, false), by_name);
+    let kept = prepared();
+    assert_eq!(kept.len(), 1);
+    let whole = std::fs::read(&kept[0]).expect("it can be read");
+    fake.take_paths();
+    assert_eq!(answer(false, false), by_name);
+    assert_eq!(answer(false, true), by_name, "offline");
+    assert_eq!(fake.take_paths().len(), 1);
+    // Damage anywhere costs time and nothing else.
+    write_file(&RealFileSystem, &kept[0], &whole[..whole.len() / 2]).expect("it can be written");
+    assert_eq!(answer(false, false), by_name);
+    assert!(std::fs::read(&kept[0]).is_ok_and(|bytes| bytes == whole));
+    RealFileSystem.remove(&kept[0]).expect("it can be removed");
+    let documents = cache.join("documents");
+    let mut bytes = std::fs::read(&documents).expect("it can be read");
+    let last = bytes.len() - 9;
+    bytes[last] ^= 1;
+    write_file(&RealFileSystem, &documents, &bytes).expect("it can be written");
+    fake.take_paths();
+    assert_eq!(answer(false, false), by_name);
+    let asked = fake.take_paths();
+    assert_eq!(asked.len(), 2, "what is damaged comes again: {asked:?}");
+    assert_eq!(asked[1], "POST /index/v1/batch");
+    assert!(std::fs::read(&kept[0]).is_ok_and(|bytes| bytes == whole));
 }

@@ -158,3 +158,33 @@ fn the_key_of_the_settings_is_believed_from_the_beginning() {
     assert_says(&finding, Code::Untrusted, &["not signed by ed25519:"]);
     assert!(finding.hints[0].contains("`pkgres cache forget acme`"));
 }
+
+#[test]
+fn a_package_that_is_held_back_is_missed() {
+    let mut world = World::new();
+    world.add("a.A", "1.0.0", &["a.Held"]);
+    world.add("a.Z", "1.0.0", &[]);
+    for (package, missed) in [("a.Held", "a.Held"), ("a.A", "a.Held")] {
+        for (proves, is_signed) in [(false, true), (true, true), (false, false)] {
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            let mut world = world.clone();
+            world.proves_absence = proves;
+            if !is_signed {
+                world.key = None;
+            }
+            let fake = Fake::of(&world);
+            let registry = connect(&fake, options(folder.path()));
+            if proves || !is_signed {
+                versions(&registry, &[package]).expect("it can be read");
+            } else {
+                let finding = refusal(&registry, package);
+                let said = format!("it does not prove that its signed state is without {missed}");
+                assert_says(
+                    &finding,
+                    Code::Untrusted,
+                    &["`acme` is not believed", &said],
+                );
+            }
+        }
+    }
+}

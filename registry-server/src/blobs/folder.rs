@@ -1,6 +1,7 @@
 //! Artifacts as files.
 
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use bytes::Bytes;
@@ -14,13 +15,18 @@ use super::BlobError;
 /// Artifacts as files `aa/aabb…` below a folder, named by their digests.
 pub(crate) struct Folder {
     root: PathBuf,
+    /// The folders, by the first byte of digests, that this process brought to the disk.
+    are_made: Mutex<Box<[bool; 256]>>,
 }
 
 impl Folder {
     /// The artifacts below a folder, which is made if there is none.
     pub(crate) fn open(root: PathBuf) -> Result<Self, BlobError> {
         make_folder(&RealFileSystem, &root).map_err(failed)?;
-        Ok(Self { root })
+        Ok(Self {
+            root,
+            are_made: Mutex::new(Box::new([false; 256])),
+        })
     }
 
     fn path(&self, digest: &Digest) -> PathBuf {
@@ -33,8 +39,14 @@ impl Folder {
         if self.length(&path)? == Some(bytes.len() as u64) {
             return Ok(());
         }
-        if let Some(folder) = path.parent() {
+        // That a folder is there does not say that it still is after a crash; it waits for the disk
+        // twice, and so once a process is enough.
+        let first = usize::from(digest.0[0]);
+        let are_made = || self.are_made.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_made = are_made()[first];
+        if !is_made && let Some(folder) = path.parent() {
             make_folder(&RealFileSystem, folder).map_err(failed)?;
+            are_made()[first] = true;
         }
         write_file(&RealFileSystem, &path, bytes).map_err(failed)
     }

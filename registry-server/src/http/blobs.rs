@@ -4,8 +4,9 @@ use http::header::HeaderValue;
 use http::{StatusCode, header};
 use pkgres_registry_client::protocol::Digest;
 
-use super::dispatch::{Service, errors_document};
+use super::dispatch::Service;
 use super::range;
+use super::refuse::errors_document;
 use super::reply::Reply;
 use super::request::Request;
 use super::route::{GET, Handler, Route, Surface};

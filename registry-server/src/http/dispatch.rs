@@ -8,15 +8,15 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::header::{self, HeaderName, HeaderValue};
-use http::{HeaderMap, Method, Response, StatusCode};
+use http::{Method, Response, StatusCode};
 use percent_encoding::percent_decode_str;
 use pkgres_manifest::diagnostic::Escaped;
-use pkgres_registry_client::protocol::{ErrorDocument, ErrorEntry};
 
 use super::identify::Identifier;
 use super::metrics::Metrics;
 use super::query::Query;
-use super::reply::{JSON, NO_CACHE, Pieces, Reply};
+use super::refuse::{keep_private, refuse};
+use super::reply::{Pieces, Reply};
 use super::request::Request;
 use super::route::{self, Access, Handler, Route, Surface, Takes};
 use super::{
@@ -179,7 +179,7 @@ impl Service {
         };
         let limit = self.body_limit(handler.takes);
         read_body::check_length(&parts.headers, limit)?;
-        let actor = self.who(handler.access, &parts.headers).await?;
+        let actor = self.who(handler.access, parts).await?;
         negotiate::check_accept(&parts.headers, handler.gives)?;
         let query = parts.uri.query().unwrap_or_default();
         let query = if handler.has_open_query {
@@ -247,17 +247,17 @@ impl Service {
     async fn who(
         self: &Arc<Self>,
         access: Access,
-        headers: &HeaderMap,
+        parts: &http::request::Parts,
     ) -> Result<Option<crate::access::Actor>, Problem> {
         let is_private = self.registry.settings.is_private;
         if access == Access::Everyone || (access == Access::Readers && !is_private) {
             return Ok(None);
         }
         let is_open = access == Access::Known && !is_private;
-        if is_open && !Identifier::is_told(headers) {
+        if is_open && !Identifier::is_told(&parts.headers) {
             return Ok(None);
         }
-        let secret = Identifier::secret(headers)?;
+        let secret = Identifier::secret(&parts.method, &parts.headers)?;
         let actor = if let Some(actor) = self.identifier.known(&self.registry, &secret)? {
             actor
         } else {
@@ -285,26 +285,6 @@ impl Service {
     }
 }
 
-/// What only those with a token may read must not be given to others by caches between.
-fn keep_private(reply: &mut Reply) {
-    for name in ["authorization", "x-auth-token"] {
-        let name = HeaderValue::from_static(name);
-        reply.headers.append(header::VARY, name);
-    }
-    let is_public = reply
-        .headers
-        .get(header::CACHE_CONTROL)
-        .is_some_and(|value| value.as_bytes().starts_with(b"public"));
-    let value = if is_public {
-        "private, max-age=31536000, immutable"
-    } else {
-        "private, no-cache"
-    };
-    reply
-        .headers
-        .insert(header::CACHE_CONTROL, HeaderValue::from_static(value));
-}
-
 pub(super) fn expected(takes: Takes) -> Option<&'static str> {
     match takes {
         Takes::Nothing => None,
@@ -323,68 +303,6 @@ fn decoded(part: &str) -> Result<String, Problem> {
             "a part of the address is not UTF-8",
         )),
     }
-}
-
-/// The answer to a problem, in the shape of a surface.
-fn refuse(surface: &Surface, problem: &Problem, id: &str) -> Reply {
-    if let Some(cause) = &problem.cause {
-        tracing::error!(
-            request = id,
-            code = problem.code.as_str(),
-            cause,
-            "a request failed"
-        );
-    }
-    let mut reply = (surface.error)(problem, id);
-    match problem.code {
-        ProblemCode::Unauthorized => {
-            let value = HeaderValue::from_static("Bearer realm=\"pkgres\"");
-            reply.headers.insert(header::WWW_AUTHENTICATE, value);
-        }
-        ProblemCode::Unavailable => {
-            reply
-                .headers
-                .insert(header::RETRY_AFTER, HeaderValue::from_static("2"));
-        }
-        _ => {}
-    }
-    if let Some(length) = problem.length
-        && let Ok(value) = HeaderValue::from_str(&format!("bytes */{length}"))
-    {
-        reply.headers.insert(header::CONTENT_RANGE, value);
-    }
-    reply
-}
-
-/// A problem in the shape that the index and the API of pkgres have.
-pub(crate) fn errors_document(problem: &Problem, id: &str) -> Reply {
-    let status = status_of(problem);
-    let document = ErrorDocument {
-        errors: vec![ErrorEntry {
-            status: status.as_u16(),
-            code: problem.code.as_str().to_owned(),
-            title: status.canonical_reason().unwrap_or_default().to_owned(),
-            detail: problem.detail.clone(),
-            request_id: id.to_owned(),
-        }],
-    };
-    let mut text = document.to_json();
-    if problem.code == ProblemCode::MicroversionUnknown
-        && let Some(end) = text.rfind("}]")
-    {
-        // As in Placement, so that clients learn what they can ask for.
-        let versions = format!(
-            ",\"min_version\":\"{}\",\"max_version\":\"{}\"",
-            Microversion::OLDEST,
-            Microversion::NEWEST
-        );
-        text.insert_str(end, &versions);
-    }
-    Reply::with_body(status, JSON, text.into()).header(header::CACHE_CONTROL, NO_CACHE)
-}
-
-pub(crate) fn status_of(problem: &Problem) -> StatusCode {
-    StatusCode::from_u16(problem.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
 /// Logs a request. What others sent is shown through the escaping type.

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use http::{HeaderMap, header};
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use http::{HeaderMap, Method, header};
 use pkgres_registry_client::protocol::Digest;
 
 use crate::access::Actor;
@@ -31,11 +32,24 @@ impl Identifier {
     }
 
     /// The digest of the secret that a request has.
-    pub(crate) fn secret(headers: &HeaderMap) -> Result<Digest, Problem> {
-        let given = headers.get(header::AUTHORIZATION).and_then(|value| {
+    ///
+    /// Browsers can only send a token as a password. They send it by themselves from then on, also
+    /// when a page from elsewhere makes them ask, so that it is good for reading alone.
+    pub(crate) fn secret(method: &Method, headers: &HeaderMap) -> Result<Digest, Problem> {
+        let is_reading = matches!(*method, Method::GET | Method::HEAD);
+        let authorization = headers.get(header::AUTHORIZATION).and_then(|value| {
             let (kind, secret) = value.to_str().ok()?.split_once(' ')?;
-            kind.eq_ignore_ascii_case("bearer").then(|| secret.trim())
+            Some((kind, secret.trim()))
         });
+        let password;
+        let given = match authorization {
+            Some((kind, secret)) if kind.eq_ignore_ascii_case("bearer") => Some(secret),
+            Some((kind, secret)) if is_reading && kind.eq_ignore_ascii_case("basic") => {
+                password = password_of(secret);
+                password.as_deref()
+            }
+            _ => None,
+        };
         let given = given.or_else(|| headers.get("x-auth-token")?.to_str().ok());
         match given {
             Some(secret) if !secret.is_empty() => Ok(Digest::of(secret.as_bytes())),
@@ -79,6 +93,14 @@ impl Identifier {
             .unwrap_or_else(PoisonError::into_inner)
             .clear();
     }
+}
+
+/// The password of `Basic` credentials.
+fn password_of(encoded: &str) -> Option<String> {
+    let decoded = BASE64_STANDARD.decode(encoded).ok()?;
+    let text = String::from_utf8(decoded).ok()?;
+    let (_, password) = text.split_once(':')?;
+    Some(password.to_owned())
 }
 
 fn valid(registry: &Registry, actor: Actor) -> Result<Actor, Problem> {

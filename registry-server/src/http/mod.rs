@@ -23,6 +23,7 @@ mod pages;
 mod query;
 mod range;
 mod read_body;
+mod refuse;
 mod reply;
 mod request;
 mod route;

@@ -3,7 +3,7 @@
 use http::header::HeaderValue;
 use http::{StatusCode, header};
 
-use super::dispatch::errors_document;
+use super::refuse::errors_document;
 use super::reply::{NO_CACHE, Reply};
 use super::route::{Access, GET, Handler, Route, Surface};
 

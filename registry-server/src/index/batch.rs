@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use pkgres_manifest::PackageName;
-use pkgres_registry_client::protocol::{BatchRequest, Frame, Proof};
+use pkgres_registry_client::protocol::{BatchRequest, Frame, Neighbour, Proof, ShownNodes};
 
 use super::state::State;
 use super::{Document, Node};
@@ -32,6 +32,7 @@ impl Node {
         limit: usize,
     ) -> Result<Option<Batch>, Problem> {
         let mut answer = Answer::default();
+        let mut shown = ShownNodes::default();
         let mut seen: BTreeSet<PackageName> = request.names.keys().cloned().collect();
         let mut wave: Vec<PackageName> = seen.iter().cloned().collect();
         let mut answered = 0;
@@ -40,22 +41,17 @@ impl Node {
         while !wave.is_empty() {
             let mut next = BTreeSet::new();
             for name in wave {
-                let Some((at, entry)) = state.package(&name) else {
-                    // Only what was asked for is worth saying that it is not there.
-                    if request.names.contains_key(&name) {
-                        answer.header(&Frame::Absent { name });
-                    }
-                    continue;
-                };
                 if answered == limit {
                     left_out.push(name);
                     continue;
                 }
                 answered += 1;
-                let proof = Proof {
-                    index: at as u64,
-                    path: state.tree().audit_path(at).unwrap_or_default(),
+                let Some((at, entry)) = state.package(&name) else {
+                    let beside = beside(state, &name, &mut shown);
+                    answer.header(&Frame::Absent { name, beside });
+                    continue;
                 };
+                let proof = proof(state, at, &mut shown);
                 if request
                     .names
                     .get(&name)
@@ -96,6 +92,32 @@ impl Node {
             pieces: answer.finish(),
         }))
     }
+}
+
+/// That a document is in the state, to somebody who was shown other documents before.
+fn proof(state: &State, at: usize, shown: &mut ShownNodes) -> Proof {
+    let path = state.tree().rest_of_path(at, shown);
+    Proof {
+        index: at as u64,
+        path: path.expect("every package of a state has a leaf"),
+    }
+}
+
+/// The names that a package would stand between if there were one.
+fn beside(state: &State, name: &PackageName, shown: &mut ShownNodes) -> Vec<Neighbour> {
+    let behind = state.packages().partition_point(|entry| entry.name < *name);
+    let places = behind.checked_sub(1).into_iter().chain([behind]);
+    let neighbour = |at: usize| {
+        let entry = state.packages().get(at)?;
+        let Proof { index, path } = proof(state, at, shown);
+        Some(Neighbour {
+            name: entry.name.clone(),
+            sha256: entry.digest,
+            index,
+            proof: path,
+        })
+    };
+    places.filter_map(neighbour).collect()
 }
 
 /// Documents below this size are copied, which costs less than sending them on their own.

@@ -1,5 +1,6 @@
 //! Pages for people: what they say, and that nothing in them acts.
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use pkgres_registry_client::protocol::Digest;
 use pkgres_registry_server::Settings;
 use pkgres_tests::archives::{archive, archive_with, files};
@@ -300,4 +301,28 @@ fn a_private_registry_shows_nothing_without_a_token() {
         );
     }
     assert_eq!(served.get("/style.css").status, 200);
+    // A browser asks for a password, and sends the token as one: to read, never to write.
+    let refused = served.ask("GET", "/packages/a.Web", &[BROWSER], b"");
+    assert!(refused.header("www-authenticate").starts_with("Basic "));
+    let refused = served.get("/index/v1/packages/a.!web.ndjson");
+    assert!(refused.header("www-authenticate").starts_with("Bearer "));
+    let basic = |password: &str| {
+        let encoded = BASE64_STANDARD.encode(format!("anyone:{password}"));
+        format!("authorization: Basic {encoded}")
+    };
+    let (right, wrong) = (basic(&served.token), basic("pkgres_wrong"));
+    let ask = |method: &str, path: &str, header: &str| {
+        let body = archive("a.Web", "1.1.0", &[]);
+        let headers = [BROWSER, header, "content-type: application/zip"];
+        served.ask(method, path, &headers, &body).status
+    };
+    assert_eq!(ask("GET", "/packages/a.Web", &right), 200);
+    assert_eq!(ask("GET", "/packages/a.Web", &wrong), 401);
+    assert_eq!(
+        ask("GET", "/packages/a.Web", "authorization: Basic ???"),
+        401
+    );
+    let release = "/v1/packages/a.Web/versions/1.1.0";
+    assert_eq!(ask("PUT", release, &right), 401);
+    assert_eq!(ask("PUT", release, &served.authorization()), 201);
 }

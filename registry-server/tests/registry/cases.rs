@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use pkgres_manifest::{IndexReader, IndexRecord, Limits};
 use pkgres_registry_client::protocol::{
     BatchRequest, ChangeKind, ClassDocument, Digest, Frame, FrameDecoder, FrameLimits,
-    IndexDocument, MerkleTree, NamesLine, leaf_hash, root_of_path,
+    IndexDocument, MerkleTree, NamesLine, ProvedNodes, leaf_hash,
 };
 use pkgres_registry_server::{Actor, NewToken, ProblemCode, Published, Registry, Scope, Settings};
 use pkgres_tests::archives::{archive, archive_with, files};
@@ -530,7 +530,7 @@ fn batch(place: &Place) {
         let show = |frame: &Frame| match frame {
             Frame::Changed { name, .. } => format!("changed {name}"),
             Frame::Unchanged { name, .. } => format!("unchanged {name}"),
-            Frame::Absent { name } => format!("absent {name}"),
+            Frame::Absent { name, .. } => format!("absent {name}"),
             Frame::Truncated { names } => format!("truncated {names:?}"),
             Frame::Complete { serial, .. } => format!("complete {serial}"),
         };
@@ -557,7 +557,21 @@ fn batch(place: &Place) {
     };
     let key = registry.config().keys[0];
     let snapshot = signed.verify(&key).expect("a signature");
+    let mut proved = ProvedNodes::new(snapshot.root, snapshot.names);
     for frame in &answer {
+        if let Frame::Absent { beside, .. } = frame {
+            let names: Vec<&str> = beside.iter().map(|one| one.name.as_str()).collect();
+            assert_eq!(names, ["a.Mid", "a.Top"], "around a.None");
+            assert_eq!(beside[0].index + 1, beside[1].index);
+            for one in beside {
+                let line = NamesLine {
+                    name: one.name.clone(),
+                    sha256: one.sha256,
+                };
+                let leaf = leaf_hash(line.to_line().as_bytes());
+                assert!(proved.prove(&leaf, one.index, &one.proof));
+            }
+        }
         if let Frame::Changed {
             name,
             sha256,
@@ -571,8 +585,7 @@ fn batch(place: &Place) {
                 sha256: *sha256,
             };
             let leaf = leaf_hash(line.to_line().as_bytes());
-            let root = root_of_path(&leaf, proof.index, snapshot.names, &proof.path);
-            assert_eq!(root, Some(snapshot.root), "{name}");
+            assert!(proved.prove(&leaf, proof.index, &proof.path), "{name}");
         }
     }
     let lines = NamesLine::parse_all(&registry.names()).expect("lines");

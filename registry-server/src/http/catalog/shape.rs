@@ -3,7 +3,7 @@
 use http::header;
 use serde_json::{Value, json};
 
-use crate::http::dispatch::status_of;
+use crate::http::refuse::status_of;
 use crate::http::reply::{NO_CACHE, Reply};
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::CatalogEntry;

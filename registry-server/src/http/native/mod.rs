@@ -7,7 +7,7 @@ mod tokens;
 
 use http::Method;
 
-use super::dispatch::errors_document;
+use super::refuse::errors_document;
 use super::reply::Reply;
 use super::route::{Access, GET, Handler, Route, Surface, Takes};
 use super::{Microversion, openapi};

@@ -20,8 +20,9 @@ mod versions;
 use http::HeaderMap;
 use http::header::{self, HeaderValue};
 
-use super::dispatch::{self, SURFACES};
+use super::dispatch::SURFACES;
 use super::negotiate;
+use super::refuse::errors_document;
 use super::reply::Reply;
 use super::route::{self, Access, Found, GET, Handler, Route, Surface};
 use crate::index::Document;
@@ -99,8 +100,7 @@ const fn surface(error: fn(&Problem, &str) -> Reply) -> Surface {
     }
 }
 
-static FOR_PROGRAMS: Surface =
-    surface(|problem, id| varying(dispatch::errors_document(problem, id)));
+static FOR_PROGRAMS: Surface = surface(|problem, id| varying(errors_document(problem, id)));
 
 /// For people, by how many folders deep the address is: links of a page depend on it.
 static FOR_PEOPLE: [Surface; 4] = [

@@ -1,10 +1,10 @@
 //! Errors as pages.
 
-use http::header;
+use http::header::{self, HeaderValue};
 use maud::html;
 
 use super::layout::{self, Page};
-use crate::http::dispatch::status_of;
+use crate::http::refuse::status_of;
 use crate::http::reply::{NO_CACHE, Reply};
 use crate::problem::{Problem, ProblemCode};
 
@@ -25,8 +25,8 @@ pub(super) fn page(root: &'static str, problem: &Problem, id: &str) -> Reply {
                 @if problem.code == ProblemCode::Unauthorized {
                     p {
                         "This registry is private: a token with the scope " code { "read" }
-                        " has to be sent in the header " code { "Authorization: Bearer …" }
-                        ". On the command line, " code { "pkgres login" } " keeps it."
+                        " is the password that the browser asks for, whatever the user name. On the \
+                         command line, " code { "pkgres login" } " keeps it."
                     }
                 }
                 @if problem.code.status() == 404 { (layout::search(root, "", "main-search")) }
@@ -36,5 +36,9 @@ pub(super) fn page(root: &'static str, problem: &Problem, id: &str) -> Reply {
     }
     .reply(status);
     reply.headers.remove(header::ETAG);
+    if problem.code == ProblemCode::Unauthorized {
+        let value = HeaderValue::from_static("Basic realm=\"pkgres\", charset=\"UTF-8\"");
+        reply.headers.insert(header::WWW_AUTHENTICATE, value);
+    }
     reply.header(header::CACHE_CONTROL, NO_CACHE)
 }

@@ -1,0 +1,143 @@
+//! What is known of packages: from earlier runs, from this one, and for later ones.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pkgres_manifest::PackageName;
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+
+use crate::registry::RegistryError;
+
+use super::session::Session;
+use super::{HttpRegistry, store};
+
+/// How many names a message lists.
+const SHOWN_NAMES: usize = 5;
+
+impl HttpRegistry {
+    /// The folder of the registry in that of the cache.
+    pub(super) fn folder(&self) -> Option<PathBuf> {
+        let cache = self.transport.options.cache_folder.as_deref()?;
+        Some(store::folder(cache, &self.transport.address))
+    }
+
+    /// Takes over what earlier runs kept, once.
+    pub(super) fn load(&self, session: &mut Session) -> Result<(), RegistryError> {
+        if session.is_loaded {
+            return Ok(());
+        }
+        session.is_loaded = true;
+        if let Some(folder) = &self.transport.options.state_folder {
+            let path = store::state_path(folder, &self.transport.address);
+            session.seen = store::read_seen(&path).map_err(|error| error.to_diagnostic())?;
+        }
+        let kept = self
+            .folder()
+            .and_then(|folder| store::read_kept(&folder, &self.transport.address));
+        if let Some(kept) = kept {
+            session.load(kept);
+        }
+        Ok(())
+    }
+
+    /// Keeps what is known for later runs. It is written while others go on.
+    pub(super) fn save(&self, session: &Session) {
+        let (Some(folder), Some(header)) = (self.folder(), session.header()) else {
+            return;
+        };
+        let mut documents: Vec<_> = session
+            .entries
+            .iter()
+            .filter_map(|(name, entry)| {
+                let document = Arc::clone(entry.document.as_ref()?);
+                Some((name.clone(), document, entry.serial == session.serial))
+            })
+            .collect();
+        let address = self.transport.address.clone();
+        self.finish_writing();
+        self.write(move || {
+            documents.sort_by(|one, two| one.0.cmp(&two.0));
+            store::write_kept(&folder, &address, header, &documents);
+        });
+    }
+
+    /// Writes something to the cache on a thread of its own, or here if there can be none.
+    pub(super) fn write(&self, work: impl FnOnce() + Send + 'static) {
+        // What cannot be written is missing from the cache, which is never an error.
+        if let Ok(thread) = std::thread::Builder::new().spawn(work) {
+            self.writing.borrow_mut().push(thread);
+        }
+    }
+
+    /// Waits until everything is written.
+    pub(super) fn finish_writing(&self) {
+        for thread in self.writing.take() {
+            // That it panicked was said by then, and costs the cache alone.
+            let _ = thread.join();
+        }
+    }
+
+    pub(super) fn offline(&self, reason: &str) -> RegistryError {
+        let name = &self.transport.name;
+        let message = format!("the registry `{name}` may not be asked, and {reason}");
+        Diagnostic::error(Code::Offline, message)
+            .hint("run once without `--offline`")
+            .into()
+    }
+
+    /// Makes sure that it is known of each package whether the registry has it, and which
+    /// releases.
+    pub(super) fn ensure(
+        &self,
+        session: &mut Session,
+        names: &[PackageName],
+    ) -> Result<(), RegistryError> {
+        self.load(session)?;
+        if self.transport.options.offline {
+            return self.ensure_in_cache(session, names);
+        }
+        if names.iter().all(|name| session.is_fresh(name)) {
+            return Ok(());
+        }
+        let was_refreshed = session.is_refreshed;
+        let config = self.refresh(session)?;
+        let missing: Vec<PackageName> = names
+            .iter()
+            .filter(|name| !session.is_fresh(name))
+            .cloned()
+            .collect();
+        if !missing.is_empty() {
+            match &config.batch {
+                Some(address) => self.fetch_batches(session, &config, address, missing)?,
+                None => self.fetch_each(session, &config, missing)?,
+            }
+        } else if was_refreshed {
+            return Ok(());
+        }
+        self.save(session);
+        Ok(())
+    }
+
+    fn ensure_in_cache(
+        &self,
+        session: &Session,
+        names: &[PackageName],
+    ) -> Result<(), RegistryError> {
+        let is_known = |name: &&PackageName| session.entries.contains_key(*name);
+        let missing: Vec<&PackageName> = names.iter().filter(|name| !is_known(name)).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let shown: Vec<&str> = missing
+            .iter()
+            .take(SHOWN_NAMES)
+            .map(|name| name.as_str())
+            .collect();
+        let more = match missing.len().saturating_sub(SHOWN_NAMES) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let shown = shown.join(", ");
+        Err(self.offline(&format!("nothing is in the cache of {shown}{more}")))
+    }
+}

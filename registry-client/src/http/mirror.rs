@@ -1,0 +1,109 @@
+//! Fetching index documents one by one, where nothing runs that could give many at once.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use pkgres_manifest::PackageName;
+
+use crate::protocol::{Config, Digest};
+use crate::registry::RegistryError;
+
+use super::HttpRegistry;
+use super::document::Document;
+use super::fault::{Failed, Fault, FaultKind};
+use super::session::Session;
+use super::transport::Ask;
+
+/// The largest index document, in bytes.
+pub(super) const MAX_DOCUMENT_BYTES: u64 = 64 << 20;
+
+impl HttpRegistry {
+    /// Fetches packages one by one, and what they require while they arrive.
+    pub(super) fn fetch_each(
+        &self,
+        session: &mut Session,
+        config: &Config,
+        wanted: Vec<PackageName>,
+    ) -> Result<(), RegistryError> {
+        let names = session.names.take().unwrap_or_default();
+        let session_cell = RefCell::new(session);
+        let result = self
+            .transport
+            .wait(self.fetch_queue(&session_cell, config, &names, wanted));
+        session_cell.into_inner().names = Some(names);
+        result
+    }
+
+    async fn fetch_queue(
+        &self,
+        session: &RefCell<&mut Session>,
+        config: &Config,
+        names: &HashMap<PackageName, Digest>,
+        wanted: Vec<PackageName>,
+    ) -> Result<(), Failed> {
+        let mut met: BTreeSet<PackageName> = wanted.iter().cloned().collect();
+        let mut queue: VecDeque<PackageName> = wanted.into();
+        let mut under_way = FuturesUnordered::new();
+        loop {
+            while under_way.len() < self.transport.options.concurrency
+                && let Some(name) = queue.pop_front()
+            {
+                let mut session = session.borrow_mut();
+                let serial = session.serial;
+                let at_hand = session.document(&name).map(|document| document.sha256);
+                match names.get(&name) {
+                    None => session.set(name, None, serial),
+                    Some(digest) if at_hand == Some(*digest) => {
+                        if let Some(entry) = session.entries.get_mut(&name) {
+                            (entry.is_fresh, entry.serial) = (true, serial);
+                        }
+                        let required = session.required_by(&name);
+                        let new = required.iter().filter(|name| met.insert((*name).clone()));
+                        queue.extend(new.cloned());
+                    }
+                    Some(digest) => under_way.push(self.fetch_one(config, name, *digest)),
+                }
+            }
+            let Some(fetched) = under_way.next().await else {
+                return Ok(());
+            };
+            let (name, digest, bytes) = fetched?;
+            let mut session = session.borrow_mut();
+            let serial = session.serial;
+            let document = Arc::new(Document::new(digest, bytes.into()));
+            session.set(name.clone(), Some(document), serial);
+            let required = session.required_by(&name);
+            let new = required.iter().filter(|name| met.insert((*name).clone()));
+            queue.extend(new.cloned());
+        }
+    }
+
+    async fn fetch_one(
+        &self,
+        config: &Config,
+        name: PackageName,
+        digest: Digest,
+    ) -> Result<(PackageName, Digest, Vec<u8>), Failed> {
+        let url = self.url_or_failed(&config.package_address(&name))?;
+        let ask = Ask::get(url, MAX_DOCUMENT_BYTES);
+        let bytes = self
+            .transport
+            .send(&ask, |reply| with_digest(reply.body()?, digest))
+            .await?;
+        Ok((name, digest, bytes))
+    }
+}
+
+/// The bytes, if they have the digest. Otherwise they may have been damaged on the way.
+pub(super) fn with_digest(bytes: Vec<u8>, expected: Digest) -> Result<Vec<u8>, Fault> {
+    let found = Digest::of(&bytes);
+    if found == expected {
+        Ok(bytes)
+    } else {
+        let reason = format!("the digest is {found}; {expected} was announced");
+        Err(Fault::transient(FaultKind::Digest, reason))
+    }
+}

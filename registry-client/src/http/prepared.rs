@@ -1,0 +1,148 @@
+//! What is asked for first and all that it requires, as one index that is prepared for solving, and
+//! kept for later runs.
+//!
+//! Preparing costs about as much as reading, and is needed anyhow. Where the cache has the index of
+//! the same documents, none of them is read at all.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pkgres_files::{RealFileSystem, map_file, write_cache_file};
+use pkgres_manifest::{IndexRecord, PackageName};
+use pkgres_resolver::CompiledIndex;
+use sha2::{Digest as _, Sha256};
+
+use crate::protocol::Digest;
+use crate::registry::RegistryError;
+
+use super::HttpRegistry;
+use super::document::{Document, read_all};
+use super::session::{Prepared, Session};
+
+/// Fewer documents than these are read as quickly as an index of them is opened.
+const WORTH_WHILE: usize = 16;
+
+/// How many indexes are kept of a registry. What is asked for first decides which one is replaced,
+/// so that a project finds its own again.
+const SLOTS: u8 = 16;
+
+/// The largest index that is kept, in bytes.
+const MAX_PREPARED_BYTES: u64 = 1 << 30;
+
+/// How many packages are prepared at most.
+const MAX_PACKAGES: usize = 1_000_000;
+
+impl HttpRegistry {
+    /// What is asked for first and all that it requires, as far as it is at hand, prepared for
+    /// solving. Documents that cannot be read are left out: whoever asks for them hears why.
+    pub(super) fn prepare(
+        &self,
+        session: &mut Session,
+        names: &[PackageName],
+    ) -> Result<Option<Arc<CompiledIndex>>, RegistryError> {
+        match &session.prepared {
+            Prepared::NotYet => {}
+            Prepared::TooFew => return Ok(None),
+            Prepared::Done(index) => return Ok(Some(Arc::clone(index))),
+        }
+        self.ensure(session, names)?;
+        let mut documents = documents_of(session, names);
+        if documents.len() < WORTH_WHILE {
+            session.prepared = Prepared::TooFew;
+            return Ok(None);
+        }
+        let slot = self.slot(names);
+        let source = self.source(&documents);
+        if let Some(index) = slot.as_deref().and_then(|slot| {
+            let bytes = map_file(slot, MAX_PREPARED_BYTES).ok()?;
+            CompiledIndex::from_bytes(bytes, &source.0).ok()
+        }) {
+            return Ok(Some(remember(session, index)));
+        }
+        // Documents of the cache are used now, so that it matters whether they are whole.
+        let damaged = session.forget_damaged(documents.iter().map(|(name, _)| name));
+        if !damaged.is_empty() {
+            if !self.transport.options.offline {
+                self.ensure(session, &damaged)?;
+            }
+            documents = documents_of(session, names);
+        }
+        let index = self.compile(session, &documents);
+        let index = remember(session, index);
+        if let Some(slot) = slot {
+            let source = self.source(&documents);
+            let kept = Arc::clone(&index);
+            self.write(move || {
+                if let Some(bytes) = kept.to_bytes(&source.0) {
+                    // That it cannot be kept is no reason not to use it.
+                    let _ = write_cache_file(&RealFileSystem, &slot, &bytes);
+                }
+            });
+        }
+        Ok(Some(index))
+    }
+
+    fn compile(
+        &self,
+        session: &mut Session,
+        documents: &[(PackageName, Arc<Document>)],
+    ) -> CompiledIndex {
+        let threads = self.transport.options.threads.get();
+        read_all(documents, threads, &mut session.reader);
+        let mut all: Vec<Vec<IndexRecord>> = Vec::with_capacity(documents.len());
+        for (name, document) in documents {
+            let records = document.take_records(name, &mut session.reader);
+            all.push(records.unwrap_or_default());
+        }
+        // Room is made once: there can be very many.
+        let mut records = Vec::with_capacity(all.iter().map(Vec::len).sum());
+        for some in all {
+            records.extend(some);
+        }
+        CompiledIndex::compile(records)
+    }
+
+    /// Where an index is kept.
+    fn slot(&self, names: &[PackageName]) -> Option<PathBuf> {
+        let mut names: Vec<&str> = names.iter().map(PackageName::as_str).collect();
+        names.sort_unstable();
+        let Digest([first, ..]) = Digest::of(names.join("\n").as_bytes());
+        let folder = self.folder()?;
+        Some(folder.join(format!("prepared-{:02}", first % SLOTS)))
+    }
+
+    /// What an index is made of. What can be read with one version or some limits is wrong with
+    /// others.
+    fn source(&self, documents: &[(PackageName, Arc<Document>)]) -> Digest {
+        let mut hasher = Sha256::new();
+        let context = format!("{} {:?}\n", env!("CARGO_PKG_VERSION"), self.limits);
+        hasher.update(context);
+        for (name, document) in documents {
+            hasher.update(name.as_str());
+            hasher.update([0]);
+            hasher.update(document.sha256.0);
+        }
+        Digest(hasher.finalize().into())
+    }
+}
+
+fn remember(session: &mut Session, index: CompiledIndex) -> Arc<CompiledIndex> {
+    let index = Arc::new(index);
+    session.prepared = Prepared::Done(Arc::clone(&index));
+    index
+}
+
+/// The documents of packages and of all that they require, by name.
+fn documents_of(session: &mut Session, names: &[PackageName]) -> Vec<(PackageName, Arc<Document>)> {
+    let reachable: BTreeSet<PackageName> = session.reachable(names.iter().cloned(), MAX_PACKAGES);
+    let is_offline = !session.is_refreshed;
+    reachable
+        .into_iter()
+        .filter(|name| is_offline || session.is_fresh(name))
+        .filter_map(|name| {
+            let document = Arc::clone(session.document(&name)?);
+            Some((name, document))
+        })
+        .collect()
+}

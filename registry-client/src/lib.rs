@@ -35,6 +35,7 @@
 
 mod bill;
 mod check_lock;
+mod checked_locks;
 mod class_graph;
 mod directory;
 mod drive;
@@ -54,6 +55,7 @@ mod set;
 
 pub use bill::{Maker, cyclonedx, spdx};
 pub use check_lock::check_lock;
+pub use checked_locks::{CheckedLocks, LockQuestion};
 pub use class_graph::{ClassNode, class_graph};
 pub use directory::{DirectoryRegistry, FolderFile, PackageFolder};
 pub use drive::{Answer, advance, drive};

@@ -10,6 +10,7 @@ use pkgres_manifest::{
 };
 use pkgres_resolver::{CompiledIndex, Resolver, Supply};
 
+use crate::index_cache::{Digest, digest_of};
 use crate::namespace::Namespace;
 use crate::registry::{Artifact, Registry, RegistryError};
 
@@ -101,6 +102,18 @@ impl RegistrySet {
             resolver.attach(source, index);
         }
         Ok(())
+    }
+
+    /// What stands for everything that all the registries say, if that is known without reading
+    /// them.
+    pub(crate) fn contents(&self) -> Option<Digest> {
+        let mut parts: Vec<Vec<u8>> = vec![format!("{:?}", self.bindings).into_bytes()];
+        for registry in &self.registries {
+            parts.push(registry.name().as_str().as_bytes().to_vec());
+            parts.push(registry.content()?.to_vec());
+        }
+        let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+        Some(digest_of(&parts))
     }
 
     /// The indexes of the registries that have theirs at hand, up to the first that does not.

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{PackageName, ReadOptions};
-use pkgres_registry_client::{Answer, RegistrySet, drive};
+use pkgres_registry_client::{Answer, CheckedLocks, RegistrySet, drive};
 use pkgres_resolver::{
     Engine, Locked, Preference, PrereleasePolicy, Request, Resolution, Resolver, Root, SolveOptions,
 };
@@ -27,6 +27,8 @@ pub(crate) struct Problem {
     pub(crate) searched: Vec<String>,
     /// Whether releases may have other digests than those that are locked.
     pub(crate) accept_changed: bool,
+    /// What is known of earlier checks of lockfiles.
+    pub(crate) checked: Option<CheckedLocks>,
 }
 
 impl Problem {
@@ -53,6 +55,7 @@ impl Problem {
             },
             core,
             accept_changed: false,
+            checked: registries::checked_locks(registry),
         })
     }
 

@@ -349,7 +349,7 @@ impl<'source> Reader<'source> {
             }
             let key = (name, version);
             let last = lock.packages.last_key_value().map(|(last, _)| last);
-            let shown = format!("{} {}", key.0, key.1);
+            let shown = format_args!("{} {}", key.0, key.1);
             ascending(last, &key, &shown, &location)?;
             let package = LockedPackage {
                 source,
@@ -387,7 +387,10 @@ fn quoted_spec(text: &str) -> Result<Spec, String> {
 /// A version with all three components, as this crate writes it.
 fn full_version(text: &str) -> Result<Version, String> {
     let version = Version::parse(text).map_err(|error| error.to_string())?;
-    if version.to_string() == text {
+    // What has three components and nothing else is written in one way only.
+    let dots = || text.bytes().filter(|byte| *byte == b'.').count();
+    let is_plain = version.prerelease().is_empty() && version.build().is_empty();
+    if (is_plain && dots() == 2) || version.to_string() == text {
         Ok(version)
     } else {
         Err(format!(

@@ -319,11 +319,21 @@ impl<'source> Reader<'source> {
     }
 
     fn packages(&mut self, lock: &mut Lockfile) -> Read<()> {
+        // Most releases come from where the one before them comes from.
+        let mut last_source: Option<(&str, ReleaseSource)> = None;
         while self.peek("- name: ").is_some() {
             let location = self.location();
             let name = self.value("- name: ", PackageName::parse)?;
             let version = self.value("  version: ", full_version)?;
-            let source = self.value("  source: ", ReleaseSource::parse)?;
+            let written = self.peek("  source: ");
+            let source = match &last_source {
+                Some((last, source)) if written == Some(*last) => {
+                    self.lines.advance();
+                    source.clone()
+                }
+                _ => self.value("  source: ", ReleaseSource::parse)?,
+            };
+            last_source = written.map(|written| (written, source.clone()));
             let digest = match self.peek("  sha256: ") {
                 Some(_) => Some(self.value("  sha256: ", ArtifactDigest::parse)?),
                 None => None,

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use pkgres_manifest::{IndexRecord, Limits, Lockfile, ReadOptions, RegistryName};
+use pkgres_manifest::{ArtifactDigest, IndexRecord, Limits, Lockfile, ReadOptions, RegistryName};
 use pkgres_registry_client::{Answer, MemoryRegistry, RegistrySet, drive};
 use pkgres_resolver::{Locked, Request, Resolver, Update};
 use pkgres_tests::build::{Build, release};
@@ -62,7 +62,9 @@ fn registry(random: &mut Random) -> RegistrySet {
             .filter(|other| *other < PACKAGES)
             .collect();
         for version in ["1.0.0", "1.1.0"] {
-            let record = release(&name(number), version);
+            let mut record = release(&name(number), version);
+            let content = format!("{number} {version}");
+            record.digest = Some(ArtifactDigest::of_archive(content.as_bytes()));
             let record = required
                 .iter()
                 .fold(record, |record, other| record.requires(&name(*other), "1"));
@@ -91,7 +93,13 @@ fn lock(required: &BTreeSet<usize>, registries: &RegistrySet, locked: Locked) ->
         registries,
         &ReadOptions::default(),
     ) {
-        Ok(Answer::Solved(resolution)) => resolution.to_lockfile(),
+        Ok(Answer::Solved(resolution)) => {
+            // Nobody changed a release, whatever a merge made of the lock.
+            let mut changes = resolution.artifact_changes().into_iter();
+            let violation = changes.find(pkgres_resolver::ArtifactChange::is_violation);
+            assert_eq!(violation, None);
+            resolution.to_lockfile()
+        }
         other => panic!("every package can be had: {other:?}"),
     }
 }

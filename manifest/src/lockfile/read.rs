@@ -1,6 +1,6 @@
 //! Reading lockfiles, line by line.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{DECISION_ORDER, LOCK_FORMAT, LockedPackage, LockedRequirement, Lockfile, unreadable};
@@ -57,32 +57,6 @@ fn conflict_marker(source: &Arc<SourceText>) -> Option<Location> {
         start += line.len();
     }
     None
-}
-
-pub(super) fn salvage(bytes: &[u8]) -> BTreeMap<(PackageName, Version), BTreeSet<ArtifactDigest>> {
-    let text = String::from_utf8_lossy(bytes);
-    let mut found: BTreeMap<_, BTreeSet<ArtifactDigest>> = BTreeMap::new();
-    // A conflict inside a block leaves one name and the versions of both sides after it, or one
-    // version and the digests of both sides.
-    let mut name: Option<PackageName> = None;
-    let mut release: Option<(PackageName, Version)> = None;
-    for line in text.lines().filter(|line| !is_conflict_marker(line)) {
-        if let Some(written) = line.strip_prefix("- name: ") {
-            name = PackageName::parse(written.trim_end()).ok();
-            release = None;
-        } else if let Some(written) = line.strip_prefix("  version: ") {
-            release = name.clone().zip(Version::parse(written.trim_end()).ok());
-            if let Some(release) = &release {
-                found.entry(release.clone()).or_default();
-            }
-        } else if let Some(written) = line.strip_prefix("  sha256: ")
-            && let (Some(release), Ok(digest)) =
-                (&release, ArtifactDigest::parse(written.trim_end()))
-        {
-            found.entry(release.clone()).or_default().insert(digest);
-        }
-    }
-    found
 }
 
 /// The lines that matter: comments and blank lines are passed over.

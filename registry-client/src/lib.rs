@@ -33,6 +33,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+/// The examples of the book.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/embedding.md")]
+mod book {}
+
 mod bill;
 mod check_lock;
 mod checked_locks;

@@ -8,6 +8,7 @@
 mod corpus;
 mod documents;
 mod generated;
+mod revisions;
 mod streams;
 mod terminal;
 

@@ -94,6 +94,12 @@ fn of_revision(text: &str, options: &ReadOptions) -> Result<Lockfile> {
     }
     match git(&["show", "--end-of-options", &object])? {
         Some(bytes) => parse_lock(&PathBuf::from(&object), &bytes, options),
+        None if text.contains(':') => {
+            let message = format!("there is no file `{shown}`");
+            Err(Diagnostic::error(Code::Usage, message)
+                .hint("`git ls-tree -r REVISION` lists the files of a revision")
+                .into())
+        }
         // Before the first lockfile nothing was locked.
         None => Ok(Lockfile::default()),
     }

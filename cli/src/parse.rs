@@ -20,7 +20,12 @@ pub(crate) struct Words {
 /// Reads the command line.
 pub(crate) fn words() -> std::result::Result<Words, clap::Error> {
     let words: Vec<OsString> = std::env::args_os().collect();
-    let matches = Arguments::command().try_get_matches_from(&words)?;
+    let mut command = Arguments::command();
+    let matches = command.try_get_matches_from_mut(&words);
+    // The grammar of all commands is large, and to take it apart piece by piece would take a good part of a
+    // run that has little else to do.
+    std::mem::forget(command);
+    let matches = matches?;
     let arguments = Arguments::from_arg_matches(&matches)?;
     Ok(Words {
         given: words,

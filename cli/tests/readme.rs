@@ -9,7 +9,9 @@ use std::process::Command;
 const RUN_BY_OTHERS: [(&str, &str); 1] = [("docs/murano-clients.md", "tests/serve/murano.rs")];
 
 /// What stands in blocks of these languages is no example of what somebody would do with pkgres.
-const NOT_RUN: [(&str, &[&str]); 3] = [
+const NOT_RUN: [(&str, &[&str]); 4] = [
+    // How to build and test this project.
+    ("README.md", &["sh"]),
     // What a command prints as its help; the page is made of the code.
     ("docs/commands.md", &["text"]),
     // How to run programs that take minutes.

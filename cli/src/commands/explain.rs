@@ -33,7 +33,8 @@ pub(crate) fn run(args: &ExplainArgs, output: &mut Output) -> Result<Exit> {
     drop(progress);
     output.findings(&problem.registries.take_findings());
     match answer? {
-        Answer::Conflict(conflict) => {
+        Answer::Conflict(mut conflict) => {
+            conflict.locate_classes(&project.package);
             if output.is_json() {
                 output.json(&json!({
                     "schema_version": 1,

@@ -54,7 +54,6 @@ impl LockCheck {
         universe.each_requirement(release, specs, |package, spec, _| {
             let version = locked(universe.name(package));
             let index = match version {
-                None => None,
                 // A root is what it is now, whatever its version was when the lock was written.
                 Some(_) if universe.is_root(package) => {
                     let root = ReleaseId { package, index: 0 };
@@ -63,7 +62,7 @@ impl LockCheck {
                 Some(version) if universe.is_delivered(package) && spec.matches(version) => {
                     universe.index_of(package, version)
                 }
-                Some(_) => None,
+                _ => None,
             };
             match index {
                 Some(index) => bound.push((package, index)),

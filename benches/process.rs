@@ -366,18 +366,19 @@ fn measure_whole(pkgres: &Path, folder: &Path, seed: u64, runs: usize) -> io::Re
         std::thread::sleep(SETTLED);
         whole.fill_caches()?;
         let usages = medians(whole.cases.iter_mut().map(|case| &mut case.program), runs)?;
-        let fastest = |is_peer: &str| {
-            let cases = whole.cases.iter().zip(&usages);
-            let times = cases.filter(|(case, _)| case.name.starts_with(is_peer));
-            times.map(|(_, usage)| usage.elapsed.as_secs_f64()).next()
+        // Nothing where there is no `uv`.
+        let of_peer = |is_check: bool| {
+            let mut cases = whole.cases.iter().zip(&usages);
+            let found =
+                cases.find(|(case, _)| case.name.starts_with("`uv") && case.is_check == is_check);
+            found.map(|(_, usage)| usage.elapsed.as_secs_f64())
         };
-        let peer = fastest("`uv").or_else(|| fastest("`cargo"));
         let rows = whole.cases.iter().zip(&usages);
         let rows = rows.map(|(case, usage)| ProcessRow {
             case: case.name.to_owned(),
             result: case.answer.clone(),
             usage: *usage,
-            ratio: peer.map(|peer| usage.elapsed.as_secs_f64() / peer),
+            ratio: of_peer(case.is_check).map(|peer| usage.elapsed.as_secs_f64() / peer),
         });
         let table = ProcessTable {
             peer: "`uv`",

@@ -32,6 +32,10 @@ pub struct WholeCase {
     pub program: Repeated,
     /// What it locked.
     pub answer: String,
+    /// Whether it only checks the lockfile, which another case has written before.
+    pub is_check: bool,
+    /// The lockfile.
+    lock: PathBuf,
     /// How it is run before, if it has a cache to fill from the network.
     first: Option<Command>,
 }
@@ -121,6 +125,7 @@ impl Whole {
     }
 
     fn add_pkgres(&mut self, pkgres: &Path, universe: &Path, folder: &Path) -> io::Result<()> {
+        let registry = format!("index:{}", universe.join("index.ndjson").display());
         for (name, cached) in [
             ("`pkgres lock`, warm", true),
             ("`pkgres lock`, nothing cached", false),
@@ -132,21 +137,24 @@ impl Whole {
                 project.join("manifest.yaml"),
             )?;
             let mut command = Command::new(pkgres);
-            command.arg("lock").arg(&project).arg("--registry");
-            command.arg(format!("index:{}", universe.join("index.ndjson").display()));
+            command
+                .arg("lock")
+                .arg(&project)
+                .arg("--registry")
+                .arg(&registry);
             command.env("PKGRES_CACHE", folder.join("pkgres-cache"));
             if !cached {
                 command.arg("--no-cache");
             }
-            self.cases.push(WholeCase {
-                name,
-                program: Repeated {
-                    command,
-                    writes: Some(project.join("pkgres.lock")),
-                },
-                answer: String::new(),
-                first: None,
-            });
+            let lock = project.join("pkgres.lock");
+            self.add(name, command, lock.clone(), None);
+            if cached {
+                let mut command = Command::new(pkgres);
+                command.args(["lock", "--check"]).arg(&project);
+                command.arg("--registry").arg(&registry);
+                command.env("PKGRES_CACHE", folder.join("pkgres-cache"));
+                self.add_check("`pkgres lock --check`", command, lock);
+            }
         }
         Ok(())
     }
@@ -183,15 +191,12 @@ impl Whole {
             }
             command
         };
-        self.cases.push(WholeCase {
-            name: "`uv lock --offline`, warm",
-            program: Repeated {
-                command: lock(true),
-                writes: Some(project.join("uv.lock")),
-            },
-            answer: String::new(),
-            first: Some(lock(false)),
-        });
+        let file = project.join("uv.lock");
+        let name = "`uv lock --offline`, warm";
+        self.add(name, lock(true), file.clone(), Some(lock(false)));
+        let mut check = lock(true);
+        check.arg("--check");
+        self.add_check("`uv lock --check --offline`", check, file);
         Ok(())
     }
 
@@ -224,25 +229,53 @@ impl Whole {
         )?;
         // What runs this program is the one itself, where `cargo` may be a program that looks for it.
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let lock = |offline: bool| {
+        let lock = |subcommand: &str, offline: bool| {
             let mut command = Command::new(&cargo);
-            command.arg("generate-lockfile").current_dir(&project);
+            command.arg(subcommand).current_dir(&project);
             command.env("CARGO_HOME", folder.join("cargo-home"));
             if offline {
                 command.arg("--offline");
             }
             command
         };
+        let file = project.join("Cargo.lock");
+        let name = "`cargo generate-lockfile --offline`, warm";
+        let (first, again) = (
+            lock("generate-lockfile", false),
+            lock("generate-lockfile", true),
+        );
+        self.add(name, again, file.clone(), Some(first));
+        let mut check = lock("update", true);
+        check.args(["--workspace", "--locked"]);
+        self.add_check("`cargo update --workspace --locked --offline`", check, file);
+        Ok(())
+    }
+
+    /// Adds a program that writes a lockfile; `first` fills its cache.
+    fn add(&mut self, name: &'static str, command: Command, lock: PathBuf, first: Option<Command>) {
         self.cases.push(WholeCase {
-            name: "`cargo generate-lockfile --offline`, warm",
+            name,
             program: Repeated {
-                command: lock(true),
-                writes: Some(project.join("Cargo.lock")),
+                command,
+                writes: Some(lock.clone()),
             },
             answer: String::new(),
-            first: Some(lock(false)),
+            is_check: false,
+            lock,
+            first,
         });
-        Ok(())
+    }
+
+    /// Adds a program that checks the lockfile of the one before it.
+    fn add_check(&mut self, name: &'static str, command: Command, lock: PathBuf) {
+        self.cases.push(WholeCase {
+            name,
+            program: command.into(),
+            answer: String::new(),
+            is_check: true,
+            lock,
+            first: None,
+        });
     }
 
     /// Runs each program until its cache has all that it will have, and finds out what it locks.
@@ -255,12 +288,7 @@ impl Whole {
             for _ in 0..2 {
                 run(&mut case.program.command)?;
             }
-            let lock = case
-                .program
-                .writes
-                .as_ref()
-                .expect("each writes a lockfile");
-            let text = std::fs::read_to_string(lock)?;
+            let text = std::fs::read_to_string(&case.lock)?;
             let is_package = |line: &&str| {
                 let line = line
                     .trim_start_matches("- ")

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _};
 
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+
 use crate::args::Arguments;
 use crate::failure::{Failure, Result};
 use crate::settings::{self, DECLARED, Kind, Layers, Origin};
@@ -89,9 +91,10 @@ fn check_version(layers: &Layers) -> Result<()> {
     if is_right {
         return Ok(());
     }
-    usage(format!(
-        "{shown} requires pkgres {spec}, and this is pkgres {version}"
-    ))
+    let message = format!("{shown} requires pkgres {spec}, and this is pkgres {version}");
+    let finding = Diagnostic::error(Code::Usage, message)
+        .hint("install a pkgres that fits, or change `required-version` if it should not matter");
+    Err(finding.into())
 }
 
 /// The names of the subcommands that were given, and what was given to the last.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
     ArtifactDigest, ClassName, Package, PackageName, ReadOptions, RegistryName, ReleaseSource,
-    Version,
+    Version, most_similar,
 };
 use pkgres_resolver::{CompiledIndex, Resolver, Supply};
 
@@ -152,6 +152,26 @@ impl RegistrySet {
             }
         }
         Ok(found.into_iter().collect())
+    }
+
+    /// The class that somebody may have meant who names one that no package defines, and a package
+    /// that defines it.
+    pub fn similar_class(
+        &self,
+        class: &ClassName,
+    ) -> Result<Option<(ClassName, PackageName)>, RegistryError> {
+        let registries = self.registries.iter();
+        let names: BTreeSet<ClassName> = registries
+            .flat_map(|registry| registry.class_names())
+            .filter(|name| name != class)
+            .collect();
+        let names = names.iter().map(ClassName::as_str);
+        let similar = most_similar(class.as_str(), names);
+        let Some(similar) = similar.and_then(|name| ClassName::parse(name).ok()) else {
+            return Ok(None);
+        };
+        let package = self.defining(&similar)?.into_iter().next();
+        Ok(package.map(|package| (similar, package)))
     }
 
     /// The package of a release with all its classes, if its registry can give it.

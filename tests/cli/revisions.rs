@@ -125,7 +125,7 @@ fn revisions_are_compared_in_each_format() {
 | package | before | after |
 |---|---|---|
 | `org.example.Db` | 1.0.0 | 1.1.0 |
-| `org.example.Log` | \u{2013} | 1.0.0 |
+| `org.example.Log` |  | 1.0.0 |
 
 - `+ org.example.App requires org.example.Log >=1.0.0,<2.0.0`
 ";

@@ -20,7 +20,16 @@ pub(crate) fn run(args: &DiffArgs, output: &mut Output) -> Result<Exit> {
     let before = side(&args.before, &options)?;
     let after = match &args.after {
         Some(after) => side(after, &options)?,
-        None => side(".", &options)?,
+        None => side(".", &options).map_err(|mut failure| {
+            if !Path::new(LOCK_FILE).exists()
+                && let Some(finding) = failure.findings.first_mut()
+            {
+                finding
+                    .hints
+                    .push("name a second lockfile, or run in a folder that has one".to_owned());
+            }
+            failure
+        })?,
     };
     let diff = LockDiff::between(&before, &after);
     let exit = if args.exit_code && !diff.is_empty() {

@@ -93,7 +93,9 @@ fn explain_code(text: &str, output: &mut Output) -> Result<Exit> {
         let similar = most_similar(text, known.iter().map(String::as_str));
         return Err(match similar {
             Some(similar) => finding.hint(format!("did you mean {similar}?")).into(),
-            None => finding.into(),
+            None => finding
+                .hint("`docs/errors.md` of pkgres has all of them")
+                .into(),
         });
     };
     let explanation = prose(code.explanation());

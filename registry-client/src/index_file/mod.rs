@@ -19,8 +19,8 @@
 mod lines;
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -545,6 +545,24 @@ impl Registry for IndexFileRegistry {
         }
         found.sort_unstable();
         Ok(found)
+    }
+
+    fn class_names(&self) -> Vec<ClassName> {
+        if let Some(compiled) = self.compiled_index() {
+            return compiled.class_names().collect();
+        }
+        let Ok(runs) = self.runs() else {
+            return Vec::new();
+        };
+        let records = runs.last.keys().filter_map(|package| {
+            // What is wrong with a line is not what is asked for here.
+            self.records_of(package.as_str()).ok().flatten()
+        });
+        let classes = records
+            .flatten()
+            .flat_map(|record| record.classes.unwrap_or_default());
+        let names: BTreeSet<ClassName> = classes.map(|class| class.name).collect();
+        names.into_iter().collect()
     }
 
     fn artifact(&self, _: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {

@@ -185,7 +185,7 @@ impl Whole {
             command.arg(format!("{base}/pypi/simple/"));
             command.arg("--project").arg(&project);
             command.env("UV_CACHE_DIR", &cache);
-            command.env("UV_PYTHON_DOWNLOADS", "never");
+            locked::ask_no_interpreter(&mut command);
             if offline {
                 command.arg("--offline");
             }

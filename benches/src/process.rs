@@ -83,17 +83,19 @@ pub fn medians<'program>(
             usages.push(program.run()?);
         }
     }
-    fn median<T: Ord + Copy>(usages: &[Usage], of: impl Fn(&Usage) -> T) -> T {
-        let mut values: Vec<T> = usages.iter().map(of).collect();
-        values.sort_unstable();
-        values[values.len() / 2]
-    }
     let middle = |usages: &Vec<Usage>| Usage {
         elapsed: median(usages, |usage| usage.elapsed),
         computing: median(usages, |usage| usage.computing),
         memory: median(usages, |usage| usage.memory),
     };
     Ok(usages.iter().map(middle).collect())
+}
+
+/// The median of something of each usage.
+fn median<T: Ord + Copy>(usages: &[Usage], of: impl Fn(&Usage) -> T) -> T {
+    let mut values: Vec<T> = usages.iter().map(of).collect();
+    values.sort_unstable();
+    values[values.len() / 2]
 }
 
 /// The binary to measure, built from this workspace unless one is named.

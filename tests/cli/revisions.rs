@@ -74,7 +74,6 @@ fn history() -> tempfile::TempDir {
     let repository = tempfile::tempdir().expect("a temporary folder");
     let folder = repository.path();
     let app = folder.join("app");
-    #[expect(clippy::disallowed_methods, reason = "a folder of a test")]
     std::fs::create_dir(&app).expect("a temporary folder can be written");
     git(folder, &["init", "--quiet", "--initial-branch=main"]);
     write(&app.join("manifest.yaml"), "FullName: org.example.App\n");

@@ -10,6 +10,11 @@
 //! `uv lock --check` on a project with the same graph, and the start of both programs. `UV` names the
 //! `uv` to measure if it is not on the search path; without one the table is left out.
 //!
+//! Further tables have whole runs of `lock` next to `uv` and `cargo` on universes that all of them can be
+//! asked about, see [`whole`]; `SHAPES` names others than 1,000 and 5,000 packages of 10 versions.
+//!
+//! With a word as argument only the tables whose name has it are made: `index`, `locked` or `whole`.
+//!
 //! `SEED` makes another index, `RUNS` says how many runs a median is taken of, and `PKGRES` names a
 //! binary to measure instead of the one of this workspace.
 
@@ -26,8 +31,9 @@ use std::time::Duration;
 use pkgres_benches::files;
 use pkgres_benches::index::IndexShape;
 use pkgres_benches::locked::{self, LockedGraph};
-use pkgres_benches::process::{binary, medians};
+use pkgres_benches::process::{Repeated, binary, medians};
 use pkgres_benches::table::{ProcessRow, ProcessTable};
+use pkgres_benches::whole::{self, Whole};
 use pkgres_files::map_file;
 use pkgres_manifest::diagnostic::{Location, SourceText};
 use pkgres_manifest::{IndexReader, IndexRecord, Limits};
@@ -63,7 +69,7 @@ const FEW: usize = 5;
 /// A program that is measured.
 struct Case {
     name: &'static str,
-    command: Command,
+    program: Repeated,
     /// Whether it reads the large index, as the peer does.
     reads_index: bool,
 }
@@ -72,7 +78,7 @@ impl Case {
     fn new(name: &'static str, command: Command, reads_index: bool) -> Self {
         Self {
             name,
-            command,
+            program: command.into(),
             reads_index,
         }
     }
@@ -85,7 +91,15 @@ fn main() -> ExitCode {
         [word, path] if word == READ => read_records(Path::new(path)),
         [word, from, to] if word == COMPILE => compile(Path::new(from), Path::new(to)),
         [word, path] if word == OPEN => open_compiled(Path::new(path)),
-        _ => measure(),
+        words => {
+            // Cargo says `--bench`.
+            let mut words = words.iter().filter_map(|word| word.to_str());
+            measure(
+                words
+                    .find(|word| !word.starts_with('-'))
+                    .unwrap_or_default(),
+            )
+        }
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -157,37 +171,51 @@ fn reorder(from: &Path, to: &Path) -> io::Result<()> {
     output.flush()
 }
 
-fn measure() -> io::Result<()> {
+/// Makes the tables whose name has a word in it.
+fn measure(word: &str) -> io::Result<()> {
     let number = |name: &str, default: u64| {
         std::env::var(name).map_or(default, |text| text.parse().expect("a number"))
     };
     let (seed, runs) = (number("SEED", 1), number("RUNS", 21));
     let runs = usize::try_from(runs).expect("a small number");
     let pkgres = binary()?;
-    let this = std::env::current_exe()?;
     let folder = tempfile::tempdir()?;
+    if "index".contains(word) {
+        measure_index(&pkgres, folder.path(), seed, runs)?;
+    }
+    if "locked".contains(word) {
+        measure_locked(&pkgres, folder.path(), runs)?;
+    }
+    if "whole".contains(word) {
+        measure_whole(&pkgres, folder.path(), seed, runs)?;
+    }
+    Ok(())
+}
 
+/// Whole runs on a large index, next to a program that only goes through its lines.
+fn measure_index(pkgres: &Path, folder: &Path, seed: u64, runs: usize) -> io::Result<()> {
+    let this = std::env::current_exe()?;
     let shape = IndexShape {
         packages: 10_000,
         versions: 10,
     };
-    let index = folder.path().join("index.ndjson");
+    let index = folder.join("index.ndjson");
     let mut output = BufWriter::new(File::create(&index)?);
     shape.write(seed, &mut output)?;
     output.flush()?;
     drop(output);
     let bytes = std::fs::metadata(&index)?.len();
-    let reordered = folder.path().join("reordered.ndjson");
+    let reordered = folder.join("reordered.ndjson");
     reorder(&index, &reordered)?;
     let root = |families: usize| {
-        let root = folder.path().join(format!("root-{families}"));
+        let root = folder.join(format!("root-{families}"));
         std::fs::create_dir(&root)?;
         std::fs::write(root.join("manifest.yaml"), shape.root_manifest(families))?;
         io::Result::Ok(root)
     };
-    let cache = folder.path().join("cache");
+    let cache = folder.join("cache");
     let resolve = |root: &Path, registry: &str, location: &Path| {
-        let mut command = Command::new(&pkgres);
+        let mut command = Command::new(pkgres);
         let mut registry = OsString::from(registry);
         registry.push(location);
         command.arg("resolve").arg(root);
@@ -205,7 +233,7 @@ fn measure() -> io::Result<()> {
         command.arg("--no-cache");
         command
     };
-    let compiled = folder.path().join("compiled");
+    let compiled = folder.join("compiled");
     let this_with = |word: &str, path: &Path| {
         let mut command = Command::new(&this);
         command.arg(word).arg(path);
@@ -222,7 +250,7 @@ fn measure() -> io::Result<()> {
         return Err(io::Error::other("the index cannot be compiled"));
     }
     let peer = this_with(SKIM, &index);
-    let mut start = Command::new(&pkgres);
+    let mut start = Command::new(pkgres);
     start.arg("--version");
     let (none, few, many) = (root(0)?, root(FEW)?, root(shape.families())?);
     let mut cases = [
@@ -257,9 +285,9 @@ fn measure() -> io::Result<()> {
     }
     let results = cases
         .iter_mut()
-        .map(|case| last_words(&mut case.command))
+        .map(|case| last_words(&mut case.program.command))
         .collect::<io::Result<Vec<String>>>()?;
-    let usages = medians(cases.iter_mut().map(|case| &mut case.command), runs)?;
+    let usages = medians(cases.iter_mut().map(|case| &mut case.program), runs)?;
     let peer = usages.last().expect("the peer is a case").computing;
     let rows = cases.iter().zip(results).zip(usages);
     let rows = rows.map(|((case, result), usage)| ProcessRow {
@@ -275,7 +303,7 @@ fn measure() -> io::Result<()> {
         rows: rows.collect(),
     };
     println!("{table}");
-    measure_locked(&pkgres, folder.path(), runs)
+    Ok(())
 }
 
 /// A lockfile that is up to date, next to that of another program.
@@ -300,27 +328,64 @@ fn measure_locked(pkgres: &Path, folder: &Path, runs: usize) -> io::Result<()> {
     ];
     std::thread::sleep(SETTLED);
     for case in &mut cases {
-        last_words(&mut case.command)?;
-        last_words(&mut case.command)?;
+        last_words(&mut case.program.command)?;
+        last_words(&mut case.program.command)?;
     }
     let results = cases
         .iter_mut()
-        .map(|case| last_words(&mut case.command))
+        .map(|case| last_words(&mut case.program.command))
         .collect::<io::Result<Vec<String>>>()?;
-    let usages = medians(cases.iter_mut().map(|case| &mut case.command), runs)?;
-    let peers = [usages[1].computing, usages[3].computing];
+    let usages = medians(cases.iter_mut().map(|case| &mut case.program), runs)?;
+    let peers = [usages[1].elapsed, usages[3].elapsed];
     let rows = cases.iter().zip(results).zip(usages).enumerate();
     let rows = rows.map(|(at, ((case, result), usage))| ProcessRow {
         case: case.name.to_owned(),
         result,
         usage,
-        ratio: Some(usage.computing.as_secs_f64() / peers[at / 2].as_secs_f64()),
+        ratio: Some(usage.elapsed.as_secs_f64() / peers[at / 2].as_secs_f64()),
     });
     let table = ProcessTable {
         peer: "`uv`",
         rows: rows.collect(),
     };
     println!("{table}");
+    Ok(())
+}
+
+/// Whole runs of `lock`, next to the same of other programs.
+fn measure_whole(pkgres: &Path, folder: &Path, seed: u64, runs: usize) -> io::Result<()> {
+    let Some(peers) = whole::peers() else {
+        eprintln!("left out, for the peers are not beside the project: the tables of `lock`");
+        return Ok(());
+    };
+    let shapes = std::env::var("SHAPES").unwrap_or_else(|_| "1000x10 5000x10".to_owned());
+    for shape in shapes.split_whitespace() {
+        let folder = folder.join(shape);
+        std::fs::create_dir(&folder)?;
+        let mut whole = Whole::prepare(&peers, shape, seed, pkgres, &folder)?;
+        std::thread::sleep(SETTLED);
+        whole.fill_caches()?;
+        let usages = medians(whole.cases.iter_mut().map(|case| &mut case.program), runs)?;
+        // Nothing where there is no `uv`.
+        let of_peer = |is_check: bool| {
+            let mut cases = whole.cases.iter().zip(&usages);
+            let found =
+                cases.find(|(case, _)| case.name.starts_with("`uv") && case.is_check == is_check);
+            found.map(|(_, usage)| usage.elapsed.as_secs_f64())
+        };
+        let rows = whole.cases.iter().zip(&usages);
+        let rows = rows.map(|(case, usage)| ProcessRow {
+            case: case.name.to_owned(),
+            result: case.answer.clone(),
+            usage: *usage,
+            ratio: of_peer(case.is_check).map(|peer| usage.elapsed.as_secs_f64() / peer),
+        });
+        let table = ProcessTable {
+            peer: "`uv`",
+            rows: rows.collect(),
+        };
+        println!("{shape}\n\n{table}");
+    }
     Ok(())
 }
 

@@ -4,7 +4,7 @@
 //! universes, [`cases`] lists those that solvers are compared on. [`engine`] and [`peers`] solve
 //! them, [`check`] looks at the answers, [`measure`] takes the time and [`memory`] the bytes;
 //! [`compare`] does all of that for a case, and shows it. Whole runs of the binary are measured by
-//! [`process`], on an [`index`] among others, and shown by [`table`].
+//! [`process`], on an [`index`] among others and next to others by [`whole`], and shown by [`table`].
 //!
 //! The programs are `solve.rs` and `process.rs`; see there for how to run them. Nothing depends on
 //! this crate, and it is not built unless it is asked for.
@@ -26,3 +26,4 @@ pub mod process;
 pub mod puzzles;
 pub mod table;
 pub mod universe;
+pub mod whole;

@@ -115,6 +115,7 @@ impl LockedGraph {
             command.arg(&wheels);
             command.arg("--project").arg(&project);
             command.env("UV_CACHE_DIR", &cache);
+            ask_no_interpreter(&mut command);
             command
         };
         succeeds(&mut lock())?;
@@ -138,6 +139,22 @@ fn succeeds(command: &mut Command) -> io::Result<()> {
     }
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     Err(io::Error::other(said))
+}
+
+/// Names the interpreter that `uv` resolves for, which it would otherwise look for in each run, and take
+/// several times as long.
+pub(crate) fn ask_no_interpreter(command: &mut Command) {
+    // What is on the search path may be a program that looks for the interpreter.
+    let asked = Command::new("python3")
+        .args(["-c", "import sys; print(sys.executable, end='')"])
+        .output();
+    if let Ok(output) = asked
+        && let Ok(python) = String::from_utf8(output.stdout)
+        && !python.is_empty()
+    {
+        command.arg("--python").arg(python);
+    }
+    command.env("UV_PYTHON_DOWNLOADS", "never");
 }
 
 /// Where `uv` is: what the variable `UV` names, or the first of the search path.

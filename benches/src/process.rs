@@ -3,13 +3,15 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use wait4::Wait4 as _;
 
 /// What a run of a program took.
 #[derive(Debug, Clone, Copy)]
 pub struct Usage {
+    /// The time that passed from the start to the end.
+    pub elapsed: Duration,
     /// Computing time, in the program and in the kernel on its behalf.
     pub computing: Duration,
     /// The most memory that was resident, in bytes.
@@ -21,6 +23,7 @@ pub struct Usage {
 
 /// Runs a program to its end, its output thrown away.
 pub fn run(command: &mut Command) -> io::Result<Usage> {
+    let start = Instant::now();
     let child = command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -32,35 +35,67 @@ pub fn run(command: &mut Command) -> io::Result<Usage> {
         return Err(io::Error::other(format!("{program}: {}", end.status)));
     }
     Ok(Usage {
+        elapsed: start.elapsed(),
         computing: end.rusage.utime + end.rusage.stime,
         memory: end.rusage.maxrss,
     })
 }
 
-/// Runs programs in turn, so that whatever else the machine does disturbs all of them alike, and
-/// says the median of each.
-pub fn medians<'command>(
-    commands: impl IntoIterator<Item = &'command mut Command>,
-    runs: usize,
-) -> io::Result<Vec<Usage>> {
-    let mut commands: Vec<&mut Command> = commands.into_iter().collect();
-    let mut usages: Vec<Vec<Usage>> = vec![Vec::new(); commands.len()];
-    for _ in 0..runs {
-        for (command, usages) in commands.iter_mut().zip(&mut usages) {
-            usages.push(run(command)?);
+/// A program that is run over and over.
+#[derive(Debug)]
+pub struct Repeated {
+    /// How it is run.
+    pub command: Command,
+    /// The file that it writes, which is removed before each run so that there is something to do.
+    pub writes: Option<PathBuf>,
+}
+
+impl Repeated {
+    // What is removed was written by the program that is measured.
+    #[allow(clippy::disallowed_methods)]
+    fn run(&mut self) -> io::Result<Usage> {
+        match self.writes.as_ref().map(std::fs::remove_file) {
+            Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => run(&mut self.command),
         }
     }
-    let middle = |usages: &Vec<Usage>| {
-        let mut times: Vec<Duration> = usages.iter().map(|usage| usage.computing).collect();
-        let mut memory: Vec<u64> = usages.iter().map(|usage| usage.memory).collect();
-        times.sort_unstable();
-        memory.sort_unstable();
-        Usage {
-            computing: times[times.len() / 2],
-            memory: memory[memory.len() / 2],
+}
+
+impl From<Command> for Repeated {
+    fn from(command: Command) -> Self {
+        Self {
+            command,
+            writes: None,
         }
+    }
+}
+
+/// Runs programs in turn, so that whatever else the machine does disturbs all of them alike, and
+/// says the median of each.
+pub fn medians<'program>(
+    programs: impl IntoIterator<Item = &'program mut Repeated>,
+    runs: usize,
+) -> io::Result<Vec<Usage>> {
+    let mut programs: Vec<&mut Repeated> = programs.into_iter().collect();
+    let mut usages: Vec<Vec<Usage>> = vec![Vec::new(); programs.len()];
+    for _ in 0..runs {
+        for (program, usages) in programs.iter_mut().zip(&mut usages) {
+            usages.push(program.run()?);
+        }
+    }
+    let middle = |usages: &Vec<Usage>| Usage {
+        elapsed: median(usages, |usage| usage.elapsed),
+        computing: median(usages, |usage| usage.computing),
+        memory: median(usages, |usage| usage.memory),
     };
     Ok(usages.iter().map(middle).collect())
+}
+
+/// The median of something of each usage.
+fn median<T: Ord + Copy>(usages: &[Usage], of: impl Fn(&Usage) -> T) -> T {
+    let mut values: Vec<T> = usages.iter().map(of).collect();
+    values.sort_unstable();
+    values[values.len() / 2]
 }
 
 /// The binary to measure, built from this workspace unless one is named.

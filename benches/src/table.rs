@@ -39,15 +39,16 @@ impl fmt::Display for ProcessTable {
         let peer = self.peer;
         writeln!(
             formatter,
-            "| case | result | computing | memory | to {peer} |"
+            "| case | result | time | computing | memory | to {peer} |"
         )?;
-        writeln!(formatter, "|---|---|---:|---:|---:|")?;
+        writeln!(formatter, "|---|---|---:|---:|---:|---:|")?;
         for row in &self.rows {
             writeln!(
                 formatter,
-                "| {} | {} | {} | {:.1} MiB | {} |",
+                "| {} | {} | {} | {} | {:.1} MiB | {} |",
                 row.case,
                 row.result,
+                shown(row.usage.elapsed),
                 shown(row.usage.computing),
                 mebibytes(row.usage.memory),
                 row.ratio

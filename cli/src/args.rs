@@ -20,6 +20,13 @@ pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
 
+    #[command(flatten)]
+    pub(crate) shared: SharedArgs,
+}
+
+/// What every command takes.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SharedArgs {
     /// How results are written to stdout; not every command knows every way
     #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
@@ -77,75 +84,108 @@ pub(crate) enum Color {
     Never,
 }
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+/// The commands, and what makes the grammar of one of them without that of the others.
+macro_rules! commands {
+    ($($(#[$about:meta])* $name:ident($word:literal, $args:ty),)*) => {
+        #[derive(Debug, Subcommand)]
+        pub(crate) enum Command {
+            $($(#[$about])* #[command(name = $word)] $name($args),)*
+        }
+
+        impl Command {
+            /// What a command takes, if there is one of this name.
+            fn grammar(word: &str) -> Option<clap::Command> {
+                match word {
+                    $($word => Some(<$args as Args>::augment_args(clap::Command::new($word))),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+/// The grammar of a run of one command. It takes a fraction of the time to make that the grammar of all
+/// commands takes. What it accepts means the same as to that one; where it does not accept something, that
+/// one has to say why.
+pub(crate) fn grammar_of(word: &str) -> Option<clap::Command> {
+    let command = Command::grammar(word)?;
+    let whole = SharedArgs::augment_args(clap::Command::new("pkgres"));
+    Some(whole.subcommand_required(true).subcommand(command))
+}
+
+/// The grammar of a run that says which version this is and does nothing else.
+pub(crate) fn version_alone() -> clap::Command {
+    clap::Command::new("pkgres").version(env!("CARGO_PKG_VERSION"))
+}
+
+commands! {
     /// Find a consistent set of versions and print it
-    Resolve(ResolveArgs),
+    Resolve("resolve", ResolveArgs),
     /// Write the lockfile, or check that it is up to date
-    Lock(LockArgs),
+    Lock("lock", LockArgs),
     /// Begin a package
-    Init(InitArgs),
+    Init("init", InitArgs),
     /// Require packages
-    Add(AddArgs),
+    Add("add", AddArgs),
     /// Do not require packages any more
-    Remove(RemoveArgs),
+    Remove("remove", RemoveArgs),
     /// Move packages to newer versions in the lockfile
-    Update(UpdateArgs),
+    Update("update", UpdateArgs),
     /// Show which packages have newer versions, and what holds them back
-    Outdated(OutdatedArgs),
+    Outdated("outdated", OutdatedArgs),
     /// Show what two lockfiles differ in
-    Diff(DiffArgs),
+    Diff("diff", DiffArgs),
     /// Write versions into an object model
-    Pin(PinArgs),
+    Pin("pin", PinArgs),
     /// Show the resolution as a tree
-    Tree(TreeArgs),
+    Tree("tree", TreeArgs),
     /// Show why a package is part of the resolution
-    Why(WhyArgs),
+    Why("why", WhyArgs),
     /// Say why there is no resolution, or what a code means
-    Explain(ExplainArgs),
+    Explain("explain", ExplainArgs),
     /// Draw the resolution, or the conflict, as a picture
-    Graph(GraphArgs),
+    Graph("graph", GraphArgs),
     /// Write the resolution as a bill of materials
-    Export(ExportArgs),
+    Export("export", ExportArgs),
     /// Print the JSON Schema of a format
-    Schema(SchemaArgs),
+    Schema("schema", SchemaArgs),
     /// Print the completions of a shell
-    Completions(CompletionsArgs),
+    Completions("completions", CompletionsArgs),
     /// Print a man page
-    Man(ManArgs),
+    Man("man", ManArgs),
     /// Print a page of the book that is made of the code
     #[command(hide = true)]
-    Reference(ReferenceArgs),
+    Reference("reference", ReferenceArgs),
     /// Show settings
-    Config(ConfigArgs),
+    Config("config", ConfigArgs),
     /// Show what a spec means and which versions match it
-    Spec(SpecArgs),
+    Spec("spec", SpecArgs),
     /// Write an index of the packages in a folder
-    Index(IndexArgs),
+    Index("index", IndexArgs),
     /// Make an archive of a package folder
-    Pack(PackArgs),
+    Pack("pack", PackArgs),
     /// Unpack a package archive into a folder
-    Unpack(UnpackArgs),
+    Unpack("unpack", UnpackArgs),
     /// Check manifests, class files, packages and archives
-    Check(CheckArgs),
+    Check("check", CheckArgs),
     /// Publish a package in a registry
-    Publish(crate::commands::PublishArgs),
+    Publish("publish", crate::commands::PublishArgs),
     /// Withdraw a release: it stays readable, and is not chosen anew
-    Yank(crate::commands::YankArgs),
+    Yank("yank", crate::commands::YankArgs),
     /// Keep a token for a registry
-    Login(crate::commands::LoginArgs),
+    Login("login", crate::commands::LoginArgs),
     /// Fetch what is locked into the cache
-    Fetch(crate::commands::LockedArgs),
+    Fetch("fetch", crate::commands::LockedArgs),
     /// Check that what is locked can be had, with the digests that are locked
-    Verify(crate::commands::LockedArgs),
+    Verify("verify", crate::commands::LockedArgs),
     /// Write the archives of what is locked into a folder
-    Vendor(crate::commands::VendorArgs),
+    Vendor("vendor", crate::commands::VendorArgs),
     /// Show, check or empty the cache
-    Cache(crate::commands::CacheArgs),
+    Cache("cache", crate::commands::CacheArgs),
     /// Serve a registry over HTTP
-    Serve(ServeArgs),
+    Serve("serve", ServeArgs),
     /// Write a registry as files that any web server can serve
-    ExportStatic(ExportStaticArgs),
+    ExportStatic("export-static", ExportStaticArgs),
 }
 
 /// Where releases come from.
@@ -491,4 +531,50 @@ pub(crate) struct ServeArgs {
     /// Ask for a token for reading, too
     #[arg(long)]
     pub(crate) private: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    fn ids(command: &clap::Command) -> Vec<String> {
+        let mut command = command.clone();
+        command.build();
+        let mut ids: Vec<String> = command
+            .get_arguments()
+            .map(|argument| format!("{argument:?}"))
+            .filter(|argument| !argument.contains("\"help\"") && !argument.contains("\"version\""))
+            .collect();
+        ids.sort();
+        ids
+    }
+
+    #[test]
+    fn a_command_has_the_grammar_that_it_has_among_all() {
+        let all = Arguments::command();
+        let mut count = 0;
+        for command in all.get_subcommands() {
+            let name = command.get_name();
+            let alone = grammar_of(name).expect("every command has one");
+            let alone = alone.find_subcommand(name).expect("it is in it");
+            assert_eq!(ids(alone), ids(command), "{name}");
+            count += 1;
+        }
+        assert!(count > 30);
+        assert!(grammar_of("help").is_none() && grammar_of("nothing").is_none());
+        let shared = SharedArgs::augment_args(clap::Command::new("pkgres"));
+        let shared: Vec<_> = shared
+            .get_arguments()
+            .map(clap::Arg::get_id)
+            .cloned()
+            .collect();
+        let of_all: Vec<_> = all
+            .get_arguments()
+            .map(clap::Arg::get_id)
+            .cloned()
+            .collect();
+        assert_eq!(shared, of_all);
+    }
 }

@@ -50,7 +50,12 @@ impl From<FileError> for Failure {
 
 impl From<RegistryError> for Failure {
     fn from(error: RegistryError) -> Self {
-        let finding = error.to_diagnostic();
+        let mut finding = error.to_diagnostic();
+        if finding.code == Code::RegistryUnreachable && finding.hints.is_empty() {
+            finding = finding.hint(
+                "`--registry`, PKGRES_REGISTRY or `registries` in pkgres.toml say where registries are",
+            );
+        }
         let exit = match finding.code {
             Code::Digest | Code::Untrusted => Exit::Integrity,
             _ => Exit::Registry,

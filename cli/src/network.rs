@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pkgres_files::{Follow, read_file};
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{Limits, RegistryName};
 use pkgres_registry_client::http::{CredentialSources, Secret};
 use pkgres_registry_client::{HttpOptions, HttpRegistry};
@@ -145,9 +146,14 @@ pub(crate) fn place(registry: Option<&str>) -> Result<Place> {
         .into_iter()
         .find(is_meant)
         .ok_or_else(|| match registry {
-            Some(name) => Failure::usage(format!(
-                "no registry on the network is called `{name}` in pkgres.toml or PKGRES_REGISTRY"
-            )),
+            Some(name) => Diagnostic::error(
+                Code::Usage,
+                format!(
+                    "no registry on the network is called `{name}` in pkgres.toml or PKGRES_REGISTRY"
+                ),
+            )
+            .hint("give its address, or a name that stands there")
+            .into(),
             None => Failure::usage(
                 "no registry on the network is given: `--registry https://ADDRESS` names one",
             ),

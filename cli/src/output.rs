@@ -62,7 +62,7 @@ pub(crate) struct Manner {
 
 impl Output {
     pub(crate) fn new(arguments: &Arguments) -> Self {
-        let choice = match arguments.color {
+        let choice = match arguments.shared.color {
             Color::Auto => AutoStream::choice(&io::stderr()),
             Color::Always => ColorChoice::Always,
             Color::Never => ColorChoice::Never,
@@ -72,9 +72,9 @@ impl Output {
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let is_watched = io::stderr().is_terminal() && !is_job && !is_dumb;
         Self {
-            shows_progress: is_watched && !arguments.no_progress && !arguments.quiet,
-            format: arguments.format,
-            quiet: arguments.quiet,
+            shows_progress: is_watched && !arguments.shared.no_progress && !arguments.shared.quiet,
+            format: arguments.shared.format,
+            quiet: arguments.shared.quiet,
             styled: choice != ColorChoice::Never,
             stdout: io::BufWriter::new(Box::new(io::stdout())),
             failure: None,

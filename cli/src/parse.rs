@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _};
 
-use crate::args::Arguments;
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+
+use crate::args::{Arguments, grammar_of, version_alone};
 use crate::failure::{Failure, Result};
 use crate::settings::{self, DECLARED, Kind, Layers, Origin};
 
@@ -20,7 +22,18 @@ pub(crate) struct Words {
 /// Reads the command line.
 pub(crate) fn words() -> std::result::Result<Words, clap::Error> {
     let words: Vec<OsString> = std::env::args_os().collect();
-    let matches = Arguments::command().try_get_matches_from(&words)?;
+    // Nearly always one of the first words is the command, and nothing is wrong.
+    let named = words.iter().skip(1).filter_map(|word| word.to_str());
+    let mut named = named;
+    let quick = named.find_map(grammar_of);
+    let quick = quick.and_then(|grammar| grammar.try_get_matches_from(&words).ok());
+    let matches = match quick {
+        Some(matches) => matches,
+        None if words.len() == 2 && (words[1] == "--version" || words[1] == "-V") => {
+            version_alone().try_get_matches_from(&words)?
+        }
+        None => Arguments::command().try_get_matches_from(&words)?,
+    };
     let arguments = Arguments::from_arg_matches(&matches)?;
     Ok(Words {
         given: words,
@@ -32,7 +45,7 @@ pub(crate) fn words() -> std::result::Result<Words, clap::Error> {
 /// Reads settings, makes them the defaults of what the command line does not say, and makes them
 /// known to the run. Goes to the folder that the run is to begin in.
 pub(crate) fn with_settings(words: Words) -> Result<Arguments> {
-    if let Some(folder) = &words.arguments.directory {
+    if let Some(folder) = &words.arguments.shared.directory {
         std::env::set_current_dir(folder).map_err(|error| {
             let folder = folder.to_string_lossy();
             let folder = pkgres_manifest::diagnostic::Escaped::new(&folder);
@@ -40,7 +53,7 @@ pub(crate) fn with_settings(words: Words) -> Result<Arguments> {
         })?;
     }
     let (path, deepest) = deepest(&words.matches);
-    let user_file = match &words.arguments.config {
+    let user_file = match &words.arguments.shared.config {
         Some(file) => Some(file.clone()),
         None => std::env::var_os("PKGRES_CONFIG")
             .filter(|value| !value.is_empty())
@@ -48,7 +61,9 @@ pub(crate) fn with_settings(words: Words) -> Result<Arguments> {
     };
     let layers = Layers::read(&folder(deepest), user_file.as_deref(), &flags(deepest))?;
     let arguments = if layers.has_values() {
-        let command = with_defaults(Arguments::command(), &path, &layers);
+        let command = path.first().and_then(|word| grammar_of(word));
+        let command = command.unwrap_or_else(Arguments::command);
+        let command = with_defaults(command, &path, &layers);
         let parsed = command.try_get_matches_from(&words.given);
         let parsed = parsed.and_then(|matches| Arguments::from_arg_matches(&matches));
         parsed.map_err(|error| {
@@ -84,9 +99,10 @@ fn check_version(layers: &Layers) -> Result<()> {
     if is_right {
         return Ok(());
     }
-    usage(format!(
-        "{shown} requires pkgres {spec}, and this is pkgres {version}"
-    ))
+    let message = format!("{shown} requires pkgres {spec}, and this is pkgres {version}");
+    let finding = Diagnostic::error(Code::Usage, message)
+        .hint("install a pkgres that fits, or change `required-version` if it should not matter");
+    Err(finding.into())
 }
 
 /// The names of the subcommands that were given, and what was given to the last.

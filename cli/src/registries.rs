@@ -9,7 +9,8 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{IndexRecord, PackageName, ReadOptions, RegistryName, Spec};
 use pkgres_registry_client::protocol::PublicKey;
 use pkgres_registry_client::{
-    HttpOptions, IndexCache, Namespace, OnlyPackage, RegistryLocation, RegistrySet, read_provided,
+    CheckedLocks, HttpOptions, IndexCache, Namespace, OnlyPackage, RegistryLocation, RegistrySet,
+    read_provided,
 };
 
 use crate::args::RegistryArgs;
@@ -144,6 +145,16 @@ pub(crate) fn cache_folder(no_cache: bool) -> Option<PathBuf> {
         return Some(PathBuf::from(&cache.value));
     }
     network::folder(CACHE_VARIABLE, "XDG_CACHE_HOME", ".cache")
+}
+
+/// What is known of earlier checks of lockfiles by this very program.
+pub(crate) fn checked_locks(args: &RegistryArgs) -> Option<CheckedLocks> {
+    let folder = cache_folder(args.no_cache)?;
+    let program = std::env::current_exe().ok()?;
+    let program = std::fs::metadata(program).ok()?;
+    let (length, modified) = (program.len(), program.modified().ok()?);
+    let program = format!("{} {length} {modified:?}", env!("CARGO_PKG_VERSION"));
+    Some(CheckedLocks::new(&folder, program))
 }
 
 /// Where the registries are, in order of preference.

@@ -58,7 +58,41 @@ pub(crate) fn is_device_name(word: &str) -> bool {
         })
 }
 
+/// Whether a text is without a doubt a name. Nearly every one that is met is, and names are what
+/// most of every input consists of.
+fn is_plainly_a_name(text: &str) -> bool {
+    let mut is_start = true;
+    let mut first_part = None;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' => is_start = false,
+            b'0'..=b'9' if !is_start => {}
+            b'.' if !is_start => {
+                is_start = true;
+                first_part.get_or_insert(at);
+            }
+            _ => return false,
+        }
+    }
+    let first = &text.as_bytes()[..first_part.unwrap_or(text.len())];
+    let could_be_device = match first.len() {
+        // `com` alone is none, and begins many names.
+        3 => !first.eq_ignore_ascii_case(b"com") && !first.eq_ignore_ascii_case(b"org"),
+        4 => true,
+        _ => false,
+    };
+    !is_start && text.len() <= MAX_NAME_BYTES && !(could_be_device && is_device_name(text))
+}
+
 fn validate(text: &str) -> Result<(), NameError> {
+    if is_plainly_a_name(text) {
+        return Ok(());
+    }
+    look_closely(text)
+}
+
+/// The rules, and which of them is broken.
+fn look_closely(text: &str) -> Result<(), NameError> {
     if text.is_empty() {
         return Err(NameError::Empty);
     }
@@ -190,6 +224,46 @@ impl PackageName {
 mod tests {
     use super::*;
 
+    /// Every short text of some characters, and every first part that could be a device.
+    #[test]
+    fn what_is_plainly_a_name_is_one_by_the_rules() {
+        let characters = ['a', 'Z', '_', '0', '.', ' ', '\u{e9}'];
+        let mut texts = vec![String::new()];
+        for _ in 0..5 {
+            let longer: Vec<String> = texts
+                .iter()
+                .flat_map(|text| characters.iter().map(move |next| format!("{text}{next}")))
+                .collect();
+            for text in &longer {
+                assert_eq!(
+                    is_plainly_a_name(text),
+                    look_closely(text).is_ok(),
+                    "{text}"
+                );
+            }
+            texts = longer;
+        }
+        for device in [
+            "con", "Prn", "aUx", "nul", "com1", "LPT9", "lpt0", "com", "org", "comx",
+        ] {
+            for text in [
+                device.to_owned(),
+                format!("{device}.a"),
+                format!("a.{device}"),
+            ] {
+                assert_eq!(
+                    is_plainly_a_name(&text),
+                    look_closely(&text).is_ok(),
+                    "{text}"
+                );
+            }
+        }
+        for length in [254, 255, 256] {
+            let text = "a".repeat(length);
+            assert_eq!(is_plainly_a_name(&text), look_closely(&text).is_ok());
+        }
+    }
+
     #[test]
     fn names_are_dotted_ascii_identifiers() {
         for good in [
@@ -217,6 +291,7 @@ mod tests {
         ] {
             assert_eq!(PackageName::parse(bad), Err(reason), "{bad:?}");
         }
+        assert!(PackageName::parse(&"a".repeat(255)).is_ok());
         assert_eq!(
             PackageName::parse(&"a".repeat(256)),
             Err(NameError::TooLong(256))

@@ -56,6 +56,9 @@ impl Version {
             reason,
             nearest: nearest_version(text),
         };
+        if let Some([major, minor, patch]) = three_numbers(text) {
+            return Ok(Self::new(major, minor, patch));
+        }
         if text.is_empty() {
             return Err(problem("it is empty".to_owned()));
         }
@@ -242,6 +245,31 @@ fn pad(text: &str) -> Option<String> {
     }
 }
 
+/// The components of a version that has nothing else and no component that is too long for a quick
+/// look: most versions.
+fn three_numbers(text: &str) -> Option<[u64; 3]> {
+    /// Fewer than it takes to exceed 64 bits.
+    const DIGITS: usize = 18;
+    let mut rest = text.as_bytes();
+    let mut numbers = [0; 3];
+    for (position, number) in numbers.iter_mut().enumerate() {
+        if position > 0 {
+            rest = rest.strip_prefix(b".")?;
+        }
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let (written, after) = rest.split_at(digits);
+        let has_leading_zero = digits > 1 && written[0] == b'0';
+        if digits == 0 || digits > DIGITS || has_leading_zero {
+            return None;
+        }
+        for digit in written {
+            *number = *number * 10 + u64::from(digit - b'0');
+        }
+        rest = after;
+    }
+    rest.is_empty().then_some(numbers)
+}
+
 /// What the reference implementation makes of a text (`Version.coerce` of `semantic_version`),
 /// after a leading `v` is dropped; used only to suggest a correction.
 fn nearest_version(text: &str) -> Option<Version> {
@@ -301,6 +329,46 @@ mod tests {
 
     fn version(text: &str) -> Version {
         Version::parse(text).expect("a version")
+    }
+
+    /// What is read at a glance is read as by the crate that knows all of the format.
+    #[test]
+    fn three_numbers_are_read_alike() {
+        let parts = [
+            "0",
+            "7",
+            "10",
+            "00",
+            "07",
+            "",
+            "123456789012345678",
+            "1234567890123456789",
+            "18446744073709551615",
+            "18446744073709551616",
+            "x",
+            "1-a",
+            "1+b",
+            " 1",
+            "-1",
+        ];
+        for one in parts {
+            for two in parts {
+                for three in parts {
+                    let text = format!("{one}.{two}.{three}");
+                    let Some([major, minor, patch]) = three_numbers(&text) else {
+                        continue;
+                    };
+                    let expected = semver::Version::parse(&text).expect("a version");
+                    assert_eq!(semver::Version::new(major, minor, patch), expected);
+                }
+                assert_eq!(three_numbers(&format!("{one}.{two}")), None);
+            }
+        }
+        assert_eq!(three_numbers("1.2.3.4"), None);
+        assert_eq!(
+            three_numbers("0.10.123456789012345678"),
+            Some([0, 10, 123_456_789_012_345_678])
+        );
     }
 
     #[test]

@@ -45,7 +45,7 @@ const SETTLED: Duration = Duration::from_secs(3);
 const BUFFER_BYTES: usize = 1 << 17;
 
 /// A digest of a content, or of what a compiled index was made of.
-type Digest = [u8; 32];
+pub(crate) type Digest = [u8; 32];
 
 /// Where compiled indexes are kept.
 ///
@@ -64,13 +64,13 @@ impl IndexCache {
     }
 
     /// What is kept about an index file that is read with these limits.
-    pub(crate) fn entry(&self, path: &Path, limits: &Limits) -> Entry<'_> {
+    pub(crate) fn entry(&self, path: &Path, limits: &Limits) -> Entry {
         // What is right with one version or some limits can be wrong with others.
         let context = format!("{} {limits:?}", env!("CARGO_PKG_VERSION"));
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let name = digest_of(&[context.as_bytes(), path.as_os_str().as_encoded_bytes()]);
         Entry {
-            cache: self,
+            cache: self.clone(),
             context,
             stamp_path: self.folder.join(STAMPS).join(hexadecimal(&name)),
         }
@@ -78,13 +78,14 @@ impl IndexCache {
 }
 
 /// What is kept about one index file.
-pub(crate) struct Entry<'cache> {
-    cache: &'cache IndexCache,
+#[derive(Debug)]
+pub(crate) struct Entry {
+    cache: IndexCache,
     context: String,
     stamp_path: PathBuf,
 }
 
-impl Entry<'_> {
+impl Entry {
     /// The stamp of the file.
     pub(crate) fn stamp(&self) -> Option<Stamp> {
         let bytes = read_file(&self.stamp_path, MAX_STAMP_BYTES, Follow::Nothing).ok()?;
@@ -293,7 +294,8 @@ impl<R: io::Read> io::Read for Hashing<R> {
     }
 }
 
-fn digest_of(parts: &[&[u8]]) -> Digest {
+/// The digest of some parts, which says where each of them ends.
+pub(crate) fn digest_of(parts: &[&[u8]]) -> Digest {
     let mut hasher = Sha256::new();
     for part in parts {
         hasher.update((part.len() as u64).to_le_bytes());
@@ -302,8 +304,10 @@ fn digest_of(parts: &[&[u8]]) -> Digest {
     hasher.finalize().into()
 }
 
-fn hexadecimal(digest: &Digest) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+pub(crate) fn hexadecimal(digest: &Digest) -> String {
+    let digit = |value: u8| char::from_digit(u32::from(value), 16).expect("it is less than 16");
+    let digits = digest.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.map(digit).collect()
 }
 
 fn digest_from(digits: &str) -> Option<Digest> {

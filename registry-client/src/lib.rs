@@ -33,8 +33,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+/// The examples of the book.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/embedding.md")]
+mod book {}
+
 mod bill;
 mod check_lock;
+mod checked_locks;
 mod class_graph;
 mod directory;
 mod drive;
@@ -54,6 +60,7 @@ mod set;
 
 pub use bill::{Maker, cyclonedx, spdx};
 pub use check_lock::check_lock;
+pub use checked_locks::{CheckedLocks, LockQuestion};
 pub use class_graph::{ClassNode, class_graph};
 pub use directory::{DirectoryRegistry, FolderFile, PackageFolder};
 pub use drive::{Answer, advance, drive};

@@ -100,6 +100,11 @@ impl Registry for MemoryRegistry {
         Ok(names.into_iter().cloned().collect())
     }
 
+    fn class_names(&self) -> Vec<ClassName> {
+        let compiled = self.compiled().ok().flatten();
+        compiled.map_or_else(Vec::new, |compiled| compiled.class_names().collect())
+    }
+
     fn artifact(&self, _: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {
         Ok(None)
     }

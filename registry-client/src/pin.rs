@@ -10,6 +10,11 @@ use crate::set::RegistrySet;
 pub fn fill_plan(plan: &mut ModelPlan, registries: &RegistrySet) -> Result<(), RegistryError> {
     for class in plan.needed_classes() {
         let packages = registries.defining(&class)?;
+        if packages.is_empty()
+            && let Some((similar, package)) = registries.similar_class(&class)?
+        {
+            plan.suggest_class(&class, similar, package);
+        }
         plan.provide_definers(&class, packages);
     }
     let names: Vec<PackageName> = plan.needed_packages().into_iter().collect();

@@ -103,8 +103,20 @@ pub trait Registry {
         Ok(None)
     }
 
+    /// What stands for everything that the registry says, if that is known without reading it: as
+    /// long as it is the same, so is every answer.
+    fn content(&self) -> Option<[u8; 32]> {
+        None
+    }
+
     /// The packages that have a release which defines the class for others, sorted.
     fn defining(&self, class: &ClassName) -> Result<Vec<PackageName>, RegistryError>;
+
+    /// Names of classes of the registry's releases, as far as they are at hand: to say what somebody
+    /// may have meant, and for nothing else.
+    fn class_names(&self) -> Vec<ClassName> {
+        Vec::new()
+    }
 
     /// The artifact with a digest, if the registry hands it out. Its digest was verified.
     fn artifact(&self, digest: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError>;

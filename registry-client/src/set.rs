@@ -6,10 +6,11 @@ use std::sync::Arc;
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
     ArtifactDigest, ClassName, Package, PackageName, ReadOptions, RegistryName, ReleaseSource,
-    Version,
+    Version, most_similar,
 };
 use pkgres_resolver::{CompiledIndex, Resolver, Supply};
 
+use crate::index_cache::{Digest, digest_of};
 use crate::namespace::Namespace;
 use crate::registry::{Artifact, Registry, RegistryError};
 
@@ -126,6 +127,18 @@ impl RegistrySet {
         Ok(None)
     }
 
+    /// What stands for everything that all the registries say, if that is known without reading
+    /// them.
+    pub(crate) fn contents(&self) -> Option<Digest> {
+        let mut parts: Vec<Vec<u8>> = vec![format!("{:?}", self.bindings).into_bytes()];
+        for registry in &self.registries {
+            parts.push(registry.name().as_str().as_bytes().to_vec());
+            parts.push(registry.content()?.to_vec());
+        }
+        let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+        Some(digest_of(&parts))
+    }
+
     /// The indexes of the registries that have theirs at hand, up to the first that does not.
     pub(crate) fn compiled(
         &self,
@@ -162,6 +175,26 @@ impl RegistrySet {
             }
         }
         Ok(found.into_iter().collect())
+    }
+
+    /// The class that somebody may have meant who names one that no package defines, and a package
+    /// that defines it.
+    pub fn similar_class(
+        &self,
+        class: &ClassName,
+    ) -> Result<Option<(ClassName, PackageName)>, RegistryError> {
+        let registries = self.registries.iter();
+        let names: BTreeSet<ClassName> = registries
+            .flat_map(|registry| registry.class_names())
+            .filter(|name| name != class)
+            .collect();
+        let names = names.iter().map(ClassName::as_str);
+        let similar = most_similar(class.as_str(), names);
+        let Some(similar) = similar.and_then(|name| ClassName::parse(name).ok()) else {
+            return Ok(None);
+        };
+        let package = self.defining(&similar)?.into_iter().next();
+        Ok(package.map(|package| (similar, package)))
     }
 
     /// The package of a release with all its classes, if its registry can give it.

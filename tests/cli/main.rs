@@ -5,9 +5,11 @@
 //! with `NAME.out`. A case whose commands write needs that folder. What is read from stdin is a
 //! case of its own, in a TOML file. What no document can show is in the modules.
 
+mod complete;
 mod corpus;
 mod documents;
 mod generated;
+mod revisions;
 mod streams;
 mod terminal;
 

@@ -368,6 +368,7 @@ fn a_mirror_of_plain_files_will_do() {
     assert_eq!(user.does(&resolve).stdout, from_server);
     let said = user.run(&["publish", "fixtures/shop/core"], "");
     assert_eq!(said.exit, 3);
+    assert!(said.stderr.contains("error[PK0047]"), "{}", said.stderr);
     assert!(
         said.stderr
             .contains("it is a mirror, and takes no releases"),

@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use pkgres_manifest::{IndexRecord, Limits, Lockfile, ReadOptions, RegistryName};
-use pkgres_registry_client::{Answer, MemoryRegistry, RegistrySet, drive};
-use pkgres_resolver::{Locked, Request, Resolver, Update};
+use pkgres_manifest::{ArtifactDigest, IndexRecord, Limits, Lockfile, ReadOptions, RegistryName};
+use pkgres_registry_client::{Answer, MemoryRegistry, RegistrySet, check_lock, drive};
+use pkgres_resolver::{LockCheck, Locked, Request, Resolver, Update};
 use pkgres_tests::build::{Build, release};
 use pkgres_tests::random::Random;
 
@@ -21,6 +21,11 @@ const WITHOUT_CONFLICT: u64 = 90;
 /// How many packages there are, and how many of them the base requires by itself.
 const PACKAGES: usize = 600;
 const REQUIRED: usize = 60;
+/// How many a small base requires: so few that both branches often add at the same place.
+const FEW_REQUIRED: usize = 8;
+
+/// Tells git to take the lines of both sides where it would leave a conflict.
+const UNION: &str = "pkgres.lock merge=union\n";
 
 fn git(folder: &Path, arguments: &[&str]) -> Output {
     Command::new("git")
@@ -62,7 +67,9 @@ fn registry(random: &mut Random) -> RegistrySet {
             .filter(|other| *other < PACKAGES)
             .collect();
         for version in ["1.0.0", "1.1.0"] {
-            let record = release(&name(number), version);
+            let mut record = release(&name(number), version);
+            let content = format!("{number} {version}");
+            record.digest = Some(ArtifactDigest::of_archive(content.as_bytes()));
             let record = required
                 .iter()
                 .fold(record, |record, other| record.requires(&name(*other), "1"));
@@ -91,17 +98,40 @@ fn lock(required: &BTreeSet<usize>, registries: &RegistrySet, locked: Locked) ->
         registries,
         &ReadOptions::default(),
     ) {
-        Ok(Answer::Solved(resolution)) => resolution.to_lockfile(),
+        Ok(Answer::Solved(resolution)) => {
+            // Nobody changed a release, whatever a merge made of the lock.
+            let mut changes = resolution.artifact_changes().into_iter();
+            let violation = changes.find(pkgres_resolver::ArtifactChange::is_violation);
+            assert_eq!(violation, None);
+            resolution.to_lockfile()
+        }
         other => panic!("every package can be had: {other:?}"),
     }
 }
 
+/// What a merge left behind, if it is a lockfile.
+fn read(merged: &str) -> Option<Lockfile> {
+    let read = Lockfile::read("lock", merged.as_bytes(), &Limits::default()).into_result();
+    read.ok().map(|(lock, _)| lock)
+}
+
+/// Mends what a merge left behind, as `pkgres lock` does.
+fn mend(merged: &str, required: &BTreeSet<usize>, registries: &RegistrySet) -> Lockfile {
+    let locked = match read(merged) {
+        Some(lock) if lock.merge_problems().is_empty() => Locked::from_lockfile(&lock),
+        Some(lock) => Locked::preferring_releases_of(&lock),
+        None => Locked::salvaged(Lockfile::salvage(merged.as_bytes())),
+    };
+    lock(required, registries, locked)
+}
+
 /// Merges two branches, each with its own lockfile; gives the lockfile and whether git could do it.
-fn merge(folder: &Path, base: &str, sides: [&str; 2]) -> (String, bool) {
+fn merge(folder: &Path, attributes: &str, base: &str, sides: [&str; 2]) -> (String, bool) {
     let file = folder.join("pkgres.lock");
     git_succeeds(folder, &["checkout", "--quiet", "--orphan", "base"]);
     write(&file, base);
-    git_succeeds(folder, &["add", "pkgres.lock"]);
+    write(&folder.join(".gitattributes"), attributes);
+    git_succeeds(folder, &["add", "pkgres.lock", ".gitattributes"]);
     git_succeeds(folder, &["commit", "--quiet", "-m", "base"]);
     for (branch, text) in ["one", "two"].into_iter().zip(sides) {
         git_succeeds(folder, &["checkout", "--quiet", "-B", branch, "base"]);
@@ -162,17 +192,11 @@ fn branches_that_add_different_packages_merge() {
                 assert!(stays, "{seed}: adding {} changes other lines", name(added));
                 after
             };
-            let (merged, is_merged) = merge(folder, &text, [&side(one), &side(two)]);
+            let (merged, is_merged) = merge(folder, "", &text, [&side(one), &side(two)]);
             without_conflict += u64::from(is_merged);
             let mut both = base.clone();
             both.extend([one, two]);
-            let read = Lockfile::read("lock", merged.as_bytes(), &Limits::default()).into_result();
-            let locked = match read {
-                Ok((lock, _)) if lock.merge_problems().is_empty() => Locked::from_lockfile(&lock),
-                Ok((lock, _)) => Locked::preferring_releases_of(&lock),
-                Err(_) => Locked::salvaged(Lockfile::salvage(merged.as_bytes())),
-            };
-            let mended = lock(&both, &registries, locked);
+            let mended = mend(&merged, &both, &registries);
             assert!(mended.merge_problems().is_empty(), "{seed}");
             if is_merged {
                 assert_eq!(
@@ -190,4 +214,64 @@ fn branches_that_add_different_packages_merge() {
         without_conflict * 100 >= pairs * WITHOUT_CONFLICT,
         "only {without_conflict} of {pairs} pairs merge without a conflict"
     );
+}
+
+/// With `merge=union` git leaves no markers. What it makes of two lockfiles is right, or it is seen that it
+/// is not, and either way `pkgres lock` makes of it what it would make without the merge.
+#[test]
+fn united_lockfiles_are_right_or_seen_not_to_be() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path();
+    git_succeeds(folder, &["init", "--quiet", "--initial-branch=main"]);
+    git_succeeds(
+        folder,
+        &["commit", "--quiet", "--allow-empty", "-m", "main"],
+    );
+    let (mut right, mut refused) = (0, 0);
+    for seed in 0..UNIVERSES {
+        let mut random = Random::new(1000 + seed);
+        let registries = registry(&mut random);
+        let mut base = BTreeSet::new();
+        while base.len() < FEW_REQUIRED {
+            base.insert(random.below(PACKAGES));
+        }
+        let before = lock(&base, &registries, Locked::default());
+        for _ in 0..PAIRS_OF_EACH {
+            let mut both = base.clone();
+            let sides = [(); 2].map(|()| {
+                let mut required = base.clone();
+                while required.len() == base.len() {
+                    let number = random.below(PACKAGES);
+                    if !both.contains(&number) {
+                        required.insert(number);
+                    }
+                }
+                both.extend(&required);
+                lock(&required, &registries, Locked::from_lockfile(&before)).to_text()
+            });
+            let [one, two] = &sides;
+            let (merged, is_merged) = merge(folder, UNION, &before.to_text(), [one, two]);
+            assert!(is_merged, "{seed}: a union has no conflicts");
+            let mended = mend(&merged, &both, &registries);
+            let afresh = lock(&both, &registries, Locked::from_lockfile(&before));
+            assert_eq!(mended.to_text(), afresh.to_text(), "{seed}: {merged}");
+            let fits = read(&merged).filter(|lock| lock.merge_problems().is_empty());
+            let fits = fits.is_some_and(|lock| {
+                let mut request = Request::new(root(&both));
+                request.core = None;
+                let report = check_lock(LockCheck::new(request, lock), &registries);
+                report.expect("the registry is at hand").stale.is_empty()
+            });
+            if fits {
+                right += 1;
+                assert_eq!(mended.to_text(), merged, "{seed}: it was said to fit");
+            } else {
+                refused += 1;
+            }
+        }
+    }
+    assert_eq!(right + refused, UNIVERSES * PAIRS_OF_EACH);
+    assert!(refused > 0, "some pairs add at the same place");
+    // A union is right where a merge has no conflict: it saves the stop, not the mending.
+    assert!(right > refused, "{right} are right, {refused} are refused");
 }

@@ -17,7 +17,7 @@ use crate::registries::cache_folder;
 use crate::show::counted;
 
 /// The folders that a cache is made of. Nothing else in it is touched.
-const PARTS: [&str; 4] = ["artifacts", "compiled", "registries", "stamps"];
+const PARTS: [&str; 5] = ["artifacts", "checked", "compiled", "registries", "stamps"];
 
 #[derive(Debug, Args)]
 pub(crate) struct CacheArgs {

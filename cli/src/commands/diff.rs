@@ -20,7 +20,16 @@ pub(crate) fn run(args: &DiffArgs, output: &mut Output) -> Result<Exit> {
     let before = side(&args.before, &options)?;
     let after = match &args.after {
         Some(after) => side(after, &options)?,
-        None => side(".", &options)?,
+        None => side(".", &options).map_err(|mut failure| {
+            if !Path::new(LOCK_FILE).exists()
+                && let Some(finding) = failure.findings.first_mut()
+            {
+                finding
+                    .hints
+                    .push("name a second lockfile, or run in a folder that has one".to_owned());
+            }
+            failure
+        })?,
     };
     let diff = LockDiff::between(&before, &after);
     let exit = if args.exit_code && !diff.is_empty() {
@@ -94,6 +103,12 @@ fn of_revision(text: &str, options: &ReadOptions) -> Result<Lockfile> {
     }
     match git(&["show", "--end-of-options", &object])? {
         Some(bytes) => parse_lock(&PathBuf::from(&object), &bytes, options),
+        None if text.contains(':') => {
+            let message = format!("there is no file `{shown}`");
+            Err(Diagnostic::error(Code::Usage, message)
+                .hint("`git ls-tree -r REVISION` lists the files of a revision")
+                .into())
+        }
         // Before the first lockfile nothing was locked.
         None => Ok(Lockfile::default()),
     }

@@ -33,7 +33,8 @@ pub(crate) fn run(args: &ExplainArgs, output: &mut Output) -> Result<Exit> {
     drop(progress);
     output.findings(&problem.registries.take_findings());
     match answer? {
-        Answer::Conflict(conflict) => {
+        Answer::Conflict(mut conflict) => {
+            conflict.locate_classes(&project.package);
             if output.is_json() {
                 output.json(&json!({
                     "schema_version": 1,
@@ -92,7 +93,9 @@ fn explain_code(text: &str, output: &mut Output) -> Result<Exit> {
         let similar = most_similar(text, known.iter().map(String::as_str));
         return Err(match similar {
             Some(similar) => finding.hint(format!("did you mean {similar}?")).into(),
-            None => finding.into(),
+            None => finding
+                .hint("`docs/errors.md` of pkgres has all of them")
+                .into(),
         });
     };
     let explanation = prose(code.explanation());

@@ -6,7 +6,7 @@ use std::path::Path;
 use pkgres_files::{RealFileSystem, write_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{ArtifactDigest, LOCK_FILE, Lockfile, PackageName, ReadOptions, Version};
-use pkgres_registry_client::check_lock;
+use pkgres_registry_client::{LockQuestion, check_lock};
 use pkgres_resolver::{ArtifactChange, LockCheck, LockReport, Locked, Resolution, Staleness};
 use serde_json::json;
 
@@ -327,17 +327,37 @@ fn check(
             exit: Exit::Failed,
         });
     };
-    let lock = parse_lock(&path, &bytes, options).map_err(|mut failure| {
-        // A damaged or unmerged lockfile is one that does not fit.
-        failure.exit = Exit::Failed;
-        failure
-    })?;
-    let count = lock.packages.len();
-    let progress = output.progress("Checking the lockfile");
-    let report = check_lock(LockCheck::new(problem.request, lock), &problem.registries);
-    drop(progress);
-    output.findings(&problem.registries.take_findings());
-    let report = report?;
+    let question = problem.checked.as_ref().and_then(|checked| {
+        let Problem {
+            request,
+            registries,
+            ..
+        } = &problem;
+        checked.question(&path, &bytes, request, registries, &options.limits)
+    });
+    let known = question.as_ref().and_then(LockQuestion::known_to_fit);
+    let (report, count) = if let Some(count) = known {
+        (LockReport::default(), count)
+    } else {
+        let lock = parse_lock(&path, &bytes, options).map_err(|mut failure| {
+            // A damaged or unmerged lockfile is one that does not fit.
+            failure.exit = Exit::Failed;
+            failure
+        })?;
+        let count = lock.packages.len();
+        let progress = output.progress("Checking the lockfile");
+        let report = check_lock(LockCheck::new(problem.request, lock), &problem.registries);
+        drop(progress);
+        let findings = problem.registries.take_findings();
+        output.findings(&findings);
+        let report = report?;
+        if let Some(question) = &question
+            && findings.is_empty()
+        {
+            question.remember(&report, count, &problem.registries);
+        }
+        (report, count)
+    };
     match output.format {
         Format::Json => output.json(&report_json(&report)),
         Format::Github => {

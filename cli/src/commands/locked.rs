@@ -91,13 +91,19 @@ fn find(locked: &LockedPackage, registries: &RegistrySet) -> Result<Found> {
 
 /// What is said of releases that cannot be had.
 fn missing(all: &[String]) -> Failure {
-    let findings = all
+    let mut findings: Vec<Diagnostic> = all
         .iter()
         .map(|release| {
             let message = format!("no registry has {release} with the digest that is locked");
             Diagnostic::error(Code::Digest, message)
         })
         .collect();
+    if let Some(last) = findings.pop() {
+        findings.push(
+            last.hint("`pkgres lock --check` says whether releases changed or are gone")
+                .hint("an index file says what there is and holds no artifacts: name the registry that does"),
+        );
+    }
     Failure {
         findings,
         exit: Exit::Integrity,

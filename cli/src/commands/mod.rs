@@ -128,7 +128,7 @@ fn check_format(arguments: &Arguments) -> Result<()> {
         Command::Export(_) => &[Format::Cyclonedx, Format::Spdx],
         _ => &[],
     };
-    let asked = arguments.format;
+    let asked = arguments.shared.format;
     if matches!(asked, Format::Text | Format::Json) || also.contains(&asked) {
         return Ok(());
     }

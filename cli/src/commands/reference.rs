@@ -1,7 +1,8 @@
 //! What is generated from the code: completions, man pages and the pages of the book.
 
 use clap::{Command, CommandFactory as _};
-use pkgres_manifest::diagnostic::Code;
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::most_similar;
 
 use crate::args::{Arguments, CompletionsArgs, ManArgs, ReferenceArgs, ReferenceKind};
 use crate::exit::Exit;
@@ -26,8 +27,16 @@ pub(crate) fn man(args: &ManArgs, output: &mut Output) -> Result<Exit> {
                 .get_subcommands()
                 .find(|found| found.get_name() == name);
             let found = found.cloned();
-            let found =
-                found.ok_or_else(|| Failure::usage(format!("there is no command `{name}`")))?;
+            let found = found.ok_or_else(|| {
+                let finding =
+                    Diagnostic::error(Code::Usage, format!("there is no command `{name}`"));
+                let known = command.get_subcommands().map(clap::Command::get_name);
+                let hint = match most_similar(name, known) {
+                    Some(similar) => format!("did you mean `{similar}`?"),
+                    None => "`pkgres help` lists all commands".to_owned(),
+                };
+                Failure::from(finding.hint(hint))
+            })?;
             found.display_name(format!("pkgres-{name}"))
         }
     };

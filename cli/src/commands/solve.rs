@@ -1,9 +1,11 @@
 //! What the commands share that solve.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{PackageName, ReadOptions};
-use pkgres_registry_client::{Answer, RegistrySet, drive};
+use pkgres_manifest::{Package, PackageName, ReadOptions};
+use pkgres_registry_client::{Answer, CheckedLocks, RegistrySet, drive};
 use pkgres_resolver::{
     Engine, Locked, Preference, PrereleasePolicy, Request, Resolution, Resolver, Root, SolveOptions,
 };
@@ -27,6 +29,10 @@ pub(crate) struct Problem {
     pub(crate) searched: Vec<String>,
     /// Whether releases may have other digests than those that are locked.
     pub(crate) accept_changed: bool,
+    /// The root with its files, which a conflict can be about.
+    pub(crate) root: Option<Arc<Package>>,
+    /// What is known of earlier checks of lockfiles.
+    pub(crate) checked: Option<CheckedLocks>,
 }
 
 impl Problem {
@@ -53,6 +59,8 @@ impl Problem {
             },
             core,
             accept_changed: false,
+            root: Some(Arc::clone(&project.package)),
+            checked: registries::checked_locks(registry),
         })
     }
 
@@ -83,7 +91,10 @@ impl Problem {
                 }
                 return Ok((Solved::Yes(resolution, self.core), self.registries));
             }
-            Answer::Conflict(conflict) => {
+            Answer::Conflict(mut conflict) => {
+                if let Some(root) = &self.root {
+                    conflict.locate_classes(root);
+                }
                 if output.is_json() {
                     output.json(&json!({
                         "schema_version": 1,

@@ -127,10 +127,12 @@ impl Layers {
         }
     }
 
-    /// Whether something other than the command line and defaults says anything.
+    /// Whether something other than the command line and defaults says anything that the command
+    /// line could say.
     pub(crate) fn has_values(&self) -> bool {
-        let is_said =
-            |value: &Effective| matches!(value.origin, Origin::Variable(_) | Origin::File(_));
+        let is_said = |value: &Effective| {
+            value.declared.has_flag && matches!(value.origin, Origin::Variable(_) | Origin::File(_))
+        };
         self.values.iter().any(is_said)
     }
 }

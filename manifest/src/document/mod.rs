@@ -228,6 +228,11 @@ pub(crate) fn decode(
         }
     };
     let source = SourceText::new(name, text);
+    // Most texts have nothing but these, which is seen much quicker than it is read by characters.
+    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t');
+    if bytes.iter().all(is_plain) {
+        return Ok(source);
+    }
     let forbidden = text.char_indices().find(|(_, character)| {
         (character.is_control() && !matches!(character, '\n' | '\r' | '\t'))
             || *character == '\u{feff}'

@@ -349,35 +349,42 @@ impl Composer<'_> {
         let offset = text.floor_char_boundary(offset.min(text.len()));
         // The parser may notice the problem only at the beginning of the next line.
         let before = &text[..offset];
-        let line_start = before
-            .trim_end_matches(['\n', '\r', ' '])
-            .rfind('\n')
-            .map_or(0, |at| at + 1);
-        let line = text[line_start..].lines().next().unwrap_or("");
-        let Some((key, rest)) = line.split_once(": ") else {
-            return false;
-        };
-        let value = rest.trim_start();
-        let value_start = line_start + key.len() + 2 + (rest.len() - value.len());
-        let value = value.split(" #").next().unwrap_or(value).trim_end();
-        let looks_like_spec = [">", "*", "!="]
-            .iter()
-            .any(|start| value.starts_with(start))
-            && crate::spec::Spec::parse(value).is_ok();
-        if looks_like_spec {
-            self.diagnostics.push(unquoted_spec(
-                value,
-                Location::new(
-                    self.source,
-                    Span {
-                        start: value_start,
-                        end: value_start + value.len(),
-                    },
-                ),
-            ));
+        let ends = [before.trim_end_matches(['\n', '\r', ' ']), before];
+        let starts = ends.map(|end| end.rfind('\n').map_or(0, |at| at + 1));
+        let found = starts.into_iter().find_map(|line_start| {
+            let line = text[line_start..].lines().next().unwrap_or("");
+            let (at, value) = values(line).find(|(_, value)| {
+                let begins = [">", "*", "!="]
+                    .iter()
+                    .any(|start| value.starts_with(start));
+                begins && crate::spec::Spec::parse(value).is_ok()
+            })?;
+            Some((line_start + at, value))
+        });
+        if let Some((start, value)) = found {
+            let end = start + value.len();
+            let location = Location::new(self.source, Span { start, end });
+            self.diagnostics.push(unquoted_spec(value, location));
         }
-        looks_like_spec
+        found.is_some()
     }
+}
+
+/// What could be the values on a line, and where they begin: the text after each colon, and that of
+/// a line which only goes on with a value, up to the end of the line, or of the braces that it may
+/// stand in, or up to the next comma.
+fn values(line: &str) -> impl Iterator<Item = (usize, &str)> {
+    let after_colons = line.match_indices(": ").map(|(at, colon)| at + colon.len());
+    let starts = after_colons.chain((!line.contains(':')).then_some(0));
+    starts.flat_map(move |from| {
+        let rest = line[from..].trim_start();
+        let start = line.len() - rest.len();
+        let rest = rest.split(" #").next().unwrap_or(rest);
+        [&[][..], &['}', ']'], &['}', ']', ',']].map(|ends| {
+            let end = rest.find(ends).unwrap_or(rest.len());
+            (start, rest[..end].trim_end())
+        })
+    })
 }
 
 /// The error for a spec that YAML reads as something else.

@@ -28,6 +28,7 @@
 
 mod diff;
 mod read;
+mod salvage;
 mod write;
 
 pub use diff::{
@@ -106,7 +107,7 @@ impl Lockfile {
     /// merge conflict: the releases of both sides, and the digests that stand with each. Never
     /// fails; what makes no sense is skipped.
     pub fn salvage(bytes: &[u8]) -> BTreeMap<(PackageName, Version), BTreeSet<ArtifactDigest>> {
-        read::salvage(bytes)
+        salvage::salvage(bytes)
     }
 
     /// Writes the lockfile. Equal lockfiles give equal bytes.

@@ -1,6 +1,6 @@
 //! Reading lockfiles, line by line.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{DECISION_ORDER, LOCK_FORMAT, LockedPackage, LockedRequirement, Lockfile, unreadable};
@@ -57,32 +57,6 @@ fn conflict_marker(source: &Arc<SourceText>) -> Option<Location> {
         start += line.len();
     }
     None
-}
-
-pub(super) fn salvage(bytes: &[u8]) -> BTreeMap<(PackageName, Version), BTreeSet<ArtifactDigest>> {
-    let text = String::from_utf8_lossy(bytes);
-    let mut found: BTreeMap<_, BTreeSet<ArtifactDigest>> = BTreeMap::new();
-    // A conflict inside a block leaves one name and the versions of both sides after it, or one
-    // version and the digests of both sides.
-    let mut name: Option<PackageName> = None;
-    let mut release: Option<(PackageName, Version)> = None;
-    for line in text.lines().filter(|line| !is_conflict_marker(line)) {
-        if let Some(written) = line.strip_prefix("- name: ") {
-            name = PackageName::parse(written.trim_end()).ok();
-            release = None;
-        } else if let Some(written) = line.strip_prefix("  version: ") {
-            release = name.clone().zip(Version::parse(written.trim_end()).ok());
-            if let Some(release) = &release {
-                found.entry(release.clone()).or_default();
-            }
-        } else if let Some(written) = line.strip_prefix("  sha256: ")
-            && let (Some(release), Ok(digest)) =
-                (&release, ArtifactDigest::parse(written.trim_end()))
-        {
-            found.entry(release.clone()).or_default().insert(digest);
-        }
-    }
-    found
 }
 
 /// The lines that matter: comments and blank lines are passed over.
@@ -319,11 +293,21 @@ impl<'source> Reader<'source> {
     }
 
     fn packages(&mut self, lock: &mut Lockfile) -> Read<()> {
+        // Most releases come from where the one before them comes from.
+        let mut last_source: Option<(&str, ReleaseSource)> = None;
         while self.peek("- name: ").is_some() {
             let location = self.location();
             let name = self.value("- name: ", PackageName::parse)?;
             let version = self.value("  version: ", full_version)?;
-            let source = self.value("  source: ", ReleaseSource::parse)?;
+            let written = self.peek("  source: ");
+            let source = match &last_source {
+                Some((last, source)) if written == Some(*last) => {
+                    self.lines.advance();
+                    source.clone()
+                }
+                _ => self.value("  source: ", ReleaseSource::parse)?,
+            };
+            last_source = written.map(|written| (written, source.clone()));
             let digest = match self.peek("  sha256: ") {
                 Some(_) => Some(self.value("  sha256: ", ArtifactDigest::parse)?),
                 None => None,
@@ -349,7 +333,7 @@ impl<'source> Reader<'source> {
             }
             let key = (name, version);
             let last = lock.packages.last_key_value().map(|(last, _)| last);
-            let shown = format!("{} {}", key.0, key.1);
+            let shown = format_args!("{} {}", key.0, key.1);
             ascending(last, &key, &shown, &location)?;
             let package = LockedPackage {
                 source,
@@ -387,7 +371,10 @@ fn quoted_spec(text: &str) -> Result<Spec, String> {
 /// A version with all three components, as this crate writes it.
 fn full_version(text: &str) -> Result<Version, String> {
     let version = Version::parse(text).map_err(|error| error.to_string())?;
-    if version.to_string() == text {
+    // What has three components and nothing else is written in one way only.
+    let dots = || text.bytes().filter(|byte| *byte == b'.').count();
+    let is_plain = version.prerelease().is_empty() && version.build().is_empty();
+    if (is_plain && dots() == 2) || version.to_string() == text {
         Ok(version)
     } else {
         Err(format!(

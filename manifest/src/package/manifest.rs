@@ -532,6 +532,42 @@ impl Reader<'_> {
         requirements
     }
 
+    /// A spec that is written as a block of text: an unquoted `>1` begins one, usually an empty one, and
+    /// where there is text, that is meant.
+    fn block_of_text(&self, scalar: &Scalar, span: Span) -> Diagnostic {
+        let text = self.source.text();
+        // The text of the block may be all that the span is about.
+        let before = text[..span.start].trim_end_matches([' ', '\n', '\r']);
+        let rest = text[span.start..].strip_prefix(['>', '|']).unwrap_or("?");
+        let rest =
+            rest.trim_start_matches(|next: char| next.is_ascii_digit() || "+-".contains(next));
+        let begins_here = rest.is_empty() || rest.starts_with([' ', '\n', '\r']);
+        let on_line = if begins_here {
+            span.start
+        } else {
+            before.len()
+        };
+        let line = text[..on_line].rfind('\n').map_or(0, |newline| newline + 1);
+        let line_text = text[line..].lines().next().unwrap_or("");
+        let value_at = line_text.find(": ").map_or(0, |colon| colon + 2);
+        let value = line_text[value_at..].trim_start();
+        let start = line + line_text.len() - value.len();
+        let value = value.split(" #").next().unwrap_or(value).trim_end();
+        let end = start + value.len();
+        let location = self.location(Span { start, end });
+        let written = scalar.text.trim();
+        if written.is_empty() && Spec::parse(value).is_ok() {
+            return unquoted_spec(value, location);
+        }
+        let diagnostic = Diagnostic::error(Code::Spec, "a spec is not a block of text")
+            .label(location, "YAML reads this as the start of one");
+        if written.is_empty() || Spec::parse(written).is_err() {
+            diagnostic.hint("write the spec in quotes, such as \">=1.2,<2\"")
+        } else {
+            diagnostic.hint(format!("write \"{}\"", Escaped::shortened(written)))
+        }
+    }
+
     fn spec(&mut self, node: &Node) -> Option<Spec> {
         let Some(scalar) = node.as_scalar() else {
             let message = format!("a spec is text, not {}", node.kind());
@@ -539,19 +575,8 @@ impl Reader<'_> {
             return None;
         };
         if scalar.style == Style::Block {
-            // An unquoted `>1` is the beginning of a block of text, usually an empty one.
-            let line = self.source.text()[..node.span.start]
-                .rfind('\n')
-                .map_or(0, |newline| newline + 1);
-            let line_text = self.source.text()[line..].lines().next().unwrap_or("");
-            let value_start = line_text.rfind(['>', '|']).unwrap_or(0);
-            let value = line_text[value_start..].trim_end();
-            let span = Span {
-                start: line + value_start,
-                end: line + value_start + value.len(),
-            };
-            let location = self.location(span);
-            self.diagnostics.push(unquoted_spec(value, location));
+            let diagnostic = self.block_of_text(scalar, node.span);
+            self.diagnostics.push(diagnostic);
             return None;
         }
         if scalar.is_null() {

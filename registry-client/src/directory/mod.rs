@@ -8,7 +8,7 @@ mod folder;
 
 pub use folder::{FolderFile, PackageFolder};
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,6 +31,8 @@ pub struct DirectoryRegistry {
     findings: RefCell<Vec<Diagnostic>>,
     /// Where the releases lie whose records were asked for.
     artifacts: RefCell<BTreeMap<ArtifactDigest, PathBuf>>,
+    /// Whether all packages were read to find an artifact.
+    is_all_read: Cell<bool>,
 }
 
 /// A package whose manifest was read.
@@ -55,6 +57,7 @@ impl DirectoryRegistry {
             packages: BTreeMap::new(),
             findings: RefCell::new(Vec::new()),
             artifacts: RefCell::new(BTreeMap::new()),
+            is_all_read: Cell::new(false),
         };
         if !fs::metadata(folder)
             .map_err(|error| registry.unreachable(folder, &error))?
@@ -142,6 +145,17 @@ impl DirectoryRegistry {
     /// The names of the packages, sorted.
     pub fn names(&self) -> impl Iterator<Item = &PackageName> {
         self.packages.keys()
+    }
+
+    /// Reads all packages, which tells what the digest of each is. What cannot be read is said when it
+    /// is asked for, and has no digest.
+    fn read_all(&self) {
+        if self.is_all_read.replace(true) {
+            return;
+        }
+        for entries in self.packages.values() {
+            let _ = self.records_of(entries);
+        }
     }
 
     /// The records of a package, ascending by version.
@@ -315,8 +329,21 @@ impl Registry for DirectoryRegistry {
         Ok(names.into_iter().cloned().collect())
     }
 
+    fn class_names(&self) -> Vec<ClassName> {
+        let manifests = self.packages.values().flatten();
+        let manifests = manifests.map(|entry| &entry.manifest);
+        let names: BTreeSet<&ClassName> = manifests
+            .flat_map(|manifest| manifest.classes.iter().map(|class| &class.name.value))
+            .collect();
+        names.into_iter().cloned().collect()
+    }
+
     fn artifact(&self, digest: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {
-        let Some(path) = self.artifacts.borrow().get(digest).cloned() else {
+        let find = || self.artifacts.borrow().get(digest).cloned();
+        let Some(path) = find().or_else(|| {
+            self.read_all();
+            find()
+        }) else {
             return Ok(None);
         };
         let changed = || {

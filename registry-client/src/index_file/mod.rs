@@ -19,8 +19,8 @@
 mod lines;
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ use pkgres_resolver::CompiledIndex;
 use sha2::{Digest as _, Sha256};
 
 use crate::index_cache::{
-    Entry as CacheEntry, Hashing, IndexCache, Known, Look, Stamp, content_of,
+    Digest, Entry as CacheEntry, Hashing, IndexCache, Known, Look, Stamp, content_of,
 };
 use crate::registry::{Artifact, Registry, RegistryError};
 use lines::{Line, Lines};
@@ -59,7 +59,11 @@ pub struct IndexFileRegistry {
     buffer: RefCell<Vec<u8>>,
     /// Found out when the index is opened, or when they are first needed if it is compiled.
     runs: OnceCell<Runs>,
-    compiled: Option<Arc<CompiledIndex>>,
+    /// What the cache knows of the content, if it knows what it is.
+    known: Option<(CacheEntry, Stamp, Digest)>,
+    /// Looked up when the registry is opened, or when it is first asked if the content is known:
+    /// then nothing can be wrong with it.
+    compiled: OnceCell<Option<Arc<CompiledIndex>>>,
 }
 
 /// Where the lines of each package stand.
@@ -124,6 +128,7 @@ impl IndexFileRegistry {
     /// found when its package is asked for.
     pub fn open(name: RegistryName, path: &Path, limits: &Limits) -> Result<Self, RegistryError> {
         let registry = Self::unread(name, path, limits)?;
+        let _ = registry.compiled.set(None);
         registry.runs()?;
         Ok(registry)
     }
@@ -138,13 +143,30 @@ impl IndexFileRegistry {
     ) -> Result<Self, RegistryError> {
         let mut registry = Self::unread(name, path, limits)?;
         let entry = cache.entry(path, limits);
-        match registry.find_compiled(&entry) {
-            Some(index) => registry.compiled = Some(Arc::new(index)),
-            None => {
-                registry.runs()?;
-            }
+        let stamp = entry.stamp();
+        if let Some(stamp) = stamp
+            && stamp.look == registry.look
+            && let Known::Content(content) = stamp.known
+        {
+            registry.known = Some((entry, stamp, content));
+            return Ok(registry);
+        }
+        let index = registry.find_compiled(&entry, stamp);
+        let has_index = index.is_some();
+        let _ = registry.compiled.set(index.map(Arc::new));
+        if !has_index {
+            registry.runs()?;
         }
         Ok(registry)
+    }
+
+    /// The compiled index, if there is one.
+    fn compiled_index(&self) -> Option<&Arc<CompiledIndex>> {
+        let find = || {
+            let (entry, stamp, _) = self.known.as_ref()?;
+            self.find_compiled(entry, Some(*stamp)).map(Arc::new)
+        };
+        self.compiled.get_or_init(find).as_ref()
     }
 
     /// Opens the file and no more.
@@ -168,13 +190,13 @@ impl IndexFileRegistry {
             reader: RefCell::new(IndexReader::new(limits.clone())),
             buffer: RefCell::default(),
             runs: OnceCell::new(),
-            compiled: None,
+            known: None,
+            compiled: OnceCell::new(),
         })
     }
 
     /// The compiled index from the cache; or it is compiled now, if that is worth while.
-    fn find_compiled(&self, entry: &CacheEntry<'_>) -> Option<CompiledIndex> {
-        let stamp = entry.stamp();
+    fn find_compiled(&self, entry: &CacheEntry, stamp: Option<Stamp>) -> Option<CompiledIndex> {
         let known = stamp.filter(|stamp| stamp.look == self.look);
         let write_stamp = |known| {
             entry.write_stamp(&Stamp {
@@ -263,7 +285,7 @@ impl IndexFileRegistry {
         if let Some(runs) = self.runs.get() {
             return Ok(runs);
         }
-        if self.compiled.is_some() {
+        if self.compiled_index().is_some() {
             let now = self
                 .file
                 .metadata()
@@ -389,7 +411,7 @@ impl IndexFileRegistry {
 
     /// The records of a package, by version.
     fn records_of(&self, package: &str) -> Result<Option<Vec<IndexRecord>>, RegistryError> {
-        if let Some(compiled) = &self.compiled
+        if let Some(compiled) = self.compiled_index()
             && !compiled.has_package(package)
         {
             return Ok(None);
@@ -481,11 +503,20 @@ impl Registry for IndexFileRegistry {
     }
 
     fn compiled(&self) -> Result<Option<Arc<CompiledIndex>>, RegistryError> {
-        Ok(self.compiled.clone())
+        Ok(self.compiled_index().cloned())
+    }
+
+    fn content(&self) -> Option<[u8; 32]> {
+        let (_, _, content) = self.known.as_ref()?;
+        match self.compiled.get() {
+            // The file is not what it was, or it is not known whether it is.
+            Some(None) => None,
+            Some(Some(_)) | None => Some(*content),
+        }
     }
 
     fn defining(&self, class: &ClassName) -> Result<Vec<PackageName>, RegistryError> {
-        if let Some(compiled) = &self.compiled {
+        if let Some(compiled) = self.compiled_index() {
             return Ok(compiled.defining(class));
         }
         let runs = self.runs()?;
@@ -514,6 +545,24 @@ impl Registry for IndexFileRegistry {
         }
         found.sort_unstable();
         Ok(found)
+    }
+
+    fn class_names(&self) -> Vec<ClassName> {
+        if let Some(compiled) = self.compiled_index() {
+            return compiled.class_names().collect();
+        }
+        let Ok(runs) = self.runs() else {
+            return Vec::new();
+        };
+        let records = runs.last.keys().filter_map(|package| {
+            // What is wrong with a line is not what is asked for here.
+            self.records_of(package.as_str()).ok().flatten()
+        });
+        let classes = records
+            .flatten()
+            .flat_map(|record| record.classes.unwrap_or_default());
+        let names: BTreeSet<ClassName> = classes.map(|class| class.name).collect();
+        names.into_iter().collect()
     }
 
     fn artifact(&self, _: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {

@@ -5,6 +5,7 @@
 //! which a reader meets them: from the root on.
 
 mod hints;
+mod places;
 mod reasons;
 mod reduce;
 mod repairs;

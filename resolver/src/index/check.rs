@@ -74,7 +74,8 @@ fn check_versions(index: &CompiledIndex, names: usize, releases: usize) -> Check
         let mut is_plain = true;
         for release in releases {
             let text = &texts[starts[release] as usize..starts[release + 1] as usize];
-            let version = version(text).ok_or(VERSIONS)?;
+            let text = std::str::from_utf8(text).map_err(|_| VERSIONS)?;
+            let version = Version::parse(text).map_err(|_| VERSIONS)?;
             let is_prerelease = flags[release] & PRERELEASE != 0;
             that(version.is_prerelease() == is_prerelease, "prereleases")?;
             that(before.is_none_or(|before| before < version), VERSIONS)?;
@@ -85,35 +86,6 @@ fn check_versions(index: &CompiledIndex, names: usize, releases: usize) -> Check
         that(says_plain == is_plain, "the flags of packages")?;
     }
     Ok(())
-}
-
-/// A version. Most have three numbers and nothing else.
-fn version(text: &[u8]) -> Option<Version> {
-    if let Some([major, minor, patch]) = three_numbers(text) {
-        return Some(Version::new(major, minor, patch));
-    }
-    Version::parse(std::str::from_utf8(text).ok()?).ok()
-}
-
-fn three_numbers(text: &[u8]) -> Option<[u64; 3]> {
-    const DIGITS: usize = 18;
-    let mut numbers = [0; 3];
-    let mut rest = text;
-    for (position, number) in numbers.iter_mut().enumerate() {
-        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let has_leading_zero = digits > 1 && rest[0] == b'0';
-        if digits == 0 || digits > DIGITS || has_leading_zero {
-            return None;
-        }
-        for digit in &rest[..digits] {
-            *number = *number * 10 + u64::from(digit - b'0');
-        }
-        rest = &rest[digits..];
-        if position < 2 {
-            rest = rest.strip_prefix(b".")?;
-        }
-    }
-    rest.is_empty().then_some(numbers)
 }
 
 fn check_digests(index: &CompiledIndex, releases: usize) -> Checked {

@@ -126,6 +126,11 @@ impl CompiledIndex {
             .collect()
     }
 
+    /// The names of all classes that releases define or extend, sorted.
+    pub fn class_names(&self) -> impl Iterator<Item = ClassName> + '_ {
+        (0..self.class_name_count()).map(|class| self.class_name(class))
+    }
+
     /// How many releases there are.
     pub fn release_count(&self) -> usize {
         self.release_flags.len()

@@ -58,6 +58,8 @@ pub struct ModelPlan {
     locked: BTreeSet<PackageName>,
     definers: BTreeMap<ClassName, BTreeSet<PackageName>>,
     versions: BTreeMap<PackageName, Vec<Version>>,
+    /// What may be meant by classes that nobody defines.
+    similar: BTreeMap<ClassName, (ClassName, PackageName)>,
 }
 
 impl ModelPlan {
@@ -75,6 +77,7 @@ impl ModelPlan {
             locked,
             definers: BTreeMap::new(),
             versions: BTreeMap::new(),
+            similar: BTreeMap::new(),
         };
         for record in provided {
             plan.versions
@@ -118,6 +121,11 @@ impl ModelPlan {
             .entry(class.clone())
             .or_default()
             .extend(packages);
+    }
+
+    /// Says which class may be meant by one that no package defines, and a package that defines it.
+    pub fn suggest_class(&mut self, class: &ClassName, similar: ClassName, package: PackageName) {
+        self.similar.insert(class.clone(), (similar, package));
     }
 
     /// The packages of which the plan needs to know the versions, to tell whether pinned ones are
@@ -205,7 +213,13 @@ impl ModelPlan {
         if packages.is_empty() {
             let message =
                 format!("the object {shown} is of class `{class}`, which no package defines");
-            return Diagnostic::error(Code::Model, message).at(location);
+            let finding = Diagnostic::error(Code::Model, message).at(location);
+            return match self.similar.get(class) {
+                Some((similar, package)) => finding.hint(format!(
+                    "did you mean `{similar}`, which {package} defines?"
+                )),
+                None => finding.hint("`--registry` adds a registry with a package that defines it"),
+            };
         }
         let names: Vec<String> = packages.iter().map(|name| format!("`{name}`")).collect();
         let message = format!("several packages define the class `{class}` of the object {shown}");

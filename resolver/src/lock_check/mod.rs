@@ -4,189 +4,26 @@
 //! release is gone or has another digest, something is not reached any more. That newer versions
 //! exist, that a release was withdrawn or that a registry moved does not make a lock stale.
 
+mod bindings;
+mod staleness;
+
+pub use staleness::{LockReport, Staleness};
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{
-    ArtifactDigest, ClassName, IndexRecord, Lockfile, PackageName, ReleaseSource, Spec, Version,
+    IndexRecord, LockedPackage, Lockfile, PackageName, ReleaseSource, Spec, Version,
 };
+use rustc_hash::FxHashSet;
 
 use crate::hierarchy::{self, Violation};
 use crate::index::CompiledIndex;
 use crate::request::{Locked, PrereleasePolicy, Request};
 use crate::resolver::Supply;
 use crate::selection::Selection;
-use crate::universe::{ReleaseId, Universe};
-
-/// A reason why a lockfile does not fit any more.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Staleness {
-    /// The lock knows nothing of a root.
-    RootNotLocked(PackageName),
-    /// The lock is about a root that there is not.
-    NotARoot(PackageName),
-    /// A root requires a package that the lock does not bind.
-    RequirementAdded {
-        /// The root.
-        root: PackageName,
-        /// The package.
-        package: PackageName,
-        /// What the root requires of it.
-        spec: Spec,
-        /// Where it does.
-        location: Option<Location>,
-    },
-    /// The lock binds a package that the root does not require any more.
-    RequirementRemoved {
-        /// The root.
-        root: PackageName,
-        /// The package.
-        package: PackageName,
-    },
-    /// A root requires other versions than when the lock was written.
-    RequirementChanged {
-        /// The root.
-        root: PackageName,
-        /// The package.
-        package: PackageName,
-        /// What was required.
-        locked: Spec,
-        /// What is required.
-        spec: Spec,
-        /// Where it is.
-        location: Option<Location>,
-    },
-    /// An override came, went or says something else than when the lock was written.
-    OverrideChanged {
-        /// The package.
-        package: PackageName,
-        /// What the override said; `None` if there was none.
-        locked: Option<Spec>,
-        /// What it says; `None` if there is none any more.
-        spec: Option<Spec>,
-    },
-    /// A release is not in the registries any more.
-    Gone {
-        /// The package.
-        package: PackageName,
-        /// The version.
-        version: Version,
-        /// The version that is there instead, if the host supplies the package.
-        host_has: Option<Version>,
-    },
-    /// A release comes from another source.
-    SourceDiffers {
-        /// The package.
-        package: PackageName,
-        /// The version.
-        version: Version,
-        /// The source when the lock was written.
-        locked: ReleaseSource,
-        /// The source now.
-        found: ReleaseSource,
-    },
-    /// A release has another digest.
-    DigestDiffers {
-        /// The package.
-        package: PackageName,
-        /// The version.
-        version: Version,
-        /// The digest when the lock was written.
-        locked: Option<ArtifactDigest>,
-        /// The digest now.
-        found: Option<ArtifactDigest>,
-    },
-    /// A release requires a package that the lock does not bind.
-    NotBound {
-        /// The release that requires it.
-        owner: PackageName,
-        /// Its version.
-        owner_version: Version,
-        /// The package.
-        package: PackageName,
-    },
-    /// A requirement is bound to a version that it does not allow.
-    NotAllowed {
-        /// The release whose requirement it is.
-        owner: PackageName,
-        /// Its version.
-        owner_version: Version,
-        /// The package.
-        package: PackageName,
-        /// The versions that are allowed.
-        spec: Spec,
-        /// The version that it is bound to.
-        version: Version,
-        /// Where the requirement is.
-        location: Option<Location>,
-    },
-    /// The lock binds something that the release does not require.
-    NotRequired {
-        /// The release.
-        owner: PackageName,
-        /// Its version.
-        owner_version: Version,
-        /// The package.
-        package: PackageName,
-    },
-    /// A class that is extended is not found.
-    ClassNotFound {
-        /// The release whose class extends it.
-        owner: PackageName,
-        /// Its version.
-        owner_version: Version,
-        /// The class.
-        class: ClassName,
-    },
-    /// A class inherits two classes of one name.
-    InheritsTwice {
-        /// The class.
-        class: ClassName,
-        /// The class that it inherits twice.
-        inherited: ClassName,
-    },
-    /// Classes extend each other.
-    ClassCircle(Vec<ClassName>),
-    /// A package has several releases though one is all that is allowed.
-    SeveralReleases {
-        /// The package.
-        package: PackageName,
-        /// Its versions, ascending.
-        versions: Vec<Version>,
-    },
-    /// Nothing that is locked leads to a release.
-    NotReached {
-        /// The package.
-        package: PackageName,
-        /// The version.
-        version: Version,
-    },
-}
-
-impl Staleness {
-    /// Whether a release has other content than what was locked, or content that nothing is known
-    /// of. This is worse than a lock that is out of date: somebody changed what must not change.
-    /// A folder is still being worked on, and may.
-    pub fn is_violation(&self) -> bool {
-        matches!(
-            self,
-            Self::DigestDiffers {
-                locked: Some(ArtifactDigest::Archive(_)),
-                ..
-            }
-        )
-    }
-}
-
-/// What a check found.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct LockReport {
-    /// Why the lock is stale; it fits if there is nothing.
-    pub stale: Vec<Staleness>,
-    /// Releases that are locked and were withdrawn.
-    pub yanked: Vec<(PackageName, Version)>,
-}
+use crate::universe::{PackageId, ReleaseId, Universe};
+use bindings::Bindings;
 
 /// Checks a lockfile against a request. Like the solver it does no input or output:
 /// [`needs`](Self::needs) says which packages to [`provide`](Self::provide), then
@@ -208,6 +45,9 @@ pub struct LockCheck {
     universe: Universe,
     lock: Lockfile,
     single_version: bool,
+    /// The package of each release of the lock, in its order; nothing before they were looked up.
+    packages: Vec<PackageId>,
+    bindings: Bindings,
 }
 
 impl LockCheck {
@@ -221,8 +61,8 @@ impl LockCheck {
             options,
             ..
         } = request;
-        let locked = Locked::from_lockfile(&lock);
-        let mut universe = Universe::new(core.as_ref(), PrereleasePolicy::Allow, locked);
+        // Nothing is chosen here, so nothing is preferred.
+        let mut universe = Universe::new(core.as_ref(), PrereleasePolicy::Allow, Locked::default());
         universe.override_requirements(overrides);
         for root in roots {
             universe.add_root(root);
@@ -231,6 +71,8 @@ impl LockCheck {
             universe,
             lock,
             single_version: options.single_version,
+            packages: Vec::new(),
+            bindings: Bindings::default(),
         };
         let mut by_name: BTreeMap<PackageName, Vec<IndexRecord>> = BTreeMap::new();
         for record in provided {
@@ -245,28 +87,23 @@ impl LockCheck {
 
     /// The packages whose releases are needed, sorted.
     pub fn needs(&mut self) -> Vec<PackageName> {
-        let mut names: BTreeSet<PackageName> = self
-            .lock
-            .packages
-            .keys()
-            .map(|(name, _)| name.clone())
-            .collect();
+        if self.packages.is_empty() {
+            let names = self.lock.packages.keys();
+            self.packages = names
+                .map(|(name, _)| self.universe.package_id(name))
+                .collect();
+        }
+        let mut needed: BTreeSet<PackageId> = self.packages.iter().copied().collect();
         for root in self.universe.roots().to_vec() {
             let details = self.universe.details(root);
-            names.extend(
-                details
-                    .edges
-                    .iter()
-                    .map(|edge| edge.requirement.package.clone()),
-            );
+            needed.extend(details.edges.iter().map(|edge| edge.package));
         }
-        names
+        let names: BTreeSet<PackageName> = needed
             .into_iter()
-            .filter(|name| {
-                let package = self.universe.package_id(name);
-                !self.universe.is_delivered(package)
-            })
-            .collect()
+            .filter(|package| !self.universe.is_delivered(*package))
+            .map(|package| self.universe.name(package).clone())
+            .collect();
+        names.into_iter().collect()
     }
 
     /// Takes a whole index: for the packages that it has there will be no need. What was provided
@@ -289,14 +126,16 @@ impl LockCheck {
         self.check_overrides(&mut report);
         self.check_roots(&mut report);
         let lock = std::mem::take(&mut self.lock);
-        for ((name, version), locked) in &lock.packages {
-            self.check_release(name, version, locked, &mut report);
+        let packages = std::mem::take(&mut self.packages);
+        let mut releases = Vec::with_capacity(packages.len());
+        for (((name, version), locked), package) in lock.packages.iter().zip(packages) {
+            releases.extend(self.check_release(package, name, version, locked, &mut report));
         }
         if self.single_version {
             check_single_version(&lock, &mut report);
         }
         if report.stale.is_empty() {
-            self.check_whole(&lock, &mut report);
+            self.check_whole(&lock, &releases, &mut report);
         }
         report
     }
@@ -381,14 +220,15 @@ impl LockCheck {
         }
     }
 
+    /// Checks a release of the lock; gives it if it is there.
     fn check_release(
         &mut self,
+        package: PackageId,
         name: &PackageName,
         version: &Version,
-        locked: &pkgres_manifest::LockedPackage,
+        locked: &LockedPackage,
         report: &mut LockReport,
-    ) {
-        let package = self.universe.package_id(name);
+    ) -> Option<ReleaseId> {
         let source = self.universe.source(package).cloned();
         let Some(index) = self.universe.index_of(package, version) else {
             let newest = self.universe.versions(package).last();
@@ -400,7 +240,7 @@ impl LockCheck {
                 version: version.clone(),
                 host_has,
             });
-            return;
+            return None;
         };
         let is_hosted = source == Some(ReleaseSource::Host);
         if let Some(source) = source
@@ -427,6 +267,22 @@ impl LockCheck {
         if self.universe.is_yanked(release) {
             report.yanked.push((name.clone(), version.clone()));
         }
+        let count = Some(locked.requires.len());
+        if !self.bind(release, count, |name| locked.requires.get(name)) {
+            self.check_requirements(release, name, version, locked, report);
+        }
+        Some(release)
+    }
+
+    /// What is wrong with what the requirements of a release are bound to.
+    fn check_requirements(
+        &mut self,
+        release: ReleaseId,
+        name: &PackageName,
+        version: &Version,
+        locked: &LockedPackage,
+        report: &mut LockReport,
+    ) {
         let details = self.universe.details(release);
         for edge in &details.edges {
             let requirement = &edge.requirement;
@@ -484,9 +340,17 @@ impl LockCheck {
 
     /// What can be said only of a lock whose parts are all right: the class rules, and whether
     /// everything is reached.
-    fn check_whole(&mut self, lock: &Lockfile, report: &mut LockReport) {
-        let selection = Selection::collect(&mut self.universe, |universe, release, _, demand| {
-            universe.locked_binding(release, demand.target)
+    fn check_whole(&mut self, lock: &Lockfile, releases: &[ReleaseId], report: &mut LockReport) {
+        for root in self.universe.roots().to_vec() {
+            let Some(locked) = lock.roots.get(self.universe.name(root.package)) else {
+                return;
+            };
+            // Several objects of a model may require one package.
+            self.bind(root, None, |name| Some(&locked.get(name)?.version));
+        }
+        let bindings = &self.bindings;
+        let selection = Selection::collect(&mut self.universe, |_, release, number, demand| {
+            bindings.of(release, number, demand.target)
         });
         let Some(selection) = selection else {
             return;
@@ -516,18 +380,9 @@ impl LockCheck {
                 });
             }
         }
-        let reached: BTreeSet<(PackageName, Version)> = selection
-            .releases()
-            .iter()
-            .map(|release| {
-                (
-                    self.universe.name(release.package).clone(),
-                    self.universe.version(*release).clone(),
-                )
-            })
-            .collect();
-        for (package, version) in lock.packages.keys() {
-            if !reached.contains(&(package.clone(), version.clone())) {
+        let reached: FxHashSet<ReleaseId> = selection.releases().iter().copied().collect();
+        for ((package, version), release) in lock.packages.keys().zip(releases) {
+            if !reached.contains(release) {
                 report.stale.push(Staleness::NotReached {
                     package: package.clone(),
                     version: version.clone(),

@@ -1,0 +1,202 @@
+//! What can be saved of a lockfile that cannot be read, such as an unresolved merge.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::digest::ArtifactDigest;
+use crate::name::PackageName;
+use crate::version::Version;
+
+/// The releases that were found, each with the digests that may be its.
+type Found = BTreeMap<(PackageName, Version), BTreeSet<ArtifactDigest>>;
+
+/// What the next line may be about. In a merge that can be several: both sides of a conflict go on
+/// from what stands before it, and what follows it goes on from either. A merge without markers
+/// leaves the lines of both sides one after the other.
+#[derive(Debug, Clone, Default)]
+struct Subject {
+    names: BTreeSet<PackageName>,
+    releases: BTreeSet<(PackageName, Version)>,
+    /// What the line before said.
+    last: Key,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Key {
+    #[default]
+    Other,
+    Name,
+    Version,
+}
+
+impl Subject {
+    /// What either may be about.
+    fn join(&mut self, other: Self) {
+        self.names.extend(other.names);
+        self.releases.extend(other.releases);
+        self.last = Key::Other;
+    }
+
+    fn read(&mut self, line: &str, found: &mut Found) {
+        let mut key = Key::Other;
+        if let Some(written) = line.strip_prefix("- name: ") {
+            if self.last != Key::Name {
+                self.names.clear();
+            }
+            self.names.extend(PackageName::parse(written.trim_end()));
+            self.releases.clear();
+            key = Key::Name;
+        } else if let Some(written) = line.strip_prefix("  version: ") {
+            if self.last != Key::Version {
+                self.releases.clear();
+            }
+            if let Ok(version) = Version::parse(written.trim_end()) {
+                let release = |name: &PackageName| (name.clone(), version.clone());
+                self.releases.extend(self.names.iter().map(release));
+            }
+            for release in &self.releases {
+                found.entry(release.clone()).or_default();
+            }
+            key = Key::Version;
+        } else if let Some(written) = line.strip_prefix("  sha256: ")
+            && let Ok(digest) = ArtifactDigest::parse(written.trim_end())
+        {
+            for release in &self.releases {
+                found.entry(release.clone()).or_default().insert(digest);
+            }
+        }
+        self.last = key;
+    }
+}
+
+/// Where the reader is in a conflict.
+struct Conflict {
+    before: Subject,
+    /// What follows the conflict, by the sides that were read.
+    after: Subject,
+    /// Whether this is what both sides came from, which neither of them holds any more.
+    is_base: bool,
+}
+
+pub(super) fn salvage(bytes: &[u8]) -> Found {
+    let text = String::from_utf8_lossy(bytes);
+    let mut found = Found::new();
+    let mut subject = Subject::default();
+    let mut conflict: Option<Conflict> = None;
+    for line in text.lines() {
+        match (line.as_bytes().get(..7), &mut conflict) {
+            (Some(b"<<<<<<<"), _) => {
+                subject.last = Key::Other;
+                conflict = Some(Conflict {
+                    before: subject.clone(),
+                    after: Subject::default(),
+                    is_base: false,
+                });
+            }
+            (Some(b"|||||||" | b"======="), Some(conflict)) => {
+                let side = std::mem::replace(&mut subject, conflict.before.clone());
+                if !conflict.is_base {
+                    conflict.after.join(side);
+                }
+                conflict.is_base = line.starts_with('|');
+            }
+            (Some(b">>>>>>>"), Some(_)) => {
+                if let Some(conflict) = conflict.take() {
+                    subject.join(conflict.after);
+                }
+            }
+            (_, Some(Conflict { is_base: true, .. })) => {}
+            _ => subject.read(line, &mut found),
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is saved, as text: each release with the first digits of its digests.
+    fn saved(text: &str) -> String {
+        let digits = |digest: &ArtifactDigest| digest.to_string()[..1].to_owned();
+        let line = |((name, version), digests): (_, BTreeSet<ArtifactDigest>)| {
+            let digests: Vec<String> = digests.iter().map(digits).collect();
+            format!("{name} {version} {}\n", digests.join(" "))
+        };
+        let digest = |letter: &str| letter.repeat(64);
+        let text = text
+            .replace("sha256: a", &format!("sha256: {}", digest("a")))
+            .replace("sha256: b", &format!("sha256: {}", digest("b")));
+        salvage(text.as_bytes()).into_iter().map(line).collect()
+    }
+
+    /// One side moved a package, the other one added the next.
+    #[test]
+    fn a_digest_of_the_second_side_belongs_to_what_stands_before_the_conflict() {
+        let text = "\
+- name: A
+  version: 1.1.0
+<<<<<<< HEAD
+  sha256: a
+- name: B
+  version: 2.0.0
+  sha256: a
+=======
+  sha256: b
+>>>>>>> other
+- name: C
+  version: 1.0.0
+  sha256: a
+";
+        assert_eq!(saved(text), "A 1.1.0 a b\nB 2.0.0 a\nC 1.0.0 a\n");
+    }
+
+    /// Both sides added a package at one place, and git joined the lines that they share.
+    #[test]
+    fn what_follows_a_conflict_is_about_both_sides() {
+        let text = "\
+<<<<<<< HEAD
+- name: A
+=======
+- name: B
+>>>>>>> other
+  version: 1.0.0
+<<<<<<< HEAD
+  sha256: a
+=======
+  sha256: b
+>>>>>>> other
+";
+        assert_eq!(saved(text), "A 1.0.0 a b\nB 1.0.0 a b\n");
+        let united: String = text
+            .lines()
+            .filter(|line| line.starts_with([' ', '-']))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        assert_eq!(saved(&united), saved(text));
+    }
+
+    #[test]
+    fn what_both_sides_came_from_is_left_out() {
+        let text = "\
+- name: A
+<<<<<<< HEAD
+  version: 1.2.0
+  sha256: a
+||||||| base
+  version: 1.0.0
+  sha256: b
+=======
+  version: 1.1.0
+  sha256: b
+>>>>>>> other
+";
+        assert_eq!(saved(text), "A 1.1.0 b\nA 1.2.0 a\n");
+    }
+
+    #[test]
+    fn markers_without_a_conflict_are_passed_over() {
+        let text =
+            "=======\n- name: A\n>>>>>>> x\n  version: 1.0.0\n|||||||\n  sha256: a\n<<<<<<<\n";
+        assert_eq!(saved(text), "A 1.0.0 a\n");
+    }
+}

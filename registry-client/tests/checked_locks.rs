@@ -1,0 +1,287 @@
+//! What is remembered of checks of lockfiles: only that there is nothing to say, and only as long as
+//! nothing that the answer depends on is another.
+
+// These files are thrown away.
+#![allow(clippy::disallowed_methods)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use pkgres_manifest::{IndexRecord, Limits, Lockfile, PackageName, RegistryName, Spec};
+use pkgres_registry_client::{
+    CheckedLocks, IndexCache, IndexFileRegistry, MemoryRegistry, Namespace, Registry, RegistrySet,
+    check_lock,
+};
+use pkgres_resolver::{LockCheck, LockReport, Request, Root};
+use tempfile::TempDir;
+
+const INDEX: &str = r#"{"name":"b.B","version":"1.0.0"}
+{"name":"b.B","version":"1.1.0"}
+"#;
+
+const ROOT: &str = r#"{"name":"a.A","version":"1.0.0","require":{"b.B":"1"}}"#;
+
+const LOCK: &str = r#"# Written by pkgres; `pkgres lock` keeps it in step with the manifest.
+# Format 1, read by pkgres 0.1.0 and later.
+lock: 1
+order: 1
+roots:
+- name: a.A
+  requires:
+    b.B:
+      spec: ">=1.0.0,<2.0.0"
+      version: 1.0.0
+packages:
+- name: b.B
+  version: 1.0.0
+  source: test
+complete: true
+"#;
+
+/// An index, a lockfile and a question about it.
+struct Setting {
+    folder: TempDir,
+    request: Request,
+    lock: String,
+    registry: &'static str,
+    program: &'static str,
+    limits: Limits,
+    bound: bool,
+    in_memory: bool,
+}
+
+fn record(line: &str) -> IndexRecord {
+    IndexRecord::parse_line(line, &Limits::default()).expect("a record")
+}
+
+fn name(text: &str) -> PackageName {
+    PackageName::parse(text).expect("a name")
+}
+
+impl Setting {
+    fn new() -> Self {
+        let mut request = Request::new(record(ROOT));
+        request.core = None;
+        let setting = Self {
+            folder: tempfile::tempdir().expect("a temporary folder"),
+            request,
+            lock: LOCK.to_owned(),
+            registry: "test",
+            program: "this",
+            limits: Limits::default(),
+            bound: false,
+            in_memory: false,
+        };
+        setting.write_index(INDEX);
+        setting
+    }
+
+    fn index(&self) -> PathBuf {
+        self.folder.path().join("index.ndjson")
+    }
+
+    fn cache(&self) -> PathBuf {
+        self.folder.path().join("cache")
+    }
+
+    fn write_index(&self, lines: &str) {
+        fs::write(self.index(), lines).expect("the index can be written");
+    }
+
+    /// The registries, when the file was left alone for a while.
+    fn registries(&self) -> RegistrySet {
+        let now = SystemTime::now() + Duration::from_mins(1);
+        let cache = IndexCache::new(self.cache(), now);
+        let called = RegistryName::parse(self.registry).expect("a name");
+        let mut registries: Vec<Box<dyn Registry>> = Vec::new();
+        let index = self.index();
+        let opened = IndexFileRegistry::open_cached(called.clone(), &index, &self.limits, &cache);
+        registries.push(Box::new(opened.expect("the index can be opened")));
+        if self.in_memory {
+            let other = RegistryName::parse("other").expect("a name");
+            registries.push(Box::new(MemoryRegistry::new(other)));
+        }
+        let mut registries = RegistrySet::new(registries);
+        if self.bound {
+            registries.bind(Namespace::parse("z.*").expect("a namespace"), called);
+        }
+        registries
+    }
+
+    /// Checks, and remembers what there is to remember; says whether it was known before.
+    fn check(&self) -> (Option<usize>, LockReport) {
+        let registries = self.registries();
+        let checked = CheckedLocks::new(&self.cache(), self.program.to_owned());
+        let path = self.folder.path().join("pkgres.lock");
+        let bytes = self.lock.as_bytes();
+        let question = checked.question(&path, bytes, &self.request, &registries, &self.limits);
+        let known = question
+            .as_ref()
+            .and_then(|question| question.known_to_fit());
+        let (lock, _) = Lockfile::read("pkgres.lock", bytes, &self.limits)
+            .into_result()
+            .expect("a lockfile");
+        let releases = lock.packages.len();
+        let report = check_lock(LockCheck::new(self.request.clone(), lock), &registries);
+        let report = report.expect("the registry can be read");
+        if let Some(question) = question {
+            question.remember(&report, releases, &registries);
+        }
+        (known, report)
+    }
+
+    /// The file of what was remembered.
+    fn kept(&self) -> Vec<PathBuf> {
+        let Ok(entries) = fs::read_dir(self.cache().join("checked")) else {
+            return Vec::new();
+        };
+        let paths = entries.map(|entry| entry.expect("an entry").path());
+        paths.collect()
+    }
+}
+
+/// A setting in which it is known that the lockfile fits.
+fn known() -> Setting {
+    let setting = Setting::new();
+    // The index is compiled when it is first seen, and its content known from then on.
+    for before in [None, None, Some(1), Some(1)] {
+        assert_eq!(setting.check(), (before, LockReport::default()));
+    }
+    assert_eq!(setting.kept().len(), 1, "one answer is kept of a lockfile");
+    setting
+}
+
+#[test]
+fn whatever_differs_makes_it_another_question() {
+    type Change = fn(&mut Setting);
+    let changes: &[(&str, Change)] = &[
+        ("the lockfile", |setting| {
+            setting.lock = setting.lock.replace("# Format", "# A format");
+        }),
+        ("the version of the root", |setting| {
+            setting.request.roots = vec![Root::Package(Box::new(record(
+                r#"{"name":"a.A","version":"1.0.1","require":{"b.B":"1"}}"#,
+            )))];
+        }),
+        ("what the root requires", |setting| {
+            setting.request.roots = vec![Root::Package(Box::new(record(
+                r#"{"name":"a.A","version":"1.0.0","require":{"b.B":"1.0"}}"#,
+            )))];
+        }),
+        ("the classes of the root", |setting| {
+            setting.request.roots = vec![Root::Package(Box::new(record(
+                r#"{"name":"a.A","version":"1.0.0","require":{"b.B":"1"},"classes":{"a.A":{}}}"#,
+            )))];
+        }),
+        ("one root more", |setting| {
+            let other = record(r#"{"name":"c.C","version":"1.0.0"}"#);
+            setting.request.roots.push(Root::Package(Box::new(other)));
+        }),
+        ("the core library", |setting| {
+            setting.request.core = Some(name("b.B"))
+        }),
+        ("what the host provides", |setting| {
+            setting.request.provided = vec![record(r#"{"name":"d.D","version":"1.0.0"}"#)];
+        }),
+        ("an override", |setting| {
+            let spec = Spec::parse("1.0.0").expect("a spec");
+            setting.request.overrides.insert(name("b.B"), spec);
+        }),
+        ("one version each", |setting| {
+            setting.request.options.single_version = true
+        }),
+        ("the index", |setting| {
+            setting.write_index(&INDEX.replace("1.1.0", "1.2.0"));
+        }),
+        ("the name of the registry", |setting| {
+            setting.registry = "renamed"
+        }),
+        ("a binding", |setting| setting.bound = true),
+        ("a registry whose content is not known", |setting| {
+            setting.in_memory = true
+        }),
+        ("the program", |setting| setting.program = "another"),
+        ("a limit", |setting| setting.limits.lock_bytes -= 1),
+    ];
+    for (what, change) in changes {
+        let mut setting = known();
+        change(&mut setting);
+        assert_eq!(setting.check().0, None, "{what}");
+    }
+    let mut setting = known();
+    // It decides nothing here.
+    setting.request.options.max_steps = 1;
+    assert_eq!(setting.check().0, Some(1));
+}
+
+#[test]
+fn only_that_there_is_nothing_to_say_is_remembered() {
+    for (lines, what) in [
+        (INDEX.replace("1.0.0", "1.0.1"), "a release is gone"),
+        (
+            INDEX.replace(r#""version":"1.0.0""#, r#""version":"1.0.0","yanked":true"#),
+            "a release was withdrawn, and the lock still fits",
+        ),
+    ] {
+        let setting = Setting::new();
+        setting.write_index(&lines);
+        for _ in 0..4 {
+            let (known, report) = setting.check();
+            assert_eq!(known, None, "{what}");
+            assert_ne!(report, LockReport::default(), "{what}");
+        }
+        assert_eq!(setting.kept(), Vec::<PathBuf>::new(), "{what}");
+    }
+}
+
+#[test]
+fn what_is_not_as_it_was_written_is_not_believed() {
+    let setting = known();
+    let [file] = setting.kept().try_into().expect("one file");
+    let written = fs::read_to_string(&file).expect("it can be read");
+    let replace = |text: &str| fs::write(Path::new(&file), text).expect("it can be written");
+    for end in 0..written.len() {
+        replace(&written[..end]);
+        let (known, report) = setting.check();
+        assert_eq!((known, report), (None, LockReport::default()), "{end}");
+        let again = fs::read_to_string(&file).expect("it can be read");
+        assert_eq!(again, written, "it is mended");
+    }
+    for text in [
+        written.replace(" 1\n", " +1\n"),
+        written.replace(" 1\n", " 01\n"),
+        format!("{written}\n"),
+        written.to_uppercase(),
+    ] {
+        replace(&text);
+        assert_eq!(setting.check().0, None, "{text}");
+    }
+}
+
+/// An index that is replaced after it was opened: what is found then is about another content.
+#[test]
+fn what_changes_in_the_meantime_is_not_remembered() {
+    let setting = known();
+    let registries = setting.registries();
+    let checked = CheckedLocks::new(&setting.cache(), "another".to_owned());
+    let path = setting.folder.path().join("pkgres.lock");
+    let question = checked
+        .question(
+            &path,
+            LOCK.as_bytes(),
+            &setting.request,
+            &registries,
+            &setting.limits,
+        )
+        .expect("all that it depends on is known");
+    for compiled in fs::read_dir(setting.cache().join("compiled")).expect("a folder") {
+        fs::remove_file(compiled.expect("an entry").path()).expect("it can be removed");
+    }
+    // The file itself, not another one in its place: it stays open.
+    setting.write_index(&INDEX.replace("1.1.0", "1.2.0"));
+    let names = [name("b.B")];
+    let _ = registries.supply(&names);
+    question.remember(&LockReport::default(), 1, &registries);
+    assert_eq!(question.known_to_fit(), None);
+}

@@ -1,0 +1,62 @@
+//! Where in the files of a root the classes are that take part in a conflict.
+
+use pkgres_manifest::diagnostic::Location;
+use pkgres_manifest::{ClassDefinition, ClassName, Package};
+
+use super::{Conflict, ReasonKind};
+
+impl Conflict {
+    /// Says of reasons about classes of a root which class it is and where it stands. An index does
+    /// not know that; whoever has the files of the root does.
+    pub fn locate_classes(&mut self, root: &Package) {
+        let Some(classes) = &root.classes else {
+            return;
+        };
+        for reason in &mut self.reasons {
+            if reason.owner != *root.name() || reason.source.is_some() || reason.location.is_some()
+            {
+                continue;
+            }
+            match &reason.kind {
+                ReasonKind::Extends { class } => {
+                    let mut extending = classes
+                        .values()
+                        .filter_map(|it| Some((it, extended_at(it, class)?)));
+                    let Some((first, location)) = extending.next() else {
+                        continue;
+                    };
+                    let more = extending.count();
+                    let version = &root.manifest.version;
+                    let others = match more {
+                        0 => String::new(),
+                        1 => " and another one".to_owned(),
+                        more => format!(" and {more} others"),
+                    };
+                    reason.text = format!(
+                        "the class {}{others} of {} {version} {} {class}",
+                        first.name.value,
+                        root.name(),
+                        if more == 0 { "extends" } else { "extend" },
+                    );
+                    reason.location = Some(location);
+                }
+                ReasonKind::OwnCycle => {
+                    let extends_own = |it: &ClassDefinition| {
+                        let mut own = it.extends.iter();
+                        let found = own.find(|class| classes.contains_key(&class.value));
+                        found.map(|class| class.location.clone())
+                    };
+                    reason.location = classes.values().find_map(extends_own);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Where a class says that it extends another one.
+fn extended_at(definition: &ClassDefinition, class: &ClassName) -> Option<Location> {
+    let mut extended = definition.extends.iter();
+    let found = extended.find(|extended| extended.value == *class)?;
+    Some(found.location.clone())
+}

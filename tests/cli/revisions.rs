@@ -1,0 +1,210 @@
+//! `pkgres diff` of git revisions, in a repository with a history.
+
+use std::path::Path;
+use std::process::Command;
+
+/// Runs git as somebody, with no configuration but this.
+fn git(folder: &Path, arguments: &[&str]) {
+    let output = Command::new("git")
+        .args(arguments)
+        .current_dir(folder)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_SYSTEM", "/dev/null")
+        .env("GIT_AUTHOR_NAME", "a")
+        .env("GIT_AUTHOR_EMAIL", "a@example.org")
+        .env("GIT_COMMITTER_NAME", "a")
+        .env("GIT_COMMITTER_EMAIL", "a@example.org")
+        .output()
+        .expect("git is there");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "git {arguments:?}: {said}");
+}
+
+/// Exit code, stdout and stderr of a run.
+fn diff(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = Command::new(trycmd::cargo::cargo_bin!("pkgres"))
+        .arg("diff")
+        .args(arguments)
+        .current_dir(folder)
+        .env("NO_COLOR", "1")
+        .output()
+        .expect("the program starts");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("it is text");
+    (
+        output.status.code(),
+        text(output.stdout),
+        text(output.stderr),
+    )
+}
+
+fn done(stdout: &str, stderr: &str) -> (Option<i32>, String, String) {
+    (Some(0), stdout.to_owned(), stderr.to_owned())
+}
+
+#[expect(clippy::disallowed_methods, reason = "files of a test")]
+fn write(path: &Path, text: &str) {
+    std::fs::write(path, text).expect("a temporary folder can be written");
+}
+
+/// A lockfile of a root that requires `Db`, and, if there is one, `Log`.
+fn lock(db: &str, log: Option<&str>) -> String {
+    let requirement = |name: &str, version: &str| {
+        format!(
+            "    org.example.{name}:\n      spec: \">=1.0.0,<2.0.0\"\n      version: {version}\n"
+        )
+    };
+    let package = |name: &str, version: &str| {
+        format!("- name: org.example.{name}\n  version: {version}\n  source: default\n")
+    };
+    let log = |part: &dyn Fn(&str, &str) -> String| {
+        log.map(|version| part("Log", version)).unwrap_or_default()
+    };
+    format!(
+        "lock: 1\norder: 1\nroots:\n- name: org.example.App\n  requires:\n{}{}packages:\n{}{}complete: true\n",
+        requirement("Db", db),
+        log(&requirement),
+        package("Db", db),
+        log(&package),
+    )
+}
+
+/// A history: before the first lockfile, with one, with one that was changed, and a branch. The project is
+/// a folder of the repository.
+fn history() -> tempfile::TempDir {
+    let repository = tempfile::tempdir().expect("a temporary folder");
+    let folder = repository.path();
+    let app = folder.join("app");
+    std::fs::create_dir(&app).expect("a temporary folder can be written");
+    git(folder, &["init", "--quiet", "--initial-branch=main"]);
+    write(&app.join("manifest.yaml"), "FullName: org.example.App\n");
+    for (text, message, tag) in [
+        (None, "no lock", "none"),
+        (Some(lock("1.0.0", None)), "a lock", "first"),
+        (Some(lock("1.1.0", Some("1.0.0"))), "an update", "second"),
+    ] {
+        if let Some(text) = text {
+            write(&app.join("pkgres.lock"), &text);
+        }
+        git(folder, &["add", "."]);
+        git(folder, &["commit", "--quiet", "-m", message]);
+        git(folder, &["tag", tag]);
+    }
+    repository
+}
+
+const TEXT: &str = "\
+~ org.example.Db 1.0.0 -> 1.1.0
++ org.example.Log 1.0.0
++ org.example.App requires org.example.Log >=1.0.0,<2.0.0
+";
+
+#[test]
+fn revisions_are_compared_in_each_format() {
+    let repository = history();
+    let app = repository.path().join("app");
+    assert_eq!(
+        diff(&app, &["first", "second"]),
+        done(TEXT, "3 differences\n")
+    );
+    // However a revision is written.
+    for before in [
+        "HEAD~1",
+        "main^",
+        "first^{commit}",
+        "first:app/pkgres.lock",
+        "first:./pkgres.lock",
+    ] {
+        assert_eq!(
+            diff(&app, &[before, "HEAD"]),
+            done(TEXT, "3 differences\n"),
+            "{before}"
+        );
+    }
+    let markdown = "\
+| package | before | after |
+|---|---|---|
+| `org.example.Db` | 1.0.0 | 1.1.0 |
+| `org.example.Log` |  | 1.0.0 |
+
+- `+ org.example.App requires org.example.Log >=1.0.0,<2.0.0`
+";
+    assert_eq!(
+        diff(&app, &["first", "second", "--format", "markdown"]),
+        done(markdown, "")
+    );
+    let (code, json, said) = diff(
+        &app,
+        &["first", "second", "--format", "json", "--exit-code"],
+    );
+    assert_eq!((code, said.as_str()), (Some(10), ""));
+    let json: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+    assert_eq!(json["status"], "different");
+    let expected = serde_json::json!([
+        {"package": "org.example.Db", "before": ["1.0.0"], "after": ["1.1.0"]},
+        {"package": "org.example.Log", "before": [], "after": ["1.0.0"]},
+    ]);
+    assert_eq!(json["changes"]["packages"], expected);
+}
+
+#[test]
+fn a_revision_is_compared_with_what_there_is() {
+    let repository = history();
+    let app = repository.path().join("app");
+    let same = "The lockfiles hold the same\n";
+    assert_eq!(diff(&app, &["HEAD"]), done("", same));
+    assert_eq!(diff(&app, &["HEAD", "--exit-code"]), done("", same));
+    // What was not committed counts.
+    write(&app.join("pkgres.lock"), &lock("1.2.0", Some("1.0.0")));
+    assert_eq!(
+        diff(&app, &["HEAD"]),
+        done("~ org.example.Db 1.1.0 -> 1.2.0\n", "1 difference\n")
+    );
+    let (code, _, _) = diff(&app, &["HEAD", "--exit-code"]);
+    assert_eq!(code, Some(10));
+    // Before the first lockfile nothing was locked.
+    let all = "\
++ org.example.Db 1.0.0
++ org.example.App requires org.example.Db >=1.0.0,<2.0.0
+";
+    assert_eq!(diff(&app, &["none", "first"]), done(all, "2 differences\n"));
+}
+
+#[test]
+fn what_is_no_revision_is_refused() {
+    let repository = history();
+    let app = repository.path().join("app");
+    let (code, stdout, said) = diff(&app, &["third"]);
+    assert_eq!((code, stdout.as_str()), (Some(2), ""));
+    assert_eq!(
+        said,
+        "error[PK0091]: `third` is neither a lockfile nor a git revision\n\
+         hint: a file, a folder with a pkgres.lock or a revision such as `HEAD~1` is expected\n"
+    );
+    let (code, _, said) = diff(&app, &["--", "--output=x"]);
+    assert_eq!(code, Some(2));
+    assert_eq!(said, "error[PK0091]: `--output=x` is not a revision\n");
+    assert!(!app.join("x").exists());
+    // A lockfile that was committed unmerged.
+    write(&app.join("pkgres.lock"), "<<<<<<< HEAD\n");
+    git(&app, &["commit", "--quiet", "-am", "unmerged"]);
+    let (code, _, said) = diff(&app, &["HEAD"]);
+    assert_eq!(code, Some(2));
+    assert!(
+        said.starts_with("error[PK0022]: the lockfile holds the markers of a merge conflict\n --> HEAD:./pkgres.lock:1:1\n"),
+        "{said}"
+    );
+    // A file that a revision does not have.
+    let (code, stdout, said) = diff(&app, &["first:nothing.lock", "first"]);
+    assert_eq!((code, stdout.as_str()), (Some(2), ""), "{said}");
+}
+
+#[test]
+fn without_a_repository_there_are_no_revisions() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (code, _, said) = diff(folder.path(), &["HEAD"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(
+        said.contains("neither a lockfile nor a git revision"),
+        "{said}"
+    );
+}

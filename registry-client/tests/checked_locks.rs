@@ -193,7 +193,7 @@ fn whatever_differs_makes_it_another_question() {
             setting.write_index(&INDEX.replace("1.1.0", "1.2.0"));
         }),
         ("the name of the registry", |setting| {
-            setting.registry = "renamed"
+            setting.registry = "renamed";
         }),
         ("a binding", |setting| setting.bound = true),
         ("a registry whose content is not known", |setting| {

@@ -10,8 +10,8 @@ use std::time::{Duration, SystemTime};
 
 use pkgres_manifest::{IndexRecord, Limits, Lockfile, PackageName, RegistryName, Spec};
 use pkgres_registry_client::{
-    CheckedLocks, IndexCache, IndexFileRegistry, MemoryRegistry, Namespace, Registry, RegistrySet,
-    check_lock,
+    CheckedLocks, IndexCache, IndexFileRegistry, LockQuestion, MemoryRegistry, Namespace, Registry,
+    RegistrySet, check_lock,
 };
 use pkgres_resolver::{LockCheck, LockReport, Request, Root};
 use tempfile::TempDir;
@@ -116,9 +116,7 @@ impl Setting {
         let path = self.folder.path().join("pkgres.lock");
         let bytes = self.lock.as_bytes();
         let question = checked.question(&path, bytes, &self.request, &registries, &self.limits);
-        let known = question
-            .as_ref()
-            .and_then(|question| question.known_to_fit());
+        let known = question.as_ref().and_then(LockQuestion::known_to_fit);
         let (lock, _) = Lockfile::read("pkgres.lock", bytes, &self.limits)
             .into_result()
             .expect("a lockfile");
@@ -179,7 +177,7 @@ fn whatever_differs_makes_it_another_question() {
             setting.request.roots.push(Root::Package(Box::new(other)));
         }),
         ("the core library", |setting| {
-            setting.request.core = Some(name("b.B"))
+            setting.request.core = Some(name("b.B"));
         }),
         ("what the host provides", |setting| {
             setting.request.provided = vec![record(r#"{"name":"d.D","version":"1.0.0"}"#)];
@@ -189,17 +187,17 @@ fn whatever_differs_makes_it_another_question() {
             setting.request.overrides.insert(name("b.B"), spec);
         }),
         ("one version each", |setting| {
-            setting.request.options.single_version = true
+            setting.request.options.single_version = true;
         }),
         ("the index", |setting| {
             setting.write_index(&INDEX.replace("1.1.0", "1.2.0"));
         }),
         ("the name of the registry", |setting| {
-            setting.registry = "renamed"
+            setting.registry = "renamed";
         }),
         ("a binding", |setting| setting.bound = true),
         ("a registry whose content is not known", |setting| {
-            setting.in_memory = true
+            setting.in_memory = true;
         }),
         ("the program", |setting| setting.program = "another"),
         ("a limit", |setting| setting.limits.lock_bytes -= 1),

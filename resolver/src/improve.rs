@@ -224,9 +224,12 @@ impl Improvement<'_> {
                     *bound == exchange.current && (is_decision || !split.contains(&bound.package))
                 };
                 let kept = kept.iter().enumerate();
-                bound.extend(kept.map(|(edge, bound)| match is_exchanged(edge, bound) {
-                    true => better,
-                    false => *bound,
+                bound.extend(kept.map(|(edge, bound)| {
+                    if is_exchanged(edge, bound) {
+                        better
+                    } else {
+                        *bound
+                    }
                 }));
                 return Some(());
             }

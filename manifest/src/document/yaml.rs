@@ -370,15 +370,21 @@ impl Composer<'_> {
     }
 }
 
+/// How many values of a line are looked at, and how much of each, in bytes: more than any spec that
+/// people write takes, and little enough for a line that is a whole document.
+const VALUES_LOOKED_AT: usize = 32;
+const VALUE_LOOKED_AT: usize = 256;
+
 /// What could be the values on a line, and where they begin: the text after each colon, and that of
 /// a line which only goes on with a value, up to the end of the line, or of the braces that it may
 /// stand in, or up to the next comma.
 fn values(line: &str) -> impl Iterator<Item = (usize, &str)> {
     let after_colons = line.match_indices(": ").map(|(at, colon)| at + colon.len());
     let starts = after_colons.chain((!line.contains(':')).then_some(0));
-    starts.flat_map(move |from| {
-        let rest = line[from..].trim_start();
-        let start = line.len() - rest.len();
+    starts.take(VALUES_LOOKED_AT).flat_map(move |from| {
+        let end = line.floor_char_boundary(from.saturating_add(VALUE_LOOKED_AT).min(line.len()));
+        let rest = line[from..end].trim_start();
+        let start = end - rest.len();
         let rest = rest.split(" #").next().unwrap_or(rest);
         [&[][..], &['}', ']'], &['}', ']', ',']].map(|ends| {
             let end = rest.find(ends).unwrap_or(rest.len());

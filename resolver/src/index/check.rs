@@ -129,9 +129,8 @@ fn check_edges(index: &CompiledIndex, names: usize, releases: usize) -> Checked 
     let mut sets: Vec<(usize, usize)> = Vec::new();
     let mut found: Vec<u64> = Vec::new();
     let mut next = 0;
-    for name in 0..names {
-        let first = first_release[name];
-        let count = release_count(name);
+    for bounds in first_release.windows(2) {
+        let (first, count) = (bounds[0], bounds[1] - bounds[0]);
         let width_of_owners = width(count);
         sets.clear();
         found.clear();

@@ -1,0 +1,153 @@
+//! What follows from constraints once a domain was reduced.
+//!
+//! Which constraints are looked at is decided by the lists that they stand in (`lists.rs`); what
+//! cannot say anything new should not be looked at.
+
+use crate::index::NONE;
+
+use super::Core;
+use super::constraints::{Visit, Watch};
+use super::state::{Reason, Term, Var};
+use super::words::{self, Below};
+
+impl Core {
+    /// Looks at the constraints of two terms of a variable whose domain was reduced.
+    #[inline]
+    pub(super) fn follow_all(&mut self, var: Var) -> Result<(), Reason> {
+        if self.state.var(var).singles != NONE {
+            let absent = self.state.var(var).values;
+            match words::below(self.state.domain(var), absent) {
+                Below::Several => {}
+                Below::One(value) => self.follow_single(var, value)?,
+                Below::Nothing => {
+                    for value in 0..=absent {
+                        self.follow_single(var, value)?;
+                    }
+                }
+            }
+        }
+        if self.state.width(var) > 1 {
+            return self.follow_values(var);
+        }
+        let state = self.state.var(var);
+        let (owned, targeted) = (state.owned, state.targeted);
+        self.follow(var, owned)?;
+        self.follow(var, targeted)
+    }
+
+    /// Looks at those whose term is a value alone, or that the variable is absent.
+    fn follow_single(&mut self, var: Var, value: u32) -> Result<(), Reason> {
+        let mut at = self.constraints.singles(&self.state, var, value);
+        if self.state.width(var) == 1 {
+            return self.follow(var, at);
+        }
+        while at != NONE {
+            let side = self.constraints.side(at);
+            let own = Term { var, set: side.own };
+            at = if self.state.holds(own) {
+                self.follow_side(at)?
+            } else {
+                side.next
+            };
+        }
+        Ok(())
+    }
+
+    /// Looks at those in a list.
+    #[inline]
+    fn follow(&mut self, var: Var, mut at: u32) -> Result<(), Reason> {
+        let domain = self.state.domain(var)[0];
+        while at != NONE {
+            let side = self.constraints.side(at);
+            at = if domain & !side.own_word == 0 {
+                self.follow_side(at)?
+            } else {
+                side.next
+            };
+        }
+        Ok(())
+    }
+
+    /// Follows a constraint whose term holds; gives the next in its list.
+    #[inline]
+    fn follow_side(&mut self, at: u32) -> Result<u32, Reason> {
+        let side = self.constraints.side(at);
+        let other = self.state.domain(side.other);
+        if other[0] & side.other_word != 0 || other.len() > 1 {
+            self.exclude(side.other_term(), Reason::Binary(at / 2))?;
+        }
+        Ok(side.next)
+    }
+
+    /// Looks at those that waited for values which are gone, and at those that are looked at each
+    /// time.
+    fn follow_values(&mut self, var: Var) -> Result<(), Reason> {
+        let each_time = self.state.var(var).values + 1;
+        self.follow_awaiting(var, each_time)?;
+        while let Some(value) = self.state.unseen(var) {
+            self.follow_awaiting(var, value)?;
+            self.state.see(var, value);
+        }
+        self.state.see_all(var);
+        Ok(())
+    }
+
+    fn follow_awaiting(&mut self, var: Var, value: u32) -> Result<(), Reason> {
+        let mut list = self.constraints.take_awaiting(&mut self.state, var, value);
+        while list != NONE {
+            let at = list;
+            let side = self.constraints.side(at);
+            list = side.next;
+            let own = Term { var, set: side.own };
+            let other = side.other_term();
+            if !self.state.holds(own) {
+                // What can never hold again need not be looked at again.
+                if !self.state.is_certainly_excluded(own) {
+                    self.constraints.await_value(&mut self.state, own, at);
+                }
+            } else if !self.state.is_excluded(other) {
+                self.constraints.await_value(&mut self.state, own, at);
+                if let Err(conflict) = self.exclude(other, Reason::Binary(at / 2)) {
+                    self.constraints
+                        .put_awaiting(&mut self.state, var, value, list);
+                    return Err(conflict);
+                }
+            } else if self.state.latest_level(other.var) > self.state.level_of(own) {
+                // What excludes the other term can be taken back while this one still holds.
+                self.constraints.look_each_time(&mut self.state, var, at);
+            } else {
+                self.constraints.await_value(&mut self.state, own, at);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn visit_watchers(&mut self, var: Var) -> Result<(), Reason> {
+        let mut watchers = self.constraints.take_watchers(var);
+        let mut result = Ok(());
+        let domain = self.state.domain(var)[0];
+        let mut at = 0;
+        while at < watchers.len() {
+            let Watch { clause, word } = watchers[at];
+            if domain & !word != 0 {
+                at += 1;
+                continue;
+            }
+            match self.constraints.visit(&self.state, clause, var) {
+                Visit::Nothing => at += 1,
+                Visit::Moved => {
+                    watchers.swap_remove(at);
+                }
+                Visit::Unit(term) => {
+                    result = self.exclude(term, Reason::Clause(clause));
+                    if result.is_err() {
+                        break;
+                    }
+                    at += 1;
+                }
+            }
+        }
+        self.constraints.put_watchers(var, watchers);
+        result
+    }
+}

@@ -1,0 +1,181 @@
+//! In which lists constraints of two terms stand.
+//!
+//! A constraint can only say something when one of its terms holds, and a search looks at constraints
+//! far more often than that. So each side stands where it is met as rarely as possible:
+//!
+//! - if its term is a single value, or that the variable is absent, in a list of that value, which is
+//!   looked at when no other is left (variables with few such sides keep them with the others);
+//! - otherwise, if the variable has few values, in one of two lists that are looked through whenever
+//!   the variable is reduced;
+//! - otherwise in a list of some value that its term does not have: as long as that value is left, the
+//!   term does not hold.
+
+use crate::index::{NONE, to_u32};
+
+use super::constraints::Constraints;
+use super::state::{State, Term, Var, VarState};
+use super::words::{self, Below};
+
+/// How many constraints about single values a variable with few values has before these stand in
+/// lists of their own.
+const MANY_SINGLES: u32 = 16;
+
+impl Constraints {
+    /// Puts a side into a list of its variable, or of one of its values.
+    pub(super) fn enlist(
+        &mut self,
+        state: &mut State,
+        term: Term,
+        at: u32,
+        list: impl FnOnce(&mut VarState) -> &mut u32,
+    ) {
+        let is_wide = state.width(term.var) > 1;
+        let absent = state.var(term.var).values;
+        let below = words::below(state.set(term), absent);
+        if below != Below::Several {
+            let value = match below {
+                Below::One(value) => value,
+                _ => absent,
+            };
+            let var = state.var_mut(term.var);
+            var.single_count += 1;
+            if var.singles == NONE && (is_wide || var.single_count > MANY_SINGLES) {
+                self.make_singles(state, term.var);
+            }
+            let singles = state.var(term.var).singles;
+            if singles != NONE {
+                return self.put_single(singles + value, at);
+            }
+        }
+        if !is_wide {
+            let list = list(state.var_mut(term.var));
+            self.sides[at as usize].next = std::mem::replace(list, at);
+        } else if state.holds(term) {
+            // That values are gone may have been seen before the side was there.
+            self.look_each_time(state, term.var, at);
+        } else {
+            self.await_value(state, term, at);
+        }
+    }
+
+    fn put_single(&mut self, list: u32, at: u32) {
+        let head = &mut self.heads[list as usize];
+        self.sides[at as usize].next = std::mem::replace(head, at);
+    }
+
+    /// Gives the values of a variable lists of their own, with the sides that are there.
+    fn make_singles(&mut self, state: &mut State, var: Var) {
+        let singles = to_u32(self.heads.len());
+        let values = state.var(var).values as usize;
+        self.heads.resize(self.heads.len() + values + 1, NONE);
+        state.var_mut(var).singles = singles;
+        if state.width(var) > 1 {
+            return;
+        }
+        let VarState {
+            owned, targeted, ..
+        } = *state.var(var);
+        let [owned, targeted] =
+            [owned, targeted].map(|list| self.without_singles(state, var, list));
+        let state = state.var_mut(var);
+        (state.owned, state.targeted) = (owned, targeted);
+    }
+
+    /// Puts the sides of a list that are about single values into the lists of these; gives the
+    /// rest.
+    fn without_singles(&mut self, state: &State, var: Var, mut list: u32) -> u32 {
+        let VarState {
+            singles, values, ..
+        } = *state.var(var);
+        let mut rest = NONE;
+        while list != NONE {
+            let at = list;
+            let side = &mut self.sides[at as usize];
+            list = side.next;
+            match words::below(&[side.own_word], values) {
+                Below::One(value) => self.put_single(singles + value, at),
+                Below::Nothing => self.put_single(singles + values, at),
+                Below::Several => side.next = std::mem::replace(&mut rest, at),
+            }
+        }
+        rest
+    }
+
+    /// The first constraint whose term is a value of a variable alone, if these have lists of their
+    /// own.
+    #[inline]
+    pub(super) fn singles(&self, state: &State, var: Var, value: u32) -> u32 {
+        match state.var(var).singles {
+            NONE => NONE,
+            singles => self.heads[(singles + value) as usize],
+        }
+    }
+
+    /// Lets a side of a variable with many values wait for a value that is not in its set: as long
+    /// as that one is left, the term does not hold. If the term holds, it waits for one of those
+    /// that went last, which is the first to come back; if it always does, for none.
+    pub(super) fn await_value(&mut self, state: &mut State, term: Term, at: u32) {
+        let set = state.set(term);
+        let awaited = words::first_outside(state.domain(term.var), set).or_else(|| {
+            let satisfier = state.satisfier(term)?;
+            words::first_outside(state.before(satisfier), set)
+        });
+        if let Some(value) = awaited {
+            self.put_awaiting_one(state, term.var, value, at);
+        }
+    }
+
+    /// Lets a side of a variable with many values be looked at each time that one of them goes.
+    pub(super) fn look_each_time(&mut self, state: &mut State, var: Var, at: u32) {
+        let each_time = state.var(var).values + 1;
+        self.put_awaiting_one(state, var, each_time, at);
+    }
+
+    fn put_awaiting_one(&mut self, state: &mut State, var: Var, value: u32, at: u32) {
+        let head = self.list_of_value(state, var, value, true);
+        self.sides[at as usize].next = std::mem::replace(&mut self.heads[head], at);
+    }
+
+    /// Takes the list of the sides that wait for a value.
+    pub(super) fn take_awaiting(&mut self, state: &mut State, var: Var, value: u32) -> u32 {
+        let head = self.list_of_value(state, var, value, false);
+        std::mem::replace(&mut self.heads[head], NONE)
+    }
+
+    /// Puts back what is left of a list.
+    pub(super) fn put_awaiting(&mut self, state: &mut State, var: Var, value: u32, list: u32) {
+        if list == NONE {
+            return;
+        }
+        let mut end = list;
+        while self.sides[end as usize].next != NONE {
+            end = self.sides[end as usize].next;
+        }
+        let head = self.list_of_value(state, var, value, true);
+        self.sides[end as usize].next = std::mem::replace(&mut self.heads[head], list);
+    }
+
+    /// Where the list of a value of a variable begins; whether there will be anything in it has to be
+    /// said.
+    fn list_of_value(
+        &mut self,
+        state: &mut State,
+        var: Var,
+        value: u32,
+        is_awaited: bool,
+    ) -> usize {
+        let values = state.var(var).values;
+        let lists = &mut state.var_mut(var).owned;
+        if *lists == NONE {
+            *lists = to_u32(self.heads.len());
+            // One more for "absent", and one for sides that are looked at each time.
+            self.heads
+                .resize(self.heads.len() + values as usize + 2, NONE);
+        }
+        let at = (*lists + value) as usize;
+        if value <= values {
+            state.set_awaited(var, value, is_awaited);
+        }
+        at
+    }
+}

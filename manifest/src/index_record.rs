@@ -14,6 +14,7 @@
 //! release is taken to define whatever is asked for. `internal` holds classes like `classes`, but
 //! only the release itself sees them. Keys that are not known are skipped.
 
+mod canonical;
 mod glance;
 mod read;
 

@@ -8,6 +8,7 @@ use serde::de::{
     DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
 
+use super::canonical::{self, Last};
 use super::{IndexRecord, IndexedClass};
 use crate::diagnostic::{Code, Diagnostic, Escaped, Location, Span};
 use crate::digest::ArtifactDigest;
@@ -23,7 +24,8 @@ const MESSAGE_CHARACTERS: usize = 300;
 /// Reads index records. Names and specs that were met before are shared, not read again.
 #[derive(Debug, Default)]
 pub struct IndexReader {
-    limits: Limits,
+    pub(super) limits: Limits,
+    pub(super) last: Last,
     packages: HashMap<Box<str>, PackageName>,
     classes: HashMap<Box<str>, ClassName>,
     specs: HashMap<Box<str>, Spec>,
@@ -49,6 +51,18 @@ impl IndexReader {
             let error = Limits::exceeded("bytes in a line of an index", limit);
             return Err(error.at(locate(Span::default())));
         }
+        match canonical::read(self, line) {
+            Some(record) => Ok(record),
+            None => self.read_json(line, locate),
+        }
+    }
+
+    /// Reads one line however it is written.
+    pub(super) fn read_json(
+        &mut self,
+        line: &str,
+        locate: &dyn Fn(Span) -> Location,
+    ) -> Result<IndexRecord, Diagnostic> {
         let mut deserializer = serde_json::Deserializer::from_str(line);
         deserializer
             .deserialize_map(RecordVisitor { reader: self })
@@ -68,7 +82,7 @@ impl IndexReader {
             })
     }
 
-    fn package(&mut self, text: &str) -> Result<PackageName, String> {
+    pub(super) fn package(&mut self, text: &str) -> Result<PackageName, String> {
         if let Some(known) = self.packages.get(text) {
             return Ok(known.clone());
         }
@@ -77,7 +91,7 @@ impl IndexReader {
         Ok(name)
     }
 
-    fn class(&mut self, text: &str) -> Result<ClassName, String> {
+    pub(super) fn class(&mut self, text: &str) -> Result<ClassName, String> {
         if let Some(known) = self.classes.get(text) {
             return Ok(known.clone());
         }
@@ -86,7 +100,7 @@ impl IndexReader {
         Ok(name)
     }
 
-    fn spec(&mut self, text: &str) -> Result<Spec, String> {
+    pub(super) fn spec(&mut self, text: &str) -> Result<Spec, String> {
         if let Some(known) = self.specs.get(text) {
             return Ok(known.clone());
         }
@@ -286,7 +300,7 @@ impl<T, F: FnOnce(&str) -> Result<T, String>> Visitor<'_> for Text<F> {
     }
 }
 
-struct Requirements<'reader>(&'reader mut IndexReader);
+pub(super) struct Requirements<'reader>(&'reader mut IndexReader);
 
 impl Requirements<'_> {
     fn add<E: serde::de::Error>(
@@ -302,7 +316,9 @@ impl Requirements<'_> {
         Ok(())
     }
 
-    fn finish<E: serde::de::Error>(requirements: Vec<Requirement>) -> Result<Vec<Requirement>, E> {
+    pub(super) fn finish<E: serde::de::Error>(
+        requirements: Vec<Requirement>,
+    ) -> Result<Vec<Requirement>, E> {
         // Real packages require a handful of others: comparing all pairs is quicker than hashing.
         let twice = if requirements.len() <= 16 {
             requirements.iter().enumerate().find_map(|(at, one)| {

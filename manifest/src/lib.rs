@@ -44,6 +44,7 @@ mod name;
 mod object_model;
 mod package;
 mod schema;
+mod shared;
 mod similar;
 mod source;
 mod spec;
@@ -71,6 +72,7 @@ pub use package::{
     PathError, ReadOptions, Requirement, RequirementEdit, SupportedFormats,
 };
 pub use schema::{class_schema, lock_schema, manifest_schema};
+pub use shared::Shared;
 pub use similar::most_similar;
 pub use source::{RegistryName, RegistryNameError, ReleaseSource};
 pub use spec::{Interval, MAX_SPEC_BYTES, MAX_SPEC_CLAUSES, Spec, SpecError, VersionSet};

@@ -5,6 +5,8 @@
 //! value in the very letters of the one before is not read again. A line that differs in anything
 //! is left to the reader of JSON, which alone knows what is wrong with a line.
 
+use std::sync::Arc;
+
 use serde::de::value::Error;
 
 use super::read::{IndexReader, Requirements};
@@ -12,14 +14,16 @@ use super::{IndexRecord, IndexedClass};
 use crate::digest::ArtifactDigest;
 use crate::name::{ClassName, PackageName};
 use crate::package::Requirement;
+use crate::shared::Shared;
 use crate::version::Version;
 
 /// What the last line had.
 #[derive(Debug, Default)]
 pub(super) struct Last {
     name: Option<PackageName>,
-    requirements: Remembered<Vec<Requirement>>,
-    classes: Remembered<Vec<IndexedClass>>,
+    format: Option<Arc<str>>,
+    requirements: Remembered<Shared<Requirement>>,
+    classes: Remembered<Shared<IndexedClass>>,
 }
 
 /// A value and the text that it was read from.
@@ -70,18 +74,24 @@ fn read_with(reader: &mut IndexReader, last: &mut Last, line: &str) -> Option<In
     let version = Version::parse(rest.text()?).ok()?;
     let mut record = IndexRecord::new(name, version);
     if rest.skip(r#","format":"#).is_some() {
-        record.format = Some(rest.text()?.to_owned());
+        let text = rest.text()?;
+        if last.format.as_deref() != Some(text) {
+            last.format = Some(text.into());
+        }
+        record.format.clone_from(&last.format);
     }
     if rest.skip(r#","require":"#).is_some() {
-        let read = |rest: &mut Rest<'_>| requirements(reader, rest);
+        let read = |rest: &mut Rest<'_>| requirements(reader, rest).map(Shared::from);
         record.requirements = last.requirements.value(rest, read)?;
     }
     if rest.skip(r#","classes":"#).is_some() {
-        let read = |rest: &mut Rest<'_>| classes(reader, rest, false);
+        let read = |rest: &mut Rest<'_>| classes(reader, rest, false).map(Shared::from);
         let mut all = last.classes.value(rest, read)?;
         if rest.skip(r#","internal":"#).is_some() {
-            all.extend(classes(reader, rest, true)?);
-            sort(&mut all)?;
+            let internal = classes(reader, rest, true)?;
+            let all = all.to_mut();
+            all.extend(internal);
+            sort(all)?;
         }
         record.classes = Some(all);
     }

@@ -131,7 +131,7 @@ impl<'de> Visitor<'de> for RecordVisitor<'_> {
         let mut name = None;
         let mut version = None;
         let mut record = IndexRecord::new(PackageName::default_core_library(), Version::ZERO);
-        let mut internal = Vec::new();
+        let (mut exported, mut internal) = (None, Vec::new());
         while let Some(key) = access.next_key_seed(Key)? {
             seen.insert(key)?;
             match key {
@@ -143,16 +143,19 @@ impl<'de> Visitor<'de> for RecordVisitor<'_> {
                         |text: &str| Version::parse(text).map_err(|error| error.to_string());
                     version = Some(access.next_value_seed(Text(parse))?);
                 }
-                Key::FORMAT => record.format = access.next_value()?,
+                Key::FORMAT => {
+                    record.format = access.next_value::<Option<Cow<'_, str>>>()?.map(Into::into)
+                }
                 Key::REQUIRE => {
-                    record.requirements = access.next_value_seed(Requirements(&mut *reader))?;
+                    let requirements = access.next_value_seed(Requirements(&mut *reader))?;
+                    record.requirements = requirements.into();
                 }
                 Key::CLASSES => {
                     let classes = Classes {
                         reader: &mut *reader,
                         internal: false,
                     };
-                    record.classes = access.next_value_seed(classes)?;
+                    exported = access.next_value_seed(classes)?;
                 }
                 Key::INTERNAL => {
                     let classes = Classes {
@@ -188,7 +191,7 @@ impl<'de> Visitor<'de> for RecordVisitor<'_> {
                 own.package
             )));
         }
-        if let Some(classes) = &mut record.classes {
+        if let Some(mut classes) = exported {
             classes.extend(internal);
             classes.sort_by(|one, two| one.name.cmp(&two.name));
             if let Some(pair) = classes.windows(2).find(|pair| pair[0].name == pair[1].name) {
@@ -197,6 +200,7 @@ impl<'de> Visitor<'de> for RecordVisitor<'_> {
                     pair[0].name
                 )));
             }
+            record.classes = Some(classes.into());
         }
         Ok(record)
     }

@@ -3,8 +3,9 @@
 use std::hash::Hash;
 use std::ops::Range;
 
+use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{
-    ArtifactDigest, ClassName, IndexRecord, IndexedClass, PackageName, Spec, Version,
+    ArtifactDigest, ClassName, IndexRecord, IndexedClass, PackageName, Shared, Spec, Version,
 };
 use rustc_hash::FxHashMap;
 
@@ -21,14 +22,15 @@ const TREE: u8 = 1;
 
 pub(super) fn compile(mut records: Vec<IndexRecord>) -> CompiledIndex {
     sort(&mut records);
-    let names = Numbered::sorted(records.iter().flat_map(|record| {
-        let required = record.requirements.iter();
-        std::iter::once(&record.name).chain(required.map(|requirement| &requirement.package))
-    }));
-    let class_names = Numbered::sorted(records.iter().flat_map(|record| {
-        let classes = record.classes.iter().flatten();
-        classes.flat_map(|class| std::iter::once(&class.name).chain(&class.extends))
-    }));
+    let required = other_than_before(records.iter().map(|record| &record.requirements));
+    let required = required.flatten().map(|requirement| &requirement.package);
+    let own = other_than_before(records.iter().map(|record| &record.name));
+    let names = Numbered::sorted(own.chain(required));
+    let classes_of = other_than_before(records.iter().map(|record| &record.classes));
+    let class_names = Numbered::sorted(
+        (classes_of.flatten().flatten())
+            .flat_map(|class| std::iter::once(&class.name).chain(&class.extends)),
+    );
     let packages = package_ranges(&records, &names);
     let mut compiler = Compiler {
         packages: &packages,
@@ -68,6 +70,15 @@ fn sort(records: &mut Vec<IndexRecord>) {
             .then_with(|| one.to_line().cmp(&two.to_line()))
     });
     records.dedup_by(|next, kept| next.name == kept.name && next.version == kept.version);
+}
+
+/// Leaves out what is the same as the one before: most releases require what the release before
+/// requires, and have its classes.
+fn other_than_before<'records, T: PartialEq + 'records>(
+    all: impl Iterator<Item = &'records T>,
+) -> impl Iterator<Item = &'records T> {
+    let mut before = None;
+    all.filter(move |item| before.replace(*item) != Some(*item))
 }
 
 /// Things that are numbered in their order.
@@ -161,22 +172,34 @@ impl<'records> Compiler<'records> {
     fn edges(&mut self, index: &mut CompiledIndex, names: &Numbered<'_, PackageName>) {
         let mut edges: ListsBuilder<EdgeNumbers> = ListsBuilder::new();
         let mut words: Vec<u64> = Vec::new();
-        let mut locations = Vec::new();
+        let mut locations: Vec<Option<Location>> = Vec::new();
         for package in self.packages {
             let mut own: Vec<Group> = Vec::new();
             let count = to_u32(package.len());
             let first = edges.items.len();
+            let mut begin = first;
+            let mut before = &Shared::new();
             for (position, record) in (0_u32..).zip(&self.records[package.clone()]) {
-                for requirement in &record.requirements {
-                    let target = names.number(&requirement.package);
-                    let spec = self.spec(&requirement.spec);
-                    let allowed = self.allowed(target, spec, &requirement.spec);
-                    let group = self.group(&mut own, target, spec, allowed, count);
-                    let owner = &mut own[group as usize].owners[position as usize / 64];
-                    *owner |= 1 << (position % 64);
-                    edges.items.push([target, spec, group]);
-                    locations.push(requirement.location.clone());
+                let last = begin..edges.items.len();
+                begin = last.end;
+                if record.requirements == *before {
+                    edges.items.extend_from_within(last.clone());
+                    locations.extend_from_within(last);
+                } else {
+                    for requirement in &record.requirements {
+                        let target = names.number(&requirement.package);
+                        let spec = self.spec(&requirement.spec);
+                        let allowed = self.allowed(target, spec, &requirement.spec);
+                        let group = self.group(&mut own, target, spec, allowed, count);
+                        edges.items.push([target, spec, group]);
+                        locations.push(requirement.location.clone());
+                    }
                 }
+                for [_, _, group] in &edges.items[begin..] {
+                    let owners = &mut own[*group as usize].owners;
+                    owners[position as usize / 64] |= 1 << (position % 64);
+                }
+                before = &record.requirements;
                 edges.end();
             }
             let places: Vec<u32> = (own.iter())
@@ -352,7 +375,13 @@ fn classes(index: &mut CompiledIndex, records: &[IndexRecord], names: &Numbered<
     // Most releases have the classes of the release before.
     let mut known: FxHashMap<Vec<u32>, u32> = FxHashMap::default();
     let mut numbers: Vec<u32> = Vec::with_capacity(records.len());
+    let mut before = None;
     for record in records {
+        if let (Some(number), true) = (numbers.last(), before == Some(&record.classes)) {
+            numbers.push(*number);
+            continue;
+        }
+        before = Some(&record.classes);
         let Some(classes) = &record.classes else {
             numbers.push(0);
             continue;

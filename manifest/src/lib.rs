@@ -55,7 +55,7 @@ pub use class_file::{
     Argument, ClassConstraint, ClassDefinition, ClassUsage, Contract, MapKey, Method, Property,
     Rule, parse_class_file, read_class_file,
 };
-pub use digest::{ArtifactDigest, DigestError, sha256};
+pub use digest::{ArtifactDigest, DigestError, from_hexadecimal, sha256};
 pub use index_record::{IndexReader, IndexRecord, IndexedClass};
 pub use limits::Limits;
 pub use lockfile::{

@@ -353,7 +353,7 @@ fn a_lock_is_checked_alike_with_indexes_and_with_records() {
             by_records.provide(&name, supply);
         }
         let mut by_index = LockCheck::new(request(&universe), lock);
-        let index = CompiledIndex::compile(universe.records.clone());
+        let index = CompiledIndex::compile(&universe.records);
         by_index.attach(source, Arc::new(index));
         let (found, expected) = (by_index.report(), by_records.report());
         assert_eq!(found, expected, "{seed}\n{universe}");

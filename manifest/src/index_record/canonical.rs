@@ -124,12 +124,17 @@ impl<'line> Rest<'line> {
     /// A text in quotes, without escapes.
     fn text(&mut self) -> Option<&'line str> {
         self.skip("\"")?;
-        let is_end = |byte: &u8| matches!(byte, b'"' | b'\\' | ..b' ');
-        let end = self.0.as_bytes().iter().position(is_end)?;
+        let end = memchr::memchr(b'"', self.0.as_bytes())?;
         let text = &self.0[..end];
-        self.0 = &self.0[end..];
-        self.skip("\"")?;
-        Some(text)
+        self.0 = &self.0[end + 1..];
+        // Without stopping at the first one, so that many are looked at together.
+        let is_special = |byte: &u8| *byte == b'\\' || *byte < b' ';
+        let special = text
+            .as_bytes()
+            .iter()
+            .filter(|byte| is_special(byte))
+            .count();
+        (special == 0).then_some(text)
     }
 
     /// A number without sign, point and exponent.

@@ -277,7 +277,7 @@ impl IndexFileRegistry {
             return None;
         }
         records.dedup_by(|next, kept| is_same(next, kept));
-        Some(CompiledIndex::compile(records))
+        Some(CompiledIndex::compile(&records))
     }
 
     /// Where the lines of each package stand.

@@ -20,7 +20,7 @@ pub(super) const DIGEST_BYTES: usize = 33;
 const ARCHIVE: u8 = 0;
 const TREE: u8 = 1;
 
-pub(super) fn compile(mut records: Vec<IndexRecord>) -> CompiledIndex {
+pub(super) fn compile(mut records: Vec<&IndexRecord>) -> CompiledIndex {
     sort(&mut records);
     let required = other_than_before(records.iter().map(|record| &record.requirements));
     let required = required.flatten().map(|requirement| &requirement.package);
@@ -54,8 +54,8 @@ pub(super) fn compile(mut records: Vec<IndexRecord>) -> CompiledIndex {
 }
 
 /// Sorts records by name and version and drops those whose version stands twice.
-fn sort(records: &mut Vec<IndexRecord>) {
-    let key = |record: &IndexRecord, other: &IndexRecord| {
+fn sort(records: &mut Vec<&IndexRecord>) {
+    let key = |record: &&IndexRecord, other: &&IndexRecord| {
         (&record.name, &record.version).cmp(&(&other.name, &other.version))
     };
     let is_ascending = records
@@ -133,7 +133,10 @@ impl<'records, T: Ord + Hash> Numbered<'records, T> {
 }
 
 /// For each name the positions of its records.
-fn package_ranges(records: &[IndexRecord], names: &Numbered<'_, PackageName>) -> Vec<Range<usize>> {
+fn package_ranges(
+    records: &[&IndexRecord],
+    names: &Numbered<'_, PackageName>,
+) -> Vec<Range<usize>> {
     let mut ranges = Vec::with_capacity(names.items.len());
     let mut at = 0;
     for name in &names.items {
@@ -149,7 +152,7 @@ fn package_ranges(records: &[IndexRecord], names: &Numbered<'_, PackageName>) ->
 
 struct Compiler<'records> {
     packages: &'records [Range<usize>],
-    records: &'records [IndexRecord],
+    records: &'records [&'records IndexRecord],
     specs: FxHashMap<&'records str, u32>,
     spec_texts: ListsBuilder<u8>,
     spec_flags: Vec<u8>,
@@ -303,7 +306,7 @@ pub(crate) fn fill(words: &mut [u64], range: Range<usize>) {
     }
 }
 
-fn releases(index: &mut CompiledIndex, records: &[IndexRecord], packages: &[Range<usize>]) {
+fn releases(index: &mut CompiledIndex, records: &[&IndexRecord], packages: &[Range<usize>]) {
     let mut first_release: Vec<u32> = packages.iter().map(|range| to_u32(range.start)).collect();
     first_release.push(to_u32(records.len()));
     index.first_release = first_release.into();
@@ -358,7 +361,7 @@ pub(super) fn digest_from(bytes: &[u8]) -> ArtifactDigest {
     }
 }
 
-fn classes(index: &mut CompiledIndex, records: &[IndexRecord], names: &Numbered<'_, ClassName>) {
+fn classes(index: &mut CompiledIndex, records: &[&IndexRecord], names: &Numbered<'_, ClassName>) {
     /// The columns of the tables, and of their classes.
     struct Tables {
         classes: ListsBuilder<u32>,

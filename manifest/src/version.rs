@@ -83,6 +83,29 @@ impl Version {
         }
     }
 
+    /// Appends the version as text. Where there are very many, this costs less than formatting.
+    pub fn push_to(&self, text: &mut String) {
+        if self.is_prerelease() || !self.build().is_empty() {
+            text.push_str(&self.to_string());
+            return;
+        }
+        let mut digits = [b'.'; 3 * 20 + 2];
+        let mut at = digits.len();
+        for mut number in [self.patch(), self.minor(), self.major()] {
+            // What stands before a component is a dot already.
+            at -= usize::from(at < digits.len());
+            loop {
+                at -= 1;
+                digits[at] = b'0' + (number % 10) as u8;
+                number /= 10;
+                if number == 0 {
+                    break;
+                }
+            }
+        }
+        text.push_str(std::str::from_utf8(&digits[at..]).expect("digits and dots are ASCII"));
+    }
+
     /// The first component.
     pub fn major(&self) -> u64 {
         self.0.major
@@ -329,6 +352,23 @@ mod tests {
 
     fn version(text: &str) -> Version {
         Version::parse(text).expect("a version")
+    }
+
+    #[test]
+    fn versions_are_appended_as_they_are_shown() {
+        for text in [
+            "0.0.0",
+            "1.2.3",
+            "10.200.3000",
+            "18446744073709551615.18446744073709551615.18446744073709551615",
+            "1.0.0-rc.1",
+            "1.0.0+build",
+            "1.0.0-rc.1+build",
+        ] {
+            let mut appended = "version ".to_owned();
+            version(text).push_to(&mut appended);
+            assert_eq!(appended, format!("version {text}"));
+        }
     }
 
     /// What is read at a glance is read as by the crate that knows all of the format.

@@ -64,14 +64,14 @@ pub(super) fn read(reader: &mut IndexReader, line: &str) -> Option<IndexRecord> 
 fn read_with(reader: &mut IndexReader, last: &mut Last, line: &str) -> Option<IndexRecord> {
     let rest = &mut Rest(line);
     rest.skip(r#"{"name":"#)?;
-    let text = rest.text()?;
+    let text = rest.word()?;
     let name = match &last.name {
         Some(name) if name.as_str() == text => name.clone(),
         _ => reader.package(text).ok()?,
     };
     last.name = Some(name.clone());
     rest.skip(r#","version":"#)?;
-    let version = Version::parse(rest.text()?).ok()?;
+    let version = Version::parse(rest.word()?).ok()?;
     let mut record = IndexRecord::new(name, version);
     if rest.skip(r#","format":"#).is_some() {
         let text = rest.text()?;
@@ -96,7 +96,7 @@ fn read_with(reader: &mut IndexReader, last: &mut Last, line: &str) -> Option<In
         record.classes = Some(all);
     }
     if rest.skip(r#","sha256":"#).is_some() {
-        record.digest = Some(ArtifactDigest::parse(rest.text()?).ok()?);
+        record.digest = Some(ArtifactDigest::parse(rest.word()?).ok()?);
     }
     if rest.skip(r#","size":"#).is_some() {
         record.size = Some(rest.number()?);
@@ -121,12 +121,18 @@ impl<'line> Rest<'line> {
         Some(())
     }
 
-    /// A text in quotes, without escapes.
-    fn text(&mut self) -> Option<&'line str> {
+    /// A text in quotes, for a reader that takes neither backslashes nor control characters.
+    fn word(&mut self) -> Option<&'line str> {
         self.skip("\"")?;
         let end = memchr::memchr(b'"', self.0.as_bytes())?;
         let text = &self.0[..end];
         self.0 = &self.0[end + 1..];
+        Some(text)
+    }
+
+    /// Any text in quotes without escapes.
+    fn text(&mut self) -> Option<&'line str> {
+        let text = self.word()?;
         // Without stopping at the first one, so that many are looked at together.
         let is_special = |byte: &u8| *byte == b'\\' || *byte < b' ';
         let special = text
@@ -164,7 +170,7 @@ impl<'line> Rest<'line> {
 fn requirements(reader: &mut IndexReader, rest: &mut Rest<'_>) -> Option<Vec<Requirement>> {
     let requirements = rest.list(|rest| {
         rest.skip("[")?;
-        let package = reader.package(rest.text()?).ok()?;
+        let package = reader.package(rest.word()?).ok()?;
         rest.skip(",")?;
         let spec = reader.spec(rest.text()?).ok()?;
         rest.skip("]")?;
@@ -191,7 +197,7 @@ fn classes(
         return Some(all);
     }
     loop {
-        let name = reader.class(rest.text()?).ok()?;
+        let name = reader.class(rest.word()?).ok()?;
         rest.skip(":{")?;
         let (mut extends, mut uses) = (Vec::new(), Vec::new());
         if rest.skip("\"extends\":").is_some() {
@@ -225,7 +231,7 @@ fn sort(classes: &mut [IndexedClass]) -> Option<()> {
 }
 
 fn class_names(reader: &mut IndexReader, rest: &mut Rest<'_>) -> Option<Vec<ClassName>> {
-    let names = rest.list(|rest| reader.class(rest.text()?).ok())?;
+    let names = rest.list(|rest| reader.class(rest.word()?).ok())?;
     let is_twice = |(at, name): (usize, &ClassName)| names[..at].contains(name);
     (!names.iter().enumerate().any(is_twice)).then_some(names)
 }

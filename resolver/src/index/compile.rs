@@ -175,6 +175,9 @@ impl<'records> Compiler<'records> {
     fn edges(&mut self, index: &mut CompiledIndex, names: &Numbered<'_, PackageName>) {
         let mut edges: ListsBuilder<EdgeNumbers> = ListsBuilder::new();
         let mut words: Vec<u64> = Vec::new();
+        // Nothing that comes from an index has one.
+        let lists = other_than_before(self.records.iter().map(|record| &record.requirements));
+        let has_locations = lists.flatten().any(|one| one.location.is_some());
         let mut locations: Vec<Option<Location>> = Vec::new();
         for package in self.packages {
             let mut own: Vec<Group> = Vec::new();
@@ -187,7 +190,9 @@ impl<'records> Compiler<'records> {
                 begin = last.end;
                 if record.requirements == *before {
                     edges.items.extend_from_within(last.clone());
-                    locations.extend_from_within(last);
+                    if has_locations {
+                        locations.extend_from_within(last);
+                    }
                 } else {
                     for requirement in &record.requirements {
                         let target = names.number(&requirement.package);
@@ -195,7 +200,9 @@ impl<'records> Compiler<'records> {
                         let allowed = self.allowed(target, spec, &requirement.spec);
                         let group = self.group(&mut own, target, spec, allowed, count);
                         edges.items.push([target, spec, group]);
-                        locations.push(requirement.location.clone());
+                        if has_locations {
+                            locations.push(requirement.location.clone());
+                        }
                     }
                 }
                 for [_, _, group] in &edges.items[begin..] {
@@ -212,9 +219,7 @@ impl<'records> Compiler<'records> {
                 *group = places[*group as usize];
             }
         }
-        if locations.iter().any(Option::is_some) {
-            index.locations = locations;
-        }
+        index.locations = locations;
         index.edges = edges.finish();
         index.words = words.into();
     }
@@ -311,9 +316,12 @@ fn releases(index: &mut CompiledIndex, records: &[&IndexRecord], packages: &[Ran
     first_release.push(to_u32(records.len()));
     index.first_release = first_release.into();
     let mut versions = ListsBuilder::new();
+    let mut text = String::new();
     let mut flags = Vec::with_capacity(records.len());
     for record in records {
-        versions.text(&record.version.to_string());
+        text.clear();
+        record.version.push_to(&mut text);
+        versions.text(&text);
         let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
         flags.push(
             flag(record.yanked, YANKED)
@@ -332,10 +340,10 @@ fn releases(index: &mut CompiledIndex, records: &[&IndexRecord], packages: &[Ran
     index.versions = Texts(versions.finish());
     index.release_flags = flags.into();
     if records.iter().any(|record| record.digest.is_some()) {
-        let digests: Vec<u8> = records
-            .iter()
-            .flat_map(|record| digest_bytes(record.digest.as_ref()))
-            .collect();
+        let mut digests: Vec<u8> = Vec::with_capacity(records.len() * DIGEST_BYTES);
+        for record in records {
+            digests.extend_from_slice(&digest_bytes(record.digest.as_ref()));
+        }
         index.digests = digests.into();
     }
 }

@@ -47,7 +47,7 @@ pub fn write_cache_pieces<'piece>(
     pieces: impl IntoIterator<Item = &'piece [u8]>,
 ) -> Result<(), FileError> {
     make_folders(system, parent(path))?;
-    let fill = |file: &mut dyn NewFile| {
+    let put = |file: &mut dyn NewFile| {
         let mut open: Vec<u8> = Vec::with_capacity(PIECE);
         for piece in pieces {
             if open.len() + piece.len() > PIECE {
@@ -62,7 +62,7 @@ pub fn write_cache_pieces<'piece>(
         }
         file.write(&open)
     };
-    write_with(system, path, fill, Durability::Volatile, Access::Data)
+    write_with(system, path, put, Durability::Volatile, Access::Data)
 }
 
 /// Writes a file that nobody else may read, such as one with a secret; otherwise as [`write_file`].
@@ -71,8 +71,8 @@ pub fn write_private_file(
     path: &Path,
     bytes: &[u8],
 ) -> Result<(), FileError> {
-    let fill = |file: &mut dyn NewFile| file.write(bytes);
-    write_with(system, path, fill, Durability::Durable, Access::Private)
+    let put = |file: &mut dyn NewFile| file.write(bytes);
+    write_with(system, path, put, Durability::Durable, Access::Private)
 }
 
 /// Makes a folder and those that it lies in, as far as they are missing, and brings them to the
@@ -128,14 +128,14 @@ fn write(
     bytes: &[u8],
     durability: Durability,
 ) -> Result<(), FileError> {
-    let fill = |file: &mut dyn NewFile| file.write(bytes);
-    write_with(system, path, fill, durability, Access::Data)
+    let put = |file: &mut dyn NewFile| file.write(bytes);
+    write_with(system, path, put, durability, Access::Data)
 }
 
 fn write_with(
     system: &dyn FileSystem,
     path: &Path,
-    fill: impl FnOnce(&mut dyn NewFile) -> io::Result<()>,
+    put: impl FnOnce(&mut dyn NewFile) -> io::Result<()>,
     durability: Durability,
     access: Access,
 ) -> Result<(), FileError> {
@@ -154,7 +154,7 @@ fn write_with(
     }
     sweep(system, folder, &name);
     let temporary = folder.join(temporary_name(&name));
-    let written = write_and_rename(system, (&temporary, path), fill, durability, access);
+    let written = write_and_rename(system, (&temporary, path), put, durability, access);
     if written.is_err() {
         // The error that is reported is the first one.
         let _ = system.remove(&temporary);
@@ -171,14 +171,14 @@ fn write_with(
 fn write_and_rename(
     system: &dyn FileSystem,
     (temporary, path): (&Path, &Path),
-    fill: impl FnOnce(&mut dyn NewFile) -> io::Result<()>,
+    put: impl FnOnce(&mut dyn NewFile) -> io::Result<()>,
     durability: Durability,
     access: Access,
 ) -> Result<(), FileError> {
     // Errors name the target: nobody knows the temporary file.
     let failed = || FileError::system("cannot write", path);
     let mut file = system.create_file(temporary, access).map_err(failed())?;
-    fill(file.as_mut()).map_err(failed())?;
+    put(file.as_mut()).map_err(failed())?;
     if durability == Durability::Durable {
         file.sync().map_err(failed())?;
     }

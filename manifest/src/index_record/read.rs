@@ -144,7 +144,8 @@ impl<'de> Visitor<'de> for RecordVisitor<'_> {
                     version = Some(access.next_value_seed(Text(parse))?);
                 }
                 Key::FORMAT => {
-                    record.format = access.next_value::<Option<Cow<'_, str>>>()?.map(Into::into)
+                    let format: Option<String> = access.next_value()?;
+                    record.format = format.map(Into::into);
                 }
                 Key::REQUIRE => {
                     let requirements = access.next_value_seed(Requirements(&mut *reader))?;

@@ -1,6 +1,5 @@
 //! Preparing releases for solving.
 
-use std::hash::Hash;
 use std::ops::Range;
 
 use pkgres_manifest::diagnostic::Location;
@@ -10,6 +9,7 @@ use pkgres_manifest::{
 use rustc_hash::FxHashMap;
 
 use super::column::{ListsBuilder, to_u32};
+use super::numbered::{Numbered, other_than_before};
 use super::{
     CompiledIndex, EdgeNumbers, HAS_DIGEST, INTERNAL, Inheritance, NAMES_PRERELEASE, NONE, PLAIN,
     PRERELEASE, Texts, YANKED, width,
@@ -70,66 +70,6 @@ fn sort(records: &mut Vec<&IndexRecord>) {
             .then_with(|| one.to_line().cmp(&two.to_line()))
     });
     records.dedup_by(|next, kept| next.name == kept.name && next.version == kept.version);
-}
-
-/// Leaves out what is the same as the one before: most releases require what the release before
-/// requires, and have its classes.
-fn other_than_before<'records, T: PartialEq + 'records>(
-    all: impl Iterator<Item = &'records T>,
-) -> impl Iterator<Item = &'records T> {
-    let mut before = None;
-    all.filter(move |item| before.replace(*item) != Some(*item))
-}
-
-/// Things that are numbered in their order.
-struct Numbered<'records, T> {
-    items: Vec<&'records T>,
-    /// Empty if there are so few that they are found by looking.
-    numbers: FxHashMap<&'records T, u32>,
-}
-
-/// How many things are found by looking as quickly as by hashing.
-const FEW: usize = 64;
-
-impl<'records, T: Ord + Hash> Numbered<'records, T> {
-    fn sorted(all: impl Iterator<Item = &'records T>) -> Self {
-        let mut items: Vec<&T> = Vec::new();
-        let mut numbers: FxHashMap<&T, u32> = FxHashMap::default();
-        for item in all {
-            if items.len() == 4 * FEW && numbers.is_empty() {
-                numbers.extend(items.drain(..).map(|item| (item, 0)));
-            }
-            if numbers.is_empty() {
-                items.push(item);
-            } else {
-                numbers.insert(item, 0);
-            }
-        }
-        items.extend(numbers.drain().map(|(item, _)| item));
-        items.sort_unstable();
-        items.dedup();
-        if items.len() > FEW {
-            numbers.extend(items.iter().copied().zip(0..));
-        }
-        Self { items, numbers }
-    }
-
-    fn number(&self, item: &T) -> u32 {
-        if self.items.len() > FEW {
-            self.numbers[item]
-        } else {
-            let at = self.items.binary_search(&item);
-            to_u32(at.expect("everything that is asked for was numbered"))
-        }
-    }
-
-    fn texts(&self, text: impl Fn(&T) -> &str) -> Texts {
-        let mut texts = ListsBuilder::new();
-        for item in &self.items {
-            texts.text(text(item));
-        }
-        Texts(texts.finish())
-    }
 }
 
 /// For each name the positions of its records.

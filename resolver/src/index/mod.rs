@@ -10,6 +10,7 @@ mod check;
 mod column;
 mod compile;
 mod inheritance;
+mod numbered;
 
 pub use bytes::IndexBytesError;
 pub(crate) use column::to_u32;

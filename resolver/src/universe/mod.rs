@@ -249,7 +249,7 @@ impl Universe {
         match root {
             Root::Package(record) => {
                 let package = self.package_id(&record.name);
-                self.deliver(package, None, vec![*record]);
+                self.deliver(package, None, &[*record]);
                 self.roots.push(ReleaseId { package, index: 0 });
             }
             Root::Model(root) => self.add_model(root),
@@ -277,7 +277,7 @@ impl Universe {
                 }
             })
             .collect();
-        self.deliver(package, None, vec![IndexRecord::new(name, Version::ZERO)]);
+        self.deliver(package, None, &[IndexRecord::new(name, Version::ZERO)]);
         let root_release = ReleaseId { package, index: 0 };
         let details = Details {
             edges: edges.into_boxed_slice(),

@@ -227,13 +227,13 @@ impl Universe {
     pub(crate) fn provide(&mut self, name: &PackageName, supply: Supply) {
         let package = self.package_id(name);
         match supply {
-            Supply::Unknown => self.deliver(package, None, Vec::new()),
+            Supply::Unknown => self.deliver(package, None, &[]),
             Supply::Releases {
                 source,
                 mut records,
             } => {
                 records.retain(|record| record.name == *name);
-                self.deliver(package, Some(source), records);
+                self.deliver(package, Some(source), &records);
             }
         }
     }
@@ -243,7 +243,7 @@ impl Universe {
         &mut self,
         package: PackageId,
         source: Option<ReleaseSource>,
-        records: Vec<IndexRecord>,
+        records: &[IndexRecord],
     ) {
         if self.is_delivered(package) {
             return;
@@ -259,8 +259,8 @@ impl Universe {
             return;
         }
         let name = self.name(package).clone();
-        self.note_too_new(&name, &records);
-        let shard = self.add_shard(source, Arc::new(CompiledIndex::compile(&records)));
+        self.note_too_new(&name, records);
+        let shard = self.add_shard(source, Arc::new(CompiledIndex::compile(records)));
         let index = Arc::clone(&self.shards[shard as usize].index);
         let number = index.find(name.as_str()).expect("the records are of it");
         self.shards[shard as usize].packages[number as usize] = package.0 + 1;

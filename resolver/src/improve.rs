@@ -189,7 +189,7 @@ impl Improvement<'_> {
         let mut classes = std::mem::take(&mut self.classes);
         self.universe
             .class_demands(better, &self.demands, &mut classes);
-        let finds_all = classes.all.iter().all(|demanded| {
+        let finds_all = !classes.has_circle && classes.all.iter().all(|demanded| {
             self.demands.iter().any(|demand| {
                 let kept = self.selection.only(demand.target);
                 let kept = kept.filter(|kept| kept.package != better.package);

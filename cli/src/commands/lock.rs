@@ -59,15 +59,15 @@ impl Written {
     }
 }
 
-/// Writes the lockfile of a resolution, unless it would stay as it is or nothing is to be written.
+/// Writes a lockfile, unless it would stay as it is or nothing is to be written.
 pub(crate) fn write_lock(
     project: &Project,
-    resolution: &Resolution,
+    lock: &Lockfile,
     before: Option<&[u8]>,
     dry_run: bool,
 ) -> Result<Written> {
     let path = project.lock_path();
-    let text = resolution.to_lockfile().to_text();
+    let text = lock.to_text();
     let is_new = before != Some(text.as_bytes());
     let is_written = is_new && !dry_run;
     if is_written {
@@ -160,8 +160,9 @@ fn write(
         Solved::Yes(resolution, _) => resolution,
         Solved::No(exit) => return Ok(exit),
     };
-    let written = write_lock(project, &resolution, before.as_deref(), args.dry_run)?;
-    let mut changes = changes(&old, &resolution.to_lockfile());
+    let lock = resolution.to_lockfile();
+    let written = write_lock(project, &lock, before.as_deref(), args.dry_run)?;
+    let mut changes = changes(&old, &lock);
     changes.extend(artifact_changes(&resolution));
     changes.sort_by(|one, two| one.package().cmp(two.package()));
     if output.is_json() {
@@ -175,12 +176,8 @@ fn write(
         }));
         return Ok(Exit::Done);
     }
-    for change in &changes {
-        output.note(&change.to_string());
-    }
-    for line in show::notes(&resolution) {
-        output.note(&line);
-    }
+    output.notes(&changes);
+    output.notes(show::notes(&resolution));
     output.note(&written.summary(resolution.len(), 0));
     Ok(Exit::Done)
 }

@@ -170,8 +170,9 @@ fn finish(
             read.into_result().ok()
         });
         let old = old.map(|(lock, _)| lock).unwrap_or_default();
-        let diff = LockDiff::between(&old, &resolution.to_lockfile());
-        let result = write_lock(before, resolution, bytes.as_deref(), task.write.dry_run)?;
+        let lock = resolution.to_lockfile();
+        let diff = LockDiff::between(&old, &lock);
+        let result = write_lock(before, &lock, bytes.as_deref(), task.write.dry_run)?;
         written = Some((result, diff, resolution.len()));
     }
     tell(edits, is_new, written.as_ref(), task, output);
@@ -214,9 +215,7 @@ fn tell(
     }
     if let Some((result, diff, packages)) = written {
         let lines = show::changes(diff);
-        for line in &lines {
-            output.note(line);
-        }
+        output.notes(&lines);
         output.note(&result.summary(*packages, lines.len()));
     } else if task.write.dry_run {
         output.note("Nothing was written");

@@ -62,9 +62,7 @@ fn tell(resolution: &Resolution, core: Option<&PackageName>, start: Instant, out
         return;
     }
     output.data(&show::tree(resolution, core, None));
-    for line in show::notes(resolution) {
-        output.note(&line);
-    }
+    output.notes(show::notes(resolution));
     let packages = counted(resolution.len(), "package");
     output.note(&format!(
         "Resolved {packages} in {} ms",

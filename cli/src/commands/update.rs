@@ -59,8 +59,9 @@ pub(crate) fn run(args: &UpdateArgs, output: &mut Output) -> Result<Exit> {
         Solved::Yes(resolution, _) => resolution,
         Solved::No(exit) => return Ok(exit),
     };
-    let written = write_lock(&project, &resolution, Some(&bytes), args.write.dry_run)?;
-    let diff = LockDiff::between(&lock, &resolution.to_lockfile());
+    let updated = resolution.to_lockfile();
+    let written = write_lock(&project, &updated, Some(&bytes), args.write.dry_run)?;
+    let diff = LockDiff::between(&lock, &updated);
     tell(&resolution, &diff, &named, &written, output);
     Ok(Exit::Done)
 }
@@ -126,9 +127,7 @@ fn tell(
         }));
         return;
     }
-    for line in show::changes(diff) {
-        output.note(&line);
-    }
+    output.notes(show::changes(diff));
     for moved in &report.moved {
         if named.contains(&moved.package) || moved.because.is_empty() {
             continue;
@@ -154,9 +153,7 @@ fn tell(
             output.note(&format!("  {}", show::reason_line(reason)));
         }
     }
-    for line in show::notes(resolution) {
-        output.note(&line);
-    }
+    output.notes(show::notes(resolution));
     output.note(&written.summary(resolution.len(), show::changes(diff).len()));
 }
 

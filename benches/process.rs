@@ -142,7 +142,7 @@ fn read_records(path: &Path) -> io::Result<()> {
 }
 
 fn compile(from: &Path, to: &Path) -> io::Result<()> {
-    let bytes = CompiledIndex::compile(records(from)?).to_bytes(&SOURCE);
+    let bytes = CompiledIndex::compile(&records(from)?).to_bytes(&SOURCE);
     std::fs::write(
         to,
         bytes.expect("records of an index are not written in manifests"),

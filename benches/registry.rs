@@ -5,12 +5,12 @@
 //!   and the most memory that the server had.
 //! - *cold*: `pkgres resolve` of a root that needs every package, with an empty cache, next to
 //!   `curl` sending the same request and throwing the answer away; *warm* with a cache.
-//! - *index*: one index document, read again and again by `wrk`, next to the same bytes in `nginx`.
-//!   Left out, and said so, where one of the two is not installed.
+//! - *index*: one index document, read again and again by `wrk`, next to the same bytes in `nginx`,
+//!   in turns. Left out, and said so, where one of the two is not installed.
 //!
 //! `RELEASES` says how many releases there are (10,000), `PACKAGES` of how many packages (1,000),
-//! `RUNS` how many runs a median is taken of (11), and `PKGRES` names a binary to measure instead
-//! of the one of this workspace.
+//! `RUNS` how many runs a median is taken of (11), `TURNS` how often a document is read (5), and
+//! `PKGRES` names a binary to measure instead of the one of this workspace.
 
 // The table is what this program is run for, and what it writes is thrown away.
 #![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::print_stderr)]
@@ -23,13 +23,11 @@ use std::time::{Duration, Instant};
 
 use pkgres_benches::measure::median;
 use pkgres_benches::process::binary;
+use pkgres_benches::reading::{self, Nginx};
 use pkgres_manifest::{Limits, PackageName, PackagePath, RegistryName, Version, write_archive};
 use pkgres_registry_client::http::Secret;
 use pkgres_registry_client::protocol::BatchRequest;
 use pkgres_registry_client::{Address, HttpOptions, HttpRegistry};
-
-/// How long `wrk` reads.
-const WRK_SECONDS: u32 = 5;
 
 fn main() -> ExitCode {
     match measure() {
@@ -128,7 +126,7 @@ fn measure() -> io::Result<()> {
     let server = Server::start(&binary, &folder.path().join("data"))?;
     publish(&server, releases, packages)?;
     resolve(&server, &binary, folder.path(), runs, packages)?;
-    read_index(&server, folder.path())
+    read_index(&server, folder.path(), number("TURNS", 5))
 }
 
 fn publish(server: &Server, releases: usize, packages: usize) -> io::Result<()> {
@@ -256,44 +254,10 @@ fn resolve(
     Ok(())
 }
 
-/// What `wrk` counts: requests a second, and the time in which 99 of 100 are answered.
-fn wrk(address: &str) -> io::Result<(f64, String)> {
-    let output = Command::new("wrk")
-        .args(["-t1", "-c32", "--latency"])
-        .args([&format!("-d{WRK_SECONDS}s"), address])
-        .output()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    if text.contains("Non-2xx") {
-        return Err(io::Error::other(format!("wrk was refused:\n{text}")));
-    }
-    let find = |begin: &str| {
-        let mut lines = text.lines().map(str::trim);
-        lines.find_map(|line| Some(line.strip_prefix(begin)?.trim().to_owned()))
-    };
-    let requests = find("Requests/sec:").and_then(|number| number.parse().ok());
-    match (requests, find("99%")) {
-        (Some(requests), Some(slowest)) => Ok((requests, slowest)),
-        _ => Err(io::Error::other(format!("wrk says:\n{text}"))),
-    }
-}
-
-fn is_installed(program: &str) -> bool {
-    let run = Command::new(program)
-        .arg("-v")
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
-    run.is_ok()
-}
-
-fn read_index(server: &Server, folder: &Path) -> io::Result<()> {
-    for program in ["nginx", "wrk"] {
-        if !is_installed(program) {
-            eprintln!(
-                "\nLEFT OUT: reading the index next to nginx, for `{program}` is not installed"
-            );
-            return Ok(());
-        }
+fn read_index(server: &Server, folder: &Path, turns: usize) -> io::Result<()> {
+    if let Some(program) = reading::missing() {
+        eprintln!("\nLEFT OUT: reading the index next to nginx, for `{program}` is not installed");
+        return Ok(());
     }
     let document = "index/v1/packages/org.bench.p0.!package0.ndjson";
     let address = format!("{}{document}", server.address);
@@ -316,38 +280,31 @@ fn read_index(server: &Server, folder: &Path) -> io::Result<()> {
         .next()
         .and_then(|port| port.parse().ok())
         .unwrap_or(8000);
-    let port = port.checked_sub(1).unwrap_or(8001);
-    let settings = format!(
-        "daemon off; pid {0}/nginx.pid; error_log /dev/null; worker_processes auto;\n\
-         events {{ worker_connections 256; }}\n\
-         http {{ access_log off; open_file_cache max=100; keepalive_requests 1000000;\n\
-         server {{ listen 127.0.0.1:{port}; root {1}; }} }}\n",
-        folder.display(),
-        files.display()
+    let nginx = Nginx::start(folder, &files, port.checked_sub(1).unwrap_or(8001))?;
+    let workers = nginx.workers()?;
+    let peer = format!("{}{document}", nginx.address);
+    let (mut own, mut other) = (Vec::new(), Vec::new());
+    for _ in 0..turns {
+        own.push(reading::read(&address, &[server.child.id()])?);
+        other.push(reading::read(&peer, &workers)?);
+    }
+    let none = || io::Error::other("TURNS is 0");
+    let own = reading::middle(own).ok_or_else(none)?;
+    let other = reading::middle(other).ok_or_else(none)?;
+    let bytes = std::fs::metadata(&path)?.len();
+    println!(
+        "\n| reading a document of {bytes} bytes | requests a second | to nginx | computing for one | half, p99 |"
     );
-    let configuration = folder.join("nginx.conf");
-    std::fs::write(&configuration, settings)?;
-    let mut nginx = Command::new("nginx")
-        .arg("-c")
-        .arg(&configuration)
-        .stderr(Stdio::null())
-        .spawn()?;
-    std::thread::sleep(Duration::from_millis(500));
-    let peer = wrk(&format!("http://127.0.0.1:{port}/{document}"));
-    let own = wrk(&address);
-    // The master ends its workers when it is asked, not when it is killed.
-    let _ = Command::new("nginx")
-        .arg("-c")
-        .arg(&configuration)
-        .args(["-s", "stop"])
-        .status();
-    let _ = nginx.wait();
-    let (peer, own) = (peer?, own?);
-    println!("\n| reading an index document | requests a second | to nginx | p99 |");
-    println!("|---|---:|---:|---:|");
-    for (program, (requests, slowest)) in [("pkgres serve", &own), ("nginx", &peer)] {
-        let ratio = requests / peer.0;
-        println!("| {program} | {requests:.0} | {ratio:.2}x | {slowest} |");
+    println!("|---|---:|---:|---:|---:|");
+    for (program, turn) in [("pkgres serve", &own), ("nginx", &other)] {
+        println!(
+            "| {program} | {:.0} | {:.2}x | {:.2} us | {}, {} |",
+            turn.requests,
+            turn.requests / other.requests,
+            turn.computing,
+            turn.half,
+            turn.slowest
+        );
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use pkgres_manifest::{
     ClassName, IndexRecord, IndexedClass, PackageName, ReadOptions, RegistryName, Requirement,
-    Spec, Version,
+    Shared, Spec, Version,
 };
 use pkgres_registry_client::{MemoryRegistry, Registry as _, RegistrySet, advance};
 use pkgres_resolver::{Request, Resolution, Resolver, Step};
@@ -19,7 +19,7 @@ fn records(universe: &Universe) -> impl Iterator<Item = IndexRecord> {
     numbered.flat_map(|(package, releases)| {
         releases.iter().map(move |release| {
             let mut record = record(name(package), release.version, &release.dependencies);
-            record.classes = Some(classes(package, release));
+            record.classes = Some(classes(package, release).into());
             record
         })
     })
@@ -62,7 +62,7 @@ fn name(package: usize) -> PackageName {
 fn record(name: PackageName, version: u32, dependencies: &[Dependency]) -> IndexRecord {
     let version = Version::parse(&format!("{version}.0.0")).expect("a version");
     let mut record = IndexRecord::new(name, version);
-    record.classes = Some(Vec::new());
+    record.classes = Some(Shared::default());
     record.requirements = dependencies
         .iter()
         .map(|(package, range)| Requirement {

@@ -6,8 +6,8 @@
 use std::io::{self, Write};
 
 use pkgres_manifest::{
-    ArtifactDigest, ClassName, IndexRecord, IndexedClass, PackageName, Requirement, Spec, Version,
-    sha256,
+    ArtifactDigest, ClassName, IndexRecord, IndexedClass, PackageName, Requirement, Shared, Spec,
+    Version, sha256,
 };
 
 use crate::generated::Random;
@@ -73,7 +73,7 @@ impl IndexShape {
             name(package),
             Version::parse(&written).expect("three numbers are a version"),
         );
-        record.format = Some("MuranoPL/1.4".to_owned());
+        record.format = Some("MuranoPL/1.4".into());
         // Packages require later ones of their family: there are no cycles, and the newest of
         // everything always fits.
         let later = FAMILY - 1 - package % FAMILY;
@@ -92,7 +92,7 @@ impl IndexShape {
             })
             .collect();
         let main = class(package, "Main");
-        record.classes = Some(vec![
+        record.classes = Some(Shared::from(vec![
             IndexedClass {
                 name: main.clone(),
                 internal: false,
@@ -109,7 +109,7 @@ impl IndexShape {
                 extends: Vec::new(),
                 uses: vec![main],
             },
-        ]);
+        ]));
         let digest = sha256(format!("{package} {written}").as_bytes());
         record.digest = Some(ArtifactDigest::Archive(digest));
         record.size = Some(4096 + u64::from(random.below(65_536)));

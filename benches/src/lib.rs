@@ -4,7 +4,8 @@
 //! universes, [`cases`] lists those that solvers are compared on. [`engine`] and [`peers`] solve
 //! them, [`check`] looks at the answers, [`measure`] takes the time and [`memory`] the bytes;
 //! [`compare`] does all of that for a case, and shows it. Whole runs of the binary are measured by
-//! [`process`], on an [`index`] among others and next to others by [`whole`], and shown by [`table`].
+//! [`process`], on an [`index`] among others and next to others by [`whole`], and shown by [`table`];
+//! [`reading`] measures servers.
 //!
 //! The programs are `solve.rs` and `process.rs`; see there for how to run them. Nothing depends on
 //! this crate, and it is not built unless it is asked for.
@@ -24,6 +25,7 @@ pub mod memory;
 pub mod peers;
 pub mod process;
 pub mod puzzles;
+pub mod reading;
 pub mod table;
 pub mod universe;
 pub mod whole;

@@ -1,16 +1,20 @@
 //! Writing files and folders in one step, as seen from outside.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use pkgres_manifest::PackagePath;
 
 use crate::error::FileError;
-use crate::file_system::{Access, EntryKind, FileSystem};
+use crate::file_system::{Access, EntryKind, FileSystem, NewFile};
 
 /// What temporary names begin with. No package may have a file of such a name.
 const TEMPORARY_PREFIX: &str = ".pkgres-";
+
+/// How many bytes small pieces are put together to before they are written.
+const PIECE: usize = 64 << 10;
 
 /// Writes a file: afterwards there is the old content or the new one, whatever happens.
 ///
@@ -35,13 +39,40 @@ pub fn write_cache_file(
     write(system, path, bytes, Durability::Volatile)
 }
 
+/// Likewise for a file in pieces, of which there may be many and small ones: they are not put
+/// together in memory.
+pub fn write_cache_pieces<'piece>(
+    system: &dyn FileSystem,
+    path: &Path,
+    pieces: impl IntoIterator<Item = &'piece [u8]>,
+) -> Result<(), FileError> {
+    make_folders(system, parent(path))?;
+    let fill = |file: &mut dyn NewFile| {
+        let mut open: Vec<u8> = Vec::with_capacity(PIECE);
+        for piece in pieces {
+            if open.len() + piece.len() > PIECE {
+                file.write(&open)?;
+                open.clear();
+            }
+            if piece.len() > PIECE {
+                file.write(piece)?;
+            } else {
+                open.extend_from_slice(piece);
+            }
+        }
+        file.write(&open)
+    };
+    write_with(system, path, fill, Durability::Volatile, Access::Data)
+}
+
 /// Writes a file that nobody else may read, such as one with a secret; otherwise as [`write_file`].
 pub fn write_private_file(
     system: &dyn FileSystem,
     path: &Path,
     bytes: &[u8],
 ) -> Result<(), FileError> {
-    write_with(system, path, bytes, Durability::Durable, Access::Private)
+    let fill = |file: &mut dyn NewFile| file.write(bytes);
+    write_with(system, path, fill, Durability::Durable, Access::Private)
 }
 
 /// Makes a folder and those that it lies in, as far as they are missing, and brings them to the
@@ -97,13 +128,14 @@ fn write(
     bytes: &[u8],
     durability: Durability,
 ) -> Result<(), FileError> {
-    write_with(system, path, bytes, durability, Access::Data)
+    let fill = |file: &mut dyn NewFile| file.write(bytes);
+    write_with(system, path, fill, durability, Access::Data)
 }
 
 fn write_with(
     system: &dyn FileSystem,
     path: &Path,
-    bytes: &[u8],
+    fill: impl FnOnce(&mut dyn NewFile) -> io::Result<()>,
     durability: Durability,
     access: Access,
 ) -> Result<(), FileError> {
@@ -122,7 +154,7 @@ fn write_with(
     }
     sweep(system, folder, &name);
     let temporary = folder.join(temporary_name(&name));
-    let written = write_and_rename(system, (&temporary, path), bytes, durability, access);
+    let written = write_and_rename(system, (&temporary, path), fill, durability, access);
     if written.is_err() {
         // The error that is reported is the first one.
         let _ = system.remove(&temporary);
@@ -139,14 +171,14 @@ fn write_with(
 fn write_and_rename(
     system: &dyn FileSystem,
     (temporary, path): (&Path, &Path),
-    bytes: &[u8],
+    fill: impl FnOnce(&mut dyn NewFile) -> io::Result<()>,
     durability: Durability,
     access: Access,
 ) -> Result<(), FileError> {
     // Errors name the target: nobody knows the temporary file.
     let failed = || FileError::system("cannot write", path);
     let mut file = system.create_file(temporary, access).map_err(failed())?;
-    file.write(bytes).map_err(failed())?;
+    fill(file.as_mut()).map_err(failed())?;
     if durability == Durability::Durable {
         file.sync().map_err(failed())?;
     }

@@ -29,7 +29,8 @@ mod real;
 pub mod simulated;
 
 pub use atomic::{
-    NewTreeFile, make_folder, write_cache_file, write_file, write_private_file, write_tree,
+    NewTreeFile, make_folder, write_cache_file, write_cache_pieces, write_file, write_private_file,
+    write_tree,
 };
 pub use error::FileError;
 pub use file_system::{Access, EntryKind, FileSystem, NewFile};

@@ -7,7 +7,8 @@ use std::path::Path;
 
 use pkgres_files::simulated::{Fault, SimulatedFileSystem};
 use pkgres_files::{
-    Access, FileSystem, Follow, NewTreeFile, RealFileSystem, read_file, write_file, write_tree,
+    Access, FileSystem, Follow, NewTreeFile, RealFileSystem, read_file, write_cache_pieces,
+    write_file, write_tree,
 };
 use pkgres_manifest::PackagePath;
 
@@ -180,5 +181,31 @@ fn errors_name_the_target_and_not_what_is_written_first() {
         let text = error.to_string();
         assert!(text.contains("nowhere/pkgres.lock: "), "{text}");
         assert!(!text.contains(".pkgres-"), "{text}");
+    }
+}
+
+#[test]
+fn pieces_of_any_size_become_one_file() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("some/where/file");
+    let piece = |length: usize, byte: u8| vec![byte; length];
+    for lengths in [
+        &[][..],
+        &[0],
+        &[1, 2, 3],
+        &[65_536],
+        &[65_537],
+        &[65_536, 1],
+        &[1, 65_536, 1, 200_000, 0, 5],
+        &[40_000, 40_000, 40_000],
+    ] {
+        let pieces: Vec<Vec<u8>> = (0..)
+            .zip(lengths)
+            .map(|(byte, length)| piece(*length, byte))
+            .collect();
+        let written = write_cache_pieces(&RealFileSystem, &path, pieces.iter().map(Vec::as_slice));
+        written.expect("it can be written");
+        let read = read_file(&path, 1 << 20, Follow::Nothing).expect("it is there");
+        assert!(read == pieces.concat(), "{lengths:?}");
     }
 }

@@ -51,19 +51,8 @@ impl ArtifactDigest {
             None => (text, false),
         };
         let mut bytes = [0; 32];
-        if digits.len() != 64 {
+        if !from_hexadecimal(digits, &mut bytes) {
             return Err(error());
-        }
-        for (byte, pair) in bytes.iter_mut().zip(digits.as_bytes().chunks(2)) {
-            let digit = |character: u8| match character {
-                b'0'..=b'9' => Some(character - b'0'),
-                b'a'..=b'f' => Some(character - b'a' + 10),
-                _ => None,
-            };
-            let (Some(high), Some(low)) = (digit(pair[0]), digit(pair[1])) else {
-                return Err(error());
-            };
-            *byte = high << 4 | low;
         }
         Ok(if is_tree {
             Self::Tree(bytes)
@@ -71,6 +60,33 @@ impl ArtifactDigest {
             Self::Archive(bytes)
         })
     }
+}
+
+/// What a character is worth as a lower case hexadecimal digit; 255 for one that is none.
+const DIGITS: [u8; 256] = {
+    let mut digits = [u8::MAX; 256];
+    let mut digit = 0;
+    while digit < 16 {
+        digits[b"0123456789abcdef"[digit as usize] as usize] = digit;
+        digit += 1;
+    }
+    digits
+};
+
+/// Fills `bytes` from twice as many lower case hexadecimal digits; says whether there were any.
+///
+/// An index has two digests for each release: nothing is decided digit by digit.
+pub fn from_hexadecimal(text: &str, bytes: &mut [u8]) -> bool {
+    if text.len() != bytes.len() * 2 {
+        return false;
+    }
+    let mut all = 0;
+    for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+        let (high, low) = (DIGITS[usize::from(pair[0])], DIGITS[usize::from(pair[1])]);
+        all |= high | low;
+        *byte = high << 4 | low;
+    }
+    all < 16
 }
 
 /// The SHA-256 of some bytes.

@@ -14,12 +14,14 @@
 //! release is taken to define whatever is asked for. `internal` holds classes like `classes`, but
 //! only the release itself sees them. Keys that are not known are skipped.
 
+mod canonical;
 mod glance;
 mod read;
 
 pub use read::IndexReader;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde::ser::{SerializeMap, Serializer};
 
@@ -28,6 +30,7 @@ use crate::digest::ArtifactDigest;
 use crate::limits::Limits;
 use crate::name::{ClassName, PackageName};
 use crate::package::Requirement;
+use crate::shared::Shared;
 use crate::version::Version;
 
 /// What is known of a release without its artifact.
@@ -38,11 +41,11 @@ pub struct IndexRecord {
     /// The version.
     pub version: Version,
     /// The format, as in the manifest.
-    pub format: Option<String>,
+    pub format: Option<Arc<str>>,
     /// The packages that the release requires, in the order of its manifest.
-    pub requirements: Vec<Requirement>,
+    pub requirements: Shared<Requirement>,
     /// The classes, sorted by name; `None` if they are not known.
-    pub classes: Option<Vec<IndexedClass>>,
+    pub classes: Option<Shared<IndexedClass>>,
     /// The digest of the artifact.
     pub digest: Option<ArtifactDigest>,
     /// The size of the artifact in bytes.
@@ -73,7 +76,7 @@ impl IndexRecord {
             name,
             version,
             format: None,
-            requirements: Vec::new(),
+            requirements: Shared::new(),
             classes: None,
             digest: None,
             size: None,
@@ -136,7 +139,7 @@ impl serde::Serialize for IndexRecord {
         map.serialize_entry("name", &self.name)?;
         map.serialize_entry("version", &self.version)?;
         if let Some(format) = &self.format {
-            map.serialize_entry("format", format)?;
+            map.serialize_entry("format", &**format)?;
         }
         if !self.requirements.is_empty() {
             let pairs: Vec<(&PackageName, &str)> = self

@@ -44,6 +44,7 @@ mod name;
 mod object_model;
 mod package;
 mod schema;
+mod shared;
 mod similar;
 mod source;
 mod spec;
@@ -54,7 +55,7 @@ pub use class_file::{
     Argument, ClassConstraint, ClassDefinition, ClassUsage, Contract, MapKey, Method, Property,
     Rule, parse_class_file, read_class_file,
 };
-pub use digest::{ArtifactDigest, DigestError, sha256};
+pub use digest::{ArtifactDigest, DigestError, from_hexadecimal, sha256};
 pub use index_record::{IndexReader, IndexRecord, IndexedClass};
 pub use limits::Limits;
 pub use lockfile::{
@@ -71,6 +72,7 @@ pub use package::{
     PathError, ReadOptions, Requirement, RequirementEdit, SupportedFormats,
 };
 pub use schema::{class_schema, lock_schema, manifest_schema};
+pub use shared::Shared;
 pub use similar::most_similar;
 pub use source::{RegistryName, RegistryNameError, ReleaseSource};
 pub use spec::{Interval, MAX_SPEC_BYTES, MAX_SPEC_CLAUSES, Spec, SpecError, VersionSet};

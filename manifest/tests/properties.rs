@@ -146,7 +146,7 @@ fn record() -> impl Strategy<Value = IndexRecord> {
     )
         .prop_map(
             |(name, version, requirements, classes, digest, yanked, size)| IndexRecord {
-                format: Some("MuranoPL/1.0".to_owned()),
+                format: Some("MuranoPL/1.0".into()),
                 requirements: requirements
                     .into_iter()
                     .map(|(package, spec)| Requirement {

@@ -83,7 +83,7 @@ impl Registry for MemoryRegistry {
     fn compiled(&self) -> Result<Option<Arc<CompiledIndex>>, RegistryError> {
         let compile = || {
             let releases = self.packages.values().flatten();
-            let records = releases.map(|release| release.record.clone()).collect();
+            let records = releases.map(|release| &release.record);
             Arc::new(CompiledIndex::compile(records))
         };
         Ok(Some(Arc::clone(self.compiled.get_or_init(compile))))

@@ -97,7 +97,7 @@ pub fn frozen(
             .push(record);
     }
     for (source, records) in releases {
-        resolver.attach(source, Arc::new(CompiledIndex::compile(records)));
+        resolver.attach(source, Arc::new(CompiledIndex::compile(&records)));
     }
     let Step::Solved(resolution) = resolver.step() else {
         return Err(FrozenError::Inconsistent);

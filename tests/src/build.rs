@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pkgres_manifest::{
-    ClassName, IndexRecord, IndexedClass, PackageName, Requirement, Spec, Version,
+    ClassName, IndexRecord, IndexedClass, PackageName, Requirement, Shared, Spec, Version,
 };
 
 use crate::reference::Solution;
@@ -31,7 +31,7 @@ pub fn spec(text: &str) -> Spec {
 /// A release without requirements and classes, to which the methods of [`Build`] add.
 pub fn release(name: &str, number: &str) -> IndexRecord {
     let mut record = IndexRecord::new(package(name), version(number));
-    record.classes = Some(Vec::new());
+    record.classes = Some(Shared::new());
     record
 }
 
@@ -56,7 +56,7 @@ pub trait Build: Sized {
 
 impl Build for IndexRecord {
     fn requires(mut self, name: &str, spec_text: &str) -> Self {
-        self.requirements.push(Requirement {
+        self.requirements.to_mut().push(Requirement {
             package: package(name),
             spec: spec(spec_text),
             location: None,
@@ -88,7 +88,7 @@ impl Build for IndexRecord {
 /// Adds a class to a release, in the order of names that index records have.
 fn add_class(record: &mut IndexRecord, name: &str, extends: &[&str], internal: bool) {
     let classes = record.classes.get_or_insert_default();
-    classes.push(IndexedClass {
+    classes.to_mut().push(IndexedClass {
         name: class(name),
         internal,
         extends: extends.iter().map(|parent| class(parent)).collect(),

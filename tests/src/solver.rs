@@ -134,13 +134,13 @@ pub fn run(universe: &Universe, supplies: Supplies, request: Request) -> Verdict
         }
     }
     if supplies == Supplies::Attached {
-        let index = CompiledIndex::compile(universe.records.clone());
+        let index = CompiledIndex::compile(&universe.records);
         resolver.attach(source.clone(), Arc::new(index));
     }
     let mut late = (supplies == Supplies::AttachedWhenNeeded).then(|| {
         let all = records.values().enumerate();
         let some = all.filter(|(at, _)| at % 3 != 0);
-        let records = some.flat_map(|(_, records)| records.clone()).collect();
+        let records = some.flat_map(|(_, records)| records);
         Arc::new(CompiledIndex::compile(records))
     });
     loop {
@@ -176,7 +176,7 @@ pub const SOURCE: [u8; 32] = [7; 32];
 ///
 /// If the records know where in files they are written, which those of universes do not.
 pub fn compiled(universe: &Universe) -> Vec<u8> {
-    let index = CompiledIndex::compile(universe.records.clone());
+    let index = CompiledIndex::compile(&universe.records);
     index
         .to_bytes(&SOURCE)
         .expect("nothing is written in a file")

@@ -42,7 +42,7 @@ fn repairs_repair() {
             for record in releases(&mut mended) {
                 let is_owner =
                     record.name == repair.owner && repair.versions.contains(&record.version);
-                for requirement in &mut record.requirements {
+                for requirement in record.requirements.to_mut() {
                     if is_owner && requirement.package == repair.package {
                         requirement.spec = Spec::exactly(&repair.allow);
                         changed = true;
@@ -98,7 +98,7 @@ fn reduced(
     let mut reduced = universe.clone();
     for record in releases(&mut reduced) {
         let (name, version) = (record.name.clone(), record.version.clone());
-        record.requirements.retain(|requirement| {
+        record.requirements.to_mut().retain(|requirement| {
             let key = key(universe, &name, &requirement.package, &requirement.spec);
             let is_reason = keys.get(&key).is_some_and(|reasons| {
                 let mut versions = reasons.iter().flat_map(|reason| &reason.versions);

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
 
 use pkgres_manifest::{
-    IndexRecord, IndexedClass, PackageName, RegistryName, ReleaseSource, Requirement, Spec, Version,
+    IndexRecord, IndexedClass, PackageName, RegistryName, ReleaseSource, Requirement, Shared, Spec,
+    Version,
 };
 use pkgres_resolver::{Request, Resolver, Root, SolveOptions, Step, Supply};
 use pkgres_tests::build::{Build as _, class, package, release, spec, version};
@@ -66,9 +67,9 @@ fn chain(length: usize) -> Vec<IndexRecord> {
     (0..length)
         .map(|at| {
             let mut record = IndexRecord::new(name(at), one.clone());
-            record.classes = Some(Vec::new());
+            record.classes = Some(Shared::default());
             if at + 1 < length {
-                record.requirements.push(Requirement {
+                record.requirements.to_mut().push(Requirement {
                     package: name(at + 1),
                     spec: any.clone(),
                     location: None,
@@ -221,14 +222,14 @@ fn more_than_enough_versions_are_no_reason_to_give_up() {
     let versions = 2_000_u64;
     let numbered = |name: &str, major: u64| {
         let mut record = IndexRecord::new(package(name), Version::new(major, 0, 0));
-        record.classes = Some(Vec::new());
+        record.classes = Some(Shared::default());
         record
     };
     // Only the oldest pair fits.
     let records: Vec<IndexRecord> = (0..versions)
         .flat_map(|major| {
             let mut one = numbered("One", major);
-            one.requirements.push(Requirement {
+            one.requirements.to_mut().push(Requirement {
                 package: package("Two"),
                 spec: Spec::parse(&format!("=={}.0.0", versions - 1 - major)).expect("a spec"),
                 location: None,

@@ -2,7 +2,7 @@
 
 use pkgres_manifest::{
     ArtifactDigest, IndexRecord, LockedPackage, LockedRequirement, Lockfile, PackageName,
-    RegistryName, ReleaseSource, Version,
+    RegistryName, ReleaseSource, Shared, Version,
 };
 use pkgres_resolver::{LockCheck, LockReport, Request, Staleness, Supply};
 use pkgres_tests::build::{Build as _, class, package, release, spec, version};
@@ -268,7 +268,7 @@ fn another_digest_or_none() {
 #[test]
 fn requirements_of_releases() {
     let mut now = world();
-    now.record("Web").requirements.clear();
+    now.record("Web").requirements.to_mut().clear();
     *now.record("Web") = now.record("Web").clone().requires("Mail", "1");
     assert_eq!(
         now.stale(),
@@ -325,7 +325,7 @@ fn a_root_that_grew_out_of_what_a_release_requires_of_it() {
 #[test]
 fn a_class_that_nobody_defines_any_more() {
     let mut now = world();
-    now.record("Db").classes = Some(Vec::new());
+    now.record("Db").classes = Some(Shared::default());
     assert_eq!(
         now.stale(),
         [Staleness::ClassNotFound {

@@ -30,7 +30,7 @@ fn cutoff() -> Timestamp {
 }
 
 fn requires_explicitly(record: &mut IndexRecord, target: &PackageName, spec: &Spec) {
-    record.requirements.push(Requirement {
+    record.requirements.to_mut().push(Requirement {
         package: target.clone(),
         spec: spec.clone(),
         location: None,
@@ -59,7 +59,7 @@ fn an_override_is_what_everyone_would_have_written() {
             if is_core && record.name != target.name && !is_written(record) {
                 requires_explicitly(record, &target.name, &overriding);
             }
-            for requirement in &mut record.requirements {
+            for requirement in record.requirements.to_mut() {
                 if requirement.package == target.name {
                     requirement.spec = overriding.clone();
                     overridden += 1;
@@ -153,7 +153,7 @@ fn mirrored(universe: &Universe) -> Option<Universe> {
         if record.name != universe.root.name {
             record.version = mirror(&record.name, &record.version);
         }
-        for requirement in &mut record.requirements {
+        for requirement in record.requirements.to_mut() {
             requirement.spec = mirror_spec(requirement);
         }
         if let Some(core) = &universe.core
@@ -330,9 +330,9 @@ fn a_lock_is_checked_alike_with_indexes_and_with_records() {
             }
             1 => {
                 let at = random.below(universe.records.len());
-                universe.records[at].requirements.clear();
+                universe.records[at].requirements.to_mut().clear();
             }
-            2 => universe.root.requirements.truncate(1),
+            2 => universe.root.requirements.to_mut().truncate(1),
             _ => {}
         }
         let source = ReleaseSource::Registry(RegistryName::parse("test").expect("a name"));
@@ -353,7 +353,7 @@ fn a_lock_is_checked_alike_with_indexes_and_with_records() {
             by_records.provide(&name, supply);
         }
         let mut by_index = LockCheck::new(request(&universe), lock);
-        let index = CompiledIndex::compile(universe.records.clone());
+        let index = CompiledIndex::compile(&universe.records);
         by_index.attach(source, Arc::new(index));
         let (found, expected) = (by_index.report(), by_records.report());
         assert_eq!(found, expected, "{seed}\n{universe}");

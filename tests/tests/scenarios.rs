@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use pkgres_manifest::{
-    IndexRecord, PackageName, RegistryName, ReleaseSource, Requirement, Spec, Version,
+    IndexRecord, PackageName, RegistryName, ReleaseSource, Requirement, Shared, Spec, Version,
 };
 use pkgres_resolver::{
     Conflict, Locked, PrereleasePolicy, Request, Resolution, Resolver, Root, SolveOptions, Step,
@@ -30,7 +30,7 @@ fn version(text: &str) -> Version {
 
 fn record(package: &str, number: &str, requirements: &Map<String, Value>) -> IndexRecord {
     let mut record = IndexRecord::new(name(package), version(number));
-    record.classes = Some(Vec::new());
+    record.classes = Some(Shared::default());
     record.requirements = requirements
         .iter()
         .map(|(package, spec)| Requirement {

@@ -8,6 +8,7 @@ use serde::de::{
     DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
 
+use super::canonical::{self, Last};
 use super::{IndexRecord, IndexedClass};
 use crate::diagnostic::{Code, Diagnostic, Escaped, Location, Span};
 use crate::digest::ArtifactDigest;
@@ -23,7 +24,8 @@ const MESSAGE_CHARACTERS: usize = 300;
 /// Reads index records. Names and specs that were met before are shared, not read again.
 #[derive(Debug, Default)]
 pub struct IndexReader {
-    limits: Limits,
+    pub(super) limits: Limits,
+    pub(super) last: Last,
     packages: HashMap<Box<str>, PackageName>,
     classes: HashMap<Box<str>, ClassName>,
     specs: HashMap<Box<str>, Spec>,
@@ -49,6 +51,18 @@ impl IndexReader {
             let error = Limits::exceeded("bytes in a line of an index", limit);
             return Err(error.at(locate(Span::default())));
         }
+        match canonical::read(self, line) {
+            Some(record) => Ok(record),
+            None => self.read_json(line, locate),
+        }
+    }
+
+    /// Reads one line however it is written.
+    pub(super) fn read_json(
+        &mut self,
+        line: &str,
+        locate: &dyn Fn(Span) -> Location,
+    ) -> Result<IndexRecord, Diagnostic> {
         let mut deserializer = serde_json::Deserializer::from_str(line);
         deserializer
             .deserialize_map(RecordVisitor { reader: self })
@@ -68,7 +82,7 @@ impl IndexReader {
             })
     }
 
-    fn package(&mut self, text: &str) -> Result<PackageName, String> {
+    pub(super) fn package(&mut self, text: &str) -> Result<PackageName, String> {
         if let Some(known) = self.packages.get(text) {
             return Ok(known.clone());
         }
@@ -77,7 +91,7 @@ impl IndexReader {
         Ok(name)
     }
 
-    fn class(&mut self, text: &str) -> Result<ClassName, String> {
+    pub(super) fn class(&mut self, text: &str) -> Result<ClassName, String> {
         if let Some(known) = self.classes.get(text) {
             return Ok(known.clone());
         }
@@ -86,7 +100,7 @@ impl IndexReader {
         Ok(name)
     }
 
-    fn spec(&mut self, text: &str) -> Result<Spec, String> {
+    pub(super) fn spec(&mut self, text: &str) -> Result<Spec, String> {
         if let Some(known) = self.specs.get(text) {
             return Ok(known.clone());
         }
@@ -117,7 +131,7 @@ impl<'de> Visitor<'de> for RecordVisitor<'_> {
         let mut name = None;
         let mut version = None;
         let mut record = IndexRecord::new(PackageName::default_core_library(), Version::ZERO);
-        let mut internal = Vec::new();
+        let (mut exported, mut internal) = (None, Vec::new());
         while let Some(key) = access.next_key_seed(Key)? {
             seen.insert(key)?;
             match key {
@@ -129,16 +143,19 @@ impl<'de> Visitor<'de> for RecordVisitor<'_> {
                         |text: &str| Version::parse(text).map_err(|error| error.to_string());
                     version = Some(access.next_value_seed(Text(parse))?);
                 }
-                Key::FORMAT => record.format = access.next_value()?,
+                Key::FORMAT => {
+                    record.format = access.next_value::<Option<Cow<'_, str>>>()?.map(Into::into)
+                }
                 Key::REQUIRE => {
-                    record.requirements = access.next_value_seed(Requirements(&mut *reader))?;
+                    let requirements = access.next_value_seed(Requirements(&mut *reader))?;
+                    record.requirements = requirements.into();
                 }
                 Key::CLASSES => {
                     let classes = Classes {
                         reader: &mut *reader,
                         internal: false,
                     };
-                    record.classes = access.next_value_seed(classes)?;
+                    exported = access.next_value_seed(classes)?;
                 }
                 Key::INTERNAL => {
                     let classes = Classes {
@@ -174,7 +191,7 @@ impl<'de> Visitor<'de> for RecordVisitor<'_> {
                 own.package
             )));
         }
-        if let Some(classes) = &mut record.classes {
+        if let Some(mut classes) = exported {
             classes.extend(internal);
             classes.sort_by(|one, two| one.name.cmp(&two.name));
             if let Some(pair) = classes.windows(2).find(|pair| pair[0].name == pair[1].name) {
@@ -183,6 +200,7 @@ impl<'de> Visitor<'de> for RecordVisitor<'_> {
                     pair[0].name
                 )));
             }
+            record.classes = Some(classes.into());
         }
         Ok(record)
     }
@@ -286,7 +304,7 @@ impl<T, F: FnOnce(&str) -> Result<T, String>> Visitor<'_> for Text<F> {
     }
 }
 
-struct Requirements<'reader>(&'reader mut IndexReader);
+pub(super) struct Requirements<'reader>(&'reader mut IndexReader);
 
 impl Requirements<'_> {
     fn add<E: serde::de::Error>(
@@ -302,7 +320,9 @@ impl Requirements<'_> {
         Ok(())
     }
 
-    fn finish<E: serde::de::Error>(requirements: Vec<Requirement>) -> Result<Vec<Requirement>, E> {
+    pub(super) fn finish<E: serde::de::Error>(
+        requirements: Vec<Requirement>,
+    ) -> Result<Vec<Requirement>, E> {
         // Real packages require a handful of others: comparing all pairs is quicker than hashing.
         let twice = if requirements.len() <= 16 {
             requirements.iter().enumerate().find_map(|(at, one)| {

@@ -226,9 +226,9 @@ impl Package {
         IndexRecord {
             name: self.name().clone(),
             version: self.manifest.version.clone(),
-            format: Some(self.manifest.format.to_string()),
-            requirements: self.manifest.requirements.clone(),
-            classes,
+            format: Some(self.manifest.format.to_string().into()),
+            requirements: self.manifest.requirements.clone().into(),
+            classes: classes.map(Into::into),
             digest: None,
             size: None,
             yanked: false,

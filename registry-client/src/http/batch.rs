@@ -252,6 +252,7 @@ impl Reader for Arriving<'_> {
 
     fn take(&mut self, piece: &[u8]) -> Result<(), Fault> {
         self.decoder.push(piece);
+        let mut arrived = Vec::new();
         while let Some(frame) = self.decoder.next_frame().map_err(|error| fault(&error))? {
             self.parts.push(match frame {
                 Frame::Complete { serial, snapshot } => {
@@ -265,7 +266,7 @@ impl Reader for Arriving<'_> {
                     proof,
                 } => {
                     let document = Arc::new(Document::new(sha256, document));
-                    self.queue.add(name.clone(), Arc::clone(&document));
+                    arrived.push((name.clone(), Arc::clone(&document)));
                     Part::Changed {
                         name,
                         document,
@@ -284,6 +285,9 @@ impl Reader for Arriving<'_> {
                 Frame::Absent { name, beside } => Part::Absent { name, beside },
                 Frame::Truncated { names } => Part::Truncated { names },
             });
+        }
+        if !arrived.is_empty() {
+            self.queue.add(arrived);
         }
         Ok(())
     }

@@ -159,10 +159,10 @@ impl ReadingQueue {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has a document read.
-    pub(super) fn add(&self, name: PackageName, document: Arc<Document>) {
-        self.lock().documents.push_back((name, document));
-        self.changed.notify_one();
+    /// Has documents read. Many at once cost less than each by itself, which may wake a thread.
+    pub(super) fn add(&self, documents: impl IntoIterator<Item = (PackageName, Arc<Document>)>) {
+        self.lock().documents.extend(documents);
+        self.changed.notify_all();
     }
 
     fn next(&self) -> Option<(PackageName, Arc<Document>)> {

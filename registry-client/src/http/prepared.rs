@@ -68,39 +68,35 @@ impl HttpRegistry {
             }
             documents = documents_of(session, names);
         }
-        let index = self.compile(session, &documents);
-        let index = remember(session, index);
-        if let Some(slot) = slot {
-            let source = self.source(&documents);
-            let kept = Arc::clone(&index);
-            self.write(move || {
-                if let Some(bytes) = kept.to_bytes(&source.0) {
-                    // That it cannot be kept is no reason not to use it.
-                    let _ = write_cache_file(&RealFileSystem, &slot, &bytes);
-                }
-            });
-        }
+        let records = self.read_releases(session, &documents);
+        let index = remember(session, CompiledIndex::compile(records.iter().flatten()));
+        let source = self.source(&documents);
+        let kept = Arc::clone(&index);
+        self.write(move || {
+            // Nobody has to wait until they are gone.
+            drop(records);
+            if let Some(slot) = slot
+                && let Some(bytes) = kept.to_bytes(&source.0)
+            {
+                // That it cannot be kept is no reason not to use it.
+                let _ = write_cache_file(&RealFileSystem, &slot, &bytes);
+            }
+        });
         Ok(Some(index))
     }
 
-    fn compile(
+    /// The releases of each package.
+    fn read_releases(
         &self,
         session: &mut Session,
         documents: &[(PackageName, Arc<Document>)],
-    ) -> CompiledIndex {
+    ) -> Vec<Vec<IndexRecord>> {
         let threads = self.transport.options.threads.get();
         read_all(documents, threads, &mut session.reader);
-        let mut all: Vec<Vec<IndexRecord>> = Vec::with_capacity(documents.len());
-        for (name, document) in documents {
-            let records = document.take_records(name, &mut session.reader);
-            all.push(records.unwrap_or_default());
-        }
-        // Room is made once: there can be very many.
-        let mut records = Vec::with_capacity(all.iter().map(Vec::len).sum());
-        for some in all {
-            records.extend(some);
-        }
-        CompiledIndex::compile(records)
+        let reader = &mut session.reader;
+        (documents.iter())
+            .map(|(name, document)| document.take_records(name, reader).unwrap_or_default())
+            .collect()
     }
 
     /// Where an index is kept.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use pkgres_files::{
     FileError, Follow, RealFileSystem, lock_file, make_folder, map_file, read_file,
-    write_cache_file, write_private_file,
+    write_cache_file, write_cache_pieces, write_private_file,
 };
 use pkgres_manifest::{ClassName, PackageName};
 
@@ -140,7 +140,7 @@ pub(super) fn write_kept(
     documents: &[(PackageName, Arc<Document>, bool)],
 ) {
     let mut places: HashMap<PackageName, u32> = HashMap::new();
-    let mut length = 0;
+    let mut listed: Vec<&[u8]> = Vec::with_capacity(documents.len());
     for (name, document, is_current) in documents {
         // What was never read is not known to require anything, and read when it is asked for.
         let Some(requires) = document.known_requires() else {
@@ -160,21 +160,14 @@ pub(super) fn write_kept(
             is_current: *is_current,
             requires,
         });
-        length += document.bytes.len();
+        listed.push(&document.bytes);
     }
     address.as_str().clone_into(&mut header.address);
     let header = serde_json::to_vec(&header).expect("texts and numbers are valid JSON");
-    let mut file = Vec::with_capacity(header.len() + length + 66);
-    file.extend_from_slice(Digest::of(&header).to_string().as_bytes());
-    file.push(b'\n');
-    file.extend_from_slice(&header);
-    file.push(b'\n');
-    for (_, document, _) in documents {
-        if document.known_requires().is_some() {
-            file.extend_from_slice(&document.bytes);
-        }
-    }
-    let _ = write_cache_file(&RealFileSystem, &folder.join(DOCUMENTS), &file);
+    let digest = Digest::of(&header).to_string();
+    let head = [digest.as_bytes(), b"\n", &header, b"\n"];
+    let pieces = head.into_iter().chain(listed);
+    let _ = write_cache_pieces(&RealFileSystem, &folder.join(DOCUMENTS), pieces);
 }
 
 impl Header {

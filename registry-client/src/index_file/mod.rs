@@ -277,7 +277,7 @@ impl IndexFileRegistry {
             return None;
         }
         records.dedup_by(|next, kept| is_same(next, kept));
-        Some(CompiledIndex::compile(records))
+        Some(CompiledIndex::compile(&records))
     }
 
     /// Where the lines of each package stand.
@@ -558,10 +558,11 @@ impl Registry for IndexFileRegistry {
             // What is wrong with a line is not what is asked for here.
             self.records_of(package.as_str()).ok().flatten()
         });
-        let classes = records
-            .flatten()
-            .flat_map(|record| record.classes.unwrap_or_default());
-        let names: BTreeSet<ClassName> = classes.map(|class| class.name).collect();
+        let mut names: BTreeSet<ClassName> = BTreeSet::new();
+        for record in records.flatten() {
+            let classes = record.classes.iter().flatten();
+            names.extend(classes.map(|class| class.name.clone()));
+        }
         names.into_iter().collect()
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use pkgres_manifest::sha256;
+use pkgres_manifest::{from_hexadecimal, sha256};
 
 use super::Malformed;
 
@@ -47,25 +47,6 @@ impl Digest {
         let digits = tag.strip_prefix('"')?.strip_suffix('"')?;
         Self::parse(digits).ok()
     }
-}
-
-/// Fills `bytes` from twice as many lower case hexadecimal digits; says whether there were any.
-pub(super) fn from_hexadecimal(text: &str, bytes: &mut [u8]) -> bool {
-    let digit = |character: u8| match character {
-        b'0'..=b'9' => Some(character - b'0'),
-        b'a'..=b'f' => Some(character - b'a' + 10),
-        _ => None,
-    };
-    if text.len() != bytes.len() * 2 {
-        return false;
-    }
-    for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-        let (Some(high), Some(low)) = (digit(pair[0]), digit(pair[1])) else {
-            return false;
-        };
-        *byte = high << 4 | low;
-    }
-    true
 }
 
 /// The two digits of a byte.

@@ -69,9 +69,14 @@ impl IndexDocument {
                 Escaped::new(shown)
             )));
         }
-        let lines = memchr::memchr_iter(b'\n', bytes).count();
+        let ends = memchr::memchr_iter(b'\n', bytes);
+        let lines = ends.clone().count();
         let mut records: Vec<IndexRecord> = Vec::with_capacity(lines.min(MAX_ROOM));
-        for (at, line) in text.lines().enumerate() {
+        let mut begin = 0;
+        for (at, end) in ends.enumerate() {
+            let line = &text[begin..end];
+            let line = line.strip_suffix('\r').unwrap_or(line);
+            begin = end + 1;
             // Only a message needs the text, which can be long, again.
             let locate = |span: Span| {
                 let before = "\n".repeat(at);

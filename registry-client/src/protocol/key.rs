@@ -3,9 +3,10 @@
 use std::fmt;
 
 use ed25519_dalek::Signer as _;
+use pkgres_manifest::from_hexadecimal;
 
 use super::Malformed;
-use super::digest::{from_hexadecimal, write_hexadecimal};
+use super::digest::write_hexadecimal;
 
 /// What the text of a key begins with.
 const ALGORITHM: &str = "ed25519:";

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use super::digest::{from_hexadecimal, write_hexadecimal};
+use pkgres_manifest::from_hexadecimal;
+
+use super::digest::write_hexadecimal;
 use super::{Digest, Malformed, PublicKey, SigningKey};
 
 /// The state of an index: what is signed.

@@ -3,12 +3,11 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::header::{self, HeaderName, HeaderValue};
-use http::{Method, Response, StatusCode};
+use http::{HeaderMap, Method, Response, StatusCode};
 use percent_encoding::percent_decode_str;
 use pkgres_manifest::diagnostic::Escaped;
 
@@ -18,12 +17,12 @@ use super::query::Query;
 use super::refuse::{keep_private, refuse};
 use super::reply::{Pieces, Reply};
 use super::request::Request;
+use super::request_id::RequestIds;
 use super::route::{self, Access, Handler, Route, Surface, Takes};
 use super::{
     Microversion, blobs, catalog, conditional, index, microversion, native, negotiate, operations,
     pages, read_body,
 };
-use crate::environment::hexadecimal;
 use crate::index::Document;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::Registry;
@@ -46,15 +45,20 @@ const VERSION: HeaderName = HeaderName::from_static(microversion::HEADER);
 /// The size of a JSON document that is sent to the API.
 const JSON_BYTES: u64 = 1 << 20;
 
+/// What is asked, apart from the body.
+struct Asked {
+    method: Method,
+    uri: http::Uri,
+    headers: Arc<HeaderMap>,
+}
+
 /// Answers requests.
 pub struct Service {
     pub(crate) registry: Arc<Registry>,
     pub(crate) metrics: Metrics,
     pub(crate) config: Document,
     identifier: Identifier,
-    /// What request ids are made of: random digits of this process, and a counter.
-    seed: String,
-    requests: AtomicU64,
+    identities: RequestIds,
     body_patience: Duration,
 }
 
@@ -65,8 +69,7 @@ impl Service {
             config: Document::new(registry.config().to_json()),
             metrics: Metrics::new(),
             identifier: Identifier::default(),
-            seed: hexadecimal(&registry.environment.random::<8>()),
-            requests: AtomicU64::new(0),
+            identities: RequestIds::new(registry.environment.random()),
             registry,
             body_patience,
         }
@@ -79,8 +82,15 @@ impl Service {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let started = Instant::now();
-        let id = self.next_id();
-        let (parts, body) = request.into_parts();
+        let id = self.identities.next();
+        let (mut parts, body) = request.into_parts();
+        // Handlers look at them, too.
+        let headers = Arc::new(std::mem::take(&mut parts.headers));
+        let parts = Asked {
+            method: parts.method,
+            uri: parts.uri,
+            headers,
+        };
         let path = parts.uri.path();
         let path = path.strip_prefix('/').unwrap_or(path);
         let (surface, found) =
@@ -94,20 +104,18 @@ impl Service {
         let version = *requested.as_ref().unwrap_or(&Microversion::OLDEST);
         let name = found.as_ref().map_or("", |(route, _)| route.path);
         let outcome = self
-            .settle(&parts, body, (surface, found), requested, &id)
+            .settle(&parts, body, (surface, found), requested, id.as_str())
             .await;
         let mut reply = match outcome {
             Ok(reply) => reply,
-            Err(problem) => refuse(surface, &problem, &id),
+            Err(problem) => refuse(surface, &problem, id.as_str()),
         };
         let headers = &mut reply.headers;
         if surface.has_microversions {
             headers.insert(VERSION, version.header());
             headers.append(header::VARY, HeaderValue::from_static(microversion::HEADER));
         }
-        if let Ok(value) = HeaderValue::from_str(&id) {
-            headers.insert(REQUEST_ID, value);
-        }
+        headers.insert(REQUEST_ID, id.header());
         headers.insert(
             header::X_CONTENT_TYPE_OPTIONS,
             HeaderValue::from_static("nosniff"),
@@ -117,7 +125,7 @@ impl Service {
         }
         let taken = started.elapsed();
         self.metrics.count(name, &parts.method, reply.status, taken);
-        tell(&parts, &reply, &id, taken);
+        tell(&parts, &reply, id.as_str(), taken);
         reply.into_response()
     }
 
@@ -126,23 +134,9 @@ impl Service {
         self.identifier.forget();
     }
 
-    fn next_id(&self) -> String {
-        let number = self.requests.fetch_add(1, Ordering::Relaxed);
-        // The form of a UUID of version four, which logs are searched by.
-        let seed = &self.seed;
-        format!(
-            "req-{}-{}-4{}-8{:03x}-{:012x}",
-            &seed[..8],
-            &seed[8..12],
-            &seed[12..15],
-            number >> 48 & 0xfff,
-            number & 0xffff_ffff_ffff
-        )
-    }
-
     async fn settle<B>(
         self: &Arc<Self>,
-        parts: &http::request::Parts,
+        parts: &Asked,
         body: B,
         (surface, found): (&'static Surface, Option<(&'static Route, Vec<&str>)>),
         requested: Result<Microversion, Problem>,
@@ -160,9 +154,10 @@ impl Service {
             Problem::new(ProblemCode::NoSuchAddress, detail)
         };
         let version = requested?;
+        let found = found.filter(|(route, _)| route.is_in(version));
         let (route, raw) = found.ok_or_else(nothing)?;
-        let allow = route.allow(version).ok_or_else(nothing)?;
         if parts.method == Method::OPTIONS {
+            let allow = route.allow(version);
             return Ok(Reply::empty(StatusCode::NO_CONTENT).header(header::ALLOW, allow));
         }
         let method = if parts.method == Method::HEAD {
@@ -171,6 +166,7 @@ impl Service {
             &parts.method
         };
         let Some(handler) = route.handler(method, version) else {
+            let allow = route.allow(version);
             let told = allow.to_str().unwrap_or_default();
             let method = Escaped::shortened(parts.method.as_str()).to_string();
             let detail = format!("the methods here are {told}, not {method}");
@@ -199,7 +195,7 @@ impl Service {
         let request = Request {
             parts: raw.into_iter().map(decoded).collect::<Result<_, _>>()?,
             query,
-            headers: parts.headers.clone(),
+            headers: Arc::clone(&parts.headers),
             body,
             actor,
         };
@@ -247,7 +243,7 @@ impl Service {
     async fn who(
         self: &Arc<Self>,
         access: Access,
-        parts: &http::request::Parts,
+        parts: &Asked,
     ) -> Result<Option<crate::access::Actor>, Problem> {
         let is_private = self.registry.settings.is_private;
         if access == Access::Everyone || (access == Access::Readers && !is_private) {
@@ -296,6 +292,9 @@ pub(super) fn expected(takes: Takes) -> Option<&'static str> {
 }
 
 fn decoded(part: &str) -> Result<String, Problem> {
+    if !part.contains('%') {
+        return Ok(part.to_owned());
+    }
     match percent_decode_str(part).decode_utf8() {
         Ok(text) => Ok(text.into_owned()),
         Err(_) => Err(Problem::new(
@@ -306,7 +305,7 @@ fn decoded(part: &str) -> Result<String, Problem> {
 }
 
 /// Logs a request. What others sent is shown through the escaping type.
-fn tell(parts: &http::request::Parts, reply: &Reply, id: &str, taken: Duration) {
+fn tell(parts: &Asked, reply: &Reply, id: &str, taken: Duration) {
     let status = reply.status.as_u16();
     let path = parts.uri.path();
     let millis = taken.as_millis();

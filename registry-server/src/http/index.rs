@@ -12,7 +12,6 @@ use super::refuse::errors_document;
 use super::reply::{JSON, NO_CACHE, Reply};
 use super::request::Request;
 use super::route::{GET, Handler, Route, Surface, Takes};
-use crate::index::InMemory;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::no_such_package;
 
@@ -25,14 +24,17 @@ pub(crate) const SURFACE: Surface = Surface {
                 summary: "All releases of a package",
                 gives: LINES_MEDIA_TYPE,
                 quick: Some(|service, request| {
-                    let name = match escaped_name(request.part(0)) {
-                        Ok(name) => name,
-                        Err(problem) => return Some(Err(problem)),
-                    };
-                    match service.registry.node.package_in_memory(&name) {
-                        InMemory::Here(document) => Some(Ok(Reply::document(LINES, &document))),
-                        InMemory::Absent => Some(Err(no_such_package(&name))),
-                        InMemory::Elsewhere => None,
+                    let node = &service.registry.node;
+                    let text = request.part(0);
+                    // Whatever the registry has is a name, and need not be looked at as one.
+                    let known = unescape_name(text).and_then(|name| node.package_in_memory(&name));
+                    if let Some(document) = known {
+                        return Some(Ok(Reply::document(LINES, &document)));
+                    }
+                    match escaped_name(text) {
+                        Err(problem) => Some(Err(problem)),
+                        Ok(name) if node.has_package(&name) => None,
+                        Ok(name) => Some(Err(no_such_package(&name))),
                     }
                 }),
                 run: |service, request| {

@@ -26,6 +26,7 @@ mod read_body;
 mod refuse;
 mod reply;
 mod request;
+mod request_id;
 mod route;
 
 pub use dispatch::Service;

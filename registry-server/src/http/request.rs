@@ -1,5 +1,7 @@
 //! A request as handlers see it: everything about it was checked that the table says.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use http::HeaderMap;
 use pkgres_manifest::diagnostic::Escaped;
@@ -15,7 +17,7 @@ pub(crate) struct Request {
     /// What stands for the parts in braces of the address, in their order.
     pub(crate) parts: Vec<String>,
     pub(crate) query: Query,
-    pub(crate) headers: HeaderMap,
+    pub(crate) headers: Arc<HeaderMap>,
     pub(crate) body: Bytes,
     /// Who asks, where the table says that this has to be known.
     pub(crate) actor: Option<Actor>,

@@ -151,8 +151,13 @@ impl Route {
             .find(|handler| handler.method == *method && handler.is_in(version))
     }
 
-    /// The value of `Allow` in a microversion; nothing if there is no address in it.
-    pub(crate) fn allow(&self, version: Microversion) -> Option<HeaderValue> {
+    /// Whether there is the address in a microversion.
+    pub(crate) fn is_in(&self, version: Microversion) -> bool {
+        self.handlers.iter().any(|handler| handler.is_in(version))
+    }
+
+    /// The value of `Allow` in a microversion that has the address.
+    pub(crate) fn allow(&self, version: Microversion) -> HeaderValue {
         let mut methods: Vec<&str> = Vec::new();
         for handler in self
             .handlers
@@ -164,25 +169,28 @@ impl Route {
                 methods.push("HEAD");
             }
         }
-        if methods.is_empty() {
-            return None;
-        }
         methods.push("OPTIONS");
-        HeaderValue::from_str(&methods.join(", ")).ok()
+        HeaderValue::from_str(&methods.join(", ")).expect("methods can stand in a header")
     }
 }
 
-/// The surface and the route of a path without its leading slash. There is always a surface, for
-/// errors have to look like something.
-pub(crate) fn find<'path>(
-    surfaces: &'static [&'static Surface],
-    path: &'path str,
-) -> (&'static Surface, Option<(&'static Route, Vec<&'path str>)>) {
+/// The surface of a path without its leading slash. There always is one, for errors have to look
+/// like something.
+pub(crate) fn surface(surfaces: &'static [&'static Surface], path: &str) -> &'static Surface {
     let mut surface = surfaces[0];
     for other in &surfaces[1..] {
         if path.starts_with(other.prefix) && other.prefix.len() > surface.prefix.len() {
             surface = other;
         }
     }
+    surface
+}
+
+/// The surface and the route of a path without its leading slash.
+pub(crate) fn find<'path>(
+    surfaces: &'static [&'static Surface],
+    path: &'path str,
+) -> (&'static Surface, Option<(&'static Route, Vec<&'path str>)>) {
+    let surface = surface(surfaces, path);
     (surface, surface.find(path))
 }

@@ -14,6 +14,6 @@ mod snapshot;
 mod state;
 
 pub(crate) use document::Document;
-pub(crate) use node::{InMemory, Node};
+pub(crate) use node::Node;
 pub(crate) use render::{render, render_removal};
 pub(crate) use snapshot::Signer;

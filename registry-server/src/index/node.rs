@@ -17,16 +17,6 @@ use crate::store::documents::{self, Kind};
 /// How often a document is looked for again that was rendered anew meanwhile.
 const ATTEMPTS: usize = 8;
 
-/// What memory knows of a document.
-pub(crate) enum InMemory {
-    /// It is here.
-    Here(Arc<Document>),
-    /// There is none.
-    Absent,
-    /// There is one, but not in memory.
-    Elsewhere,
-}
-
 /// What a node holds of the index.
 pub(crate) struct Node {
     database: Arc<Database>,
@@ -87,15 +77,16 @@ impl Node {
         Ok(next)
     }
 
-    /// The index document of a package as far as memory knows. Does not block.
-    pub(crate) fn package_in_memory(&self, name: &PackageName) -> InMemory {
-        match self.state().package(name) {
-            Some((_, entry)) => match self.cache.get(&entry.digest) {
-                Some(document) => InMemory::Here(document),
-                None => InMemory::Elsewhere,
-            },
-            None => InMemory::Absent,
-        }
+    /// The index document of a package of this name, if there is one and it is in memory. Does not
+    /// block.
+    pub(crate) fn package_in_memory(&self, name: &str) -> Option<Arc<Document>> {
+        let digest = self.state().digest(name)?;
+        self.cache.get(&digest)
+    }
+
+    /// Whether there is a package. Does not block.
+    pub(crate) fn has_package(&self, name: &PackageName) -> bool {
+        self.state().package(name).is_some()
     }
 
     /// The index document of a package.

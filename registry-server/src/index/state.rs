@@ -126,6 +126,13 @@ impl State {
         self.packages.binary_search_by(|entry| entry.name.cmp(name))
     }
 
+    /// The digest of the document of a package of this name, if there is one.
+    pub(crate) fn digest(&self, name: &str) -> Option<Digest> {
+        let compare = |entry: &Arc<Entry>| entry.name.as_str().cmp(name);
+        let at = self.packages.binary_search_by(compare).ok()?;
+        Some(self.packages[at].digest)
+    }
+
     fn class_at(&self, class: &ClassName) -> Result<usize, usize> {
         self.classes.binary_search_by(|(known, _)| known.cmp(class))
     }

@@ -66,7 +66,7 @@ impl Registry {
                         Location::new(&SourceText::new("index document", line), span)
                     })
                     .map_err(Problem::internal)?;
-                note(&mut newest, record, classes);
+                note(&mut newest, &record, classes);
             }
             for ((parent, class), version) in newest {
                 found.of.entry(parent).or_default().push(Extender {
@@ -86,16 +86,17 @@ impl Registry {
 /// Notes what a release extends. Lines are in the order of versions: the last one is the newest.
 fn note(
     newest: &mut BTreeMap<(ClassName, ClassName), Version>,
-    record: IndexRecord,
+    record: &IndexRecord,
     classes: &BTreeSet<ClassName>,
 ) {
     if record.yanked {
         return;
     }
-    for class in record.classes.unwrap_or_default() {
-        for parent in class.extends {
-            if classes.contains(&parent) {
-                newest.insert((parent, class.name.clone()), record.version.clone());
+    for class in record.classes.iter().flatten() {
+        for parent in &class.extends {
+            if classes.contains(parent) {
+                let pair = (parent.clone(), class.name.clone());
+                newest.insert(pair, record.version.clone());
             }
         }
     }

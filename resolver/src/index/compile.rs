@@ -1,10 +1,12 @@
 //! Preparing releases for solving.
 
+use std::fmt::Write as _;
 use std::hash::Hash;
 use std::ops::Range;
 
+use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{
-    ArtifactDigest, ClassName, IndexRecord, IndexedClass, PackageName, Spec, Version,
+    ArtifactDigest, ClassName, IndexRecord, IndexedClass, PackageName, Shared, Spec, Version,
 };
 use rustc_hash::FxHashMap;
 
@@ -19,16 +21,17 @@ pub(super) const DIGEST_BYTES: usize = 33;
 const ARCHIVE: u8 = 0;
 const TREE: u8 = 1;
 
-pub(super) fn compile(mut records: Vec<IndexRecord>) -> CompiledIndex {
+pub(super) fn compile(mut records: Vec<&IndexRecord>) -> CompiledIndex {
     sort(&mut records);
-    let names = Numbered::sorted(records.iter().flat_map(|record| {
-        let required = record.requirements.iter();
-        std::iter::once(&record.name).chain(required.map(|requirement| &requirement.package))
-    }));
-    let class_names = Numbered::sorted(records.iter().flat_map(|record| {
-        let classes = record.classes.iter().flatten();
-        classes.flat_map(|class| std::iter::once(&class.name).chain(&class.extends))
-    }));
+    let required = other_than_before(records.iter().map(|record| &record.requirements));
+    let required = required.flatten().map(|requirement| &requirement.package);
+    let own = other_than_before(records.iter().map(|record| &record.name));
+    let names = Numbered::sorted(own.chain(required));
+    let classes_of = other_than_before(records.iter().map(|record| &record.classes));
+    let class_names = Numbered::sorted(
+        (classes_of.flatten().flatten())
+            .flat_map(|class| std::iter::once(&class.name).chain(&class.extends)),
+    );
     let packages = package_ranges(&records, &names);
     let mut compiler = Compiler {
         packages: &packages,
@@ -52,8 +55,8 @@ pub(super) fn compile(mut records: Vec<IndexRecord>) -> CompiledIndex {
 }
 
 /// Sorts records by name and version and drops those whose version stands twice.
-fn sort(records: &mut Vec<IndexRecord>) {
-    let key = |record: &IndexRecord, other: &IndexRecord| {
+fn sort(records: &mut Vec<&IndexRecord>) {
+    let key = |record: &&IndexRecord, other: &&IndexRecord| {
         (&record.name, &record.version).cmp(&(&other.name, &other.version))
     };
     let is_ascending = records
@@ -68,6 +71,15 @@ fn sort(records: &mut Vec<IndexRecord>) {
             .then_with(|| one.to_line().cmp(&two.to_line()))
     });
     records.dedup_by(|next, kept| next.name == kept.name && next.version == kept.version);
+}
+
+/// Leaves out what is the same as the one before: most releases require what the release before
+/// requires, and have its classes.
+fn other_than_before<'records, T: PartialEq + 'records>(
+    all: impl Iterator<Item = &'records T>,
+) -> impl Iterator<Item = &'records T> {
+    let mut before = None;
+    all.filter(move |item| before.replace(*item) != Some(*item))
 }
 
 /// Things that are numbered in their order.
@@ -122,7 +134,10 @@ impl<'records, T: Ord + Hash> Numbered<'records, T> {
 }
 
 /// For each name the positions of its records.
-fn package_ranges(records: &[IndexRecord], names: &Numbered<'_, PackageName>) -> Vec<Range<usize>> {
+fn package_ranges(
+    records: &[&IndexRecord],
+    names: &Numbered<'_, PackageName>,
+) -> Vec<Range<usize>> {
     let mut ranges = Vec::with_capacity(names.items.len());
     let mut at = 0;
     for name in &names.items {
@@ -138,7 +153,7 @@ fn package_ranges(records: &[IndexRecord], names: &Numbered<'_, PackageName>) ->
 
 struct Compiler<'records> {
     packages: &'records [Range<usize>],
-    records: &'records [IndexRecord],
+    records: &'records [&'records IndexRecord],
     specs: FxHashMap<&'records str, u32>,
     spec_texts: ListsBuilder<u8>,
     spec_flags: Vec<u8>,
@@ -161,22 +176,41 @@ impl<'records> Compiler<'records> {
     fn edges(&mut self, index: &mut CompiledIndex, names: &Numbered<'_, PackageName>) {
         let mut edges: ListsBuilder<EdgeNumbers> = ListsBuilder::new();
         let mut words: Vec<u64> = Vec::new();
-        let mut locations = Vec::new();
+        // Nothing that comes from an index has one.
+        let lists = other_than_before(self.records.iter().map(|record| &record.requirements));
+        let has_locations = lists.flatten().any(|one| one.location.is_some());
+        let mut locations: Vec<Option<Location>> = Vec::new();
         for package in self.packages {
             let mut own: Vec<Group> = Vec::new();
             let count = to_u32(package.len());
             let first = edges.items.len();
+            let mut begin = first;
+            let mut before = &Shared::new();
             for (position, record) in (0_u32..).zip(&self.records[package.clone()]) {
-                for requirement in &record.requirements {
-                    let target = names.number(&requirement.package);
-                    let spec = self.spec(&requirement.spec);
-                    let allowed = self.allowed(target, spec, &requirement.spec);
-                    let group = self.group(&mut own, target, spec, allowed, count);
-                    let owner = &mut own[group as usize].owners[position as usize / 64];
-                    *owner |= 1 << (position % 64);
-                    edges.items.push([target, spec, group]);
-                    locations.push(requirement.location.clone());
+                let last = begin..edges.items.len();
+                begin = last.end;
+                if record.requirements == *before {
+                    edges.items.extend_from_within(last.clone());
+                    if has_locations {
+                        locations.extend_from_within(last);
+                    }
+                } else {
+                    for requirement in &record.requirements {
+                        let target = names.number(&requirement.package);
+                        let spec = self.spec(&requirement.spec);
+                        let allowed = self.allowed(target, spec, &requirement.spec);
+                        let group = self.group(&mut own, target, spec, allowed, count);
+                        edges.items.push([target, spec, group]);
+                        if has_locations {
+                            locations.push(requirement.location.clone());
+                        }
+                    }
                 }
+                for [_, _, group] in &edges.items[begin..] {
+                    let owners = &mut own[*group as usize].owners;
+                    owners[position as usize / 64] |= 1 << (position % 64);
+                }
+                before = &record.requirements;
                 edges.end();
             }
             let places: Vec<u32> = (own.iter())
@@ -186,9 +220,7 @@ impl<'records> Compiler<'records> {
                 *group = places[*group as usize];
             }
         }
-        if locations.iter().any(Option::is_some) {
-            index.locations = locations;
-        }
+        index.locations = locations;
         index.edges = edges.finish();
         index.words = words.into();
     }
@@ -280,14 +312,17 @@ pub(crate) fn fill(words: &mut [u64], range: Range<usize>) {
     }
 }
 
-fn releases(index: &mut CompiledIndex, records: &[IndexRecord], packages: &[Range<usize>]) {
+fn releases(index: &mut CompiledIndex, records: &[&IndexRecord], packages: &[Range<usize>]) {
     let mut first_release: Vec<u32> = packages.iter().map(|range| to_u32(range.start)).collect();
     first_release.push(to_u32(records.len()));
     index.first_release = first_release.into();
     let mut versions = ListsBuilder::new();
+    let mut text = String::new();
     let mut flags = Vec::with_capacity(records.len());
     for record in records {
-        versions.text(&record.version.to_string());
+        text.clear();
+        write!(text, "{}", record.version).expect("texts take everything");
+        versions.text(&text);
         let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
         flags.push(
             flag(record.yanked, YANKED)
@@ -306,10 +341,10 @@ fn releases(index: &mut CompiledIndex, records: &[IndexRecord], packages: &[Rang
     index.versions = Texts(versions.finish());
     index.release_flags = flags.into();
     if records.iter().any(|record| record.digest.is_some()) {
-        let digests: Vec<u8> = records
-            .iter()
-            .flat_map(|record| digest_bytes(record.digest.as_ref()))
-            .collect();
+        let mut digests: Vec<u8> = Vec::with_capacity(records.len() * DIGEST_BYTES);
+        for record in records {
+            digests.extend_from_slice(&digest_bytes(record.digest.as_ref()));
+        }
         index.digests = digests.into();
     }
 }
@@ -335,7 +370,7 @@ pub(super) fn digest_from(bytes: &[u8]) -> ArtifactDigest {
     }
 }
 
-fn classes(index: &mut CompiledIndex, records: &[IndexRecord], names: &Numbered<'_, ClassName>) {
+fn classes(index: &mut CompiledIndex, records: &[&IndexRecord], names: &Numbered<'_, ClassName>) {
     /// The columns of the tables, and of their classes.
     struct Tables {
         classes: ListsBuilder<u32>,
@@ -352,7 +387,13 @@ fn classes(index: &mut CompiledIndex, records: &[IndexRecord], names: &Numbered<
     // Most releases have the classes of the release before.
     let mut known: FxHashMap<Vec<u32>, u32> = FxHashMap::default();
     let mut numbers: Vec<u32> = Vec::with_capacity(records.len());
+    let mut before = None;
     for record in records {
+        if let (Some(number), true) = (numbers.last(), before == Some(&record.classes)) {
+            numbers.push(*number);
+            continue;
+        }
+        before = Some(&record.classes);
         let Some(classes) = &record.classes else {
             numbers.push(0);
             continue;

@@ -111,8 +111,8 @@ pub(crate) fn width(count: u32) -> usize {
 impl CompiledIndex {
     /// Prepares the releases of packages. Of several releases that differ in build metadata
     /// alone, the one is kept whose metadata is the least as text.
-    pub fn compile(records: Vec<IndexRecord>) -> Self {
-        compile::compile(records)
+    pub fn compile<'record>(records: impl IntoIterator<Item = &'record IndexRecord>) -> Self {
+        compile::compile(records.into_iter().collect())
     }
 
     /// The packages that have a release which defines a class for others, sorted.

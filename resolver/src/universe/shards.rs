@@ -260,7 +260,7 @@ impl Universe {
         }
         let name = self.name(package).clone();
         self.note_too_new(&name, &records);
-        let shard = self.add_shard(source, Arc::new(CompiledIndex::compile(records)));
+        let shard = self.add_shard(source, Arc::new(CompiledIndex::compile(&records)));
         let index = Arc::clone(&self.shards[shard as usize].index);
         let number = index.find(name.as_str()).expect("the records are of it");
         self.shards[shard as usize].packages[number as usize] = package.0 + 1;

@@ -195,6 +195,6 @@ pub(super) fn drop_class(record: &mut IndexRecord, name: &str) -> bool {
         return false;
     };
     let before = classes.len();
-    classes.retain(|other| other.name != name);
+    classes.to_mut().retain(|other| other.name != name);
     classes.len() < before
 }

@@ -116,14 +116,18 @@ pub(super) fn find<'path>(
     path: &'path str,
     headers: &HeaderMap,
 ) -> Option<(&'static Surface, Option<Found<'path>>)> {
-    let prefers_pages = negotiate::prefers(headers, HTML, "application/json");
     let first = path.split('/').next().unwrap_or_default();
-    let is_page = !first.is_empty()
-        && ROUTES
-            .iter()
-            .any(|route| route.path.split('/').next() == Some(first));
-    let is_for_us = is_page || (prefers_pages && is_free(path, first));
-    if !is_for_us {
+    let begins = |route: &Route| {
+        let rest = route.path.strip_prefix(first);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let is_page = !first.is_empty() && ROUTES.iter().any(begins);
+    // Most requests are for the index, and know what they want.
+    if !is_page && !is_free(path, first) {
+        return None;
+    }
+    let prefers_pages = negotiate::prefers(headers, HTML, "application/json");
+    if !is_page && !prefers_pages {
         return None;
     }
     let surface = if prefers_pages {
@@ -137,7 +141,7 @@ pub(super) fn find<'path>(
 
 /// Whether an address belongs to no API.
 fn is_free(path: &str, first: &str) -> bool {
-    let (surface, _) = route::find(SURFACES, path);
+    let surface = route::surface(SURFACES, path);
     path.is_empty() || (surface.prefix.is_empty() && first != "v1")
 }
 

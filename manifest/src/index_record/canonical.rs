@@ -1,0 +1,323 @@
+//! Reading lines that are written as [`IndexRecord::to_line`] writes them.
+//!
+//! Nearly all lines are, and then nothing has to be looked for: each key stands in its place.
+//! Releases of one package also tend to require the same and to have the same classes, so that a
+//! value in the very letters of the one before is not read again. A line that differs in anything
+//! is left to the reader of JSON, which alone knows what is wrong with a line.
+
+use std::sync::Arc;
+
+use serde::de::value::Error;
+
+use super::read::{IndexReader, Requirements};
+use super::{IndexRecord, IndexedClass};
+use crate::digest::ArtifactDigest;
+use crate::name::{ClassName, PackageName};
+use crate::package::Requirement;
+use crate::shared::Shared;
+use crate::version::Version;
+
+/// What the last line had.
+#[derive(Debug, Default)]
+pub(super) struct Last {
+    name: Option<PackageName>,
+    format: Option<Arc<str>>,
+    requirements: Remembered<Shared<Requirement>>,
+    classes: Remembered<Shared<IndexedClass>>,
+}
+
+/// A value and the text that it was read from.
+#[derive(Debug, Default)]
+struct Remembered<T> {
+    text: String,
+    value: T,
+}
+
+impl<T: Clone> Remembered<T> {
+    /// The value at the beginning of a text. It ends with the bracket that its first one belongs
+    /// to, so that whatever begins with the same letters begins with the same value.
+    fn value<'line>(
+        &mut self,
+        rest: &mut Rest<'line>,
+        read: impl FnOnce(&mut Rest<'line>) -> Option<T>,
+    ) -> Option<T> {
+        if !self.text.is_empty() && rest.skip(&self.text).is_some() {
+            return Some(self.value.clone());
+        }
+        let begin = rest.0;
+        let value = read(rest)?;
+        self.text.clear();
+        self.text.push_str(&begin[..begin.len() - rest.0.len()]);
+        self.value = value.clone();
+        Some(value)
+    }
+}
+
+/// The record of a line, unless the line is written in another way or not right.
+pub(super) fn read(reader: &mut IndexReader, line: &str) -> Option<IndexRecord> {
+    let mut last = std::mem::take(&mut reader.last);
+    let record = read_with(reader, &mut last, line);
+    reader.last = last;
+    record
+}
+
+fn read_with(reader: &mut IndexReader, last: &mut Last, line: &str) -> Option<IndexRecord> {
+    let rest = &mut Rest(line);
+    rest.skip(r#"{"name":"#)?;
+    let text = rest.word()?;
+    let name = match &last.name {
+        Some(name) if name.as_str() == text => name.clone(),
+        _ => reader.package(text).ok()?,
+    };
+    last.name = Some(name.clone());
+    rest.skip(r#","version":"#)?;
+    let version = Version::parse(rest.word()?).ok()?;
+    let mut record = IndexRecord::new(name, version);
+    if rest.skip(r#","format":"#).is_some() {
+        let text = rest.text()?;
+        if last.format.as_deref() != Some(text) {
+            last.format = Some(text.into());
+        }
+        record.format.clone_from(&last.format);
+    }
+    if rest.skip(r#","require":"#).is_some() {
+        let read = |rest: &mut Rest<'_>| requirements(reader, rest).map(Shared::from);
+        record.requirements = last.requirements.value(rest, read)?;
+    }
+    if rest.skip(r#","classes":"#).is_some() {
+        let read = |rest: &mut Rest<'_>| classes(reader, rest, false).map(Shared::from);
+        let mut all = last.classes.value(rest, read)?;
+        if rest.skip(r#","internal":"#).is_some() {
+            let internal = classes(reader, rest, true)?;
+            let all = all.to_mut();
+            all.extend(internal);
+            sort(all)?;
+        }
+        record.classes = Some(all);
+    }
+    if rest.skip(r#","sha256":"#).is_some() {
+        record.digest = Some(ArtifactDigest::parse(rest.word()?).ok()?);
+    }
+    if rest.skip(r#","size":"#).is_some() {
+        record.size = Some(rest.number()?);
+    }
+    if rest.skip(r#","yanked":true"#).is_some() {
+        record.yanked = true;
+    }
+    if rest.skip(r#","published":"#).is_some() {
+        record.published = Some(rest.text()?.to_owned());
+    }
+    let requires_itself = (record.requirements.iter()).any(|one| one.package == record.name);
+    (rest.0 == "}" && !requires_itself).then_some(record)
+}
+
+/// What is left of a line.
+struct Rest<'line>(&'line str);
+
+impl<'line> Rest<'line> {
+    /// Passes over a text that has to come next.
+    fn skip(&mut self, text: &str) -> Option<()> {
+        self.0 = self.0.strip_prefix(text)?;
+        Some(())
+    }
+
+    /// A text in quotes, for a reader that takes neither backslashes nor control characters.
+    fn word(&mut self) -> Option<&'line str> {
+        self.skip("\"")?;
+        let end = memchr::memchr(b'"', self.0.as_bytes())?;
+        let text = &self.0[..end];
+        self.0 = &self.0[end + 1..];
+        Some(text)
+    }
+
+    /// Any text in quotes without escapes.
+    fn text(&mut self) -> Option<&'line str> {
+        let text = self.word()?;
+        // Without stopping at the first one, so that many are looked at together.
+        let is_special = |byte: &u8| *byte == b'\\' || *byte < b' ';
+        let special = text
+            .as_bytes()
+            .iter()
+            .filter(|byte| is_special(byte))
+            .count();
+        (special == 0).then_some(text)
+    }
+
+    /// A number without sign, point and exponent.
+    fn number(&mut self) -> Option<u64> {
+        let is_digit = |byte: &u8| byte.is_ascii_digit();
+        let bytes = self.0.as_bytes();
+        let length = bytes.iter().take_while(|byte| is_digit(byte)).count();
+        let (digits, rest) = self.0.split_at(length);
+        let is_written_so = !(digits.len() > 1 && digits.starts_with('0'))
+            && (rest.starts_with(',') || rest.starts_with('}'));
+        self.0 = rest;
+        digits.parse().ok().filter(|_| is_written_so)
+    }
+
+    /// A list that is not empty.
+    fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+        self.skip("[")?;
+        let mut items = vec![item(self)?];
+        while self.skip(",").is_some() {
+            items.push(item(self)?);
+        }
+        self.skip("]")?;
+        Some(items)
+    }
+}
+
+fn requirements(reader: &mut IndexReader, rest: &mut Rest<'_>) -> Option<Vec<Requirement>> {
+    let requirements = rest.list(|rest| {
+        rest.skip("[")?;
+        let package = reader.package(rest.word()?).ok()?;
+        rest.skip(",")?;
+        let spec = reader.spec(rest.text()?).ok()?;
+        rest.skip("]")?;
+        Some(Requirement {
+            package,
+            spec,
+            location: None,
+        })
+    })?;
+    if requirements.len() > reader.limits.requirements {
+        return None;
+    }
+    Requirements::finish::<Error>(requirements).ok()
+}
+
+fn classes(
+    reader: &mut IndexReader,
+    rest: &mut Rest<'_>,
+    internal: bool,
+) -> Option<Vec<IndexedClass>> {
+    rest.skip("{")?;
+    let mut all = Vec::new();
+    if rest.skip("}").is_some() {
+        return Some(all);
+    }
+    loop {
+        let name = reader.class(rest.word()?).ok()?;
+        rest.skip(":{")?;
+        let (mut extends, mut uses) = (Vec::new(), Vec::new());
+        if rest.skip("\"extends\":").is_some() {
+            extends = class_names(reader, rest)?;
+            if rest.skip(",\"uses\":").is_some() {
+                uses = class_names(reader, rest)?;
+            }
+        } else if rest.skip("\"uses\":").is_some() {
+            uses = class_names(reader, rest)?;
+        }
+        rest.skip("}")?;
+        all.push(IndexedClass {
+            name,
+            internal,
+            extends,
+            uses,
+        });
+        if rest.skip("}").is_some() {
+            sort(&mut all)?;
+            return Some(all);
+        }
+        rest.skip(",")?;
+    }
+}
+
+/// Sorts classes by name; nothing if a name stands twice.
+fn sort(classes: &mut [IndexedClass]) -> Option<()> {
+    classes.sort_by(|one, two| one.name.cmp(&two.name));
+    let is_twice = |pair: &[IndexedClass]| pair[0].name == pair[1].name;
+    (!classes.windows(2).any(is_twice)).then_some(())
+}
+
+fn class_names(reader: &mut IndexReader, rest: &mut Rest<'_>) -> Option<Vec<ClassName>> {
+    let names = rest.list(|rest| reader.class(rest.word()?).ok())?;
+    let is_twice = |(at, name): (usize, &ClassName)| names[..at].contains(name);
+    (!names.iter().enumerate().any(is_twice)).then_some(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::{Location, SourceText};
+    use crate::limits::Limits;
+
+    const LINES: &[&str] = &[
+        r#"{"name":"a.B","version":"1.0.0"}"#,
+        r#"{"name":"a.B","version":"1.0.0-rc.1","format":"MuranoPL/1.4","require":[["a.C","1"],["a.D",">=1,<2"]],"sha256":"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad","size":12,"published":"2026-01-31T12:00:00Z"}"#,
+        r#"{"name":"a.B","version":"1.1.0","require":[["a.C","1"],["a.D",">=1,<2"]],"classes":{"a.B":{"extends":["a.C","a.D"],"uses":["a.E"]},"a.B2":{},"a.B3":{"uses":["a.B"]}},"internal":{"a.A":{"extends":["a.B"]}},"size":0,"yanked":true}"#,
+        r#"{"name":"a.B","version":"1.2.0","require":[["a.C","1"],["a.D",">=1,<2"]],"classes":{"a.B":{"extends":["a.C","a.D"],"uses":["a.E"]},"a.B2":{},"a.B3":{"uses":["a.B"]}},"size":7}"#,
+        r#"{"name":"a.C","version":"1.2.0","require":[["a.D",""]],"classes":{},"size":18446744073709551615}"#,
+    ];
+
+    fn read_json(reader: &mut IndexReader, line: &str) -> Result<IndexRecord, String> {
+        let locate = |span| Location::new(&SourceText::new("a line", line), span);
+        reader
+            .read_json(line, &locate)
+            .map_err(|error| error.to_string())
+    }
+
+    fn read_line(reader: &mut IndexReader, line: &str) -> Result<IndexRecord, String> {
+        let locate = |span| Location::new(&SourceText::new("a line", line), span);
+        reader
+            .read_line(line, &locate)
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_we_write_is_read_like_this() {
+        let mut reader = IndexReader::new(Limits::default());
+        for line in LINES.iter().chain(LINES) {
+            let record = read(&mut reader, line).expect("it is written as we write it");
+            assert_eq!(Ok(&record), read_json(&mut reader, line).as_ref());
+            assert_eq!(read(&mut reader, &record.to_line()), Some(record));
+        }
+    }
+
+    #[test]
+    fn it_makes_no_difference_to_what_is_read() {
+        let mut reader = IndexReader::new(Limits::default());
+        let mut plain = IndexReader::new(Limits::default());
+        let bytes = br#"",\:{}[]0a 1T"#.map(|byte| (byte as char).to_string());
+        let replacements = (bytes.iter().map(String::as_str)).chain(["", "\u{1}", "ä"]);
+        let replacements: Vec<&str> = replacements.collect();
+        for line in LINES {
+            for at in 0..line.len() {
+                for replacement in &replacements {
+                    // What was read before must not show.
+                    let _ = read_line(&mut reader, line);
+                    for rest in [at, at + 1] {
+                        let changed = format!("{}{replacement}{}", &line[..at], &line[rest..]);
+                        let expected = read_json(&mut plain, &changed);
+                        assert_eq!(read_line(&mut reader, &changed), expected, "{changed}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_wrong_however_it_is_written() {
+        let limits = Limits {
+            requirements: 2,
+            ..Limits::default()
+        };
+        let mut reader = IndexReader::new(limits.clone());
+        for wrong in [
+            r#"{"name":"a.B","version":"1.0.0","require":[["a.B","1"]]}"#,
+            r#"{"name":"a.B","version":"1.0.0","require":[["a.C","1"],["a.C","2"]]}"#,
+            r#"{"name":"a.B","version":"1.0.0","require":[["a.C","1"],["a.D","2"],["a.E","2"]]}"#,
+            r#"{"name":"a.B","version":"1.0.0","classes":{"a":{},"a":{}}}"#,
+            r#"{"name":"a.B","version":"1.0.0","classes":{"a":{}},"internal":{"a":{}}}"#,
+            r#"{"name":"a.B","version":"1.0.0","classes":{"a":{"extends":["b","b"]}}}"#,
+            r#"{"name":"a.B","version":"1.0.0","size":18446744073709551616}"#,
+            r#"{"name":"a.B","version":"1.0.0","size":01}"#,
+            r#"{"name":"a.B","version":"1.0.0","sha256":"00"}"#,
+            r#"{"name":"a.B","version":"1.0.0"}}"#,
+        ] {
+            let expected = read_json(&mut IndexReader::new(limits.clone()), wrong);
+            assert!(expected.is_err(), "{wrong}");
+            assert_eq!(read_line(&mut reader, wrong), expected);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Lists that many have in common.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
+/// A list that is cheap to clone, and compared at once with one that it was cloned from.
+///
+/// Releases of a package mostly require the same and have the same classes. Whoever changes a list
+/// gets one of their own.
+///
+/// ```
+/// use pkgres_manifest::Shared;
+///
+/// let one = Shared::from(vec![1, 2]);
+/// let mut other = one.clone();
+/// assert!(one.is_same(&other));
+/// other.to_mut().push(3);
+/// assert_eq!((&one[..], &other[..]), (&[1, 2][..], &[1, 2, 3][..]));
+/// ```
+#[derive(Clone)]
+pub struct Shared<T>(Option<Arc<Vec<T>>>);
+
+impl<T> Shared<T> {
+    /// A list without items, for which nothing is allocated.
+    pub const fn new() -> Self {
+        Self(None)
+    }
+
+    /// Whether one list is a clone of the other, or both are empty. Lists that are not may still
+    /// be equal.
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Some(one), Some(two)) => Arc::ptr_eq(one, two),
+            (one, two) => one.is_none() && two.is_none(),
+        }
+    }
+}
+
+impl<T: Clone> Shared<T> {
+    /// The list to change; it is copied first if others have it, too.
+    pub fn to_mut(&mut self) -> &mut Vec<T> {
+        Arc::make_mut(self.0.get_or_insert_default())
+    }
+}
+
+impl<T> Default for Shared<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> Deref for Shared<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        self.0.as_ref().map_or(&[], |items| items)
+    }
+}
+
+impl<T: Clone> DerefMut for Shared<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        self.to_mut()
+    }
+}
+
+impl<T: PartialEq> PartialEq for Shared<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.is_same(other) || self[..] == other[..]
+    }
+}
+
+impl<T: Eq> Eq for Shared<T> {}
+
+impl<T: fmt::Debug> fmt::Debug for Shared<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self[..], formatter)
+    }
+}
+
+impl<T> From<Vec<T>> for Shared<T> {
+    fn from(items: Vec<T>) -> Self {
+        Self((!items.is_empty()).then(|| Arc::new(items)))
+    }
+}
+
+impl<T> FromIterator<T> for Shared<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        Vec::from_iter(items).into()
+    }
+}
+
+impl<'list, T> IntoIterator for &'list Shared<T> {
+    type Item = &'list T;
+    type IntoIter = std::slice::Iter<'list, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}

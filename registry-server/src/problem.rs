@@ -170,7 +170,9 @@ impl std::error::Error for Problem {}
 impl From<DatabaseError> for Problem {
     fn from(error: DatabaseError) -> Self {
         match error {
-            DatabaseError::Unreachable(_) => Self::unavailable(error),
+            DatabaseError::Unreachable(_) | DatabaseError::NoTls | DatabaseError::Untrusted(_) => {
+                Self::unavailable(error)
+            }
             _ => Self::internal(error),
         }
     }

@@ -118,6 +118,11 @@ codes! {
     Denied = 46, "a registry denies access";
     /// A registry refused to publish or to withdraw a release.
     Refused = 47, "a registry refused";
+    /// A database offers no TLS, though its address asks for it with `sslmode`.
+    NoTls = 48, "TLS is asked for and not offered";
+    /// The certificate of a database is by an authority that is not believed, for another host, or
+    /// out of date. `sslrootcert` in the address names the file of an authority of one's own.
+    Certificate = 49, "a certificate is not trusted";
     /// A class file is not a list of class definitions.
     ClassFile = 50, "not a class file";
     /// A class has no usable name, or two classes have the same one.

@@ -5,6 +5,7 @@
 
 mod migrations;
 mod postgres;
+mod secure;
 mod sqlite;
 mod value;
 
@@ -15,6 +16,22 @@ pub(crate) use value::{Row, Value};
 /// What a database answers.
 #[derive(Debug, thiserror::Error)]
 pub enum DatabaseError {
+    /// The address of the database makes no sense, or asks for what cannot be done.
+    #[error("the address of the database cannot be used: {0}")]
+    Address(String),
+    /// The address asks for TLS, and the server has none.
+    #[error(
+        "the database offers no TLS, and the address asks for it: turn on `ssl` there, or say \
+         `sslmode=disable` if nobody can listen in between"
+    )]
+    NoTls,
+    /// The certificate of the server is not signed by an authority that is believed, is not for the
+    /// host of the address, or is out of date.
+    #[error(
+        "the certificate of the database is not trusted: {0}; name the file of its authority with \
+         `sslrootcert=…`, and the host as the certificate has it"
+    )]
+    Untrusted(String),
     /// There is no connection, or it was lost.
     #[error("the database cannot be reached: {0}")]
     Unreachable(String),

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use postgres::fallible_iterator::FallibleIterator as _;
 use postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
-use postgres::{Client, Config, IsolationLevel, NoTls, Statement};
+use postgres::{Client, Config, IsolationLevel, Statement};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::{DatabaseError, Result, Row, Transaction, Value};
+use super::{DatabaseError, Result, Row, Transaction, Value, secure};
 
 /// How many connections are kept when nobody needs them.
 const IDLE_CONNECTIONS: usize = 16;
@@ -18,6 +19,7 @@ const WRITER_LOCK: &str = "SELECT pg_advisory_xact_lock(7065736572)";
 
 pub(crate) struct Postgres {
     config: Config,
+    tls: MakeRustlsConnect,
     idle: Mutex<Vec<Pooled>>,
     listener: Mutex<Option<Client>>,
 }
@@ -30,15 +32,14 @@ struct Pooled {
 
 impl Postgres {
     pub(super) fn open(address: &str) -> Result<Self> {
-        let mut config: Config = address
-            .parse()
-            .map_err(|error: postgres::Error| DatabaseError::Unreachable(told(&error)))?;
+        let (mut config, tls) = secure::read(address)?;
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(Duration::from_secs(10));
         }
         config.application_name("pkgres");
         let pool = Self {
             config,
+            tls,
             idle: Mutex::new(Vec::new()),
             listener: Mutex::new(None),
         };
@@ -48,10 +49,9 @@ impl Postgres {
     }
 
     fn connect(&self) -> Result<Pooled> {
-        let client = self
-            .config
-            .connect(NoTls)
-            .map_err(|error| DatabaseError::Unreachable(told(&error)))?;
+        let client = self.config.connect(self.tls.clone()).map_err(|error| {
+            secure::fault(&error).unwrap_or_else(|| DatabaseError::Unreachable(told(&error)))
+        })?;
         Ok(Pooled {
             client,
             statements: HashMap::new(),
@@ -273,7 +273,7 @@ fn failed(error: &postgres::Error) -> DatabaseError {
 }
 
 /// An error with what it comes from: on its own it only says "db error".
-fn told(error: &postgres::Error) -> String {
+pub(super) fn told(error: &postgres::Error) -> String {
     let mut text = error.to_string();
     let mut source = std::error::Error::source(error);
     while let Some(cause) = source {

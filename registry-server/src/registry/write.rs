@@ -85,7 +85,8 @@ impl Registry {
                 }
                 // It may have been there for long without a release, and be removed by now. What
                 // is removed is removed by writers, which wait for this one.
-                if !self.blobs.has(&digest).map_err(Problem::unavailable)? {
+                let length = self.blobs.length(&digest);
+                if length.map_err(Problem::unavailable)?.is_none() {
                     self.blobs
                         .put(&digest, archive)
                         .map_err(Problem::unavailable)?;

@@ -24,7 +24,7 @@ use pkgres_tests::services;
 const LARGE: usize = 64 << 20;
 
 /// How much more memory than before the server and this client may take, in bytes.
-const ROOM: u64 = 6 << 20;
+const ROOM: u64 = 4 << 20;
 
 /// Memory of this process alone that is resident, in bytes.
 fn resident() -> u64 {

@@ -73,6 +73,24 @@ fn documents_are_what_the_protocol_says() {
     assert_eq!(served.get("/healthz").body, "ok\n");
     let described = served.get("/v1/openapi.json").json();
     assert!(described["paths"]["/index/v1/batch"]["post"].is_object());
+    // What is described is there, pages for people among it.
+    for (path, methods) in described["paths"].as_object().expect("an object") {
+        let path = path.replace('{', "").replace('}', "");
+        let allow = served.ask(
+            "OPTIONS",
+            &path,
+            &["openstack-api-version: pkgres latest"],
+            b"",
+        );
+        let allow = allow.header("allow").to_ascii_lowercase();
+        for method in methods.as_object().expect("an object").keys() {
+            assert!(allow.contains(method), "{method} {path}: {allow}");
+        }
+    }
+    assert_eq!(
+        described["paths"]["/packages/{name}"]["get"]["tags"],
+        serde_json::json!(["pages"])
+    );
 }
 
 #[test]

@@ -161,6 +161,9 @@ codes! {
     UndefinedUse = 76, "a class is used but not defined";
     /// A contract has parts that only the deployment engine can check.
     ContractNotChecked = 77, "a contract was not checked";
+    /// A registry published a release and says that something may be amiss, such as a name that is
+    /// easily taken for that of a package of others.
+    PublishWarning = 78, "a registry warns of a release";
     /// A file cannot be read or written.
     File = 90, "a file cannot be read or written";
     /// The command line or the settings make no sense together.

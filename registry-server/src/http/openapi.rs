@@ -149,7 +149,9 @@ mod tests {
             for handler in route.handlers {
                 assert!(!handler.summary.is_empty(), "{}", route.path);
                 let found = &paths[&address(route)][&method(handler)];
-                assert_eq!(found["summary"], handler.summary);
+                // What newer versions do otherwise is described.
+                let newest = route.handler(&handler.method, Microversion::NEWEST);
+                assert_eq!(found["summary"], newest.unwrap_or(handler).summary);
                 assert!(found["tags"].is_null(), "{}", route.path);
                 assert!(described(found).contains(handler.gives), "{}", route.path);
             }

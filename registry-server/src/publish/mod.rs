@@ -1,6 +1,7 @@
 //! From the bytes of an archive to a release: what is checked before anything is written.
 
 mod satisfiable;
+mod similar;
 
 use bytes::Bytes;
 use pkgres_manifest::diagnostic::Diagnostic;
@@ -9,6 +10,7 @@ use pkgres_manifest::{
 };
 
 pub(crate) use satisfiable::check as check_satisfiable;
+pub(crate) use similar::similar;
 
 use crate::problem::{Problem, ProblemCode};
 

@@ -228,6 +228,15 @@ pub(crate) fn exported(record: &IndexRecord) -> impl Iterator<Item = &ClassName>
         .map(|class| &class.name)
 }
 
+/// How many releases a package has.
+pub(crate) fn count(transaction: &mut dyn Transaction, package: &PackageName) -> Result<i64> {
+    let found = transaction.query_one(
+        "SELECT COUNT(*) FROM releases WHERE package = $1",
+        &[package.as_str().into()],
+    )?;
+    found.map_or(Ok(0), |row| row.integer(0))
+}
+
 /// Whether a release has the artifact.
 pub(crate) fn has_artifact(transaction: &mut dyn Transaction, sha256: &str) -> Result<bool> {
     let found = transaction.query_one(

@@ -281,3 +281,62 @@ fn owners_are_changed_by_generation() {
         (409, "pkgres.concurrent_update")
     );
 }
+
+#[test]
+fn a_name_that_is_easily_taken_for_another_is_told() {
+    let served = with_a_package();
+    let token = |owner: &str| {
+        let body = format!(r#"{{"scopes":["publish"],"owner":"{owner}"}}"#);
+        let headers = [&*served.authorization(), "content-type: application/json"];
+        let made = served.ask("POST", "/v1/tokens", &headers, body.as_bytes());
+        made.json()["token"].as_str().expect("a token").to_owned()
+    };
+    let (team, stranger) = (token("team"), token("stranger"));
+    let publish = |token: &str, name: &str, version: &str, api: &str| {
+        let path = format!("/v1/packages/{name}/versions/{version}");
+        let headers = [
+            &*format!("authorization: Bearer {token}"),
+            "content-type: application/zip",
+            &*format!("openstack-api-version: pkgres {api}"),
+        ];
+        let answer = served.ask("PUT", &path, &headers, &archive(name, version, &[]));
+        assert!(matches!(answer.status, 200 | 201), "{answer:?}");
+        answer.json()
+    };
+    let none = serde_json::json!([]);
+    // Others who are there, one's own names, and names that are further away.
+    assert_eq!(
+        publish(&team, "org.acme.Web", "1.0.0", "1.2")["warnings"],
+        none
+    );
+    assert_eq!(
+        publish(&team, "org.acme.Webb", "1.0.0", "1.2")["warnings"],
+        none
+    );
+    assert_eq!(
+        publish(&stranger, "org.acme.Shop", "1.0.0", "1.2")["warnings"],
+        none
+    );
+    let told = serde_json::json!([{
+        "code": "pkgres.similar_name",
+        "detail": "org.acme.Wbe is easily taken for org.acme.Web, which belongs to others; if that \
+                   is not meant, publish under another name",
+    }]);
+    assert_eq!(
+        publish(&stranger, "org.acme.Wbe", "1.0.0", "1.2")["warnings"],
+        told
+    );
+    // Again, as a client does that did not hear the answer; and in the older API nothing is said.
+    assert_eq!(
+        publish(&stranger, "org.acme.Wbe", "1.0.0", "latest")["warnings"],
+        told
+    );
+    let old = publish(&stranger, "org.acme.Wbe", "1.0.0", "1.1");
+    assert!(old.get("warnings").is_none(), "{old}");
+    // Who goes on knows.
+    assert_eq!(
+        publish(&stranger, "org.acme.Wbe", "1.0.1", "1.2")["warnings"],
+        none
+    );
+    assert_eq!(served.get("/v1/packages/org.acme.Wbe").status, 200);
+}

@@ -3,7 +3,7 @@
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_registry_client::protocol::SigningKey;
 
-use crate::fake::{Fake, Reply, World};
+use crate::fake::{Asked, Fake, Reply, World};
 use crate::{assert_says, connect, options, refusal, versions};
 
 /// A registry that was read once, and then becomes something else.
@@ -94,16 +94,23 @@ fn a_signature_that_is_gone_is_refused() {
     assert_refused(|world| world.key = None, "not signed any more");
 }
 
+/// Refuses what a registry answers that is asked for the first time, and says this.
+fn assert_untrusted(answer: impl FnMut(&Asked) -> Reply + Send + 'static, part: &str) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let fake = Fake::start(answer);
+    let finding = refusal(&connect(&fake, options(folder.path())), "a.A");
+    assert_says(&finding, Code::Untrusted, &[part]);
+}
+
 #[test]
 fn a_document_that_does_not_belong_to_the_state_is_refused() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
     let mut world = World::new();
     world.add("a.A", "1.0.0", &[]);
     let mut older = world.clone();
     world.add("a.A", "1.1.0", &[]);
     older.serial = world.serial;
     // The state is the new one, and the document with its proof the old one.
-    let fake = Fake::start(move |asked| {
+    let answer = move |asked: &Asked| {
         if asked.path != "/index/v1/batch" {
             return world.answer(asked);
         }
@@ -112,33 +119,22 @@ fn a_document_that_does_not_belong_to_the_state_is_refused() {
         let document = &old[..old.find(r#"{"status":"complete""#).expect("the end")];
         let end = &new[new.find(r#"{"status":"complete""#).expect("the end")..];
         Reply::new(200, format!("{document}{end}"))
-    });
-    let finding = refusal(&connect(&fake, options(folder.path())), "a.A");
-    assert_says(
-        &finding,
-        Code::Untrusted,
-        &["the document of a.A does not belong"],
-    );
+    };
+    assert_untrusted(answer, "the document of a.A does not belong");
 }
 
 #[test]
 fn the_list_of_a_mirror_has_to_belong_to_the_state() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
     let mut world = World::new();
     world.is_mirror = true;
     world.add("a.A", "1.0.0", &[]);
     let mut other = world.clone();
     other.add("a.B", "1.0.0", &[]);
-    let fake = Fake::start(move |asked| match asked.path.as_str() {
+    let answer = move |asked: &Asked| match asked.path.as_str() {
         "/index/v1/names.ndjson" => other.answer(asked),
         _ => world.answer(asked),
-    });
-    let finding = refusal(&connect(&fake, options(folder.path())), "a.A");
-    assert_says(
-        &finding,
-        Code::Untrusted,
-        &["the list of packages does not belong"],
-    );
+    };
+    assert_untrusted(answer, "the list of packages does not belong");
 }
 
 #[test]

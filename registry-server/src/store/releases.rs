@@ -183,11 +183,8 @@ pub(crate) fn remove(
     package: &PackageName,
     version: &Version,
 ) -> Result<()> {
-    transaction.execute(
-        "DELETE FROM releases WHERE package = $1 AND version = $2",
-        &[package.as_str().into(), key(version).into()],
-    )?;
-    Ok(())
+    let statement = "DELETE FROM releases WHERE package = $1 AND version = $2";
+    super::of_version(transaction, statement, package, version)
 }
 
 /// Exchanges what a package requires and defines for what its releases do. Gives the classes that

@@ -239,9 +239,16 @@ impl Registry {
             .map_err(Problem::unavailable)?;
         let mut removed = 0;
         for digest in old {
+            // Nearly all of them have one, and a writer would keep others waiting for each.
+            let text = digest.to_string();
+            let is_kept =
+                |transaction: &mut dyn Transaction| releases::has_artifact(transaction, &text);
+            if self.database.read(is_kept)? {
+                continue;
+            }
             // As a writer: no release gets the artifact between the look and the removal.
             let is_removed = self.database.write(|transaction| {
-                if releases::has_artifact(transaction, &digest.to_string())? {
+                if releases::has_artifact(transaction, &text)? {
                     return Ok(false);
                 }
                 self.blobs.remove(&digest).map_err(Problem::unavailable)?;

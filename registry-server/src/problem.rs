@@ -173,6 +173,8 @@ impl From<DatabaseError> for Problem {
             DatabaseError::Unreachable(_) | DatabaseError::NoTls | DatabaseError::Untrusted(_) => {
                 Self::unavailable(error)
             }
+            // Nothing of this program has one: it came from whoever asks.
+            DatabaseError::Nul => Self::new(ProblemCode::BodyInvalid, error.to_string()),
             _ => Self::internal(error),
         }
     }

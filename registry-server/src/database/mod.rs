@@ -32,6 +32,9 @@ pub enum DatabaseError {
          `sslrootcert=…`, and the host as the certificate has it"
     )]
     Untrusted(String),
+    /// A text has the character NUL, which PostgreSQL cannot keep, and SQLite not well.
+    #[error("a text has the character U+0000, which cannot be kept")]
+    Nul,
     /// There is no connection, or it was lost.
     #[error("the database cannot be reached: {0}")]
     Unreachable(String),
@@ -52,6 +55,15 @@ pub enum DatabaseError {
 }
 
 pub(crate) type Result<T> = std::result::Result<T, DatabaseError>;
+
+/// Refuses what not every engine can keep, so that all of them behave alike.
+fn check(values: &[Value]) -> Result<()> {
+    let has_nul = |value: &Value| matches!(value, Value::Text(text) if text.contains('\0'));
+    if values.iter().any(has_nul) {
+        return Err(DatabaseError::Nul);
+    }
+    Ok(())
+}
 
 /// Statements inside a transaction.
 pub(crate) trait Transaction {

@@ -14,6 +14,9 @@ use super::{DatabaseError, Result, Row, Transaction, Value, secure};
 /// How many connections are kept when nobody needs them.
 const IDLE_CONNECTIONS: usize = 16;
 
+/// After how much silence a server is asked whether it is still there.
+const KEEPALIVE: Duration = Duration::from_secs(30);
+
 /// Writers of all nodes wait for each other here, also before there is a row to wait for.
 const WRITER_LOCK: &str = "SELECT pg_advisory_xact_lock(7065736572)";
 
@@ -35,6 +38,15 @@ impl Postgres {
         let (mut config, tls) = secure::read(address)?;
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(Duration::from_secs(10));
+        }
+        // A server that is gone without a word is noticed, unless the address says when.
+        if config.get_keepalives_idle() == Config::new().get_keepalives_idle() {
+            config.keepalives_idle(KEEPALIVE);
+            config.keepalives_interval(KEEPALIVE / 3);
+            config.keepalives_retries(3);
+        }
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(2 * KEEPALIVE);
         }
         config.application_name("pkgres");
         let pool = Self {
@@ -193,6 +205,7 @@ fn parameters(values: &[Value]) -> Vec<&(dyn ToSql + Sync)> {
 
 impl Transaction for Open<'_> {
     fn execute(&mut self, statement: &'static str, values: &[Value]) -> Result<u64> {
+        super::check(values)?;
         let statement = self.prepare(statement)?;
         self.transaction
             .execute(&statement, &parameters(values))
@@ -200,6 +213,7 @@ impl Transaction for Open<'_> {
     }
 
     fn query(&mut self, statement: &'static str, values: &[Value]) -> Result<Vec<Row>> {
+        super::check(values)?;
         let statement = self.prepare(statement)?;
         let rows = self
             .transaction

@@ -107,6 +107,14 @@ pub(super) const ROWS: &[Row<'static>] = &[
         "media_type_unsupported",
     ),
     // Queries.
+    (
+        "GET",
+        "/v1/packages?q=a%00b",
+        &[],
+        b"",
+        400,
+        "query_invalid",
+    ),
     ("GET", "/v1/packages?page=2", &[], b"", 400, "query_invalid"),
     (
         "GET",

@@ -42,18 +42,17 @@ impl HttpRegistry {
         if session.is_refreshed {
             return Ok(config);
         }
-        let config = if config.batch.is_none() {
+        let mut config = config;
+        if let (Some(_), Some(changes), false) =
+            (&config.batch, &config.changes, session.entries.is_empty())
+            && self.refresh_changes(session, changes)?.is_none()
+        {
+            // The registry is not what it was; it may be a mirror now.
+            config = self.fetch_config(session)?;
+        }
+        if config.batch.is_none() {
             self.refresh_names(session, &config)?;
-            config
-        } else if let (Some(changes), false) = (&config.changes, session.entries.is_empty()) {
-            match self.refresh_changes(session, changes)? {
-                Some(()) => config,
-                // The registry is not what it was.
-                None => self.fetch_config(session)?,
-            }
-        } else {
-            config
-        };
+        }
         session.is_refreshed = true;
         Ok(config)
     }

@@ -4,7 +4,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_registry_client::protocol::SigningKey;
 
 use crate::fake::{Asked, Fake, Reply, World};
-use crate::{assert_says, connect, options, refusal, versions};
+use crate::{assert_says, connect, options, refusal, some, versions};
 
 /// A registry that was read once, and then becomes something else.
 fn after(change: impl FnOnce(&mut World)) -> Vec<Diagnostic> {
@@ -183,4 +183,30 @@ fn a_package_that_is_held_back_is_missed() {
             }
         }
     }
+}
+
+/// A server that ends and leaves a mirror behind is seen from the cache of before, and believed no
+/// more than it proves.
+#[test]
+fn a_registry_that_becomes_a_mirror_has_what_it_proves_to_have() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut world = World::new();
+    world.add("a.A", "1.0.0", &[]);
+    let fake = Fake::of(&world);
+    let read = |names: &[&str]| versions(&connect(&fake, options(folder.path())), names);
+    assert_eq!(read(&["a.A"]).expect("it is there"), [some(&["1.0.0"])]);
+    world.add("a.B", "2.0.0", &[]);
+    world.is_mirror = true;
+    let unsigned = World {
+        key: None,
+        ..world.clone()
+    };
+    fake.becomes(&unsigned);
+    let refused = read(&["a.A", "a.B"])
+        .expect_err("nothing is proved")
+        .to_diagnostic();
+    assert_says(&refused, Code::Untrusted, &["not signed any more"]);
+    fake.becomes(&world);
+    let found = read(&["a.A", "a.B", "a.None"]).expect("it is there");
+    assert_eq!(found, [some(&["1.0.0"]), some(&["2.0.0"]), None]);
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _};
@@ -13,6 +14,9 @@ use tokio::runtime::Handle;
 use url::Url;
 
 use super::{BlobError, Content, Incoming};
+
+/// For how long a store may say nothing.
+const SILENCE: Duration = Duration::from_mins(2);
 
 /// Artifacts as objects `sha256/aabb…` of a bucket.
 pub(crate) struct ObjectBlobs {
@@ -42,7 +46,11 @@ impl ObjectBlobs {
             .with_bucket_name(bucket)
             .with_region("us-east-1")
             .with_conditional_put(S3ConditionalPut::ETagMatch);
-        let mut options = ClientOptions::new();
+        // An artifact is sent as quickly as whoever downloads reads: that has no end of its own, and
+        // only silence of the store is one.
+        let mut options = ClientOptions::new()
+            .with_timeout_disabled()
+            .with_read_timeout(SILENCE);
         for (key, value) in url.query_pairs() {
             match key.as_ref() {
                 "endpoint" => {

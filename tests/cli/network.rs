@@ -5,6 +5,8 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use pkgres_files::{RealFileSystem, make_folder, write_file};
+
 /// A server that ends with the test.
 struct Server {
     child: Child,
@@ -399,14 +401,15 @@ fn a_name_that_is_easily_taken_for_another_is_told() {
     user.login();
     let package = |name: &str| {
         let package = folder.path().join(name);
-        std::fs::create_dir_all(package.join("Classes")).expect("it is ours");
         let manifest = format!(
             "Format: 1.4\nType: Library\nFullName: {name}\nVersion: \"1.0.0\"\nName: Web\n\
              Require: {{io.murano: \">=0\"}}\nClasses: {{{name}: Main.yaml}}\n"
         );
-        std::fs::write(package.join("manifest.yaml"), manifest).expect("it is ours");
         let class = format!("Name: {name}\n");
-        std::fs::write(package.join("Classes/Main.yaml"), class).expect("it is ours");
+        make_folder(&RealFileSystem, &package.join("Classes")).expect("it is ours");
+        for (path, text) in [("manifest.yaml", manifest), ("Classes/Main.yaml", class)] {
+            write_file(&RealFileSystem, &package.join(path), text.as_bytes()).expect("it is ours");
+        }
         package.to_str().expect("text").to_owned()
     };
     let said = user.does(&["publish", &package("org.acme.Web")]);

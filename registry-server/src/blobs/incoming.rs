@@ -96,7 +96,7 @@ mod tests {
         let incoming = Incoming::open(&folder.path().join("a/b")).expect("a folder");
         let small = usize::try_from(SMALL).expect("it is small");
         for length in [0, 1, PIECE, small, small + 1, 3 * small + 5] {
-            let whole: Vec<u8> = (0..length).map(|at| (at % 251) as u8).collect();
+            let whole: Vec<u8> = (0..251).cycle().take(length).collect();
             let mut receiving = incoming.receive();
             let mut most = 0;
             for piece in whole.chunks(10_000) {

@@ -40,13 +40,11 @@ where
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let limited = Limited::new(body, usize::try_from(limit).unwrap_or(usize::MAX));
-    match tokio::time::timeout(patience, collect(limited, limit, incoming)).await {
-        Ok(received) => received,
-        Err(_) => {
-            let detail = format!("the body did not arrive within {} s", patience.as_secs());
-            Err(Problem::new(ProblemCode::BodyTooSlow, detail))
-        }
-    }
+    let received = tokio::time::timeout(patience, collect(limited, limit, incoming)).await;
+    received.unwrap_or_else(|_| {
+        let detail = format!("the body did not arrive within {} s", patience.as_secs());
+        Err(Problem::new(ProblemCode::BodyTooSlow, detail))
+    })
 }
 
 async fn collect<B>(body: Limited<B>, limit: u64, incoming: &Incoming) -> Result<Bytes, Problem>

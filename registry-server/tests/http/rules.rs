@@ -75,7 +75,7 @@ fn documents_are_what_the_protocol_says() {
     assert!(described["paths"]["/index/v1/batch"]["post"].is_object());
     // What is described is there, pages for people among it.
     for (path, methods) in described["paths"].as_object().expect("an object") {
-        let path = path.replace('{', "").replace('}', "");
+        let path = path.replace(['{', '}'], "");
         let allow = served.ask(
             "OPTIONS",
             &path,

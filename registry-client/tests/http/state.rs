@@ -210,3 +210,50 @@ fn a_registry_that_becomes_a_mirror_has_what_it_proves_to_have() {
     let found = read(&["a.A", "a.B", "a.None"]).expect("it is there");
     assert_eq!(found, [some(&["1.0.0"]), some(&["2.0.0"]), None]);
 }
+
+#[test]
+fn a_mirror_that_is_being_brought_up_to_date_is_asked_again() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut older = World::new();
+    older.is_mirror = true;
+    older.add("a.A", "1.0.0", &[]);
+    let mut world = older.clone();
+    world.add("a.B", "1.0.0", &[]);
+    let mut is_first = true;
+    let fake = Fake::start(move |asked| {
+        // The list of the state before, once.
+        if asked.path == "/index/v1/names.ndjson" && std::mem::take(&mut is_first) {
+            return older.answer(asked);
+        }
+        world.answer(asked)
+    });
+    let registry = connect(&fake, options(folder.path()));
+    let found = versions(&registry, &["a.A", "a.B"]).expect("they are there");
+    assert_eq!(found, [some(&["1.0.0"]), some(&["1.0.0"])]);
+}
+
+/// What was only seen to be out of date belongs to no state, whoever gives the state later.
+#[test]
+fn a_document_that_was_not_fetched_anew_is_not_taken_for_a_new_one() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut world = World::new();
+    world.add("a.A", "1.0.0", &[]);
+    world.add("a.B", "1.0.0", &[]);
+    let fake = Fake::of(&world);
+    let on = |days: i64| {
+        let mut options = options(folder.path());
+        options.now += jiff::SignedDuration::from_hours(24 * days);
+        connect(&fake, options)
+    };
+    assert!(versions(&on(0), &["a.A"]).is_ok());
+    // For a while it is a mirror, which is asked for something else.
+    world.add("a.A", "1.1.0", &[]);
+    world.is_mirror = true;
+    fake.becomes(&world);
+    assert!(versions(&on(0), &["a.B"]).is_ok());
+    // What a registry offers is asked for again after a day.
+    world.is_mirror = false;
+    fake.becomes(&world);
+    let found = versions(&on(2), &["a.A"]).expect("it is there");
+    assert_eq!(found, [some(&["1.0.0", "1.1.0"])]);
+}

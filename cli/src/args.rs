@@ -494,6 +494,11 @@ pub(crate) struct StorageArgs {
     pub(crate) data: PathBuf,
 
     /// A PostgreSQL database, `postgres://...`, which several servers can share
+    ///
+    /// With `?sslmode=verify-full` it is asked over TLS, and has to show a certificate for its host
+    /// by an authority of the system, or of the file in `sslrootcert=FILE`. `verify-ca` takes any
+    /// host, `require` any certificate; `prefer`, which is what happens when nothing is said, takes
+    /// TLS if there is some, and `disable` does without.
     #[arg(
         long,
         value_name = "ADDRESS",

@@ -5,6 +5,8 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use pkgres_files::{RealFileSystem, make_folder, write_file};
+
 /// A server that ends with the test.
 struct Server {
     child: Child,
@@ -389,4 +391,62 @@ fn a_mirror_of_plain_files_will_do() {
         said.contains("error[PK0032]") && said.contains("(tried 4 times)"),
         "{said}"
     );
+}
+
+#[test]
+fn a_name_that_is_easily_taken_for_another_is_told() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let server = Server::start(&folder.path().join("data"));
+    let user = User::new(&server);
+    user.login();
+    let package = |name: &str| {
+        let package = folder.path().join(name);
+        let manifest = format!(
+            "Format: 1.4\nType: Library\nFullName: {name}\nVersion: \"1.0.0\"\nName: Web\n\
+             Require: {{io.murano: \">=0\"}}\nClasses: {{{name}: Main.yaml}}\n"
+        );
+        let class = format!("Name: {name}\n");
+        make_folder(&RealFileSystem, &package.join("Classes")).expect("it is ours");
+        for (path, text) in [("manifest.yaml", manifest), ("Classes/Main.yaml", class)] {
+            write_file(&RealFileSystem, &package.join(path), text.as_bytes()).expect("it is ours");
+        }
+        package.to_str().expect("text").to_owned()
+    };
+    let said = user.does(&["publish", &package("org.acme.Web")]);
+    assert!(!said.stderr.contains("warning"), "{}", said.stderr);
+
+    let stranger = User {
+        secret: another_token(&server, "stranger"),
+        ..User::new(&server)
+    };
+    stranger.login();
+    let said = stranger.does(&["publish", &package("org.acme.Weeb"), "--format", "json"]);
+    let warning = "org.acme.Weeb is easily taken for org.acme.Web, which belongs to others; if that \
+                   is not meant, publish under another name";
+    let document: serde_json::Value = serde_json::from_str(&said.stdout).expect("JSON");
+    assert_eq!(document["status"], "published");
+    assert_eq!(document["warnings"], serde_json::json!([warning]));
+    // As text, also when the same is published again.
+    let said = stranger.does(&["publish", &package("org.acme.Weeb")]);
+    let told = format!("warning[PK0078]: {warning}\n");
+    assert!(said.stderr.contains(&told), "{}", said.stderr);
+}
+
+/// A token of another owner, to publish with.
+fn another_token(server: &Server, owner: &str) -> String {
+    let address = server.address.trim_start_matches("http://");
+    let address = address.trim_end_matches('/');
+    let body = format!(r#"{{"scopes":["publish"],"owner":"{owner}"}}"#);
+    let request = format!(
+        "POST /v1/tokens HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {}\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        server.token,
+        body.len()
+    );
+    let mut stream = std::net::TcpStream::connect(address).expect("a connection");
+    stream.write_all(request.as_bytes()).expect("it is sent");
+    let answer = std::io::read_to_string(stream).expect("an answer");
+    let (_, document) = answer.split_once("\r\n\r\n").expect("a body");
+    let document: serde_json::Value = serde_json::from_str(document).expect("JSON");
+    document["token"].as_str().expect("a token").to_owned()
 }

@@ -14,8 +14,13 @@ struct Server {
 
 impl Server {
     fn start(data: &Path) -> Self {
+        Self::start_at("127.0.0.1:0", data)
+    }
+
+    /// Likewise on a port that clients know.
+    fn start_at(listen: &str, data: &Path) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_pkgres"))
-            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
+            .args(["serve", "--listen", listen, "--data"])
             .arg(data)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -282,37 +287,16 @@ fn a_registry_that_was_restored_from_an_old_copy_is_noticed() {
     copy_of(&data, &copy);
     let server = Server::start(&data);
     // The port is another one, and with it the address that is known.
-    let port = server
-        .address
-        .rsplit(':')
-        .next()
-        .expect("a port")
-        .trim_end_matches('/')
-        .to_owned();
     user.registry = format!("acme={}", server.address);
     user.secret = token;
     user.login();
     user.does(&["publish", "fixtures/shop/database-1.0.0"]);
     user.does(&["resolve", "fixtures/shop/database-1.0.0"]);
+    let address = server.address.clone();
     drop(server);
-    let mut child = Command::new(env!("CARGO_BIN_EXE_pkgres"))
-        .args(["serve", "--listen", &format!("127.0.0.1:{port}"), "--data"])
-        .arg(&copy)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the binary runs");
-    let mut line = String::new();
-    let stdout = child.stdout.take().expect("it was piped");
-    BufReader::new(stdout)
-        .read_line(&mut line)
-        .expect("an address");
-    let restored = Server {
-        child,
-        address: line.trim().to_owned(),
-        token: user.secret.clone(),
-    };
-    assert!(!restored.address.is_empty());
+    let listen = address.trim_start_matches("http://").trim_end_matches('/');
+    let restored = Server::start_at(listen, &copy);
+    assert_eq!(restored.address, address);
     let said = user.fails(4, &["resolve", "fixtures/shop/database-1.0.0"]);
     assert!(
         said.contains("error[PK0044]") && said.contains("went back in time"),

@@ -9,7 +9,7 @@ use pkgres_manifest::{LOCK_FILE, Lockfile, MANIFEST_FILE, Package, PackageManife
 use pkgres_registry_client::PackageFolder;
 use pkgres_resolver::Locked;
 
-use crate::commands::no_lockfile;
+use crate::commands::lock_missing_in_mode;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 
@@ -95,7 +95,7 @@ impl Project {
     /// does not fit.
     pub(crate) fn existing_lockfile(&self, options: &ReadOptions) -> Result<Lockfile> {
         let Some(bytes) = self.lock_bytes(options)? else {
-            return Err(no_lockfile("--locked", "locked"));
+            return Err(lock_missing_in_mode("locked"));
         };
         parse_lock(&self.lock_path(), &bytes, options).map_err(|mut failure| {
             failure.exit = Exit::Failed;

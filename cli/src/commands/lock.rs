@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use pkgres_files::{RealFileSystem, write_file};
-use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{ArtifactDigest, LOCK_FILE, Lockfile, PackageName, ReadOptions, Version};
+use pkgres_manifest::{ArtifactDigest, Lockfile, PackageName, ReadOptions, Version};
 use pkgres_registry_client::{LockQuestion, check_lock};
 use pkgres_resolver::{ArtifactChange, LockCheck, LockReport, Locked, Resolution, Staleness};
 use serde_json::json;
 
 use crate::args::{Format, LockArgs};
+use crate::commands::modes::lock_missing;
 use crate::commands::solve::{Problem, Solved};
 use crate::commands::workspace;
 use crate::exit::Exit;
@@ -319,13 +319,7 @@ fn check(
 ) -> Result<Exit> {
     let path = project.lock_path();
     let Some(bytes) = project.lock_bytes(options)? else {
-        let message = format!("there is no {LOCK_FILE} beside the manifest");
-        return Err(Failure {
-            findings: vec![
-                Diagnostic::error(Code::LockMissing, message).hint("`pkgres lock` writes it"),
-            ],
-            exit: Exit::Failed,
-        });
+        return Err(lock_missing("beside the manifest"));
     };
     let question = problem.checked.as_ref().and_then(|checked| {
         let Problem {

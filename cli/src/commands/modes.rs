@@ -43,7 +43,7 @@ pub(crate) fn take_frozen(manifest: &Path, options: &ReadOptions) -> Result<Reso
     let folder = folder_of(manifest);
     let path = folder.join(LOCK_FILE);
     let Some(bytes) = read_lock_bytes(&path, options)? else {
-        return Err(no_lockfile("--frozen", "frozen"));
+        return Err(lock_missing_in_mode("frozen"));
     };
     let lock = parse_lock(&path, &bytes, options)?;
     let manifest = if manifest.is_dir() {
@@ -78,16 +78,21 @@ pub(crate) fn take_frozen(manifest: &Path, options: &ReadOptions) -> Result<Reso
     })
 }
 
-/// There is no lockfile, which a mode wants.
-pub(crate) fn no_lockfile(flag: &str, key: &str) -> Failure {
-    let from = settings::current().from(key);
-    let message = format!("there is no {LOCK_FILE} beside the manifest and `{flag}` is set{from}");
+/// There is no lockfile; `rest` says where or what for.
+pub(crate) fn lock_missing(rest: &str) -> Failure {
+    let message = format!("there is no {LOCK_FILE} {rest}");
     Failure {
         findings: vec![
             Diagnostic::error(Code::LockMissing, message).hint("`pkgres lock` writes it"),
         ],
         exit: Exit::Failed,
     }
+}
+
+/// Likewise where a mode wants one.
+pub(crate) fn lock_missing_in_mode(mode: &str) -> Failure {
+    let from = settings::current().from(mode);
+    lock_missing(&format!("beside the manifest and `--{mode}` is set{from}"))
 }
 
 /// Refuses to change the lockfile where a mode says that it stays.

@@ -138,7 +138,8 @@ fn folder(matches: &ArgMatches) -> PathBuf {
     let named = path("manifest")
         .or_else(|| path("subject"))
         .or_else(|| path("folder"))
-        .or_else(|| list("paths"));
+        .or_else(|| list("paths"))
+        .or_else(|| path("model"));
     match named {
         Some(folder) if folder.is_dir() => folder,
         Some(file) => match file.parent() {

@@ -8,7 +8,7 @@ use crate::args::{CompletionsArgs, ManArgs, ReferenceArgs, ReferenceKind, whole_
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
-use crate::settings::{DECLARED, Files, Kind};
+use crate::settings::{DECLARED, Files, Kind, VARIABLES};
 
 pub(crate) fn completions(args: &CompletionsArgs, output: &mut Output) -> Exit {
     let mut script = Vec::new();
@@ -127,6 +127,11 @@ user's file is `pkgres/config.toml` in `$XDG_CONFIG_HOME` or `~/.config`, or wha
     text.push('\n');
     for setting in DECLARED {
         text.push_str(&format!("- `{}`: {}\n", setting.key, setting.help));
+    }
+    text.push_str("\n## Other variables\n\n| variable | says |\n|---|---|\n");
+    for (names, help) in VARIABLES {
+        let names = names.replace(", ", "`, `");
+        text.push_str(&format!("| `{names}` | {help} |\n"));
     }
     text
 }

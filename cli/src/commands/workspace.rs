@@ -84,7 +84,7 @@ pub(crate) fn lock_all(args: &LockArgs, output: &mut Output) -> Result<Exit> {
 /// The manifests, and whether they are solved together.
 fn members(args: &LockArgs) -> Result<(Vec<PathBuf>, bool)> {
     if !args.workspace {
-        return Ok((args.manifest.clone(), args.one_solve));
+        return Ok((each_once(&args.manifest), args.one_solve));
     }
     let project = &settings::current().project;
     let Some(toml::Value::Table(table)) = project.table.get("workspace") else {
@@ -118,12 +118,24 @@ fn members(args: &LockArgs) -> Result<(Vec<PathBuf>, bool)> {
             Some(_) => return Err(wrong()),
         }
     }
-    manifests.dedup();
     if manifests.is_empty() {
         return Err(wrong());
     }
     let one_solve = table.get("one-solve").and_then(toml::Value::as_bool);
-    Ok((manifests, args.one_solve || one_solve == Some(true)))
+    Ok((
+        each_once(&manifests),
+        args.one_solve || one_solve == Some(true),
+    ))
+}
+
+/// Each project once, however it is written: two that write one lockfile would be in each other's way.
+fn each_once(manifests: &[PathBuf]) -> Vec<PathBuf> {
+    let mut seen = BTreeSet::new();
+    let is_new = |manifest: &&PathBuf| {
+        let folder = folder_of(manifest);
+        seen.insert(folder.canonicalize().unwrap_or(folder))
+    };
+    manifests.iter().filter(is_new).cloned().collect()
 }
 
 /// Refuses projects with settings of their own: those of a run are the ones of the first project, and

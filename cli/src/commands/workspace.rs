@@ -150,9 +150,11 @@ fn refuse_other_settings(manifests: &[PathBuf]) -> Result<()> {
         }
         let shown = manifest.to_string_lossy();
         let shown = Escaped::new(&shown);
-        let of = |path: &Path| match path.as_os_str().is_empty() {
-            true => "no settings".to_owned(),
-            false => format!("the settings of {}", Origin::File(path.to_owned())),
+        let of = |path: &Path| {
+            if path.as_os_str().is_empty() {
+                return "no settings".to_owned();
+            }
+            format!("the settings of {}", Origin::File(path.to_owned()))
         };
         let message = format!("{shown} has {}, and this run {}", of(&theirs), of(ours));
         return Err(Diagnostic::error(Code::Usage, message)

@@ -99,6 +99,10 @@ fn asked(text: &str) -> Result<(PackageName, Option<Spec>)> {
         None => (text, None),
     };
     let name = package_name(name)?;
+    if spec == Some("") {
+        let message = format!("`{text}`: a spec is expected after `@`");
+        return Err(Failure::usage(message));
+    }
     let spec = spec
         .map(|spec| Spec::parse(spec).map_err(|error| Failure::usage(format!("{name}: {error}"))))
         .transpose()?;

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &GraphArgs, output: &mut Output) -> Result<Exit> {
                 "`--classes` needs the classes of packages, which `--frozen`{from} does not read"
             )));
         }
-        let resolution = take_frozen(&solve.manifest, &options)?;
+        let resolution = take_frozen(solve, &options)?;
         return draw(
             &Picture::of_resolution(&resolution, core.as_ref(), &BTreeMap::new()),
             Exit::Done,

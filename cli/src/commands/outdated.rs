@@ -29,7 +29,7 @@ pub(crate) fn run(args: &OutdatedArgs, output: &mut Output) -> Result<Exit> {
         ..problem.request.clone()
     };
     let (resolution, registries) = if solve.mode.frozen {
-        let resolution = take_frozen(&solve.manifest, &options)?;
+        let resolution = take_frozen(solve, &options)?;
         (Box::new(resolution), problem.registries)
     } else {
         match problem.solve_with_registries(output)? {

@@ -14,12 +14,12 @@ use serde_json::json;
 
 use crate::args::{PolicyArgs, Prefer, Prerelease, RegistryArgs, SolveArgs, Solver};
 use crate::commands::cutoff::cutoff;
-use crate::commands::modes::{require_fitting_lock, take_frozen};
+use crate::commands::modes::{refuse_ignored_lock, require_fitting_lock, take_frozen};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::project::Project;
-use crate::{registries, settings, show};
+use crate::{registries, show};
 
 /// A request and everything that it is solved with.
 pub(crate) struct Problem {
@@ -79,13 +79,8 @@ impl Problem {
         output: &mut Output,
     ) -> Result<Self> {
         let mut problem = Self::of_project(project, &args.registry, &args.policy, options)?;
-        if args.mode.locked && args.ignore_lock {
-            let from = settings::current().from("locked");
-            return Err(Failure::usage(format!(
-                "`--ignore-lock` does not go with `--locked`{from}"
-            )));
-        }
         if args.mode.locked {
+            refuse_ignored_lock(args, "locked")?;
             require_fitting_lock(project, &problem, options, output)?;
         }
         if !args.ignore_lock
@@ -252,7 +247,7 @@ pub(crate) fn solve_options(policy: &PolicyArgs) -> Result<SolveOptions> {
 pub(crate) fn solve(args: &SolveArgs, output: &mut Output) -> Result<Solved> {
     let options = registries::read_options(&args.registry)?;
     if args.mode.frozen {
-        let resolution = take_frozen(&args.manifest, &options)?;
+        let resolution = take_frozen(args, &options)?;
         let core = registries::core_library(&args.registry)?;
         return Ok(Solved::Yes(Box::new(resolution), core));
     }

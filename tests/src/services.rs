@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+use crate::skip;
+
 /// How long a service may take to start.
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -74,13 +76,7 @@ fn required<T>(name: &str, started: Result<T, String>) -> Option<T> {
     match started {
         Ok(service) => Some(service),
         Err(reason) => {
-            let required = std::env::var_os("PKGRES_REQUIRE_SERVICES").is_some();
-            assert!(!required, "{name} cannot be used: {reason}");
-            // Whoever runs the tests is to know that this one did nothing.
-            #[allow(clippy::print_stderr)]
-            {
-                eprintln!("skipped: {name} cannot be used: {reason}");
-            }
+            skip::without_service(&format!("{name} cannot be used: {reason}"));
             None
         }
     }

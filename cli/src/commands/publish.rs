@@ -1,8 +1,7 @@
 //! `pkgres publish`
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use clap::Args;
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{Archive, ArtifactDigest, Package, ReadOptions};
@@ -10,32 +9,15 @@ use pkgres_registry_client::Registry as _;
 use pkgres_registry_client::http::Published;
 use serde_json::json;
 
+use crate::args::PublishArgs;
 use crate::commands::pack;
 use crate::exit::Exit;
 use crate::failure::Result;
-use crate::network::{self, TargetArgs};
+use crate::network;
 use crate::output::Output;
 
 /// How much is shown of a warning of a registry: there is room for two names.
 const WARNING_CHARACTERS: usize = 1000;
-
-#[derive(Debug, Args)]
-pub(crate) struct PublishArgs {
-    /// The package: a folder or an archive
-    #[arg(default_value = ".")]
-    package: PathBuf,
-
-    #[command(flatten)]
-    target: TargetArgs,
-
-    /// Send nothing; say what would be sent
-    #[arg(long)]
-    dry_run: bool,
-
-    /// Publish even if the registry has nothing that meets the requirements
-    #[arg(long)]
-    allow_unsatisfiable: bool,
-}
 
 pub(crate) fn run(args: &PublishArgs, output: &mut Output) -> Result<Exit> {
     let options = ReadOptions::default();

@@ -110,8 +110,9 @@ fn print_model(
         options,
     };
     let limits = setting.options.limits.clone();
-    let Some(pinned) = pin(model, setting, output)? else {
-        return Ok(Exit::Failed);
+    let pinned = match pin(model, setting, output)? {
+        Ok(pinned) => pinned,
+        Err(exit) => return Ok(exit),
     };
     output.data(&pinned.model.with_pins(&pinned.pins, &limits)?);
     Ok(Exit::Done)

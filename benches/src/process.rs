@@ -46,18 +46,27 @@ pub fn run(command: &mut Command) -> io::Result<Usage> {
 pub struct Repeated {
     /// How it is run.
     pub command: Command,
-    /// The file that it writes, which is removed before each run so that there is something to do.
-    pub writes: Option<PathBuf>,
+    /// The files and folders that it writes, which are removed before each run so that there is
+    /// something to do.
+    pub writes: Vec<PathBuf>,
 }
 
 impl Repeated {
     // What is removed was written by the program that is measured.
     #[allow(clippy::disallowed_methods)]
     fn run(&mut self) -> io::Result<Usage> {
-        match self.writes.as_ref().map(std::fs::remove_file) {
-            Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => run(&mut self.command),
+        for path in &self.writes {
+            let removed = if path.is_dir() {
+                std::fs::remove_dir_all(path)
+            } else {
+                std::fs::remove_file(path)
+            };
+            match removed {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
         }
+        run(&mut self.command)
     }
 }
 
@@ -65,7 +74,7 @@ impl From<Command> for Repeated {
     fn from(command: Command) -> Self {
         Self {
             command,
-            writes: None,
+            writes: Vec::new(),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! The universe, and a server on the loopback interface that shows it as an index of Cargo and one of Python,
 //! are programs beside the project (`peers/universe.py` and `peers/serve.py` of the shared data). The peers
 //! have run once, so that all they need is in their caches, and are asked to lock anew without the network;
-//! so is pkgres, once with its cache and once without.
+//! so is pkgres, with its cache, with an empty one that it fills, and without.
 
 // What is written here is thrown away.
 #![allow(clippy::disallowed_methods)]
@@ -38,6 +38,15 @@ pub struct WholeCase {
     lock: PathBuf,
     /// How it is run before, if it has a cache to fill from the network.
     first: Option<Command>,
+}
+
+/// What pkgres remembers of the index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Caching {
+    Warm,
+    /// Nothing, but it keeps what it finds out.
+    Empty,
+    None,
 }
 
 /// A universe, its server and the programs that are asked about it.
@@ -126,11 +135,12 @@ impl Whole {
 
     fn add_pkgres(&mut self, pkgres: &Path, universe: &Path, folder: &Path) -> io::Result<()> {
         let registry = format!("index:{}", universe.join("index.ndjson").display());
-        for (name, cached) in [
-            ("`pkgres lock`, warm", true),
-            ("`pkgres lock`, nothing cached", false),
+        for (name, place, caching) in [
+            ("`pkgres lock`, warm", "warm", Caching::Warm),
+            ("`pkgres lock`, empty cache", "first", Caching::Empty),
+            ("`pkgres lock --no-cache`", "cold", Caching::None),
         ] {
-            let project = folder.join(if cached { "warm" } else { "cold" });
+            let project = folder.join(place);
             std::fs::create_dir(&project)?;
             std::fs::copy(
                 universe.join("manifest.yaml"),
@@ -142,17 +152,22 @@ impl Whole {
                 .arg(&project)
                 .arg("--registry")
                 .arg(&registry);
-            command.env("PKGRES_CACHE", folder.join("pkgres-cache"));
-            if !cached {
+            let cache = folder.join(format!("pkgres-cache-{place}"));
+            command.env("PKGRES_CACHE", &cache);
+            if caching == Caching::None {
                 command.arg("--no-cache");
             }
             let lock = project.join("pkgres.lock");
             self.add(name, command, lock.clone(), None);
-            if cached {
+            if caching == Caching::Empty {
+                let case = self.cases.last_mut().expect("it was just added");
+                case.program.writes.push(cache.clone());
+            }
+            if caching == Caching::Warm {
                 let mut command = Command::new(pkgres);
                 command.args(["lock", "--check"]).arg(&project);
                 command.arg("--registry").arg(&registry);
-                command.env("PKGRES_CACHE", folder.join("pkgres-cache"));
+                command.env("PKGRES_CACHE", cache);
                 self.add_check("`pkgres lock --check`", command, lock);
             }
         }
@@ -257,7 +272,7 @@ impl Whole {
             name,
             program: Repeated {
                 command,
-                writes: Some(lock.clone()),
+                writes: vec![lock.clone()],
             },
             answer: String::new(),
             is_check: false,

@@ -35,12 +35,15 @@ fn main() -> ExitCode {
             };
         }
     };
+    let command = words.command();
     let before = Output::new(&words.arguments);
-    match parse::with_settings(words) {
-        Ok(arguments) => {
-            let mut output = Output::new(&arguments);
-            commands::run(arguments, &mut output).into()
-        }
-        Err(failure) => commands::fail(&failure, before).into(),
-    }
+    let exit = match parse::with_settings(words) {
+        Ok(arguments) => commands::run(&arguments, &mut Output::new(&arguments)),
+        Err(failure) => commands::fail(&failure, before),
+    };
+    debug_assert!(
+        exit::ends_of(&command).any(|(end, _)| end == exit),
+        "`{command}` does not say that it can end with {exit:?}"
+    );
+    exit.into()
 }

@@ -4,14 +4,13 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
 use pkgres_files::{Follow, read_file};
-use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{Limits, RegistryName};
 use pkgres_registry_client::http::{CredentialSources, Secret};
-use pkgres_registry_client::{HttpOptions, HttpRegistry};
+use pkgres_registry_client::{Address, HttpOptions, HttpRegistry};
 
-use crate::args::NetworkArgs;
+use crate::args::{NetworkArgs, TargetArgs};
 use crate::failure::{Failure, Result};
 use crate::registries::{self, Place};
 
@@ -36,18 +35,6 @@ const MAX_CERTIFICATE_BYTES: u64 = 4 << 20;
 
 /// How many threads read what registries answer at most: more do not help.
 const MAX_THREADS: NonZeroUsize = NonZeroUsize::new(8).expect("eight is not zero");
-
-/// One registry on the network.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct TargetArgs {
-    /// The registry: its name in pkgres.toml or `PKGRES_REGISTRY`, or its address; the first one
-    /// on the network if it is not given
-    #[arg(long, value_name = "REGISTRY")]
-    pub(crate) registry: Option<String>,
-
-    #[command(flatten)]
-    pub(crate) network: NetworkArgs,
-}
 
 /// A variable of the environment that has a value.
 fn variable(name: &str) -> Option<OsString> {
@@ -131,43 +118,54 @@ fn words(line: &str) -> Vec<String> {
     line.split_whitespace().map(str::to_owned).collect()
 }
 
+/// A registry on the network, and its address.
+pub(crate) struct Remote {
+    pub(crate) place: Place,
+    pub(crate) address: Address,
+}
+
 /// The registry that is meant, by its name or address, or the first on the network.
-pub(crate) fn place(registry: Option<&str>) -> Result<Place> {
+pub(crate) fn remote(registry: Option<&str>) -> Result<Remote> {
+    let remote = |place: Place| {
+        let address = place.location.address()?.clone();
+        Some(Remote { place, address })
+    };
     if let Some(text) = registry.filter(|text| text.contains("://")) {
         let mut places = registries::parse(&[text.to_owned()], Path::new(""), "the registry")?;
-        return Ok(places.remove(0));
+        let shown = Escaped::shortened(text);
+        return remote(places.remove(0)).ok_or_else(|| {
+            Failure::usage(format!(
+                "`{shown}` is no registry on the network: `https://ADDRESS` is expected"
+            ))
+        });
     }
     let places = registries::configured(None)?.unwrap_or_default();
-    let is_meant = |place: &Place| {
-        registry.is_none_or(|name| place.location.name.as_str() == name)
-            && place.location.address().is_some()
-    };
-    places
-        .into_iter()
-        .find(is_meant)
-        .ok_or_else(|| match registry {
-            Some(name) => Diagnostic::error(
-                Code::Usage,
-                format!(
-                    "no registry on the network is called `{name}` in pkgres.toml or PKGRES_REGISTRY"
-                ),
-            )
-            .hint("give its address, or a name that stands there")
-            .into(),
-            None => Failure::usage(
-                "no registry on the network is given: `--registry https://ADDRESS` names one",
-            ),
-        })
+    let is_meant = |place: &Place| registry.is_none_or(|name| place.location.name.as_str() == name);
+    let mut meant = places.into_iter().filter(is_meant).filter_map(remote);
+    meant.next().ok_or_else(|| match registry {
+        Some(name) => {
+            let name = Escaped::shortened(name);
+            let message = format!(
+                "no registry on the network is called `{name}` in pkgres.toml or PKGRES_REGISTRY"
+            );
+            Diagnostic::error(Code::Usage, message)
+                .hint("give its address, or a name that stands there")
+                .into()
+        }
+        None => Failure::usage(
+            "no registry on the network is given: `--registry https://ADDRESS` names one",
+        ),
+    })
 }
 
 /// Opens the registry that is meant.
 pub(crate) fn target(args: &TargetArgs) -> Result<HttpRegistry> {
-    let place = place(args.registry.as_deref())?;
-    let address = place.location.address().expect("it is on the network");
+    let Remote { place, address } = remote(args.registry.as_deref())?;
     let options = options(&args.network, &place, registries::cache_folder(false))?;
+    let name = place.location.name;
     Ok(HttpRegistry::new(
-        place.location.name.clone(),
-        address.clone(),
+        name,
+        address,
         &Limits::default(),
         options,
     ))

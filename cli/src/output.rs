@@ -1,5 +1,6 @@
 //! What is printed: data to stdout, everything else to stderr.
 
+use std::fmt::{self, Write as _};
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -154,10 +155,28 @@ impl Output {
         }
     }
 
+    /// Says several things about the work, each on a line of its own, unless asked not to.
+    pub(crate) fn notes<T: fmt::Display>(&mut self, lines: impl IntoIterator<Item = T>) {
+        if self.quiet {
+            return;
+        }
+        // There can be thousands of lines, and writing to the stream is a call of the system.
+        let mut text = String::new();
+        for line in lines {
+            let _ = writeln!(text, "{line}");
+        }
+        self.say_lines(&text);
+    }
+
     /// Says something that has to be said.
     pub(crate) fn say(&mut self, text: &str) {
+        self.say_lines(&format!("{text}\n"));
+    }
+
+    fn say_lines(&mut self, lines: &str) {
         self.flush();
-        let _ = writeln!(self.stderr, "{text}");
+        // Who cannot be told anything cannot be told that either.
+        let _ = self.stderr.write_all(lines.as_bytes());
     }
 
     /// Shows findings. Warnings are notes; errors are shown in any case.

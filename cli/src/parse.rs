@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _};
+use clap::{ArgMatches, Command, FromArgMatches as _};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 
-use crate::args::{Arguments, grammar_of, version_alone};
+use crate::args::{Arguments, grammar_of, version_alone, whole_grammar};
 use crate::failure::{Failure, Result};
 use crate::settings::{self, DECLARED, Kind, Layers, Origin};
 
@@ -17,6 +17,13 @@ pub(crate) struct Words {
     given: Vec<OsString>,
     matches: ArgMatches,
     pub(crate) arguments: Arguments,
+}
+
+impl Words {
+    /// The command that was given, and after a space the one below it, if there is one.
+    pub(crate) fn command(&self) -> String {
+        deepest(&self.matches).0.join(" ")
+    }
 }
 
 /// Reads the command line.
@@ -32,7 +39,7 @@ pub(crate) fn words() -> std::result::Result<Words, clap::Error> {
         None if words.len() == 2 && (words[1] == "--version" || words[1] == "-V") => {
             version_alone().try_get_matches_from(&words)?
         }
-        None => Arguments::command().try_get_matches_from(&words)?,
+        None => whole_grammar().try_get_matches_from(&words)?,
     };
     let arguments = Arguments::from_arg_matches(&matches)?;
     Ok(Words {
@@ -62,7 +69,7 @@ pub(crate) fn with_settings(words: Words) -> Result<Arguments> {
     let layers = Layers::read(&folder(deepest), user_file.as_deref(), &flags(deepest))?;
     let arguments = if layers.has_values() {
         let command = path.first().and_then(|word| grammar_of(word));
-        let command = command.unwrap_or_else(Arguments::command);
+        let command = command.unwrap_or_else(whole_grammar);
         let command = with_defaults(command, &path, &layers);
         let parsed = command.try_get_matches_from(&words.given);
         let parsed = parsed.and_then(|matches| Arguments::from_arg_matches(&matches));
@@ -131,7 +138,8 @@ fn folder(matches: &ArgMatches) -> PathBuf {
     let named = path("manifest")
         .or_else(|| path("subject"))
         .or_else(|| path("folder"))
-        .or_else(|| list("paths"));
+        .or_else(|| list("paths"))
+        .or_else(|| path("model"));
     match named {
         Some(folder) if folder.is_dir() => folder,
         Some(file) => match file.parent() {

@@ -6,10 +6,9 @@ use std::sync::Arc;
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{LOCK_FILE, Lockfile, MANIFEST_FILE, Package, PackageManifest, ReadOptions};
-use pkgres_registry_client::PackageFolder;
 use pkgres_resolver::Locked;
 
-use crate::commands::no_lockfile;
+use crate::commands::lock_missing_in_mode;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 
@@ -57,12 +56,11 @@ impl Project {
     ) -> Result<Self> {
         let (manifest, _) =
             PackageManifest::read(&path.to_string_lossy(), bytes, options).into_result()?;
-        let files = PackageFolder::open(&folder, options)?;
+        // What else lies in the folder is of no interest here, and there can be much of it.
         let mut unreadable = Vec::new();
         let class_limit = options.limits.class_file_bytes;
         let package = Package::assemble(manifest, options, |path| {
-            files
-                .read(path, class_limit)
+            read_file(&folder.join(path.as_str()), class_limit, Follow::Nothing)
                 .inspect_err(|error| {
                     if !error.is_not_found() {
                         unreadable.push(error.to_diagnostic());
@@ -95,7 +93,7 @@ impl Project {
     /// does not fit.
     pub(crate) fn existing_lockfile(&self, options: &ReadOptions) -> Result<Lockfile> {
         let Some(bytes) = self.lock_bytes(options)? else {
-            return Err(no_lockfile("--locked", "locked"));
+            return Err(lock_missing_in_mode("locked"));
         };
         parse_lock(&self.lock_path(), &bytes, options).map_err(|mut failure| {
             failure.exit = Exit::Failed;

@@ -16,7 +16,7 @@ use pkgres_registry_client::{
 use crate::args::RegistryArgs;
 use crate::failure::{Failure, Result};
 use crate::network;
-use crate::settings::{self, Override, Registries, RegistryTable, Settings, overrides};
+use crate::settings::{self, Origin, Override, Registries, RegistryTable, Settings, overrides};
 
 /// The variable that names registries, separated by commas.
 const REGISTRY_VARIABLE: &str = "PKGRES_REGISTRY";
@@ -140,7 +140,7 @@ pub(crate) fn cache_folder(no_cache: bool) -> Option<PathBuf> {
     }
     if std::env::var_os(CACHE_VARIABLE).is_none_or(|value| value.is_empty())
         && let Some(cache) = settings::current().get("cache")
-        && matches!(cache.origin, settings::Origin::File(_))
+        && matches!(cache.origin, Origin::File(_))
     {
         return Some(PathBuf::from(&cache.value));
     }
@@ -198,24 +198,35 @@ pub(crate) fn configured(root_folder: Option<&Path>) -> Result<Option<Vec<Place>
         Some(folder) => folder,
         None => Path::new("."),
     };
-    let settings = Settings::nearest(settings_folder)?;
-    match &settings.registries {
-        None => Ok(None),
-        Some(Registries::Places(texts)) => parse(texts, &settings.folder, "pkgres.toml").map(Some),
-        Some(Registries::Tables(tables)) => of_tables(tables, &settings.folder).map(Some),
+    match of_settings(&Settings::nearest(settings_folder)?)? {
+        None => of_settings(&settings::current().user),
+        places => Ok(places),
     }
 }
 
+/// The registries that a settings file names, if it names any.
+fn of_settings(settings: &Settings) -> Result<Option<Vec<Place>>> {
+    let Some(registries) = &settings.registries else {
+        return Ok(None);
+    };
+    let from = Origin::File(settings.path.clone()).to_string();
+    let places = match registries {
+        Registries::Places(texts) => parse(texts, &settings.folder, &from)?,
+        Registries::Tables(tables) => of_tables(tables, &settings.folder, &from)?,
+    };
+    Ok(Some(places))
+}
+
 /// Registries that have a table each.
-fn of_tables(tables: &[(String, RegistryTable)], folder: &Path) -> Result<Vec<Place>> {
+fn of_tables(tables: &[(String, RegistryTable)], folder: &Path, from: &str) -> Result<Vec<Place>> {
     let texts: Vec<String> = tables
         .iter()
         .map(|(name, table)| format!("{name}={}", table.location))
         .collect();
-    let mut places = parse(&texts, folder, "pkgres.toml")?;
+    let mut places = parse(&texts, folder, from)?;
     for (place, (name, table)) in places.iter_mut().zip(tables) {
         let wrong = |error: &dyn std::fmt::Display| {
-            Failure::usage(format!("pkgres.toml: registries.{name}: {error}"))
+            Failure::usage(format!("{from}: registries.{name}: {error}"))
         };
         for text in &table.namespaces {
             let namespace = Namespace::parse(text).map_err(|error| wrong(&error))?;

@@ -12,7 +12,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, SourceText, Span};
 use pkgres_manifest::most_similar;
 use toml::Table;
 
-pub(crate) use declared::{DECLARED, Files, Kind};
+pub(crate) use declared::{DECLARED, Files, Kind, VARIABLES};
 pub(crate) use layers::{Effective, Layers, Origin, current, install};
 pub(crate) use overrides::{Override, overrides};
 pub(crate) use registries::{Registries, RegistryTable};

@@ -290,7 +290,7 @@ fn file_name(path: &Path) -> Result<String, FileError> {
 }
 
 /// A name that no other write of this or another process uses at the same time.
-fn temporary_name(name: &str) -> String {
+pub(crate) fn temporary_name(name: &str) -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     format!(
@@ -301,7 +301,7 @@ fn temporary_name(name: &str) -> String {
 
 /// Removes temporary files of `name` that nobody is writing any more. That it cannot is no reason
 /// not to write.
-fn sweep(system: &dyn FileSystem, folder: &Path, name: &str) {
+pub(crate) fn sweep(system: &dyn FileSystem, folder: &Path, name: &str) {
     let prefix = format!("{TEMPORARY_PREFIX}{name}.");
     for leftover in system.names(folder).unwrap_or_default() {
         let is_temporary = leftover.starts_with(&prefix)

@@ -27,6 +27,7 @@ mod map;
 mod read;
 mod real;
 pub mod simulated;
+mod spool;
 
 pub use atomic::{
     NewTreeFile, make_folder, write_cache_file, write_cache_pieces, write_file, write_private_file,
@@ -38,3 +39,4 @@ pub use lock::{FileLock, lock_file};
 pub use map::{FileBytes, map_file};
 pub use read::{Follow, read_file};
 pub use real::RealFileSystem;
+pub use spool::Spool;

@@ -14,7 +14,33 @@ use crate::file_system::{Access, EntryKind, FileSystem, NewFile};
 pub struct RealFileSystem;
 
 /// A file that is locked as long as it is written.
-struct LockedFile(File);
+pub(crate) struct LockedFile(File);
+
+impl LockedFile {
+    /// Makes a file where there is nothing.
+    pub(crate) fn create(path: &Path, access: Access) -> io::Result<Self> {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::OpenOptionsExt as _;
+            options.mode(match access {
+                Access::Data => 0o644,
+                Access::Program => 0o755,
+                Access::Private => 0o600,
+            });
+        }
+        #[cfg(not(unix))]
+        let _ = access;
+        let file = options.open(path)?;
+        // The lock tells a file that is being written from a leftover. Where file systems have no
+        // locks, leftovers stay.
+        match file.lock() {
+            Err(error) if error.kind() != io::ErrorKind::Unsupported => Err(error),
+            _ => Ok(Self(file)),
+        }
+    }
+}
 
 impl NewFile for LockedFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -66,26 +92,7 @@ impl FileSystem for RealFileSystem {
     }
 
     fn create_file(&self, path: &Path, access: Access) -> io::Result<Box<dyn NewFile>> {
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::OpenOptionsExt as _;
-            options.mode(match access {
-                Access::Data => 0o644,
-                Access::Program => 0o755,
-                Access::Private => 0o600,
-            });
-        }
-        #[cfg(not(unix))]
-        let _ = access;
-        let file = options.open(path)?;
-        // The lock tells a file that is being written from a leftover. Where file systems have no
-        // locks, leftovers stay.
-        match file.lock() {
-            Err(error) if error.kind() != io::ErrorKind::Unsupported => Err(error),
-            _ => Ok(Box::new(LockedFile(file))),
-        }
+        Ok(Box::new(LockedFile::create(path, access)?))
     }
 
     fn create_folder(&self, path: &Path) -> io::Result<()> {

@@ -83,29 +83,6 @@ impl Version {
         }
     }
 
-    /// Appends the version as text. Where there are very many, this costs less than formatting.
-    pub fn push_to(&self, text: &mut String) {
-        if self.is_prerelease() || !self.build().is_empty() {
-            text.push_str(&self.to_string());
-            return;
-        }
-        let mut digits = [b'.'; 3 * 20 + 2];
-        let mut at = digits.len();
-        for mut number in [self.patch(), self.minor(), self.major()] {
-            // What stands before a component is a dot already.
-            at -= usize::from(at < digits.len());
-            loop {
-                at -= 1;
-                digits[at] = b'0' + (number % 10) as u8;
-                number /= 10;
-                if number == 0 {
-                    break;
-                }
-            }
-        }
-        text.push_str(std::str::from_utf8(&digits[at..]).expect("digits and dots are ASCII"));
-    }
-
     /// The first component.
     pub fn major(&self) -> u64 {
         self.0.major
@@ -195,7 +172,36 @@ impl Version {
 
 impl fmt::Display for Version {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(formatter)
+        let is_padded = formatter.width().is_some() || formatter.precision().is_some();
+        if is_padded || !self.0.pre.is_empty() || !self.0.build.is_empty() {
+            return self.0.fmt(formatter);
+        }
+        // Lockfiles and indexes consist of these.
+        let mut text = [0; THREE_NUMBERS_BYTES];
+        let mut end = text.len();
+        for number in [self.0.patch, self.0.minor, self.0.major] {
+            if end < text.len() {
+                end -= 1;
+                text[end] = b'.';
+            }
+            end = write_before(&mut text, end, number);
+        }
+        formatter.write_str(std::str::from_utf8(&text[end..]).expect("digits and points"))
+    }
+}
+
+/// The most that three numbers of 64 bits take, with two points between them.
+const THREE_NUMBERS_BYTES: usize = 3 * 20 + 2;
+
+/// Writes the digits of a number so that they end before `end`; says where they begin.
+fn write_before(text: &mut [u8], mut end: usize, mut number: u64) -> usize {
+    loop {
+        end -= 1;
+        text[end] = b'0' + u8::try_from(number % 10).expect("a digit");
+        number /= 10;
+        if number == 0 {
+            return end;
+        }
     }
 }
 
@@ -354,20 +360,23 @@ mod tests {
         Version::parse(text).expect("a version")
     }
 
+    /// What is written at a glance is written as by the crate that knows all of the format.
     #[test]
-    fn versions_are_appended_as_they_are_shown() {
+    fn versions_are_written_alike() {
         for text in [
             "0.0.0",
-            "1.2.3",
-            "10.200.3000",
+            "1.20.300",
+            "10.0.9",
             "18446744073709551615.18446744073709551615.18446744073709551615",
-            "1.0.0-rc.1",
-            "1.0.0+build",
-            "1.0.0-rc.1+build",
+            "1.2.3-a.1",
+            "1.2.3+b",
+            "1.2.3-a+b",
         ] {
-            let mut appended = "version ".to_owned();
-            version(text).push_to(&mut appended);
-            assert_eq!(appended, format!("version {text}"));
+            let expected = semver::Version::parse(text).expect("a version");
+            let version = version(text);
+            assert_eq!(version.to_string(), text);
+            assert_eq!(format!("{version:>70}|"), format!("{expected:>70}|"));
+            assert_eq!(format!("{version:*<7}|"), format!("{expected:*<7}|"));
         }
     }
 

@@ -92,10 +92,9 @@ impl RegistrySet {
     /// Gives a solver the indexes that need not be asked name by name: those of the registries
     /// that have theirs at hand, up to the first that does not.
     ///
-    /// An index as a whole cannot be told which of its packages may be taken: where names are bound
-    /// to registries, every package is asked for.
+    /// Where names are bound to registries, every package is asked for.
     pub fn attach_to(&self, resolver: &mut Resolver) -> Result<(), RegistryError> {
-        if !self.bindings.is_empty() || resolver.needs_dates() {
+        if resolver.needs_dates() {
             return Ok(());
         }
         for (source, index) in self.compiled()? {
@@ -140,10 +139,16 @@ impl RegistrySet {
     }
 
     /// The indexes of the registries that have theirs at hand, up to the first that does not.
+    ///
+    /// An index as a whole cannot be told which of its packages may be taken: none where names are
+    /// bound to registries.
     pub(crate) fn compiled(
         &self,
     ) -> Result<Vec<(ReleaseSource, Arc<CompiledIndex>)>, RegistryError> {
         let mut found = Vec::new();
+        if !self.bindings.is_empty() {
+            return Ok(found);
+        }
         for registry in &self.registries {
             let Some(index) = registry.compiled()? else {
                 break;

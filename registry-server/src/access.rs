@@ -120,18 +120,22 @@ impl Actor {
         }
     }
 
-    pub(crate) fn from_row(row: TokenRow) -> Self {
-        Self {
+    /// The holder of a token that is kept. What cannot be read is an error: without one of its names
+    /// or its end the token would be good for more than it is for.
+    pub(crate) fn from_row(row: TokenRow) -> Result<Self, Problem> {
+        let damaged = || Problem::internal(format!("the token {} cannot be read", row.id));
+        let names = row.names.split_whitespace().map(NamePattern::parse);
+        let names = names.collect::<Option<_>>().ok_or_else(damaged)?;
+        let expires = row.expires.as_deref().map(str::parse).transpose();
+        let expires = expires.map_err(|_| damaged())?;
+        Ok(Self {
+            // A scope that this version does not know is one that nobody asks for.
+            scopes: row.scopes.split(' ').filter_map(Scope::parse).collect(),
             token: row.id,
             owner: row.owner,
-            scopes: row.scopes.split(' ').filter_map(Scope::parse).collect(),
-            names: row
-                .names
-                .split(' ')
-                .filter_map(NamePattern::parse)
-                .collect(),
-            expires: row.expires.and_then(|text| text.parse().ok()),
-        }
+            names,
+            expires,
+        })
     }
 
     /// Whether the token may do everything.
@@ -167,6 +171,31 @@ impl Actor {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_damaged_is_not_good_for_more() {
+        let row = |names: &str, expires: Option<&str>| TokenRow {
+            id: "1".to_owned(),
+            owner: "team".to_owned(),
+            scopes: "publish fly".to_owned(),
+            names: names.to_owned(),
+            note: String::new(),
+            created: "2026-01-01T00:00:00Z".to_owned(),
+            expires: expires.map(str::to_owned),
+        };
+        let whole = Actor::from_row(row("a.* b.C", Some("2027-01-01T00:00:00Z")));
+        let whole = whole.expect("it can be read");
+        assert_eq!((whole.names.len(), whole.scopes.len()), (2, 1));
+        assert!(whole.expires.is_some());
+        assert_eq!(
+            Actor::from_row(row("", None))
+                .expect("it can be read")
+                .names,
+            []
+        );
+        assert!(Actor::from_row(row("a.* ?", None)).is_err());
+        assert!(Actor::from_row(row("a.*", Some("soon"))).is_err());
+    }
 
     #[test]
     fn patterns_fit_whole_parts_of_names() {

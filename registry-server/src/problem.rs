@@ -170,7 +170,11 @@ impl std::error::Error for Problem {}
 impl From<DatabaseError> for Problem {
     fn from(error: DatabaseError) -> Self {
         match error {
-            DatabaseError::Unreachable(_) => Self::unavailable(error),
+            DatabaseError::Unreachable(_) | DatabaseError::NoTls | DatabaseError::Untrusted(_) => {
+                Self::unavailable(error)
+            }
+            // Nothing of this program has one: it came from whoever asks.
+            DatabaseError::Nul => Self::new(ProblemCode::BodyInvalid, error.to_string()),
             _ => Self::internal(error),
         }
     }

@@ -11,6 +11,7 @@ mod tokens;
 mod views;
 mod write;
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +21,7 @@ use pkgres_files::{EntryKind, FileSystem as _, RealFileSystem, make_folder, writ
 use pkgres_manifest::{PackageName, ReadOptions, Version};
 use pkgres_registry_client::protocol::{Changes, Config, Digest};
 
-use crate::blobs::{BlobError, Blobs, Folder, ObjectBlobs};
+use crate::blobs::{BlobError, Blobs, Content, Folder, Incoming, ObjectBlobs};
 use crate::database::{Database, DatabaseError, Transaction};
 use crate::environment::Environment;
 use crate::index::{Node, Signer};
@@ -106,6 +107,7 @@ pub enum OpenError {
 pub struct Registry {
     pub(crate) database: Arc<Database>,
     pub(crate) blobs: Blobs,
+    pub(crate) incoming: Incoming,
     pub(crate) node: Arc<Node>,
     pub(crate) settings: Settings,
     pub(crate) environment: Environment,
@@ -131,7 +133,8 @@ impl Registry {
             )?),
             None => Blobs::Folder(Folder::open(storage.data.join("blobs").join("sha256"))?),
         };
-        catalog::complete(&database, &blobs, &settings)?;
+        let incoming = Incoming::open(&storage.data.join("incoming"))?;
+        catalog::complete(&database, &blobs, &incoming, &settings)?;
         let database = Arc::new(database);
         let identity = database.write(|transaction| facts::identity(transaction, &environment))?;
         let signer = Signer::new(identity, environment.clone());
@@ -139,6 +142,7 @@ impl Registry {
         Ok(Self {
             database,
             blobs,
+            incoming,
             node: Arc::new(node),
             settings,
             environment,
@@ -184,9 +188,26 @@ impl Registry {
         self.database.is_shared()
     }
 
-    /// The artifact with a digest, if a release has it.
+    /// The artifact with a digest, if a release has it. One of more than a megabyte is memory that
+    /// stands for a file, which the system takes back when it needs it.
     pub fn artifact(&self, digest: &Digest) -> Result<Option<Bytes>, Problem> {
-        self.blobs.get(digest).map_err(Problem::unavailable)
+        self.blobs
+            .get(digest, &self.incoming)
+            .map_err(Problem::unavailable)
+    }
+
+    /// An artifact or a range of it, which lies in it, to be sent.
+    pub(crate) fn artifact_content(
+        &self,
+        digest: &Digest,
+        range: Option<Range<u64>>,
+    ) -> Result<Option<Content>, Problem> {
+        self.blobs.read(digest, range).map_err(Problem::unavailable)
+    }
+
+    /// How many bytes an artifact has.
+    pub(crate) fn artifact_length(&self, digest: &Digest) -> Result<Option<u64>, Problem> {
+        self.blobs.length(digest).map_err(Problem::unavailable)
     }
 
     /// What happened after a serial: at most `limit` changes.
@@ -218,9 +239,16 @@ impl Registry {
             .map_err(Problem::unavailable)?;
         let mut removed = 0;
         for digest in old {
+            // Nearly all of them have one, and a writer would keep others waiting for each.
+            let text = digest.to_string();
+            let is_kept =
+                |transaction: &mut dyn Transaction| releases::has_artifact(transaction, &text);
+            if self.database.read(is_kept)? {
+                continue;
+            }
             // As a writer: no release gets the artifact between the look and the removal.
             let is_removed = self.database.write(|transaction| {
-                if releases::has_artifact(transaction, &digest.to_string())? {
+                if releases::has_artifact(transaction, &text)? {
                     return Ok(false);
                 }
                 self.blobs.remove(&digest).map_err(Problem::unavailable)?;

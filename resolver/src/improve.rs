@@ -189,14 +189,15 @@ impl Improvement<'_> {
         let mut classes = std::mem::take(&mut self.classes);
         self.universe
             .class_demands(better, &self.demands, &mut classes);
-        let finds_all = classes.all.iter().all(|demanded| {
-            self.demands.iter().any(|demand| {
-                let kept = self.selection.only(demand.target);
-                let kept = kept.filter(|kept| kept.package != better.package);
-                let defining = self.universe.definers(demand.target, demanded.class);
-                kept.is_some_and(|kept| defining.contains(kept.index))
-            })
-        });
+        let finds_all = !classes.has_circle
+            && classes.all.iter().all(|demanded| {
+                self.demands.iter().any(|demand| {
+                    let kept = self.selection.only(demand.target);
+                    let kept = kept.filter(|kept| kept.package != better.package);
+                    let defining = self.universe.definers(demand.target, demanded.class);
+                    kept.is_some_and(|kept| defining.contains(kept.index))
+                })
+            });
         self.classes = classes;
         finds_all
     }

@@ -107,7 +107,8 @@ impl Selection {
         self.others.keys().map(|release| release.package)
     }
 
-    fn position(&self, release: ReleaseId) -> Option<usize> {
+    /// Where a release stands in the order in which they were decided.
+    pub(crate) fn position(&self, release: ReleaseId) -> Option<usize> {
         let first = *self.first.get(release.package.position())?;
         if first == NONE {
             None

@@ -1,5 +1,5 @@
-//! That nothing a user can meet is left out of these tests: every command is run with success and with
-//! failure, and every code is shown.
+//! That nothing a user can meet is left out of these tests: every command ends in each way that its help
+//! names, and every code is shown.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -7,17 +7,8 @@ use std::process::Command;
 
 use pkgres_manifest::diagnostic::Code;
 
-/// Commands that need a server or a terminal to succeed: the test in which they do.
-const SUCCEED_ELSEWHERE: [(&str, &str); 8] = [
-    ("publish", "tests/cli/network.rs"),
-    ("yank", "tests/cli/network.rs"),
-    ("login", "tests/cli/network.rs"),
-    ("vendor", "tests/cli/network.rs"),
-    ("serve", "tests/serve/ends.rs"),
-    ("export-static", "tests/serve/ends.rs"),
-    ("completions", "tests/cli/generated.rs"),
-    ("man", "tests/cli/generated.rs"),
-];
+/// How commands end that no document can show, and the test that does.
+const ELSEWHERE: [(&str, &str, &str); 1] = [("serve", "0", "tests/serve/ends.rs")];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -36,32 +27,43 @@ fn texts(folder: &str, ending: &str) -> Vec<String> {
 /// The documents whose commands are run.
 fn documents() -> Vec<String> {
     let mut all = texts("tests/cli", "md");
+    all.extend(texts("tests/cli/server", "md"));
     all.extend(texts("docs", "md"));
     all
 }
 
-/// The names of the commands.
-fn commands() -> BTreeSet<String> {
+/// A command as a document or the book has it, without the program: `cache` and what is below it have
+/// names of two words.
+type Ends = BTreeMap<String, BTreeSet<String>>;
+
+/// The exit codes that the help of each command names, as the book has it; a test keeps that in step.
+fn named() -> Ends {
     let output = Command::new(trycmd::cargo::cargo_bin!("pkgres"))
-        .arg("help")
+        .args(["reference", "commands"])
         .output()
         .expect("the program starts");
     let text = String::from_utf8(output.stdout).expect("it is text");
-    let (_, rest) = text.split_once("Commands:\n").expect("it lists commands");
-    let lines = rest.lines().take_while(|line| !line.is_empty());
-    let names = lines.filter_map(|line| line.split_whitespace().next());
-    names
-        .map(str::to_owned)
-        .filter(|name| name != "help")
-        .collect()
+    let mut ends = Ends::new();
+    for section in text.split("\n#").skip(1) {
+        let name = section
+            .split('`')
+            .nth(1)
+            .and_then(|path| path.strip_prefix("pkgres "));
+        let codes = section.split("\nExit codes:\n").nth(1);
+        if let Some((name, codes)) = name.zip(codes) {
+            let codes = codes.lines().map_while(|line| {
+                let word = line.split_whitespace().next()?;
+                word.parse::<u8>().ok().map(|_| word.to_owned())
+            });
+            ends.insert(name.to_owned(), codes.collect());
+        }
+    }
+    ends
 }
 
-#[test]
-fn every_command_succeeds_and_fails_in_some_document() {
-    // The exit codes with which each command ends somewhere.
-    let mut ends: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let commands = commands();
-    assert!(commands.len() > 20, "{commands:?}");
+/// The exit codes with which each command ends in some document.
+fn shown(named: &Ends) -> Ends {
+    let mut ends = Ends::new();
     for document in documents() {
         let mut lines = document.lines().peekable();
         while let Some(line) = lines.next() {
@@ -71,26 +73,44 @@ fn every_command_succeeds_and_fails_in_some_document() {
             else {
                 continue;
             };
-            let Some(name) = words.split(' ').find(|word| commands.contains(*word)) else {
+            let words: Vec<&str> = words.split(' ').collect();
+            let in_two = words.windows(2).map(|two| two.join(" "));
+            let in_one = words.iter().map(|word| (*word).to_owned());
+            let Some(name) = in_two.chain(in_one).find(|name| named.contains_key(name)) else {
                 continue;
             };
             let code = lines.peek().and_then(|next| next.strip_prefix("? "));
             let code = code.unwrap_or("0").to_owned();
-            ends.entry(name.to_owned()).or_default().insert(code);
+            ends.entry(name).or_default().insert(code);
         }
     }
-    for name in &commands {
-        let ends = ends.remove(name).unwrap_or_default();
-        let elsewhere = SUCCEED_ELSEWHERE.iter().find(|(other, _)| other == name);
-        let succeeds = ends.contains("0")
-            || elsewhere.is_some_and(|(_, test)| {
-                let text = std::fs::read_to_string(root().join(test));
-                text.is_ok_and(|text| text.contains(&format!("\"{name}\"")))
-            });
-        assert!(succeeds, "no document shows `pkgres {name}` succeed");
-        let fails = ends.iter().any(|code| code != "0");
-        assert!(fails, "no document shows `pkgres {name}` fail");
+    ends
+}
+
+#[test]
+fn every_command_ends_in_some_document_in_each_way_that_its_help_names() {
+    let named = named();
+    assert!(named.len() > 30, "{named:?}");
+    let mut shown = shown(&named);
+    for (name, code, test) in ELSEWHERE {
+        let text = std::fs::read_to_string(root().join(test)).expect("a test of the project");
+        assert!(text.contains(&format!("\"{name}\"")), "{test}");
+        shown
+            .entry(name.to_owned())
+            .or_default()
+            .insert(code.to_owned());
     }
+    let mut missing = Vec::new();
+    for (name, codes) in &named {
+        let shown = shown.remove(name).unwrap_or_default();
+        for code in codes.difference(&shown) {
+            missing.push(format!("`pkgres {name}` ends with {code} in no document"));
+        }
+        for code in shown.difference(codes) {
+            missing.push(format!("the help of `pkgres {name}` does not name {code}"));
+        }
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
 }
 
 #[test]

@@ -45,6 +45,30 @@ fn pages_and_schemas_are_in_step() {
     }
 }
 
+/// The rest of a name of a variable of ours that a text begins with.
+fn end_of_name(text: &str) -> usize {
+    let is_part = |character: char| character.is_ascii_uppercase() || character == '_';
+    text.find(|character| !is_part(character))
+        .unwrap_or(text.len())
+}
+
+#[test]
+fn every_variable_is_in_the_book() {
+    let page = print(&["reference", "settings"]);
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let is_source = |path: &Path| path.extension().is_some_and(|ending| ending == "rs");
+    let mut count = 0;
+    for path in files_below(&source, &is_source) {
+        let text = std::fs::read_to_string(&path).expect("a file of the project");
+        for rest in text.split("\"PKGRES_").skip(1) {
+            let name = format!("PKGRES_{}", &rest[..end_of_name(rest)]);
+            assert!(page.contains(&name), "{name} of {}", path.display());
+            count += 1;
+        }
+    }
+    assert!(count > 20, "{count}");
+}
+
 #[test]
 fn completions_and_man_pages_can_be_made() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {

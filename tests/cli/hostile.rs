@@ -20,11 +20,7 @@ fn the_binary_survives_hostile_inputs() {
         return;
     };
     if Command::new("python3").arg("--version").output().is_err() {
-        // Whoever runs the tests is to know that this one did nothing.
-        #[allow(clippy::print_stderr)]
-        {
-            eprintln!("skipped: python3 is not there");
-        }
+        pkgres_tests::skip::without_service("python3 is not there");
         return;
     }
     let folder = tempfile::tempdir().expect("a temporary folder");

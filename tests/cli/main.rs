@@ -10,6 +10,7 @@ mod corpus;
 mod documents;
 mod generated;
 mod revisions;
+mod roots;
 mod streams;
 mod terminal;
 

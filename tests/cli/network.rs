@@ -5,6 +5,8 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use pkgres_files::{RealFileSystem, make_folder, write_file};
+
 /// A server that ends with the test.
 struct Server {
     child: Child,
@@ -14,8 +16,13 @@ struct Server {
 
 impl Server {
     fn start(data: &Path) -> Self {
+        Self::start_at("127.0.0.1:0", data)
+    }
+
+    /// Likewise on a port that clients know.
+    fn start_at(listen: &str, data: &Path) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_pkgres"))
-            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
+            .args(["serve", "--listen", listen, "--data"])
             .arg(data)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -282,37 +289,16 @@ fn a_registry_that_was_restored_from_an_old_copy_is_noticed() {
     copy_of(&data, &copy);
     let server = Server::start(&data);
     // The port is another one, and with it the address that is known.
-    let port = server
-        .address
-        .rsplit(':')
-        .next()
-        .expect("a port")
-        .trim_end_matches('/')
-        .to_owned();
     user.registry = format!("acme={}", server.address);
     user.secret = token;
     user.login();
     user.does(&["publish", "fixtures/shop/database-1.0.0"]);
     user.does(&["resolve", "fixtures/shop/database-1.0.0"]);
+    let address = server.address.clone();
     drop(server);
-    let mut child = Command::new(env!("CARGO_BIN_EXE_pkgres"))
-        .args(["serve", "--listen", &format!("127.0.0.1:{port}"), "--data"])
-        .arg(&copy)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the binary runs");
-    let mut line = String::new();
-    let stdout = child.stdout.take().expect("it was piped");
-    BufReader::new(stdout)
-        .read_line(&mut line)
-        .expect("an address");
-    let restored = Server {
-        child,
-        address: line.trim().to_owned(),
-        token: user.secret.clone(),
-    };
-    assert!(!restored.address.is_empty());
+    let listen = address.trim_start_matches("http://").trim_end_matches('/');
+    let restored = Server::start_at(listen, &copy);
+    assert_eq!(restored.address, address);
     let said = user.fails(4, &["resolve", "fixtures/shop/database-1.0.0"]);
     assert!(
         said.contains("error[PK0044]") && said.contains("went back in time"),
@@ -388,5 +374,131 @@ fn a_mirror_of_plain_files_will_do() {
     assert!(
         said.contains("error[PK0032]") && said.contains("(tried 4 times)"),
         "{said}"
+    );
+}
+
+#[test]
+fn a_name_that_is_easily_taken_for_another_is_told() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let server = Server::start(&folder.path().join("data"));
+    let user = User::new(&server);
+    user.login();
+    let package = |name: &str| {
+        let package = folder.path().join(name);
+        let manifest = format!(
+            "Format: 1.4\nType: Library\nFullName: {name}\nVersion: \"1.0.0\"\nName: Web\n\
+             Require: {{io.murano: \">=0\"}}\nClasses: {{{name}: Main.yaml}}\n"
+        );
+        let class = format!("Name: {name}\n");
+        make_folder(&RealFileSystem, &package.join("Classes")).expect("it is ours");
+        for (path, text) in [("manifest.yaml", manifest), ("Classes/Main.yaml", class)] {
+            write_file(&RealFileSystem, &package.join(path), text.as_bytes()).expect("it is ours");
+        }
+        package.to_str().expect("text").to_owned()
+    };
+    let said = user.does(&["publish", &package("org.acme.Web")]);
+    assert!(!said.stderr.contains("warning"), "{}", said.stderr);
+
+    let stranger = User {
+        secret: another_token(&server, "stranger"),
+        ..User::new(&server)
+    };
+    stranger.login();
+    let said = stranger.does(&["publish", &package("org.acme.Weeb"), "--format", "json"]);
+    let warning = "org.acme.Weeb is easily taken for org.acme.Web, which belongs to others; if that \
+                   is not meant, publish under another name";
+    let document: serde_json::Value = serde_json::from_str(&said.stdout).expect("JSON");
+    assert_eq!(document["status"], "published");
+    assert_eq!(document["warnings"], serde_json::json!([warning]));
+    // As text, also when the same is published again.
+    let said = stranger.does(&["publish", &package("org.acme.Weeb")]);
+    let told = format!("warning[PK0078]: {warning}\n");
+    assert!(said.stderr.contains(&told), "{}", said.stderr);
+}
+
+/// A token of another owner, to publish with.
+fn another_token(server: &Server, owner: &str) -> String {
+    let address = server.address.trim_start_matches("http://");
+    let address = address.trim_end_matches('/');
+    let body = format!(r#"{{"scopes":["publish"],"owner":"{owner}"}}"#);
+    let request = format!(
+        "POST /v1/tokens HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {}\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        server.token,
+        body.len()
+    );
+    let mut stream = std::net::TcpStream::connect(address).expect("a connection");
+    stream.write_all(request.as_bytes()).expect("it is sent");
+    let answer = std::io::read_to_string(stream).expect("an answer");
+    let (_, document) = answer.split_once("\r\n\r\n").expect("a body");
+    let document: serde_json::Value = serde_json::from_str(document).expect("JSON");
+    document["token"].as_str().expect("a token").to_owned()
+}
+
+/// Runs the documents of one name, with a registry and a user of it.
+fn sessions(document: &str, address: &str, data: &Path, home: &Path) {
+    let text = |path: PathBuf| path.to_str().expect("text").to_owned();
+    let binary = Path::new(env!("CARGO_BIN_EXE_pkgres"));
+    // For what is read from stdin: documents have no other way to redirect it.
+    let programs = std::env::var("PATH").expect("there are programs");
+    let folder = binary.parent().expect("a folder").display();
+    let cases = trycmd::TestCases::new();
+    cases
+        .register_bin("pkgres", binary)
+        .register_bin("ls", PathBuf::from("/bin/ls"))
+        .register_bin("sh", PathBuf::from("/bin/sh"))
+        .insert_var("[ADDRESS]", address.to_owned())
+        .expect("it is a name for a variable");
+    cases
+        .env("PATH", format!("{folder}:{programs}"))
+        .env("NO_COLOR", "1")
+        .env("LC_ALL", "C")
+        .env("HOME", text(home.to_owned()))
+        .env("PKGRES_CACHE", text(home.join("cache")))
+        .env("PKGRES_STATE", text(home.join("state")))
+        .env("PKGRES_CREDENTIALS", text(home.join("config")))
+        .env("PKGRES_REGISTRY", format!("acme={address}"))
+        .env("DATA", text(data.to_owned()))
+        .env("TOKEN_FILE", text(data.join("admin-token")))
+        .case(document);
+    cases.run();
+}
+
+#[test]
+fn a_registry_and_its_users() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let data = folder.path().join("data");
+    let server = Server::start(&data);
+    sessions(
+        "../tests/cli/server/registry.md",
+        &server.address,
+        &data,
+        folder.path(),
+    );
+}
+
+#[test]
+fn a_registry_with_another_key_is_not_believed() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (before, data) = (folder.path().join("before"), folder.path().join("data"));
+    let server = Server::start(&before);
+    let user = User::new(&server);
+    user.login();
+    let package = "tests/cli/server/changed.in/db";
+    user.does(&["publish", package]);
+    let app = "tests/cli/server/changed.in/app";
+    user.does(&["tree", app, "--ignore-lock"]);
+    let address = server.address.clone();
+    drop(server);
+    let listen = address.trim_start_matches("http://").trim_end_matches('/');
+    let server = Server::start_at(listen, &data);
+    let other = User::new(&server);
+    other.login();
+    other.does(&["publish", package]);
+    sessions(
+        "../tests/cli/server/changed.md",
+        &address,
+        &data,
+        user.home.path(),
     );
 }

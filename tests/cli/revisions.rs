@@ -3,22 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-/// Runs git as somebody, with no configuration but this.
-fn git(folder: &Path, arguments: &[&str]) {
-    let output = Command::new("git")
-        .args(arguments)
-        .current_dir(folder)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_SYSTEM", "/dev/null")
-        .env("GIT_AUTHOR_NAME", "a")
-        .env("GIT_AUTHOR_EMAIL", "a@example.org")
-        .env("GIT_COMMITTER_NAME", "a")
-        .env("GIT_COMMITTER_EMAIL", "a@example.org")
-        .output()
-        .expect("git is there");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "git {arguments:?}: {said}");
-}
+use pkgres_tests::repository::git;
 
 /// Exit code, stdout and stderr of a run.
 fn diff(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {

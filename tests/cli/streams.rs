@@ -1,6 +1,8 @@
-//! What becomes of data that cannot be written, which documents cannot show.
+//! What becomes of data that cannot be written, and of runs that are interrupted, which documents cannot
+//! show.
 
 use std::fs::OpenOptions;
+use std::net::TcpListener;
 use std::process::{Command, Stdio};
 
 fn pkgres(arguments: &[&str]) -> Command {
@@ -42,4 +44,35 @@ fn a_reader_that_goes_away_is_no_error() {
     let output = child.wait_with_output().expect("the program ends");
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interrupted_run_ends_as_shells_expect_and_writes_nothing() {
+    use std::os::unix::process::ExitStatusExt as _;
+
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let manifest = folder.path().join("manifest.yaml");
+    let text = "Format: 1.4\nType: Library\nFullName: a.B\nRequire:\n  c.D: 1\n";
+    #[expect(clippy::disallowed_methods, reason = "a file of a test")]
+    std::fs::write(&manifest, text).expect("a temporary folder can be written");
+    // A registry that never answers.
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let mut child = pkgres(&["lock", "--registry", &format!("acme=http://{address}/")])
+        .arg(&manifest)
+        .env("PKGRES_CACHE", folder.path().join("cache"))
+        .env("PKGRES_STATE", folder.path().join("state"))
+        .spawn()
+        .expect("the program starts");
+    let asked = listener.accept().expect("the registry is asked");
+    let told = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(told.expect("kill runs").success());
+    let status = child.wait().expect("the program ends");
+    // A shell makes 130 of it.
+    assert_eq!(status.signal(), Some(2), "{status}");
+    assert!(!folder.path().join("pkgres.lock").exists());
+    drop(asked);
 }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
+use pkgres_tests::skip;
 use tempfile::TempDir;
 
 /// An index of so many releases of one package that reading it takes longer than a moment.
@@ -43,10 +44,10 @@ fn session(command: &str, variables: &[(&str, &str)]) -> Option<(String, Option<
         .env("TERM", "xterm-256color")
         .envs(variables.iter().copied())
         .stdin(std::process::Stdio::null());
-    let output = script.output().ok();
-    let required = std::env::var_os("PKGRES_REQUIRE_SERVICES").is_some();
-    assert!(output.is_some() || !required, "`script` is not there");
-    let output = output?;
+    let Ok(output) = script.output() else {
+        skip::without_service("`script` is not there");
+        return None;
+    };
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     Some((text, output.status.code()))
 }

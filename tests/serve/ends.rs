@@ -129,18 +129,9 @@ fn a_mirror_is_what_the_server_says() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let data = folder.path().join("data");
     let server = Server::start(&data, &[]);
-    let authorization = format!("Authorization: Bearer {}", Server::token(&data));
     let mut connection = server.connect();
     let bytes = archive("a.Web", "1.0.0", &[]);
-    let headers = [&*authorization, "Content-Type: application/zip"];
-    let path = "/v1/packages/a.Web/versions/1.0.0";
-    assert_eq!(
-        connection
-            .ask("PUT", path, &headers, &bytes)
-            .expect("an answer")
-            .0,
-        201
-    );
+    connection.publish(&Server::token(&data), "a.Web", "1.0.0", &bytes);
     let mirror = folder.path().join("mirror");
     let output = Command::new(env!("CARGO_BIN_EXE_pkgres"))
         .arg("export-static")

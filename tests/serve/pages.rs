@@ -6,7 +6,7 @@ use std::process::Command;
 use pkgres_tests::archives::{archive_with, files};
 use pkgres_tests::services;
 
-use crate::server::{Connection, Server};
+use crate::server::Server;
 
 /// Publishes a core library, packages that build on each other, and one that is hostile.
 fn fill(server: &Server, data: &Path) {
@@ -24,24 +24,18 @@ fn fill(server: &Server, data: &Path) {
             b"Name: io.murano.Application\nExtends: io.murano.Object\n",
         ),
     ]);
-    publish(&mut connection, &token, "io.murano", "0.23.0", &core);
+    connection.publish(&token, "io.murano", "0.23.0", &core);
     let database = application("org.acme.databases.PostgreSql", "3.2.1", "");
     let name = "org.acme.databases.PostgreSql";
-    publish(&mut connection, &token, name, "3.2.1", &database);
+    connection.publish(&token, name, "3.2.1", &database);
     for version in ["1.0.0", "1.1.0", "2.0.0-rc.1"] {
         let require = "Require:\n  org.acme.databases.PostgreSql: '>=3.1,<4'\n";
         let wiki = application("org.acme.apps.Wiki", version, require);
-        publish(
-            &mut connection,
-            &token,
-            "org.acme.apps.Wiki",
-            version,
-            &wiki,
-        );
+        connection.publish(&token, "org.acme.apps.Wiki", version, &wiki);
     }
     for name in ["org.acme.apps.WikiFarm", "org.example.intranet.Portal"] {
         let archive = archive_with(name, "0.4.0", &[("org.acme.apps.Wiki", "1.1")], "");
-        publish(&mut connection, &token, name, "0.4.0", &archive);
+        connection.publish(&token, name, "0.4.0", &archive);
     }
     let hostile = archive_with(
         "x.Hostile",
@@ -49,7 +43,7 @@ fn fill(server: &Server, data: &Path) {
         &[],
         "<script>document.title='x'</script>",
     );
-    publish(&mut connection, &token, "x.Hostile", "1.0.0", &hostile);
+    connection.publish(&token, "x.Hostile", "1.0.0", &hostile);
     let authorization = format!("Authorization: Bearer {token}");
     let (status, ..) = connection
         .ask(
@@ -74,19 +68,6 @@ fn application(name: &str, version: &str, require: &str) -> Vec<u8> {
         ("manifest.yaml", manifest.as_bytes()),
         ("Classes/Main.yaml", class.as_bytes()),
     ])
-}
-
-fn publish(connection: &mut Connection, token: &str, name: &str, version: &str, bytes: &[u8]) {
-    let authorization = format!("Authorization: Bearer {token}");
-    let (status, _, body) = connection
-        .ask(
-            "PUT",
-            &format!("/v1/packages/{name}/versions/{version}"),
-            &[&authorization, "Content-Type: application/zip"],
-            bytes,
-        )
-        .expect("an answer");
-    assert_eq!(status, 201, "{}", String::from_utf8_lossy(&body));
 }
 
 /// Chromium with a profile of its own, that asks nobody but the server.

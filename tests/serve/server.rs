@@ -101,6 +101,22 @@ impl Connection {
         self.answer()
     }
 
+    /// Publishes a release that is not there yet.
+    pub(crate) fn publish(&mut self, token: &str, name: &str, version: &str, archive: &[u8]) {
+        let (status, _, body) = self
+            .ask(
+                "PUT",
+                &format!("/v1/packages/{name}/versions/{version}"),
+                &[
+                    &format!("Authorization: Bearer {token}"),
+                    "Content-Type: application/zip",
+                ],
+                archive,
+            )
+            .expect("an answer");
+        assert_eq!(status, 201, "{}", String::from_utf8_lossy(&body));
+    }
+
     pub(crate) fn answer(&mut self) -> std::io::Result<(u16, String, Vec<u8>)> {
         let broken = || std::io::Error::from(std::io::ErrorKind::UnexpectedEof);
         let mut head = String::new();

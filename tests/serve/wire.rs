@@ -19,8 +19,6 @@ fn the_rules_that_gabbi_knows() {
     let data = folder.path().join("data");
     let server = Server::start(&data, &[]);
     let token = Server::token(&data);
-    // Bodies that are not text.
-    let mut web = archive("org.acme.Web", "1.0.0", &[]);
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../registry-server/tests/gabbi");
     let mut files: Vec<_> = std::fs::read_dir(&cases)
         .expect("the folder of cases")
@@ -32,19 +30,11 @@ fn the_rules_that_gabbi_knows() {
         .collect();
     files.sort();
     assert!(!files.is_empty());
-    let mut connection = server.connect();
-    let authorization = format!("Authorization: Bearer {token}");
-    let headers = [&*authorization, "Content-Type: application/zip"];
-    let path = "/v1/packages/org.acme.Web/versions/1.0.0";
-    assert_eq!(
-        connection
-            .ask("PUT", path, &headers, &web)
-            .expect("an answer")
-            .0,
-        201
-    );
+    let web = archive("org.acme.Web", "1.0.0", &[]);
+    server
+        .connect()
+        .publish(&token, "org.acme.Web", "1.0.0", &web);
     let digest = pkgres_manifest::ArtifactDigest::of_archive(&web).to_string();
-    web.truncate(10);
     let output = Command::new(gabbi)
         .arg(server.base.trim_end_matches('/'))
         .arg("--")

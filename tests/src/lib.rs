@@ -4,7 +4,8 @@
 //! sharing nothing with the solver. [`universe`] makes small random universes on which the rules
 //! bite, [`tally`] measures that they do, and [`examples`] are universes with known answers.
 //! [`solver`] puts the same universes to the solver; [`shared`] finds data that lie beside the
-//! project. For the registry there are [`archives`] to publish and [`services`] to keep them in.
+//! project. For the registry there are [`archives`] to publish and [`services`] to keep them in;
+//! [`repository`] is git, and [`skip`] says where something of all this is missing.
 //!
 //! Nothing but tests depends on this crate. The tests themselves are in its folder `tests`, those
 //! of the binary in `cli` beside it.
@@ -14,8 +15,10 @@ pub mod build;
 pub mod examples;
 pub mod random;
 pub mod reference;
+pub mod repository;
 pub mod services;
 pub mod shared;
+pub mod skip;
 pub mod solver;
 pub mod tally;
 pub mod universe;

@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+use crate::skip;
+
 /// How long a service may take to start.
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -21,7 +23,7 @@ pub struct Postgres {
     port: u16,
     tools: PathBuf,
     next: AtomicU32,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 /// A server that speaks S3, from memory.
@@ -36,7 +38,17 @@ pub struct ObjectStore {
 ///
 /// If it cannot be started though `PKGRES_REQUIRE_SERVICES` is set.
 pub fn postgres() -> Option<Postgres> {
-    required("PostgreSQL", start_postgres())
+    required("PostgreSQL", start_postgres(false))
+}
+
+/// Starts PostgreSQL so that it takes connections with TLS alone, or says why it does not and gives
+/// nothing. Its certificate is for `localhost`.
+///
+/// # Panics
+///
+/// If it cannot be started though `PKGRES_REQUIRE_SERVICES` is set.
+pub fn postgres_with_tls() -> Option<Postgres> {
+    required("PostgreSQL", start_postgres(true))
 }
 
 /// Starts an object store, or says why it does not and gives nothing.
@@ -64,13 +76,7 @@ fn required<T>(name: &str, started: Result<T, String>) -> Option<T> {
     match started {
         Ok(service) => Some(service),
         Err(reason) => {
-            let required = std::env::var_os("PKGRES_REQUIRE_SERVICES").is_some();
-            assert!(!required, "{name} cannot be used: {reason}");
-            // Whoever runs the tests is to know that this one did nothing.
-            #[allow(clippy::print_stderr)]
-            {
-                eprintln!("skipped: {name} cannot be used: {reason}");
-            }
+            skip::without_service(&format!("{name} cannot be used: {reason}"));
             None
         }
     }
@@ -129,7 +135,7 @@ fn id_of(arguments: &[&str]) -> Result<u32, String> {
         .map_err(|_| format!("`id {}` says nothing", arguments.join(" ")))
 }
 
-fn start_postgres() -> Result<Postgres, String> {
+fn start_postgres(with_tls: bool) -> Result<Postgres, String> {
     let tools = postgres_tools().ok_or("there is no `initdb`")?;
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let user = if id_of(&["-u"])? == 0 {
@@ -165,6 +171,9 @@ fn start_postgres() -> Result<Postgres, String> {
             String::from_utf8_lossy(&made.stderr)
         ));
     }
+    if with_tls {
+        certify(folder.path(), &data, user.as_ref())?;
+    }
     let port = free_port()?;
     let sockets = folder.path().to_string_lossy().into_owned();
     let server = as_user(&tools.join("postgres"), user.as_ref())
@@ -173,6 +182,7 @@ fn start_postgres() -> Result<Postgres, String> {
         .args(["-c", "listen_addresses=127.0.0.1", "-c", "fsync=off"])
         .args(["-c", &format!("port={port}"), "-c", "max_connections=200"])
         .args(["-c", &format!("unix_socket_directories={sockets}")])
+        .args(["-c", if with_tls { "ssl=on" } else { "ssl=off" }])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -183,7 +193,7 @@ fn start_postgres() -> Result<Postgres, String> {
         port,
         tools,
         next: AtomicU32::new(0),
-        _folder: folder,
+        folder,
     };
     wait_until("PostgreSQL", || {
         let ready = Command::new(postgres.tools.join("pg_isready"))
@@ -195,7 +205,64 @@ fn start_postgres() -> Result<Postgres, String> {
     Ok(postgres)
 }
 
+/// Makes an authority, and a certificate by it for `localhost`, which the server with these data
+/// shows; from then on it takes no connections without TLS.
+fn certify(folder: &Path, data: &Path, user: Option<&(u32, u32)>) -> Result<(), String> {
+    let (authority, text) = authority()?;
+    let key = rcgen::KeyPair::generate().map_err(|error| error.to_string())?;
+    let certificate = rcgen::CertificateParams::new(vec!["localhost".to_owned()])
+        .and_then(|parameters| parameters.signed_by(&key, &authority))
+        .map_err(|error| error.to_string())?;
+    let rules = "local all all trust\nhostssl all all 127.0.0.1/32 trust\n";
+    for (path, content) in [
+        (folder.join("authority.pem"), text),
+        (folder.join("another.pem"), self::authority()?.1),
+        (data.join("server.crt"), certificate.pem()),
+        (data.join("server.key"), key.serialize_pem()),
+        (data.join("pg_hba.conf"), rules.to_owned()),
+    ] {
+        // Not of the program: it is a folder of this test.
+        #[allow(clippy::disallowed_methods)]
+        std::fs::write(&path, content).map_err(|error| error.to_string())?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let rights = std::fs::Permissions::from_mode(0o600);
+            #[allow(clippy::disallowed_methods)]
+            std::fs::set_permissions(&path, rights).map_err(|error| error.to_string())?;
+            if let Some((user, group)) = user {
+                std::os::unix::fs::chown(&path, Some(*user), Some(*group))
+                    .map_err(|error| error.to_string())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// An authority of its own, and its certificate as text.
+fn authority() -> Result<(rcgen::CertifiedIssuer<'static, rcgen::KeyPair>, String), String> {
+    let made = || {
+        let key = rcgen::KeyPair::generate()?;
+        let mut parameters = rcgen::CertificateParams::new(Vec::new())?;
+        parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        rcgen::CertifiedIssuer::self_signed(parameters, key)
+    };
+    let issuer = made().map_err(|error: rcgen::Error| error.to_string())?;
+    let text = issuer.pem();
+    Ok((issuer, text))
+}
+
 impl Postgres {
+    /// The certificate of the authority that signed the one of the server, where there is TLS.
+    pub fn authority(&self) -> PathBuf {
+        self.folder.path().join("authority.pem")
+    }
+
+    /// The certificate of an authority that has nothing to do with the server, where there is TLS.
+    pub fn another_authority(&self) -> PathBuf {
+        self.folder.path().join("another.pem")
+    }
+
     /// Runs a statement in a database.
     fn sql(&self, database: &str, statement: &str) -> Result<(), String> {
         let beside = self.tools.join("psql");

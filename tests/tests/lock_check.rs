@@ -110,6 +110,18 @@ fn what_was_just_written_fits() {
 }
 
 #[test]
+fn a_binding_leads_to_a_release_that_is_not_locked() {
+    let mut lock = world().lock();
+    lock.packages.remove(&key("Db", "1.1.0"));
+    let expected = Staleness::NotBound {
+        owner: package("App"),
+        owner_version: version("1.0.0"),
+        package: package("Db"),
+    };
+    assert_eq!(stale(lock), [expected]);
+}
+
+#[test]
 fn newer_versions_and_withdrawn_releases_do_not_make_it_stale() {
     let mut now = world();
     now.records

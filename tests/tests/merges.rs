@@ -5,13 +5,13 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::{Command, Output};
 
 use pkgres_manifest::{ArtifactDigest, IndexRecord, Limits, Lockfile, ReadOptions, RegistryName};
 use pkgres_registry_client::{Answer, MemoryRegistry, RegistrySet, check_lock, drive};
 use pkgres_resolver::{LockCheck, Locked, Request, Resolver, Update};
 use pkgres_tests::build::{Build, release};
 use pkgres_tests::random::Random;
+use pkgres_tests::repository::{git, try_git};
 
 /// How many pairs of branches are merged, for one base out of each of some universes.
 const UNIVERSES: u64 = 20;
@@ -26,27 +26,6 @@ const FEW_REQUIRED: usize = 8;
 
 /// Tells git to take the lines of both sides where it would leave a conflict.
 const UNION: &str = "pkgres.lock merge=union\n";
-
-fn git(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new("git")
-        .args(["-c", "core.fsync=none"])
-        .args(arguments)
-        .current_dir(folder)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_SYSTEM", "/dev/null")
-        .env("GIT_AUTHOR_NAME", "a")
-        .env("GIT_AUTHOR_EMAIL", "a@example.org")
-        .env("GIT_COMMITTER_NAME", "a")
-        .env("GIT_COMMITTER_EMAIL", "a@example.org")
-        .output()
-        .expect("git is there")
-}
-
-fn git_succeeds(folder: &Path, arguments: &[&str]) {
-    let output = git(folder, arguments);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{arguments:?}: {said}");
-}
 
 #[expect(clippy::disallowed_methods, reason = "files of a test")]
 fn write(path: &Path, text: &str) {
@@ -128,26 +107,26 @@ fn mend(merged: &str, required: &BTreeSet<usize>, registries: &RegistrySet) -> L
 /// Merges two branches, each with its own lockfile; gives the lockfile and whether git could do it.
 fn merge(folder: &Path, attributes: &str, base: &str, sides: [&str; 2]) -> (String, bool) {
     let file = folder.join("pkgres.lock");
-    git_succeeds(folder, &["checkout", "--quiet", "--orphan", "base"]);
+    git(folder, &["checkout", "--quiet", "--orphan", "base"]);
     write(&file, base);
     write(&folder.join(".gitattributes"), attributes);
-    git_succeeds(folder, &["add", "pkgres.lock", ".gitattributes"]);
-    git_succeeds(folder, &["commit", "--quiet", "-m", "base"]);
+    git(folder, &["add", "pkgres.lock", ".gitattributes"]);
+    git(folder, &["commit", "--quiet", "-m", "base"]);
     for (branch, text) in ["one", "two"].into_iter().zip(sides) {
-        git_succeeds(folder, &["checkout", "--quiet", "-B", branch, "base"]);
+        git(folder, &["checkout", "--quiet", "-B", branch, "base"]);
         write(&file, text);
-        git_succeeds(
+        git(
             folder,
             &["commit", "--quiet", "--allow-empty", "-am", branch],
         );
     }
-    let merged = git(folder, &["merge", "--quiet", "--no-edit", "one"]);
+    let merged = try_git(folder, &["merge", "--quiet", "--no-edit", "one"]);
     let text = std::fs::read_to_string(&file).expect("a lockfile");
     if !merged.status.success() {
-        git_succeeds(folder, &["merge", "--abort"]);
+        git(folder, &["merge", "--abort"]);
     }
-    git_succeeds(folder, &["checkout", "--quiet", "--detach"]);
-    git_succeeds(folder, &["branch", "--quiet", "-D", "base"]);
+    git(folder, &["checkout", "--quiet", "--detach"]);
+    git(folder, &["branch", "--quiet", "-D", "base"]);
     (text, merged.status.success())
 }
 
@@ -156,8 +135,8 @@ fn branches_that_add_different_packages_merge() {
     let mut without_conflict = 0;
     let folder = tempfile::tempdir().expect("a temporary folder");
     let folder = folder.path();
-    git_succeeds(folder, &["init", "--quiet", "--initial-branch=main"]);
-    git_succeeds(
+    git(folder, &["init", "--quiet", "--initial-branch=main"]);
+    git(
         folder,
         &["commit", "--quiet", "--allow-empty", "-m", "main"],
     );
@@ -222,8 +201,8 @@ fn branches_that_add_different_packages_merge() {
 fn united_lockfiles_are_right_or_seen_not_to_be() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let folder = folder.path();
-    git_succeeds(folder, &["init", "--quiet", "--initial-branch=main"]);
-    git_succeeds(
+    git(folder, &["init", "--quiet", "--initial-branch=main"]);
+    git(
         folder,
         &["commit", "--quiet", "--allow-empty", "-m", "main"],
     );

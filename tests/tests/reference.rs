@@ -189,43 +189,56 @@ fn a_thousand_shuffles() {
     }
 }
 
-/// A search without patience finds a resolution where there is one, and the result is locally best.
+/// What is wrong with the answer of a search without patience: it finds a resolution where there is
+/// one, and the result is locally best.
+fn wrong_without_patience(universe: &Universe, supplies: Supplies) -> (bool, Option<String>) {
+    let expected = search(universe, &Rules::default());
+    let found = solve_with(universe, supplies, 0).answer();
+    let complaint = match (&expected, &found) {
+        // A valid lock is kept even where something else would be preferred.
+        _ if found == expected => None,
+        (Answer::Solved(best), Answer::Solved(solution)) => {
+            let exchange = || {
+                let exchange = better_exchange(universe, solution);
+                exchange.map(|(name, version)| format!("{name} {version} is better"))
+            };
+            let more = || {
+                let same = best.side_by_side == solution.side_by_side;
+                (!same).then(|| "other packages are split".to_owned())
+            };
+            let validity = is_valid(universe, solution, &Rules::default());
+            let is_single = solution.side_by_side.is_empty();
+            validity
+                .err()
+                .or_else(more)
+                .or_else(|| is_single.then(exchange).flatten())
+        }
+        _ => Some("one of them has no solution".to_owned()),
+    };
+    let told = |text| format!("{supplies:?}: {text}\n{universe}best:\n{expected}found:\n{found}");
+    (found != expected, complaint.map(told))
+}
+
 #[test]
 fn without_patience() {
+    let ways = [Supplies::OnDemand, Supplies::Attached];
+    for example in examples() {
+        for way in ways {
+            let (_, complaint) = wrong_without_patience(&example.universe, way);
+            assert_eq!(complaint, None, "{}", example.name);
+        }
+    }
     let mut wrong = Vec::new();
     let mut others = 0;
     let each = |seed| {
         let universe = Universe::random(seed);
-        let expected = search(&universe, &Rules::default());
-        let found = solve_with(&universe, Supplies::OnDemand, 0).answer();
-        let complaint = match (&expected, &found) {
-            // A valid lock is kept even where something else would be preferred.
-            _ if found == expected => None,
-            (Answer::Solved(best), Answer::Solved(solution)) => {
-                let exchange = || {
-                    let exchange = better_exchange(&universe, solution);
-                    exchange.map(|(name, version)| format!("{name} {version} is better"))
-                };
-                let more = || {
-                    let same = best.side_by_side == solution.side_by_side;
-                    (!same).then(|| "other packages are split".to_owned())
-                };
-                let validity = is_valid(&universe, solution, &Rules::default());
-                let is_single = solution.side_by_side.is_empty();
-                validity
-                    .err()
-                    .or_else(more)
-                    .or_else(|| is_single.then(exchange).flatten())
-            }
-            _ => Some("one of them has no solution".to_owned()),
-        };
-        let complaint = complaint
-            .map(|text| format!("seed {seed}: {text}\n{universe}best:\n{expected}found:\n{found}"));
-        (found != expected, complaint)
+        ways.map(|way| wrong_without_patience(&universe, way))
     };
-    for_all_seeds(each, |(is_other, complaint)| {
-        others += usize::from(is_other);
-        wrong.extend(complaint);
+    for_all_seeds(each, |found| {
+        for (is_other, complaint) in found {
+            others += usize::from(is_other);
+            wrong.extend(complaint);
+        }
     });
     assert!(wrong.is_empty(), "{} are wrong: {}", wrong.len(), wrong[0]);
     assert!(others > 0, "patience makes no difference");

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::{PolicyArgs, RegistryArgs, SolveArgs};
 
@@ -180,73 +180,68 @@ pub(crate) struct ExportArgs {
     pub(crate) solve: SolveArgs,
 }
 
-/// What a schema is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SchemaKind {
-    /// manifest.yaml
-    Manifest,
-    /// Class files
-    Class,
-    /// pkgres.lock
-    Lock,
-    /// pkgres.toml and the user's settings
-    Settings,
+#[derive(Debug, Args)]
+pub(crate) struct ResolveArgs {
+    #[command(flatten)]
+    pub(crate) solve: SolveArgs,
+
+    /// Print this object model with the versions written into it, instead of the resolution
+    #[arg(long, value_name = "FILE")]
+    pub(crate) model: Option<PathBuf>,
+}
+
+// Each switch is one of its own.
+#[expect(clippy::struct_excessive_bools)]
+#[derive(Debug, Args)]
+pub(crate) struct LockArgs {
+    /// The manifest of the root, or its folder; several are locked beside each other
+    #[arg(default_value = "manifest.yaml")]
+    pub(crate) manifest: Vec<PathBuf>,
+
+    /// Lock the members of the workspace that the nearest pkgres.toml names
+    #[arg(long)]
+    pub(crate) workspace: bool,
+
+    /// Solve all manifests together, so that they agree on versions
+    #[arg(long, conflicts_with_all = ["check", "locked"])]
+    pub(crate) one_solve: bool,
+
+    #[command(flatten)]
+    pub(crate) registry: RegistryArgs,
+
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
+
+    /// Write nothing; fail if the lockfile is out of date
+    #[arg(long)]
+    pub(crate) check: bool,
+
+    /// The same as `--check`
+    #[arg(long, conflicts_with_all = ["ignore_lock", "accept_changed"])]
+    pub(crate) locked: bool,
+
+    /// Take the lockfile as it is, which leaves nothing to do
+    #[arg(long, hide = true)]
+    pub(crate) frozen: bool,
+
+    /// Say what would change, and write nothing
+    #[arg(long, conflicts_with_all = ["check", "locked"])]
+    pub(crate) dry_run: bool,
+
+    /// Start afresh instead of keeping the versions that are locked
+    #[arg(long, conflicts_with = "check")]
+    pub(crate) ignore_lock: bool,
+
+    /// Take releases whose content is not what was locked
+    #[arg(long, conflicts_with = "check")]
+    pub(crate) accept_changed: bool,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct SchemaArgs {
-    /// What it is about
-    #[arg(value_enum)]
-    pub(crate) kind: SchemaKind,
-}
+pub(crate) struct WhyArgs {
+    /// The package
+    pub(crate) package: String,
 
-#[derive(Debug, Args)]
-pub(crate) struct ConfigArgs {
-    #[command(subcommand)]
-    pub(crate) command: ConfigCommand,
-}
-
-#[derive(Debug, clap::Subcommand)]
-pub(crate) enum ConfigCommand {
-    /// Show every setting
-    List {
-        /// Show where each comes from
-        #[arg(long)]
-        show_origin: bool,
-
-        /// The folder whose project's settings count
-        #[arg(default_value = ".")]
-        folder: PathBuf,
-    },
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CompletionsArgs {
-    /// The shell
-    #[arg(value_enum)]
-    pub(crate) shell: clap_complete::Shell,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ManArgs {
-    /// The command; the page of `pkgres` itself if none is given
-    pub(crate) command: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ReferenceArgs {
-    /// The page
-    #[arg(value_enum)]
-    pub(crate) kind: ReferenceKind,
-}
-
-/// A page of the book that is made of the code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ReferenceKind {
-    /// Every command
-    Commands,
-    /// Every setting
-    Settings,
-    /// Every code
-    Errors,
+    #[command(flatten)]
+    pub(crate) solve: SolveArgs,
 }

@@ -1,6 +1,5 @@
 //! `pkgres cache`
 
-use clap::{Args, Subcommand};
 use pkgres_files::{FileSystem as _, RealFileSystem};
 use pkgres_manifest::Limits;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
@@ -8,10 +7,10 @@ use pkgres_registry_client::HttpRegistry;
 use pkgres_registry_client::http::{ArtifactCache, cached_registries};
 use serde_json::json;
 
-use crate::args::NetworkArgs;
+use crate::args::{CacheArgs, CacheCommand, NetworkArgs};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::network;
+use crate::network::{self, Remote};
 use crate::output::Output;
 use crate::registries::cache_folder;
 use crate::show::counted;
@@ -19,39 +18,13 @@ use crate::show::counted;
 /// The folders that a cache is made of. Nothing else in it is touched.
 const PARTS: [&str; 5] = ["artifacts", "checked", "compiled", "registries", "stamps"];
 
-#[derive(Debug, Args)]
-pub(crate) struct CacheArgs {
-    #[command(subcommand)]
-    action: Action,
-}
-
-#[derive(Debug, Subcommand)]
-enum Action {
-    /// Print where the cache is
-    Dir,
-    /// List what is kept of registries, and how many artifacts there are
-    List,
-    /// Remove everything in the cache
-    Clean,
-    /// Compare every artifact with its digest, and remove those that are damaged
-    Verify,
-    /// Forget a registry: its documents, and what was seen of its state
-    Forget(ForgetArgs),
-}
-
-#[derive(Debug, Args)]
-struct ForgetArgs {
-    /// The registry: its name in pkgres.toml or `PKGRES_REGISTRY`, or its address
-    registry: String,
-}
-
 pub(crate) fn run(args: &CacheArgs, output: &mut Output) -> Result<Exit> {
     let folder = cache_folder(false)
         .ok_or_else(|| Failure::usage("there is no place for a cache: set PKGRES_CACHE or HOME"))?;
     let artifacts = ArtifactCache::new(&folder);
     let limit = Limits::default().archive_bytes;
-    match &args.action {
-        Action::Dir => {
+    match &args.command {
+        CacheCommand::Dir => {
             let shown = folder.to_string_lossy();
             if output.is_json() {
                 output.json(&json!({"schema_version": 1, "folder": shown}));
@@ -59,7 +32,7 @@ pub(crate) fn run(args: &CacheArgs, output: &mut Output) -> Result<Exit> {
                 output.data(&format!("{shown}\n"));
             }
         }
-        Action::List => {
+        CacheCommand::List => {
             let registries = cached_registries(&folder);
             let report = artifacts.verify(limit);
             if output.is_json() {
@@ -85,51 +58,68 @@ pub(crate) fn run(args: &CacheArgs, output: &mut Output) -> Result<Exit> {
             let count = counted(report.artifacts, "artifact");
             output.data(&format!("{count}, {} bytes\n", report.bytes));
         }
-        Action::Clean => {
+        CacheCommand::Clean => {
             for part in PARTS {
                 let path = folder.join(part);
                 if RealFileSystem.kind(&path).ok().flatten().is_some() {
                     artifacts.remove(&path)?;
                 }
             }
-            output.note(&format!("Removed what was in {}", folder.to_string_lossy()));
+            let shown = folder.to_string_lossy();
+            if output.is_json() {
+                output.json(&json!({"schema_version": 1, "status": "cleaned", "folder": shown}));
+            }
+            output.note(&format!("Removed what was in {shown}"));
         }
-        Action::Verify => {
+        CacheCommand::Verify => {
             let report = artifacts.verify(limit);
             for path in &report.damaged {
                 artifacts.remove(path)?;
             }
-            output.note(&format!(
-                "Checked {}",
-                counted(report.artifacts, "artifact")
-            ));
+            let checked = report.artifacts;
+            output.note(&format!("Checked {}", counted(checked, "artifact")));
             if !report.damaged.is_empty() {
                 let findings = report.damaged.iter().map(|path| {
                     let path = path.to_string_lossy();
-                    let message = format!("{path}: damaged, and removed");
+                    let message = format!("{}: damaged, and removed", Escaped::new(&path));
                     Diagnostic::error(Code::Digest, message)
+                        .hint("`pkgres fetch` gets what is locked again")
                 });
                 return Err(Failure {
                     findings: findings.collect(),
                     exit: Exit::Integrity,
                 });
             }
+            if output.is_json() {
+                output.json(&json!({
+                    "schema_version": 1,
+                    "status": "verified",
+                    "artifacts": checked,
+                }));
+            }
         }
-        Action::Forget(args) => forget(&args.registry, output)?,
+        CacheCommand::Forget(args) => forget(&args.registry, output)?,
     }
     Ok(Exit::Done)
 }
 
 fn forget(registry: &str, output: &mut Output) -> Result<()> {
-    let place = network::place(Some(registry))?;
-    let address = place.location.address().expect("it is on the network");
+    let Remote { place, address } = network::remote(Some(registry))?;
     let network = NetworkArgs {
         offline: true,
         ca_files: Vec::new(),
         allow_http: false,
     };
     let options = network::options(&network, &place, cache_folder(false))?;
-    output.note(&if HttpRegistry::forget(address, &options) {
+    let was_known = HttpRegistry::forget(&address, &options);
+    if output.is_json() {
+        output.json(&json!({
+            "schema_version": 1,
+            "status": if was_known { "forgotten" } else { "unknown" },
+            "address": address.as_str(),
+        }));
+    }
+    output.note(&if was_known {
         format!("Forgot {address}")
     } else {
         format!("Nothing is known of {address}")

@@ -2,15 +2,14 @@
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::most_similar;
-use pkgres_registry_client::{Answer, drive};
-use pkgres_resolver::{Locked, Resolver};
+use pkgres_resolver::Locked;
 use serde_json::json;
 
 use crate::args::ExplainArgs;
 use crate::commands::reference::prose;
-use crate::commands::solve::Problem;
+use crate::commands::solve::{Problem, Searched};
 use crate::exit::Exit;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::output::Output;
 use crate::project::Project;
 use crate::registries;
@@ -27,14 +26,8 @@ pub(crate) fn run(args: &ExplainArgs, output: &mut Output) -> Result<Exit> {
     if let Some(lock) = project.lockfile(&options)? {
         problem.request.locked = Locked::from_lockfile(&lock);
     }
-    let mut resolver = Resolver::new(problem.request.clone());
-    let progress = output.progress("Resolving");
-    let answer = drive(&mut resolver, &problem.registries, &options);
-    drop(progress);
-    output.findings(&problem.registries.take_findings());
-    match answer? {
-        Answer::Conflict(mut conflict) => {
-            conflict.locate_classes(&project.package);
+    match problem.search(output)?.0 {
+        Searched::Conflict(conflict) => {
             if output.is_json() {
                 output.json(&json!({
                     "schema_version": 1,
@@ -51,7 +44,7 @@ pub(crate) fn run(args: &ExplainArgs, output: &mut Output) -> Result<Exit> {
             }
             Ok(Exit::Failed)
         }
-        Answer::Solved(resolution) => {
+        Searched::Solved(resolution) => {
             if output.is_json() {
                 output.json(&json!({"schema_version": 1, "status": "resolved", "conflict": null}));
             } else {
@@ -62,17 +55,7 @@ pub(crate) fn run(args: &ExplainArgs, output: &mut Output) -> Result<Exit> {
             }
             Ok(Exit::Done)
         }
-        Answer::GaveUp { steps } => Err(Failure {
-            findings: vec![
-                Diagnostic::error(
-                    Code::GaveUp,
-                    format!("gave up after {steps} steps without an answer"),
-                )
-                .hint("`--max-steps` allows more"),
-            ],
-            exit: Exit::GaveUp,
-        }),
-        Answer::Cancelled => unreachable!("an interrupt ends the whole process"),
+        Searched::GaveUp => Ok(Exit::GaveUp),
     }
 }
 

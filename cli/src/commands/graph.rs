@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use pkgres_registry_client::{Answer, ClassNode, class_graph, drive};
-use pkgres_resolver::{Locked, Resolver};
+use pkgres_registry_client::{ClassNode, class_graph};
 
 use crate::args::{Format, GraphArgs};
-use crate::commands::modes::{require_fitting_lock, take_frozen};
-use crate::commands::solve::Problem;
+use crate::commands::modes::take_frozen;
+use crate::commands::solve::{Problem, Searched};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
@@ -26,7 +25,7 @@ pub(crate) fn run(args: &GraphArgs, output: &mut Output) -> Result<Exit> {
                 "`--classes` needs the classes of packages, which `--frozen`{from} does not read"
             )));
         }
-        let resolution = take_frozen(&solve.manifest, &options)?;
+        let resolution = take_frozen(solve, &options)?;
         return draw(
             &Picture::of_resolution(&resolution, core.as_ref(), &BTreeMap::new()),
             Exit::Done,
@@ -34,40 +33,23 @@ pub(crate) fn run(args: &GraphArgs, output: &mut Output) -> Result<Exit> {
         );
     }
     let project = Project::open(&solve.manifest, &options)?;
-    let mut problem = Problem::of_project(&project, &solve.registry, &solve.policy, &options)?;
-    if solve.mode.locked {
-        require_fitting_lock(&project, &problem, &options, output)?;
-    }
-    if !solve.ignore_lock
-        && let Some(lock) = project.lockfile(&options)?
-    {
-        problem.request.locked = Locked::from_lockfile(&lock);
-    }
-    let request = problem.request.clone();
-    let progress = output.progress("Resolving");
-    let answer = drive(
-        &mut Resolver::new(problem.request),
-        &problem.registries,
-        &options,
+    let problem = Problem::with_lock(solve, &project, &options, output)?;
+    let (roots, provided) = (
+        problem.request.roots.clone(),
+        problem.request.provided.clone(),
     );
-    drop(progress);
-    output.findings(&problem.registries.take_findings());
-    match answer? {
-        Answer::Solved(resolution) => {
+    let (searched, registries) = problem.search(output)?;
+    match searched {
+        Searched::Solved(resolution) => {
             let classes: BTreeMap<ClassNode, Vec<ClassNode>> = if args.classes {
-                class_graph(
-                    &request.roots,
-                    &request.provided,
-                    &resolution,
-                    &problem.registries,
-                )?
+                class_graph(&roots, &provided, &resolution, &registries)?
             } else {
                 BTreeMap::new()
             };
             let picture = Picture::of_resolution(&resolution, core.as_ref(), &classes);
             draw(&picture, Exit::Done, output)
         }
-        Answer::Conflict(conflict) => {
+        Searched::Conflict(conflict) => {
             let picture = Picture::of_conflict(&conflict);
             let exit = draw(&picture, Exit::Failed, output)?;
             output.note(&format!(
@@ -76,17 +58,7 @@ pub(crate) fn run(args: &GraphArgs, output: &mut Output) -> Result<Exit> {
             ));
             Ok(exit)
         }
-        Answer::GaveUp { steps } => Err(Failure {
-            findings: vec![
-                pkgres_manifest::diagnostic::Diagnostic::error(
-                    pkgres_manifest::diagnostic::Code::GaveUp,
-                    format!("gave up after {steps} steps without an answer"),
-                )
-                .hint("`--max-steps` allows more"),
-            ],
-            exit: Exit::GaveUp,
-        }),
-        Answer::Cancelled => unreachable!("an interrupt ends the whole process"),
+        Searched::GaveUp => Ok(Exit::GaveUp),
     }
 }
 

@@ -1,16 +1,16 @@
 //! `pkgres lock`
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use pkgres_files::{RealFileSystem, write_file};
-use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{ArtifactDigest, LOCK_FILE, Lockfile, PackageName, ReadOptions, Version};
+use pkgres_manifest::{Lockfile, PackageName, ReadOptions, Version};
 use pkgres_registry_client::{LockQuestion, check_lock};
-use pkgres_resolver::{ArtifactChange, LockCheck, LockReport, Locked, Resolution, Staleness};
+use pkgres_resolver::{LockCheck, LockReport, Locked, Staleness};
 use serde_json::json;
 
 use crate::args::{Format, LockArgs};
+use crate::commands::modes::lock_missing;
 use crate::commands::solve::{Problem, Solved};
 use crate::commands::workspace;
 use crate::exit::Exit;
@@ -20,9 +20,6 @@ use crate::project::{Project, locked_for_update, parse_lock};
 use crate::registries;
 use crate::settings;
 use crate::show::{self, counted};
-
-/// How many digits are shown of a digest.
-const DIGEST_DIGITS: usize = 12;
 
 /// A lockfile that was written, or would have been.
 pub(crate) struct Written {
@@ -59,15 +56,15 @@ impl Written {
     }
 }
 
-/// Writes the lockfile of a resolution, unless it would stay as it is or nothing is to be written.
+/// Writes a lockfile, unless it would stay as it is or nothing is to be written.
 pub(crate) fn write_lock(
     project: &Project,
-    resolution: &Resolution,
+    lock: &Lockfile,
     before: Option<&[u8]>,
     dry_run: bool,
 ) -> Result<Written> {
     let path = project.lock_path();
-    let text = resolution.to_lockfile().to_text();
+    let text = lock.to_text();
     let is_new = before != Some(text.as_bytes());
     let is_written = is_new && !dry_run;
     if is_written {
@@ -160,153 +157,24 @@ fn write(
         Solved::Yes(resolution, _) => resolution,
         Solved::No(exit) => return Ok(exit),
     };
-    let written = write_lock(project, &resolution, before.as_deref(), args.dry_run)?;
-    let mut changes = changes(&old, &resolution.to_lockfile());
-    changes.extend(artifact_changes(&resolution));
-    changes.sort_by(|one, two| one.package().cmp(two.package()));
+    let lock = resolution.to_lockfile();
+    let written = write_lock(project, &lock, before.as_deref(), args.dry_run)?;
+    let changes = show::lock_changes(&old, &lock, &resolution);
     if output.is_json() {
         output.json(&json!({
             "schema_version": 1,
             "status": written.status(),
             "file": written.file,
             "written": written.on_disk,
-            "changes": changes.iter().map(Change::to_json).collect::<Vec<_>>(),
+            "changes": changes.iter().map(show::LockChange::to_json).collect::<Vec<_>>(),
             "notes": show::notes(&resolution),
         }));
         return Ok(Exit::Done);
     }
-    for change in &changes {
-        output.note(&change.to_string());
-    }
-    for line in show::notes(&resolution) {
-        output.note(&line);
-    }
+    output.notes(&changes);
+    output.notes(show::notes(&resolution));
     output.note(&written.summary(resolution.len(), 0));
     Ok(Exit::Done)
-}
-
-/// A way in which the new lock differs from the old one.
-enum Change {
-    /// A package has other versions.
-    Versions {
-        package: PackageName,
-        before: Vec<Version>,
-        after: Vec<Version>,
-    },
-    /// A version has another digest or comes from somewhere else.
-    Artifact(ArtifactChange),
-}
-
-impl Change {
-    fn package(&self) -> &PackageName {
-        match self {
-            Self::Versions { package, .. } => package,
-            Self::Artifact(change) => &change.name,
-        }
-    }
-
-    fn to_json(&self) -> serde_json::Value {
-        match self {
-            Self::Versions {
-                package,
-                before,
-                after,
-            } => json!({"package": package, "before": before, "after": after}),
-            Self::Artifact(change) => {
-                let mut object = json!({"package": change.name, "version": change.version});
-                if change.digest_differs() {
-                    object["sha256"] =
-                        json!({"before": change.locked.digests, "after": change.digest});
-                }
-                if change.source_differs() {
-                    object["source"] =
-                        json!({"before": change.locked.source, "after": change.source});
-                }
-                object
-            }
-        }
-    }
-}
-
-impl std::fmt::Display for Change {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Versions {
-                package,
-                before,
-                after,
-            } => {
-                let list = |versions: &[Version]| {
-                    let texts: Vec<String> = versions.iter().map(ToString::to_string).collect();
-                    texts.join(", ")
-                };
-                match (before.is_empty(), after.is_empty()) {
-                    (true, _) => write!(formatter, "  + {package} {}", list(after)),
-                    (_, true) => write!(formatter, "  - {package} {}", list(before)),
-                    _ => write!(
-                        formatter,
-                        "  ~ {package} {} -> {}",
-                        list(before),
-                        list(after)
-                    ),
-                }
-            }
-            Self::Artifact(change) => {
-                write!(formatter, "  ~ {} {}", change.name, change.version)?;
-                if change.digest_differs() {
-                    let before: Vec<String> = change.locked.digests.iter().map(shortened).collect();
-                    let before = if before.is_empty() {
-                        "none".to_owned()
-                    } else {
-                        before.join(" or ")
-                    };
-                    let after = change.digest.as_ref().map(shortened);
-                    let after = after.as_deref().unwrap_or("none");
-                    write!(formatter, " digest {before} -> {after}")?;
-                }
-                match &change.locked.source {
-                    Some(before) if change.source_differs() => {
-                        write!(formatter, " source {before} -> {}", change.source)
-                    }
-                    _ => Ok(()),
-                }
-            }
-        }
-    }
-}
-
-/// The beginning of a digest, which is enough to tell it from another one by eye.
-fn shortened(digest: &ArtifactDigest) -> String {
-    let text = digest.to_string();
-    let kind = text.find(':').map_or(0, |colon| colon + 1);
-    format!("{}\u{2026}", &text[..kind + DIGEST_DIGITS])
-}
-
-/// The releases that have another digest or source than before.
-fn artifact_changes(resolution: &Resolution) -> impl Iterator<Item = Change> {
-    resolution
-        .artifact_changes()
-        .into_iter()
-        .map(Change::Artifact)
-}
-
-fn changes(old: &Locked, new: &Lockfile) -> Vec<Change> {
-    let mut versions: BTreeMap<&PackageName, (Vec<Version>, Vec<Version>)> = BTreeMap::new();
-    for (name, version) in old.packages.keys().chain(&old.preferred) {
-        versions.entry(name).or_default().0.push(version.clone());
-    }
-    for (name, version) in new.packages.keys() {
-        versions.entry(name).or_default().1.push(version.clone());
-    }
-    versions
-        .into_iter()
-        .filter(|(_, (before, after))| before != after)
-        .map(|(package, (before, after))| Change::Versions {
-            package: package.clone(),
-            before,
-            after,
-        })
-        .collect()
 }
 
 /// Checks the lockfile without searching or writing.
@@ -319,13 +187,7 @@ fn check(
 ) -> Result<Exit> {
     let path = project.lock_path();
     let Some(bytes) = project.lock_bytes(options)? else {
-        let message = format!("there is no {LOCK_FILE} beside the manifest");
-        return Err(Failure {
-            findings: vec![
-                Diagnostic::error(Code::LockMissing, message).hint("`pkgres lock` writes it"),
-            ],
-            exit: Exit::Failed,
-        });
+        return Err(lock_missing("beside the manifest"));
     };
     let question = problem.checked.as_ref().and_then(|checked| {
         let Problem {

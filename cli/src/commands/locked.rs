@@ -1,15 +1,15 @@
 //! `pkgres fetch`, `verify` and `vendor`: what is locked.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use clap::Args;
 use pkgres_files::{RealFileSystem, write_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{LOCK_FILE, LockedPackage, PackageName, ReadOptions, ReleaseSource, Version};
-use pkgres_registry_client::{Artifact, PackageFolder, RegistrySet};
+use pkgres_manifest::{PackageName, ReadOptions, ReleaseSource, Version};
+use pkgres_registry_client::{Artifact, PackageFolder};
 use serde_json::json;
 
-use crate::args::RegistryArgs;
+use crate::args::{LockedArgs, VendorArgs};
+use crate::commands::modes::lock_missing;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
@@ -17,75 +17,56 @@ use crate::project::Project;
 use crate::registries;
 use crate::show::counted;
 
-#[derive(Debug, Args)]
-pub(crate) struct LockedArgs {
-    /// The manifest of the root, or its folder
-    #[arg(default_value = "manifest.yaml")]
-    manifest: PathBuf,
-
-    #[command(flatten)]
-    registry: RegistryArgs,
+/// What is locked, once all of it was had.
+struct Visited {
+    /// How many releases the lockfile holds.
+    packages: usize,
+    /// Those that cannot be compared with anything: the host supplies them, or the lock has no digest.
+    without_digest: Vec<String>,
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct VendorArgs {
-    /// The folder for the archives, which must be there
-    folder: PathBuf,
-
-    #[command(flatten)]
-    locked: LockedArgs,
-}
-
-/// What became of a locked release.
-enum Found {
-    Artifact(Artifact),
-    /// The host supplies it, or the lock has no digest.
-    NoDigest,
-    Missing,
-}
-
-/// Asks for every locked release; `each` does something with it.
+/// Gets every locked release that has a digest; `each` does something with it.
 fn visit(
     args: &LockedArgs,
     output: &mut Output,
-    mut each: impl FnMut(&PackageName, &Version, Found, &mut Output) -> Result<()>,
-) -> Result<usize> {
+    mut each: impl FnMut(&PackageName, &Version, &Artifact) -> Result<()>,
+) -> Result<Visited> {
     let options = registries::read_options(&args.registry)?;
     let project = Project::open(&args.manifest, &options)?;
     let Some(lock) = project.lockfile(&options)? else {
-        let message = format!("there is no {LOCK_FILE} beside the manifest");
-        let finding = Diagnostic::error(Code::LockMissing, message).hint("`pkgres lock` writes it");
-        return Err(Failure {
-            findings: vec![finding],
-            exit: Exit::Failed,
-        });
+        return Err(lock_missing("beside the manifest"));
     };
     let places = registries::locations(&args.registry, Some(&project.folder))?;
     let registries = registries::open_all(&places, &args.registry, &options)?;
-    let wanted: Vec<_> = lock
-        .packages
-        .values()
-        .filter_map(|locked| match (&locked.source, locked.digest) {
-            (ReleaseSource::Registry(registry), Some(digest)) => Some((registry, digest)),
-            _ => None,
-        })
-        .collect();
-    registries.fetch_ahead(&wanted)?;
+    let mut wanted = Vec::with_capacity(lock.packages.len());
+    let mut without_digest = Vec::new();
     for ((name, version), locked) in &lock.packages {
-        let found = find(locked, &registries)?;
-        each(name, version, found, output)?;
+        match (&locked.source, &locked.digest) {
+            (ReleaseSource::Registry(registry), Some(digest)) => {
+                wanted.push((name, version, registry, *digest));
+            }
+            _ => without_digest.push(format!("{name} {version}")),
+        }
+    }
+    let ahead: Vec<_> = wanted
+        .iter()
+        .map(|(_, _, registry, digest)| (*registry, *digest))
+        .collect();
+    registries.fetch_ahead(&ahead)?;
+    let mut absent = Vec::new();
+    for (name, version, registry, digest) in wanted {
+        match registries.artifact_from(registry, &digest)? {
+            Some(artifact) => each(name, version, &artifact)?,
+            None => absent.push(format!("{name} {version}")),
+        }
     }
     output.findings(&registries.take_findings());
-    Ok(lock.packages.len())
-}
-
-fn find(locked: &LockedPackage, registries: &RegistrySet) -> Result<Found> {
-    let (ReleaseSource::Registry(registry), Some(digest)) = (&locked.source, &locked.digest) else {
-        return Ok(Found::NoDigest);
-    };
-    Ok(match registries.artifact_from(registry, digest)? {
-        Some(artifact) => Found::Artifact(artifact),
-        None => Found::Missing,
+    if !absent.is_empty() {
+        return Err(missing(&absent));
+    }
+    Ok(Visited {
+        packages: lock.packages.len(),
+        without_digest,
     })
 }
 
@@ -120,19 +101,8 @@ pub(crate) fn verify(args: &LockedArgs, output: &mut Output) -> Result<Exit> {
 
 /// To have fetched an artifact and to have compared it with its digest is the same.
 fn run(args: &LockedArgs, status: &str, done: &str, output: &mut Output) -> Result<Exit> {
-    let mut absent = Vec::new();
-    let mut without = 0;
-    let count = visit(args, output, |name, version, found, _| {
-        match found {
-            Found::Artifact(_) => {}
-            Found::NoDigest => without += 1,
-            Found::Missing => absent.push(format!("{name} {version}")),
-        }
-        Ok(())
-    })?;
-    if !absent.is_empty() {
-        return Err(missing(&absent));
-    }
+    let visited = visit(args, output, |_, _, _| Ok(()))?;
+    let (count, without) = (visited.packages, visited.without_digest.len());
     if output.is_json() {
         output.json(&json!({
             "schema_version": 1,
@@ -150,24 +120,15 @@ fn run(args: &LockedArgs, status: &str, done: &str, output: &mut Output) -> Resu
 }
 
 pub(crate) fn vendor(args: &VendorArgs, output: &mut Output) -> Result<Exit> {
-    let mut absent = Vec::new();
     let mut written = 0;
-    visit(&args.locked, output, |name, version, found, output| {
-        match found {
-            Found::Artifact(artifact) => {
-                let path = args.folder.join(PackageFolder::archive_name(name, version));
-                write_artifact(&artifact, &path)?;
-                written += 1;
-            }
-            Found::NoDigest => {
-                output.note(&format!("{name} {version} has no digest and was left out"));
-            }
-            Found::Missing => absent.push(format!("{name} {version}")),
-        }
+    let visited = visit(&args.locked, output, |name, version, artifact| {
+        let path = args.folder.join(PackageFolder::archive_name(name, version));
+        write_artifact(artifact, &path)?;
+        written += 1;
         Ok(())
     })?;
-    if !absent.is_empty() {
-        return Err(missing(&absent));
+    for release in &visited.without_digest {
+        output.note(&format!("{release} has no digest and was left out"));
     }
     if output.is_json() {
         output.json(&json!({

@@ -1,9 +1,7 @@
 //! `pkgres login`
 
 use std::io::Read as _;
-use std::path::PathBuf;
 
-use clap::Args;
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::Limits;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
@@ -11,42 +9,31 @@ use pkgres_registry_client::HttpRegistry;
 use pkgres_registry_client::http::{CredentialError, Secret, TokenFile};
 use serde_json::json;
 
-use crate::args::NetworkArgs;
+use crate::args::LoginArgs;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::network;
+use crate::network::{self, Remote};
 use crate::output::Output;
 
 /// The longest input that a token is looked for in, in bytes.
 const MAX_INPUT_BYTES: u64 = 64 << 10;
 
-#[derive(Debug, Args)]
-pub(crate) struct LoginArgs {
-    /// The registry: its name in pkgres.toml or `PKGRES_REGISTRY`, or its address
-    registry: Option<String>,
-
-    /// Read the token from a file instead of stdin
-    #[arg(long, value_name = "FILE")]
-    token_file: Option<PathBuf>,
-
-    /// Forget the token that is kept
-    #[arg(long, conflicts_with = "token_file")]
-    remove: bool,
-
-    #[command(flatten)]
-    network: NetworkArgs,
-}
-
 pub(crate) fn run(args: &LoginArgs, output: &mut Output) -> Result<Exit> {
-    let place = network::place(args.registry.as_deref())?;
-    let address = place.location.address().expect("it is on the network");
+    let Remote { place, address } = network::remote(args.registry.as_deref())?;
     let path = network::token_file().ok_or_else(|| {
         Failure::usage("there is no place for tokens: set PKGRES_CREDENTIALS or HOME")
     })?;
     let mut tokens = TokenFile::read(&path).map_err(|error| failed(&error))?;
     if args.remove {
-        let was_there = tokens.remove(address);
+        let was_there = tokens.remove(&address);
         tokens.write(&path).map_err(|error| failed(&error))?;
+        if output.is_json() {
+            output.json(&json!({
+                "schema_version": 1,
+                "status": if was_there { "logged_out" } else { "unknown" },
+                "address": address.as_str(),
+            }));
+        }
         output.note(&if was_there {
             format!("Forgot the token for {address}")
         } else {
@@ -56,14 +43,24 @@ pub(crate) fn run(args: &LoginArgs, output: &mut Output) -> Result<Exit> {
     }
     let token = read_token(args)?;
     tokens
-        .set(address, &token)
+        .set(&address, &token)
         .map_err(|error| failed(&error))?;
     // What the registry does not take is not kept.
     let mut options = network::options(&args.network, &place, None)?;
     options.credentials.token = Some(Secret::new(token));
     let name = place.location.name.clone();
     let registry = HttpRegistry::new(name, address.clone(), &Limits::default(), options);
-    let owner = registry.whoami()?;
+    let owner = registry.whoami().map_err(|error| {
+        let mut failure = Failure::from(error);
+        // To log in is what this was.
+        for finding in &mut failure.findings {
+            if finding.code == Code::Denied {
+                finding.hints =
+                    vec!["whoever runs the registry gives tokens; nothing was kept".to_owned()];
+            }
+        }
+        failure
+    })?;
     tokens.write(&path).map_err(|error| failed(&error))?;
     if output.is_json() {
         output.json(&json!({

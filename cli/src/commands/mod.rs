@@ -33,12 +33,7 @@ mod why;
 mod workspace;
 mod yank;
 
-pub(crate) use cache::CacheArgs;
-pub(crate) use locked::{LockedArgs, VendorArgs};
-pub(crate) use login::LoginArgs;
-pub(crate) use modes::no_lockfile;
-pub(crate) use publish::PublishArgs;
-pub(crate) use yank::YankArgs;
+pub(crate) use modes::lock_missing_in_mode;
 
 use clap::ValueEnum as _;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
@@ -53,44 +48,44 @@ use crate::output::Output;
 use crate::show;
 
 /// Runs a command. Whatever goes wrong is shown here.
-pub(crate) fn run(arguments: Arguments, output: &mut Output) -> Exit {
-    if let Err(failure) = check_format(&arguments) {
+pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Exit {
+    if let Err(failure) = check_format(arguments) {
         return fail_with(&failure, output);
     }
-    let result = match arguments.command {
-        Command::Resolve(args) => resolve::run(&args, output),
-        Command::Lock(args) => lock::run(&args, output),
-        Command::Pin(args) => pin::run(&args, output),
-        Command::Init(args) => init::run(&args, output),
-        Command::Add(args) => require::add(&args, output),
-        Command::Remove(args) => require::remove(&args, output),
-        Command::Update(args) => update::run(&args, output),
-        Command::Outdated(args) => outdated::run(&args, output),
-        Command::Diff(args) => diff::run(&args, output),
-        Command::Tree(args) => tree::run(&args, output),
-        Command::Why(args) => why::run(&args, output),
-        Command::Explain(args) => explain::run(&args, output),
-        Command::Graph(args) => graph::run(&args, output),
-        Command::Export(args) => export::run(&args, output),
-        Command::Schema(args) => Ok(schema::run(&args, output)),
-        Command::Completions(args) => Ok(reference::completions(&args, output)),
-        Command::Man(args) => reference::man(&args, output),
-        Command::Reference(args) => Ok(reference::reference(&args, output)),
-        Command::Config(args) => Ok(config::run(&args, output)),
-        Command::Spec(args) => spec::run(&args, output),
-        Command::Index(args) => index::run(&args, output),
-        Command::Pack(args) => pack::run(&args, output),
-        Command::Unpack(args) => unpack::run(&args, output),
-        Command::Check(args) => check::run(&args, output),
-        Command::Publish(args) => publish::run(&args, output),
-        Command::Yank(args) => yank::run(&args, output),
-        Command::Login(args) => login::run(&args, output),
-        Command::Fetch(args) => locked::fetch(&args, output),
-        Command::Verify(args) => locked::verify(&args, output),
-        Command::Vendor(args) => locked::vendor(&args, output),
-        Command::Cache(args) => cache::run(&args, output),
-        Command::Serve(args) => serve::run(&args, output),
-        Command::ExportStatic(args) => export_static::run(&args, output),
+    let result = match &arguments.command {
+        Command::Resolve(args) => resolve::run(args, output),
+        Command::Lock(args) => lock::run(args, output),
+        Command::Pin(args) => pin::run(args, output),
+        Command::Init(args) => init::run(args, output),
+        Command::Add(args) => require::add(args, output),
+        Command::Remove(args) => require::remove(args, output),
+        Command::Update(args) => update::run(args, output),
+        Command::Outdated(args) => outdated::run(args, output),
+        Command::Diff(args) => diff::run(args, output),
+        Command::Tree(args) => tree::run(args, output),
+        Command::Why(args) => why::run(args, output),
+        Command::Explain(args) => explain::run(args, output),
+        Command::Graph(args) => graph::run(args, output),
+        Command::Export(args) => export::run(args, output),
+        Command::Schema(args) => Ok(schema::run(args, output)),
+        Command::Completions(args) => Ok(reference::completions(args, output)),
+        Command::Man(args) => reference::man(args, output),
+        Command::Reference(args) => Ok(reference::reference(args, output)),
+        Command::Config(args) => Ok(config::run(args, output)),
+        Command::Spec(args) => spec::run(args, output),
+        Command::Index(args) => index::run(args, output),
+        Command::Pack(args) => pack::run(args, output),
+        Command::Unpack(args) => unpack::run(args, output),
+        Command::Check(args) => check::run(args, output),
+        Command::Publish(args) => publish::run(args, output),
+        Command::Yank(args) => yank::run(args, output),
+        Command::Login(args) => login::run(args, output),
+        Command::Fetch(args) => locked::fetch(args, output),
+        Command::Verify(args) => locked::verify(args, output),
+        Command::Vendor(args) => locked::vendor(args, output),
+        Command::Cache(args) => cache::run(args, output),
+        Command::Serve(args) => serve::run(args, output),
+        Command::ExportStatic(args) => export_static::run(args, output),
     };
     match result {
         Ok(exit) => output.finish(exit),
@@ -159,11 +154,12 @@ pub(crate) fn package_name(text: &str) -> Result<PackageName> {
 /// A package that was named is not there.
 pub(crate) fn not_part_of(name: &PackageName, resolution: &Resolution) -> Failure {
     let message = format!("`{name}` is not part of the resolution");
-    let mut finding = Diagnostic::error(Code::Usage, message);
+    let finding = Diagnostic::error(Code::Usage, message);
     let known = resolution.packages().iter();
     let known = known.map(|package| package.name.as_str());
-    if let Some(similar) = most_similar(name.as_str(), known) {
-        finding = finding.hint(format!("did you mean `{similar}`?"));
-    }
-    finding.into()
+    let hint = match most_similar(name.as_str(), known) {
+        Some(similar) => format!("did you mean `{similar}`?"),
+        None => "`pkgres tree` shows what there is".to_owned(),
+    };
+    finding.hint(hint).into()
 }

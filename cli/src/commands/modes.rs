@@ -1,14 +1,12 @@
 //! Lock modes: `--locked`, which wants a lockfile that fits, and `--frozen`, which takes it as it is.
 
-use std::path::Path;
-
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{LOCK_FILE, MANIFEST_FILE, PackageManifest, ReadOptions, Version};
 use pkgres_registry_client::check_lock;
 use pkgres_resolver::{LockCheck, Resolution, frozen};
 
-use crate::args::WriteArgs;
+use crate::args::{SolveArgs, WriteArgs};
 use crate::commands::solve::Problem;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -37,13 +35,27 @@ pub(crate) fn require_fitting_lock(
     }
 }
 
+/// Refuses to leave a lockfile aside that a mode binds to. On the command line the two exclude each
+/// other; the mode can also come from a setting.
+pub(crate) fn refuse_ignored_lock(args: &SolveArgs, mode: &str) -> Result<()> {
+    if !args.ignore_lock {
+        return Ok(());
+    }
+    let from = settings::current().from(mode);
+    Err(Failure::usage(format!(
+        "`--ignore-lock` does not go with `--{mode}`{from}"
+    )))
+}
+
 /// What the lockfile holds, as it stands. The manifest is read for the version of the root alone,
 /// and need not be there.
-pub(crate) fn take_frozen(manifest: &Path, options: &ReadOptions) -> Result<Resolution> {
+pub(crate) fn take_frozen(args: &SolveArgs, options: &ReadOptions) -> Result<Resolution> {
+    refuse_ignored_lock(args, "frozen")?;
+    let manifest = args.manifest.as_path();
     let folder = folder_of(manifest);
     let path = folder.join(LOCK_FILE);
     let Some(bytes) = read_lock_bytes(&path, options)? else {
-        return Err(no_lockfile("--frozen", "frozen"));
+        return Err(lock_missing_in_mode("frozen"));
     };
     let lock = parse_lock(&path, &bytes, options)?;
     let manifest = if manifest.is_dir() {
@@ -78,16 +90,21 @@ pub(crate) fn take_frozen(manifest: &Path, options: &ReadOptions) -> Result<Reso
     })
 }
 
-/// There is no lockfile, which a mode wants.
-pub(crate) fn no_lockfile(flag: &str, key: &str) -> Failure {
-    let from = settings::current().from(key);
-    let message = format!("there is no {LOCK_FILE} beside the manifest and `{flag}` is set{from}");
+/// There is no lockfile; `rest` says where or what for.
+pub(crate) fn lock_missing(rest: &str) -> Failure {
+    let message = format!("there is no {LOCK_FILE} {rest}");
     Failure {
         findings: vec![
             Diagnostic::error(Code::LockMissing, message).hint("`pkgres lock` writes it"),
         ],
         exit: Exit::Failed,
     }
+}
+
+/// Likewise where a mode wants one.
+pub(crate) fn lock_missing_in_mode(mode: &str) -> Failure {
+    let from = settings::current().from(mode);
+    lock_missing(&format!("beside the manifest and `--{mode}` is set{from}"))
 }
 
 /// Refuses to change the lockfile where a mode says that it stays.

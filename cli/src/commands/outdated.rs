@@ -1,10 +1,11 @@
 //! `pkgres outdated`
 
 use pkgres_registry_client::{Holder, Outdated, outdated};
+use pkgres_resolver::{Locked, Request};
 use serde_json::{Value, json};
 
 use crate::args::OutdatedArgs;
-use crate::commands::modes::{require_fitting_lock, take_frozen};
+use crate::commands::modes::take_frozen;
 use crate::commands::solve::{Problem, Solved};
 use crate::exit::Exit;
 use crate::failure::Result;
@@ -12,26 +13,25 @@ use crate::output::Output;
 use crate::project::Project;
 use crate::registries;
 use crate::show::counted;
-use pkgres_resolver::Locked;
 
 pub(crate) fn run(args: &OutdatedArgs, output: &mut Output) -> Result<Exit> {
     let solve = &args.solve;
     let options = registries::read_options(&solve.registry)?;
     let project = Project::open(&solve.manifest, &options)?;
-    let mut problem = Problem::of_project(&project, &solve.registry, &solve.policy, &options)?;
-    if solve.mode.locked {
-        require_fitting_lock(&project, &problem, &options, output)?;
-    }
-    let request = problem.request.clone();
+    let problem = if solve.mode.frozen {
+        Problem::of_project(&project, &solve.registry, &solve.policy, &options)?
+    } else {
+        Problem::with_lock(solve, &project, &options, output)?
+    };
+    // What could be newer is not a matter of what is locked.
+    let request = Request {
+        locked: Locked::default(),
+        ..problem.request.clone()
+    };
     let (resolution, registries) = if solve.mode.frozen {
-        let resolution = take_frozen(&solve.manifest, &options)?;
+        let resolution = take_frozen(solve, &options)?;
         (Box::new(resolution), problem.registries)
     } else {
-        if !solve.ignore_lock
-            && let Some(lock) = project.lockfile(&options)?
-        {
-            problem.request.locked = Locked::from_lockfile(&lock);
-        }
         match problem.solve_with_registries(output)? {
             (Solved::Yes(resolution, _), registries) => (resolution, registries),
             (Solved::No(exit), _) => return Ok(exit),

@@ -58,8 +58,9 @@ pub(crate) fn run(args: &PinArgs, output: &mut Output) -> Result<Exit> {
         return check(model, setting, output);
     }
     let limits = setting.options.limits.clone();
-    let Some(pinned) = pin(model, setting, output)? else {
-        return Ok(Exit::Failed);
+    let pinned = match pin(model, setting, output)? {
+        Ok(pinned) => pinned,
+        Err(exit) => return Ok(exit),
     };
     let text = pinned.model.with_pins(&pinned.pins, &limits)?;
     for substitution in &pinned.substitutions {
@@ -140,12 +141,13 @@ fn preferences(lock: Option<&Lockfile>, model: &ObjectModel) -> Locked {
     locked
 }
 
-/// Finds versions for the objects of a model. If there are none, it was said why.
+/// Finds versions for the objects of a model. If there are none, it was said why, and the run ends
+/// with the exit code.
 pub(crate) fn pin(
     model: ObjectModel,
     mut setting: Setting,
     output: &mut Output,
-) -> Result<Option<Pinned>> {
+) -> Result<std::result::Result<Pinned, Exit>> {
     let model = Arc::new(model);
     // What is pinned may be chosen whatever became of it since.
     for object in model.objects() {
@@ -197,7 +199,7 @@ pub(crate) fn pin(
     };
     let (resolution, registries) = match problem.solve_with_registries(output)? {
         (Solved::Yes(resolution, _), registries) => (*resolution, registries),
-        (Solved::No(_), _) => return Ok(None),
+        (Solved::No(exit), _) => return Ok(Err(exit)),
     };
     let mut pins = Pins::default();
     for (number, bound) in resolution.roots()[0].requires.iter().enumerate() {
@@ -205,7 +207,7 @@ pub(crate) fn pin(
         pins.objects.insert(ObjectId(number), pin);
     }
     pins.packages = used_packages(&resolution);
-    Ok(Some(Pinned {
+    Ok(Ok(Pinned {
         model,
         pins,
         substitutions,
@@ -243,8 +245,9 @@ fn check(model: ObjectModel, setting: Setting, output: &mut Output) -> Result<Ex
     let mut not_checked = BTreeSet::new();
     let objects = model.objects().len();
     if findings.is_empty() {
-        let Some(pinned) = pin(model, setting, output)? else {
-            return Ok(Exit::Failed);
+        let pinned = match pin(model, setting, output)? {
+            Ok(pinned) => pinned,
+            Err(exit) => return Ok(exit),
         };
         let packages = bound_packages(&pinned, core.as_ref(), &options)?;
         let report = check_model(&pinned.model, &packages);

@@ -1,38 +1,23 @@
 //! `pkgres publish`
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use clap::Args;
 use pkgres_files::{Follow, read_file};
-use pkgres_manifest::diagnostic::Diagnostic;
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{Archive, ArtifactDigest, Package, ReadOptions};
 use pkgres_registry_client::Registry as _;
 use pkgres_registry_client::http::Published;
 use serde_json::json;
 
+use crate::args::PublishArgs;
 use crate::commands::pack;
 use crate::exit::Exit;
 use crate::failure::Result;
-use crate::network::{self, TargetArgs};
+use crate::network;
 use crate::output::Output;
 
-#[derive(Debug, Args)]
-pub(crate) struct PublishArgs {
-    /// The package: a folder or an archive
-    #[arg(default_value = ".")]
-    package: PathBuf,
-
-    #[command(flatten)]
-    target: TargetArgs,
-
-    /// Send nothing; say what would be sent
-    #[arg(long)]
-    dry_run: bool,
-
-    /// Publish even if the registry has nothing that meets the requirements
-    #[arg(long)]
-    allow_unsatisfiable: bool,
-}
+/// How much is shown of a warning of a registry: there is room for two names.
+const WARNING_CHARACTERS: usize = 1000;
 
 pub(crate) fn run(args: &PublishArgs, output: &mut Output) -> Result<Exit> {
     let options = ReadOptions::default();
@@ -42,6 +27,7 @@ pub(crate) fn run(args: &PublishArgs, output: &mut Output) -> Result<Exit> {
     let digest = ArtifactDigest::of_archive(&bytes);
     let size = bytes.len();
     let registry = network::target(&args.target)?;
+    let mut told = Vec::new();
     let status = if args.dry_run {
         let known = registry.records(std::slice::from_ref(name))?;
         let mut releases = known.into_iter().flatten().flatten();
@@ -51,11 +37,22 @@ pub(crate) fn run(args: &PublishArgs, output: &mut Output) -> Result<Exit> {
             Some(_) => "exists",
         }
     } else {
-        match registry.publish(name, version, bytes, args.allow_unsatisfiable)? {
+        let answer = registry.publish(name, version, bytes, args.allow_unsatisfiable)?;
+        told = answer.warnings;
+        match answer.published {
             Published::New => "published",
             Published::Same => "same",
         }
     };
+    let told: Vec<String> = told
+        .iter()
+        .map(|text| Escaped::within(text, WARNING_CHARACTERS).to_string())
+        .collect();
+    let findings: Vec<Diagnostic> = told
+        .iter()
+        .map(|text| Diagnostic::warning(Code::PublishWarning, text.as_str()))
+        .collect();
+    output.findings(&findings);
     if output.is_json() {
         output.json(&json!({
             "schema_version": 1,
@@ -65,6 +62,7 @@ pub(crate) fn run(args: &PublishArgs, output: &mut Output) -> Result<Exit> {
             "version": version,
             "sha256": digest,
             "size": size,
+            "warnings": told,
         }));
     } else {
         output.data(&format!("{digest}  {name} {version}\n"));

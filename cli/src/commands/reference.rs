@@ -1,24 +1,24 @@
 //! What is generated from the code: completions, man pages and the pages of the book.
 
-use clap::{Command, CommandFactory as _};
+use clap::Command;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::most_similar;
 
-use crate::args::{Arguments, CompletionsArgs, ManArgs, ReferenceArgs, ReferenceKind};
+use crate::args::{CompletionsArgs, ManArgs, ReferenceArgs, ReferenceKind, whole_grammar};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
-use crate::settings::{DECLARED, Files, Kind};
+use crate::settings::{DECLARED, Files, Kind, VARIABLES};
 
 pub(crate) fn completions(args: &CompletionsArgs, output: &mut Output) -> Exit {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Arguments::command(), "pkgres", &mut script);
+    clap_complete::generate(args.shell, &mut whole_grammar(), "pkgres", &mut script);
     output.data(&String::from_utf8_lossy(&script));
     Exit::Done
 }
 
 pub(crate) fn man(args: &ManArgs, output: &mut Output) -> Result<Exit> {
-    let mut command = Arguments::command();
+    let mut command = whole_grammar();
     command.build();
     let command = match &args.command {
         None => command,
@@ -61,7 +61,7 @@ pub(crate) fn reference(args: &ReferenceArgs, output: &mut Output) -> Exit {
 fn commands() -> String {
     let mut text =
         "# Commands\n\nMade of `pkgres help`; a test keeps this page in step.\n".to_owned();
-    let mut root = Arguments::command().term_width(100);
+    let mut root = whole_grammar().term_width(100);
     root.build();
     section(&mut text, &root, "pkgres", 2);
     text
@@ -127,6 +127,11 @@ user's file is `pkgres/config.toml` in `$XDG_CONFIG_HOME` or `~/.config`, or wha
     text.push('\n');
     for setting in DECLARED {
         text.push_str(&format!("- `{}`: {}\n", setting.key, setting.help));
+    }
+    text.push_str("\n## Other variables\n\n| variable | says |\n|---|---|\n");
+    for (names, help) in VARIABLES {
+        let names = names.replace(", ", "`, `");
+        text.push_str(&format!("| `{names}` | {help} |\n"));
     }
     text
 }

@@ -1,5 +1,7 @@
 //! `pkgres add` and `pkgres remove`
 
+use std::collections::BTreeSet;
+
 use pkgres_files::{RealFileSystem, write_file};
 use pkgres_manifest::{
     LockDiff, Lockfile, PackageName, ReadOptions, RequirementEdit, Spec, Version,
@@ -26,6 +28,7 @@ pub(crate) fn add(args: &AddArgs, output: &mut Output) -> Result<Exit> {
         .iter()
         .map(|text| asked(text))
         .collect::<Result<Vec<_>>>()?;
+    refuse_twice(asked.iter().map(|(package, _)| package))?;
     let options = registries::read_options(&args.project.registry)?;
     let project = Project::open(&args.project.manifest, &options)?;
     let edits = |spec_of: &dyn Fn(&PackageName) -> Spec| -> Vec<RequirementEdit> {
@@ -64,13 +67,15 @@ pub(crate) fn add(args: &AddArgs, output: &mut Output) -> Result<Exit> {
 
 pub(crate) fn remove(args: &RemoveArgs, output: &mut Output) -> Result<Exit> {
     refuse_modes("remove", &args.write)?;
-    let options = registries::read_options(&args.project.registry)?;
-    let project = Project::open(&args.project.manifest, &options)?;
-    let edits = args
+    let asked = args
         .packages
         .iter()
-        .map(|text| package_name(text).map(RequirementEdit::Remove))
+        .map(|text| package_name(text))
         .collect::<Result<Vec<_>>>()?;
+    refuse_twice(&asked)?;
+    let options = registries::read_options(&args.project.registry)?;
+    let project = Project::open(&args.project.manifest, &options)?;
+    let edits: Vec<RequirementEdit> = asked.into_iter().map(RequirementEdit::Remove).collect();
     let edited = edit(&project, &edits, &options)?;
     finish(
         &project,
@@ -94,10 +99,25 @@ fn asked(text: &str) -> Result<(PackageName, Option<Spec>)> {
         None => (text, None),
     };
     let name = package_name(name)?;
+    if spec == Some("") {
+        let message = format!("`{text}`: a spec is expected after `@`");
+        return Err(Failure::usage(message));
+    }
     let spec = spec
         .map(|spec| Spec::parse(spec).map_err(|error| Failure::usage(format!("{name}: {error}"))))
         .transpose()?;
     Ok((name, spec))
+}
+
+/// Refuses a package that is named twice: only one of what was asked for could hold.
+fn refuse_twice<'name>(packages: impl IntoIterator<Item = &'name PackageName>) -> Result<()> {
+    let mut seen = BTreeSet::new();
+    for package in packages {
+        if !seen.insert(package) {
+            return Err(Failure::usage(format!("`{package}` is named twice")));
+        }
+    }
+    Ok(())
 }
 
 /// The versions that are compatible with one, as Semantic Versioning has it.
@@ -170,8 +190,9 @@ fn finish(
             read.into_result().ok()
         });
         let old = old.map(|(lock, _)| lock).unwrap_or_default();
-        let diff = LockDiff::between(&old, &resolution.to_lockfile());
-        let result = write_lock(before, resolution, bytes.as_deref(), task.write.dry_run)?;
+        let lock = resolution.to_lockfile();
+        let diff = LockDiff::between(&old, &lock);
+        let result = write_lock(before, &lock, bytes.as_deref(), task.write.dry_run)?;
         written = Some((result, diff, resolution.len()));
     }
     tell(edits, is_new, written.as_ref(), task, output);
@@ -214,9 +235,7 @@ fn tell(
     }
     if let Some((result, diff, packages)) = written {
         let lines = show::changes(diff);
-        for line in &lines {
-            output.note(line);
-        }
+        output.notes(&lines);
         output.note(&result.summary(*packages, lines.len()));
     } else if task.write.dry_run {
         output.note("Nothing was written");

@@ -62,9 +62,7 @@ fn tell(resolution: &Resolution, core: Option<&PackageName>, start: Instant, out
         return;
     }
     output.data(&show::tree(resolution, core, None));
-    for line in show::notes(resolution) {
-        output.note(&line);
-    }
+    output.notes(show::notes(resolution));
     let packages = counted(resolution.len(), "package");
     output.note(&format!(
         "Resolved {packages} in {} ms",
@@ -112,8 +110,9 @@ fn print_model(
         options,
     };
     let limits = setting.options.limits.clone();
-    let Some(pinned) = pin(model, setting, output)? else {
-        return Ok(Exit::Failed);
+    let pinned = match pin(model, setting, output)? {
+        Ok(pinned) => pinned,
+        Err(exit) => return Ok(exit),
     };
     output.data(&pinned.model.with_pins(&pinned.pins, &limits)?);
     Ok(Exit::Done)

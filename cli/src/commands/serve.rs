@@ -7,8 +7,8 @@ use std::time::Duration;
 use pkgres_files::{RealFileSystem, write_private_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_registry_server::{
-    Background, Bucket, Environment, OpenError, Registry, ServeOptions, Service, Settings, Storage,
-    serve,
+    Background, Bucket, DatabaseError, Environment, OpenError, Registry, ServeOptions, Service,
+    Settings, Storage, serve,
 };
 use tokio::net::TcpListener;
 use tracing_subscriber::EnvFilter;
@@ -148,8 +148,12 @@ fn end_of_service() -> std::io::Result<impl Future<Output = ()>> {
 }
 
 fn cannot_start(message: impl Into<String>) -> Failure {
+    failed(Code::RegistryUnreachable, message)
+}
+
+fn failed(code: Code, message: impl Into<String>) -> Failure {
     Failure {
-        findings: vec![Diagnostic::error(Code::RegistryUnreachable, message)],
+        findings: vec![Diagnostic::error(code, message)],
         exit: Exit::Registry,
     }
 }
@@ -158,6 +162,14 @@ impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Self {
         match error {
             OpenError::File(error) => error.into(),
+            OpenError::Database(DatabaseError::Address(_)) => {
+                Failure::usage(Escaped::new(&error.to_string()).to_string())
+            }
+            OpenError::Database(DatabaseError::NoTls) => failed(Code::NoTls, error.to_string()),
+            OpenError::Database(DatabaseError::Untrusted(_)) => failed(
+                Code::Certificate,
+                Escaped::new(&error.to_string()).to_string(),
+            ),
             other => cannot_start(Escaped::new(&other.to_string()).to_string()),
         }
     }

@@ -7,18 +7,19 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{Package, PackageName, ReadOptions};
 use pkgres_registry_client::{Answer, CheckedLocks, RegistrySet, drive};
 use pkgres_resolver::{
-    Engine, Locked, Preference, PrereleasePolicy, Request, Resolution, Resolver, Root, SolveOptions,
+    Conflict, Engine, Locked, Preference, PrereleasePolicy, Request, Resolution, Resolver, Root,
+    SolveOptions,
 };
 use serde_json::json;
 
 use crate::args::{PolicyArgs, Prefer, Prerelease, RegistryArgs, SolveArgs, Solver};
 use crate::commands::cutoff::cutoff;
-use crate::commands::modes::{require_fitting_lock, take_frozen};
+use crate::commands::modes::{refuse_ignored_lock, require_fitting_lock, take_frozen};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::project::Project;
-use crate::{registries, settings, show};
+use crate::{registries, show};
 
 /// A request and everything that it is solved with.
 pub(crate) struct Problem {
@@ -70,42 +71,50 @@ impl Problem {
         self.solve_with_registries(output).map(|(solved, _)| solved)
     }
 
-    /// Like [`solve`](Self::solve), for those who go on to ask the registries.
-    pub(crate) fn solve_with_registries(
-        self,
+    /// Likewise for a project and its lockfile, which has to fit if the mode says so.
+    pub(crate) fn with_lock(
+        args: &SolveArgs,
+        project: &Project,
+        options: &ReadOptions,
         output: &mut Output,
-    ) -> Result<(Solved, RegistrySet)> {
+    ) -> Result<Self> {
+        let mut problem = Self::of_project(project, &args.registry, &args.policy, options)?;
+        if args.mode.locked {
+            refuse_ignored_lock(args, "locked")?;
+            require_fitting_lock(project, &problem, options, output)?;
+        }
+        if !args.ignore_lock
+            && let Some(lock) = project.lockfile(options)?
+        {
+            problem.request.locked = Locked::from_lockfile(&lock);
+        }
+        Ok(problem)
+    }
+
+    /// Searches, and gives the registries back; says what there is to say about them, and that the
+    /// search gave up, if it did.
+    pub(crate) fn search(self, output: &mut Output) -> Result<(Searched, RegistrySet)> {
         let mut resolver = Resolver::new(self.request);
         let options = ReadOptions {
-            core: self.core.clone(),
+            core: self.core,
             ..ReadOptions::default()
         };
         let progress = output.progress("Resolving");
         let answer = drive(&mut resolver, &self.registries, &options);
         drop(progress);
         output.findings(&self.registries.take_findings());
-        let exit = match answer? {
+        let searched = match answer? {
             Answer::Solved(resolution) => {
                 if !self.accept_changed {
                     refuse_changed(&resolution)?;
                 }
-                return Ok((Solved::Yes(resolution, self.core), self.registries));
+                Searched::Solved(resolution)
             }
             Answer::Conflict(mut conflict) => {
                 if let Some(root) = &self.root {
                     conflict.locate_classes(root);
                 }
-                if output.is_json() {
-                    output.json(&json!({
-                        "schema_version": 1,
-                        "status": "conflict",
-                        "conflict": show::conflict_json(&conflict),
-                    }));
-                } else {
-                    let text = show::conflict(&conflict, &self.searched, output.is_styled());
-                    output.say(&text);
-                }
-                Exit::Failed
+                Searched::Conflict(conflict)
             }
             Answer::Cancelled => unreachable!("an interrupt ends the whole process"),
             Answer::GaveUp { steps } => {
@@ -120,11 +129,47 @@ impl Problem {
                 } else {
                     output.findings(&[Diagnostic::error(Code::GaveUp, summary).hint(hint)]);
                 }
-                Exit::GaveUp
+                Searched::GaveUp
             }
         };
-        Ok((Solved::No(exit), self.registries))
+        Ok((searched, self.registries))
     }
+
+    /// Like [`solve`](Self::solve), for those who go on to ask the registries.
+    pub(crate) fn solve_with_registries(
+        mut self,
+        output: &mut Output,
+    ) -> Result<(Solved, RegistrySet)> {
+        let core = self.core.clone();
+        let places = std::mem::take(&mut self.searched);
+        let (searched, registries) = self.search(output)?;
+        let solved = match searched {
+            Searched::Solved(resolution) => Solved::Yes(resolution, core),
+            Searched::Conflict(conflict) => {
+                if output.is_json() {
+                    output.json(&json!({
+                        "schema_version": 1,
+                        "status": "conflict",
+                        "conflict": show::conflict_json(&conflict),
+                    }));
+                } else {
+                    let text = show::conflict(&conflict, &places, output.is_styled());
+                    output.say(&text);
+                }
+                Solved::No(Exit::Failed)
+            }
+            Searched::GaveUp => Solved::No(Exit::GaveUp),
+        };
+        Ok((solved, registries))
+    }
+}
+
+/// What a search found.
+pub(crate) enum Searched {
+    Solved(Box<Resolution>),
+    Conflict(Box<Conflict>),
+    /// Nothing in time, as was said.
+    GaveUp,
 }
 
 /// Refuses a resolution in which a release has other content than what was locked.
@@ -202,7 +247,7 @@ pub(crate) fn solve_options(policy: &PolicyArgs) -> Result<SolveOptions> {
 pub(crate) fn solve(args: &SolveArgs, output: &mut Output) -> Result<Solved> {
     let options = registries::read_options(&args.registry)?;
     if args.mode.frozen {
-        let resolution = take_frozen(&args.manifest, &options)?;
+        let resolution = take_frozen(args, &options)?;
         let core = registries::core_library(&args.registry)?;
         return Ok(Solved::Yes(Box::new(resolution), core));
     }
@@ -217,20 +262,5 @@ pub(crate) fn solve_project(
     options: &ReadOptions,
     output: &mut Output,
 ) -> Result<(Solved, RegistrySet)> {
-    let mut problem = Problem::of_project(project, &args.registry, &args.policy, options)?;
-    if args.mode.locked && args.ignore_lock {
-        let from = settings::current().from("locked");
-        return Err(Failure::usage(format!(
-            "`--ignore-lock` does not go with `--locked`{from}"
-        )));
-    }
-    if args.mode.locked {
-        require_fitting_lock(project, &problem, options, output)?;
-    }
-    if !args.ignore_lock
-        && let Some(lock) = project.lockfile(options)?
-    {
-        problem.request.locked = Locked::from_lockfile(&lock);
-    }
-    problem.solve_with_registries(output)
+    Problem::with_lock(args, project, options, output)?.solve_with_registries(output)
 }

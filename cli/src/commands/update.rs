@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::args::UpdateArgs;
 use crate::commands::lock::{Written, write_lock};
-use crate::commands::modes::refuse_modes;
+use crate::commands::modes::{lock_missing, refuse_modes};
 use crate::commands::package_name;
 use crate::commands::solve::{Problem, Solved};
 use crate::exit::Exit;
@@ -33,13 +33,7 @@ pub(crate) fn run(args: &UpdateArgs, output: &mut Output) -> Result<Exit> {
         &options,
     )?;
     let Some(bytes) = project.lock_bytes(&options)? else {
-        return Err(Failure {
-            findings: vec![
-                Diagnostic::error(Code::LockMissing, "there is no pkgres.lock to update")
-                    .hint("`pkgres lock` writes it"),
-            ],
-            exit: Exit::Failed,
-        });
+        return Err(lock_missing("to update"));
     };
     let lock = parse_lock(&project.lock_path(), &bytes, &options)?;
     let packages = targets(args, &lock)?;
@@ -59,8 +53,9 @@ pub(crate) fn run(args: &UpdateArgs, output: &mut Output) -> Result<Exit> {
         Solved::Yes(resolution, _) => resolution,
         Solved::No(exit) => return Ok(exit),
     };
-    let written = write_lock(&project, &resolution, Some(&bytes), args.write.dry_run)?;
-    let diff = LockDiff::between(&lock, &resolution.to_lockfile());
+    let updated = resolution.to_lockfile();
+    let written = write_lock(&project, &updated, Some(&bytes), args.write.dry_run)?;
+    let diff = LockDiff::between(&lock, &updated);
     tell(&resolution, &diff, &named, &written, output);
     Ok(Exit::Done)
 }
@@ -92,12 +87,13 @@ fn targets(args: &UpdateArgs, lock: &Lockfile) -> Result<BTreeMap<PackageName, T
 
 fn not_locked(name: &PackageName, lock: &Lockfile) -> Failure {
     let message = format!("the lockfile does not hold `{name}`");
-    let mut finding = Diagnostic::error(Code::Usage, message);
+    let finding = Diagnostic::error(Code::Usage, message);
     let known = lock.packages.keys().map(|(known, _)| known.as_str());
-    if let Some(similar) = most_similar(name.as_str(), known) {
-        finding = finding.hint(format!("did you mean `{similar}`?"));
-    }
-    finding.into()
+    let hint = match most_similar(name.as_str(), known) {
+        Some(similar) => format!("did you mean `{similar}`?"),
+        None => "`pkgres tree` shows what there is".to_owned(),
+    };
+    finding.hint(hint).into()
 }
 
 fn tell(
@@ -126,9 +122,7 @@ fn tell(
         }));
         return;
     }
-    for line in show::changes(diff) {
-        output.note(&line);
-    }
+    output.notes(show::changes(diff));
     for moved in &report.moved {
         if named.contains(&moved.package) || moved.because.is_empty() {
             continue;
@@ -154,9 +148,7 @@ fn tell(
             output.note(&format!("  {}", show::reason_line(reason)));
         }
     }
-    for line in show::notes(resolution) {
-        output.note(&line);
-    }
+    output.notes(show::notes(resolution));
     output.note(&written.summary(resolution.len(), show::changes(diff).len()));
 }
 

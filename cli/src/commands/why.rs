@@ -1,17 +1,16 @@
 //! `pkgres why`
 
-use pkgres_manifest::{PackageName, most_similar};
 use serde_json::{Value, json};
 
 use crate::args::WhyArgs;
 use crate::commands::solve::{Solved, solve};
+use crate::commands::{not_part_of, package_name};
 use crate::exit::Exit;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::output::Output;
 
 pub(crate) fn run(args: &WhyArgs, output: &mut Output) -> Result<Exit> {
-    let name = PackageName::parse(&args.package)
-        .map_err(|error| Failure::usage(format!("`{}`: {error}", args.package)))?;
+    let name = package_name(&args.package)?;
     let resolution = match solve(&args.solve, output)? {
         Solved::Yes(resolution, _) => resolution,
         Solved::No(exit) => return Ok(exit),
@@ -48,14 +47,7 @@ pub(crate) fn run(args: &WhyArgs, output: &mut Output) -> Result<Exit> {
         }
     }
     if paths.is_empty() {
-        output.note(&format!("{name} is not part of the resolution"));
-        let known = resolution
-            .packages()
-            .iter()
-            .map(|package| package.name.as_str());
-        if let Some(similar) = most_similar(name.as_str(), known) {
-            output.note(&format!("hint: did you mean `{similar}`?"));
-        }
+        output.findings(&not_part_of(&name, &resolution).findings);
         return Ok(Exit::Failed);
     }
     Ok(Exit::Done)

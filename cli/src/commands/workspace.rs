@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use pkgres_manifest::diagnostic::Escaped;
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{PackageName, ReadOptions, Version};
 use pkgres_resolver::{Locked, Root};
 use serde_json::{Value, json};
@@ -17,9 +17,11 @@ use crate::commands::solve::{Problem, Solved};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Part};
+use crate::parse::folder_of;
 use crate::project::{Project, locked_for_update};
+use crate::registries;
+use crate::settings::{self, Origin, Settings};
 use crate::show::counted;
-use crate::{registries, settings};
 
 /// Releases that several projects agreed on.
 type Agreed = BTreeSet<(PackageName, Version)>;
@@ -27,6 +29,7 @@ type Agreed = BTreeSet<(PackageName, Version)>;
 /// Locks several projects, or checks their lockfiles.
 pub(crate) fn lock_all(args: &LockArgs, output: &mut Output) -> Result<Exit> {
     let (manifests, one_solve) = members(args)?;
+    refuse_other_settings(&manifests)?;
     let agreed = if one_solve && !args.check && !args.locked {
         match agree(args, &manifests, output)? {
             Ok(agreed) => Some(agreed),
@@ -81,7 +84,7 @@ pub(crate) fn lock_all(args: &LockArgs, output: &mut Output) -> Result<Exit> {
 /// The manifests, and whether they are solved together.
 fn members(args: &LockArgs) -> Result<(Vec<PathBuf>, bool)> {
     if !args.workspace {
-        return Ok((args.manifest.clone(), args.one_solve));
+        return Ok((each_once(&args.manifest), args.one_solve));
     }
     let project = &settings::current().project;
     let Some(toml::Value::Table(table)) = project.table.get("workspace") else {
@@ -115,12 +118,50 @@ fn members(args: &LockArgs) -> Result<(Vec<PathBuf>, bool)> {
             Some(_) => return Err(wrong()),
         }
     }
-    manifests.dedup();
     if manifests.is_empty() {
         return Err(wrong());
     }
     let one_solve = table.get("one-solve").and_then(toml::Value::as_bool);
-    Ok((manifests, args.one_solve || one_solve == Some(true)))
+    Ok((
+        each_once(&manifests),
+        args.one_solve || one_solve == Some(true),
+    ))
+}
+
+/// Each project once, however it is written: two that write one lockfile would be in each other's way.
+fn each_once(manifests: &[PathBuf]) -> Vec<PathBuf> {
+    let mut seen = BTreeSet::new();
+    let is_new = |manifest: &&PathBuf| {
+        let folder = folder_of(manifest);
+        seen.insert(folder.canonicalize().unwrap_or(folder))
+    };
+    manifests.iter().filter(is_new).cloned().collect()
+}
+
+/// Refuses projects with settings of their own: those of a run are the ones of the first project, and
+/// what they say of versions would be locked for the others as well.
+fn refuse_other_settings(manifests: &[PathBuf]) -> Result<()> {
+    let place = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let ours = &settings::current().project.path;
+    for manifest in manifests {
+        let theirs = Settings::nearest(&folder_of(manifest))?.path;
+        if place(&theirs) == place(ours) {
+            continue;
+        }
+        let shown = manifest.to_string_lossy();
+        let shown = Escaped::new(&shown);
+        let of = |path: &Path| {
+            if path.as_os_str().is_empty() {
+                return "no settings".to_owned();
+            }
+            format!("the settings of {}", Origin::File(path.to_owned()))
+        };
+        let message = format!("{shown} has {}, and this run {}", of(&theirs), of(ours));
+        return Err(Diagnostic::error(Code::Usage, message)
+            .hint(format!("lock it by itself: `pkgres lock {shown}`"))
+            .into());
+    }
+    Ok(())
 }
 
 /// The folders of a folder that hold a package, sorted.

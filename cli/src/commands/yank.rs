@@ -1,44 +1,23 @@
 //! `pkgres yank`
 
-use clap::Args;
 use pkgres_manifest::{PackageName, Version};
 use pkgres_registry_client::Registry as _;
 use serde_json::json;
 
+use crate::args::YankArgs;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::network::{self, TargetArgs};
+use crate::network;
 use crate::output::Output;
-
-#[derive(Debug, Args)]
-pub(crate) struct YankArgs {
-    /// The package
-    name: String,
-
-    /// The version
-    version: String,
-
-    /// Why, for those who have it locked
-    #[arg(long, value_name = "TEXT", default_value = "", conflicts_with = "undo")]
-    reason: String,
-
-    /// Let it be chosen again
-    #[arg(long)]
-    undo: bool,
-
-    #[command(flatten)]
-    target: TargetArgs,
-}
 
 pub(crate) fn run(args: &YankArgs, output: &mut Output) -> Result<Exit> {
     let name = PackageName::parse(&args.name).map_err(|error| Failure::usage(error.to_string()))?;
     let version =
         Version::parse(&args.version).map_err(|error| Failure::usage(error.to_string()))?;
     let registry = network::target(&args.target)?;
-    if args.undo {
-        registry.unyank(&name, &version)?;
-    } else {
-        registry.yank(&name, &version, &args.reason)?;
+    match &args.reason {
+        Some(reason) => registry.yank(&name, &version, reason)?,
+        None => registry.unyank(&name, &version)?,
     }
     if output.is_json() {
         output.json(&json!({

@@ -231,6 +231,59 @@ pub(crate) const DECLARED: &[Declared] = &[
     ),
 ];
 
+/// Variables of the environment that are no settings, with what they say: where things are kept, who
+/// asks, and what other programs agreed on.
+pub(crate) const VARIABLES: &[(&str, &str)] = &[
+    (
+        "PKGRES_CONFIG",
+        "The user's settings file, in place of `~/.config/pkgres/config.toml`.",
+    ),
+    (
+        "PKGRES_STATE",
+        "The folder of what was seen of the signed state of registries, in place of `~/.local/state/pkgres`. It is no cache.",
+    ),
+    (
+        "PKGRES_CREDENTIALS",
+        "The folder of the file with tokens, in place of `~/.config/pkgres`.",
+    ),
+    (
+        "PKGRES_TOKEN_NAME",
+        "The token for the registry `name`; `_` stands for `.` and `-` in the name.",
+    ),
+    (
+        "PKGRES_CREDENTIAL_HELPER",
+        "A program that gives tokens, and its arguments, with spaces in between.",
+    ),
+    (
+        "PKGRES_DATABASE",
+        "The same as `--database` of `pkgres serve` and `export-static`.",
+    ),
+    (
+        "PKGRES_LOG",
+        "What `pkgres serve` logs, as a filter of `tracing`: `warn,pkgres_registry_server=info` if it is not set.",
+    ),
+    (
+        "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN",
+        "Who asks the bucket of `--blobs`.",
+    ),
+    (
+        "XDG_CACHE_HOME, XDG_CONFIG_HOME, XDG_STATE_HOME",
+        "The folders of the user, in place of `~/.cache`, `~/.config` and `~/.local/state`.",
+    ),
+    (
+        "NETRC",
+        "A file with user names and passwords for registries, in place of `~/.netrc`.",
+    ),
+    (
+        "SOURCE_DATE_EPOCH",
+        "The time that a bill of materials says it was made at.",
+    ),
+    (
+        "NO_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM, CI",
+        "Whether there are colours and progress, as for `color` and `no-progress`.",
+    ),
+];
+
 /// The setting of a name.
 pub(crate) fn declared(key: &str) -> Option<&'static Declared> {
     DECLARED.iter().find(|setting| setting.key == key)

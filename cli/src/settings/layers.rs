@@ -59,6 +59,8 @@ pub(crate) struct Layers {
     pub(crate) values: Vec<Effective>,
     /// The project's settings, of which some are tables.
     pub(crate) project: Settings,
+    /// The user's settings.
+    pub(crate) user: Settings,
 }
 
 static CURRENT: OnceLock<Layers> = OnceLock::new();
@@ -94,10 +96,8 @@ impl Layers {
                 (value, Origin::Variable(name))
             } else if let Some(value) = project.value(setting.key) {
                 (value, Origin::File(project.path.clone()))
-            } else if let Some(value) = user.as_ref().and_then(|(_, user)| user.value(setting.key))
-            {
-                let path = user.as_ref().map(|(path, _)| path.clone());
-                (value, Origin::File(path.unwrap_or_default()))
+            } else if let Some(value) = user.value(setting.key) {
+                (value, Origin::File(user.path.clone()))
             } else {
                 (setting.default.to_owned(), Origin::Default)
             };
@@ -110,7 +110,11 @@ impl Layers {
                 origin,
             });
         }
-        Ok(Self { values, project })
+        Ok(Self {
+            values,
+            project,
+            user,
+        })
     }
 
     /// A setting.
@@ -205,14 +209,15 @@ fn user_path() -> Option<PathBuf> {
     Some(configuration.join("pkgres").join("config.toml"))
 }
 
-fn read_user_file(named: Option<&Path>) -> Result<Option<(PathBuf, Settings)>> {
+/// The user's settings; there need not be any.
+fn read_user_file(named: Option<&Path>) -> Result<Settings> {
     let Some(path) = named.map(Path::to_owned).or_else(user_path) else {
-        return Ok(None);
+        return Ok(Settings::default());
     };
     match read_file(&path, MAX_SETTINGS_BYTES, Follow::Links) {
-        Ok(bytes) => Settings::parse(&path, &bytes, Files::User).map(|found| Some((path, found))),
+        Ok(bytes) => Settings::parse(&path, &bytes, Files::User),
         // A file that was asked for has to be there.
-        Err(error) if error.is_not_found() && named.is_none() => Ok(None),
+        Err(error) if error.is_not_found() && named.is_none() => Ok(Settings::default()),
         Err(error) => Err(error.into()),
     }
 }

@@ -4,6 +4,7 @@ mod annotation;
 mod changes;
 mod conflict;
 mod diagnostic;
+mod lock_changes;
 mod picture;
 mod resolution;
 mod staleness;
@@ -13,6 +14,7 @@ pub(crate) use annotation::annotations;
 pub(crate) use changes::{changes, changes_json, changes_markdown};
 pub(crate) use conflict::{conflict, conflict_json, proof, reason_line};
 pub(crate) use diagnostic::{diagnostic, diagnostics_json};
+pub(crate) use lock_changes::{LockChange, lock_changes};
 pub(crate) use picture::Picture;
 pub(crate) use resolution::{notes, resolution_json};
 pub(crate) use staleness::{

@@ -46,9 +46,11 @@ use inflate::Inflater;
 /// assert_eq!(archive.read(&path).as_deref(), Some(&b"hello"[..]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// `Bytes` is what holds the archive, such as a vector or a part of memory that stands for a file.
 #[derive(Clone)]
-pub struct Archive {
-    bytes: Vec<u8>,
+pub struct Archive<Bytes = Vec<u8>> {
+    bytes: Bytes,
     /// Sorted by path.
     files: Vec<ArchiveFile>,
 }
@@ -74,14 +76,14 @@ struct Packed {
     crc: u32,
 }
 
-impl Archive {
+impl<Bytes: AsRef<[u8]>> Archive<Bytes> {
     /// Checks all of an archive: the framing, the names, the limits and every content.
     ///
     /// `name` is what messages call the archive, such as its path. Contents are unpacked once to
     /// check them, and are not kept. Takes the bytes as they are: whether they are the ones that
     /// were expected, by [`ArtifactDigest::of_archive`], is to be checked before.
-    pub fn open(name: &str, bytes: Vec<u8>, limits: &Limits) -> Result<Self, Diagnostic> {
-        match inspect(&bytes, limits) {
+    pub fn open(name: &str, bytes: Bytes, limits: &Limits) -> Result<Self, Diagnostic> {
+        match inspect(bytes.as_ref(), limits) {
             Ok(files) => Ok(Self { bytes, files }),
             Err(error) => {
                 let source = SourceText::new(name, "");
@@ -92,12 +94,12 @@ impl Archive {
 
     /// The SHA-256 of the archive. Takes time linear in its size.
     pub fn digest(&self) -> ArtifactDigest {
-        ArtifactDigest::of_archive(&self.bytes)
+        ArtifactDigest::of_archive(self.bytes.as_ref())
     }
 
     /// The archive itself.
     pub fn bytes(&self) -> &[u8] {
-        &self.bytes
+        self.bytes.as_ref()
     }
 
     /// The files, sorted by path. Folders are not listed.
@@ -107,18 +109,38 @@ impl Archive {
 
     /// The content of a file, or `None` if there is no such file.
     pub fn read(&self, path: &PackagePath) -> Option<Vec<u8>> {
+        self.read_start(path, u64::MAX)
+    }
+
+    /// The first `limit` bytes of a file and one more, if it has so many; `None` if there is no such
+    /// file. Whoever takes no more than `limit` bytes sees that it is too large.
+    pub(crate) fn read_start(&self, path: &PackagePath, limit: u64) -> Option<Vec<u8>> {
+        let wanted = self.file(path)?.size.min(limit.saturating_add(1));
+        let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
+        let mut content = Vec::with_capacity(wanted);
+        self.unpack(path, |piece| {
+            let missing = wanted - content.len();
+            content.extend_from_slice(&piece[..piece.len().min(missing)]);
+        })?;
+        Some(content)
+    }
+
+    /// Hands the content of a file to `sink`, piece by piece; `None` if there is no such file.
+    pub fn unpack(&self, path: &PackagePath, mut sink: impl FnMut(&[u8])) -> Option<()> {
+        self.file(path)?
+            .packed
+            .unpack(self.bytes.as_ref(), &mut Inflater::new(), &mut sink)
+            .expect("opening the archive unpacked the same bytes");
+        Some(())
+    }
+
+    /// What is said of a file, or `None` if there is no such file.
+    pub fn file(&self, path: &PackagePath) -> Option<&ArchiveFile> {
         let index = self
             .files
             .binary_search_by(|file| file.path.cmp(path))
             .ok()?;
-        let packed = &self.files[index].packed;
-        let mut content = Vec::with_capacity(usize::try_from(packed.size).unwrap_or_default());
-        packed
-            .unpack(&self.bytes, &mut Inflater::new(), &mut |piece| {
-                content.extend_from_slice(piece);
-            })
-            .expect("opening the archive unpacked the same bytes");
-        Some(content)
+        Some(&self.files[index])
     }
 }
 
@@ -135,11 +157,11 @@ impl Packed {
     }
 }
 
-impl fmt::Debug for Archive {
+impl<Bytes: AsRef<[u8]>> fmt::Debug for Archive<Bytes> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Archive")
-            .field("bytes", &self.bytes.len())
+            .field("bytes", &self.bytes.as_ref().len())
             .field("files", &self.files)
             .finish()
     }

@@ -118,6 +118,11 @@ codes! {
     Denied = 46, "a registry denies access";
     /// A registry refused to publish or to withdraw a release.
     Refused = 47, "a registry refused";
+    /// A database offers no TLS, though its address asks for it with `sslmode`.
+    NoTls = 48, "TLS is asked for and not offered";
+    /// The certificate of a database is by an authority that is not believed, for another host, or
+    /// out of date. `sslrootcert` in the address names the file of an authority of one's own.
+    Certificate = 49, "a certificate is not trusted";
     /// A class file is not a list of class definitions.
     ClassFile = 50, "not a class file";
     /// A class has no usable name, or two classes have the same one.
@@ -156,6 +161,9 @@ codes! {
     UndefinedUse = 76, "a class is used but not defined";
     /// A contract has parts that only the deployment engine can check.
     ContractNotChecked = 77, "a contract was not checked";
+    /// A registry published a release and says that something may be amiss, such as a name that is
+    /// easily taken for that of a package of others.
+    PublishWarning = 78, "a registry warns of a release";
     /// A file cannot be read or written.
     File = 90, "a file cannot be read or written";
     /// The command line or the settings make no sense together.

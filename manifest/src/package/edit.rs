@@ -64,6 +64,14 @@ fn one_edit(
     options: &ReadOptions,
 ) -> Result<PackageManifest, Diagnostic> {
     let source = manifest.source();
+    if let RequirementEdit::Set(package, _) = edit
+        && *package == manifest.name.value
+    {
+        let message = format!("`{package}` cannot require itself");
+        return Err(
+            Diagnostic::error(Code::SelfRequirement, message).at(manifest.name.location.clone())
+        );
+    }
     let syntax = Syntax {
         depth: options.limits.depth,
         nodes: options.limits.nodes,

@@ -157,14 +157,14 @@ impl Package {
     }
 
     /// Reads the manifest of an archive and nothing else; `name` is how messages call the archive.
-    pub fn manifest_of_archive(
+    pub fn manifest_of_archive<Bytes: AsRef<[u8]>>(
         name: &str,
-        archive: &Archive,
+        archive: &Archive<Bytes>,
         options: &ReadOptions,
     ) -> Parsed<PackageManifest> {
         let path = PackagePath::parse(MANIFEST_FILE).expect("the manifest's name is a valid path");
         let shown = format!("{name}/{MANIFEST_FILE}");
-        if let Some(bytes) = archive.read(&path) {
+        if let Some(bytes) = archive.read_start(&path, options.limits.manifest_bytes) {
             PackageManifest::read(&shown, &bytes, options)
         } else {
             let message = format!("the archive has no `{MANIFEST_FILE}` at its top");
@@ -174,10 +174,16 @@ impl Package {
     }
 
     /// Reads a package from an archive; `name` is how messages call it.
-    pub fn from_archive(name: &str, archive: &Archive, options: &ReadOptions) -> Parsed<Self> {
+    pub fn from_archive<Bytes: AsRef<[u8]>>(
+        name: &str,
+        archive: &Archive<Bytes>,
+        options: &ReadOptions,
+    ) -> Parsed<Self> {
         let mut diagnostics = Vec::new();
         match Self::manifest_of_archive(name, archive, options).drain_into(&mut diagnostics) {
-            Some(manifest) => Self::assemble(manifest, options, |path| archive.read(path)),
+            Some(manifest) => Self::assemble(manifest, options, |path| {
+                archive.read_start(path, options.limits.class_file_bytes)
+            }),
             None => Parsed::new(None, diagnostics),
         }
     }

@@ -198,6 +198,7 @@ impl DirectoryRegistry {
                 return Err(Diagnostic::error(Code::DuplicateRelease, message)
                     .label(first_entry.manifest.name.location.clone(), "first here")
                     .label(entry.manifest.name.location.clone(), "again here")
+                    .hint("give one of them another version, or remove it")
                     .into());
             }
             self.remember(&record, entry);

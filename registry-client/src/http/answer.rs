@@ -77,14 +77,12 @@ pub(super) async fn judge(response: Response, ask: &Ask) -> Result<Opened, Fault
     let detail = ErrorDocument::parse(&body)
         .ok()
         .and_then(|document| document.errors.into_iter().next());
+    let code = detail.as_ref().map(|entry| entry.code.clone());
+    let code = code.unwrap_or_default();
     let reason = match detail {
         Some(entry) if !entry.detail.is_empty() => {
-            let code = if entry.code.is_empty() {
-                String::new()
-            } else {
-                format!(", {}", entry.code)
-            };
-            format!("{} ({}{code})", entry.detail, status.as_u16())
+            let comma = if code.is_empty() { "" } else { ", " };
+            format!("{} ({}{comma}{code})", entry.detail, status.as_u16())
         }
         _ => format!("it answers {status}"),
     };
@@ -94,7 +92,10 @@ pub(super) async fn judge(response: Response, ask: &Ask) -> Result<Opened, Fault
             retry_after,
             ..Fault::transient(FaultKind::Unreachable, reason)
         },
-        400..500 if ask.method != Method::GET => Fault::new(FaultKind::Refused, reason),
+        400..500 if ask.method != Method::GET => Fault {
+            code,
+            ..Fault::new(FaultKind::Refused, reason)
+        },
         _ => Fault::new(FaultKind::Unreachable, reason),
     })
 }

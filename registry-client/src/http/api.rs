@@ -25,6 +25,43 @@ pub enum Published {
     Same,
 }
 
+/// What a registry says to a release that was published.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Publication {
+    /// What became of it.
+    pub published: Published,
+    /// What may be amiss though it was published, such as a name that is easily taken for another
+    /// one: at most ten texts as the registry sent them, to be escaped when they are shown.
+    pub warnings: Vec<String>,
+}
+
+/// How many warnings are taken over from the answer to a publish.
+const MAX_WARNINGS: usize = 10;
+
+impl Publication {
+    /// Reads an answer. Registries that know nothing of warnings have none.
+    fn read(published: Published, body: &[u8]) -> Self {
+        #[derive(serde::Deserialize)]
+        struct Answer {
+            #[serde(default)]
+            warnings: Vec<Warning>,
+        }
+        #[derive(serde::Deserialize)]
+        struct Warning {
+            detail: String,
+        }
+        // That it is published is said by the status: whatever else is in the answer cannot undo it.
+        let answer = serde_json::from_slice(body).unwrap_or(Answer {
+            warnings: Vec::new(),
+        });
+        let details = answer.warnings.into_iter().map(|warning| warning.detail);
+        Self {
+            published,
+            warnings: details.take(MAX_WARNINGS).collect(),
+        }
+    }
+}
+
 impl HttpRegistry {
     /// Publishes an archive. With `allow_unsatisfiable` also if its requirements cannot be met.
     pub fn publish(
@@ -33,7 +70,7 @@ impl HttpRegistry {
         version: &Version,
         archive: Vec<u8>,
         allow_unsatisfiable: bool,
-    ) -> Result<Published, RegistryError> {
+    ) -> Result<Publication, RegistryError> {
         let config = self.config()?;
         if archive.len() as u64 > config.limits.archive_bytes {
             let limit = config.limits.archive_bytes;
@@ -49,9 +86,16 @@ impl HttpRegistry {
         };
         let path = format!("packages/{name}/versions/{}{query}", encoded(version));
         let body = Some((Rc::new(archive), "application/zip"));
-        self.call(&config, Method::PUT, &path, body, |reply| match reply {
-            Reply::Found { is_new: true, .. } => Ok(Published::New),
-            Reply::Found { is_new: false, .. } => Ok(Published::Same),
+        let ask = Ask {
+            newest: true,
+            ..self.ask(&config, Method::PUT, &path, body)?
+        };
+        self.call(&ask, |reply| match reply {
+            Reply::Found { is_new: true, body } => Ok(Publication::read(Published::New, &body)),
+            Reply::Found {
+                is_new: false,
+                body,
+            } => Ok(Publication::read(Published::Same, &body)),
             Reply::Unchanged | Reply::Absent => Err(no_answer()),
         })
     }
@@ -82,7 +126,8 @@ impl HttpRegistry {
     ) -> Result<(), RegistryError> {
         let config = self.config()?;
         let path = format!("packages/{name}/versions/{}/yank", encoded(version));
-        self.call(&config, method, &path, body, |reply| match reply {
+        let ask = self.ask(&config, method, &path, body)?;
+        self.call(&ask, |reply| match reply {
             Reply::Found { .. } => Ok(()),
             Reply::Unchanged | Reply::Absent => Err(no_answer()),
         })
@@ -95,32 +140,41 @@ impl HttpRegistry {
             owner: Option<String>,
         }
         let config = self.config()?;
-        self.call(&config, Method::GET, "whoami", None, |reply| {
+        let ask = self.ask(&config, Method::GET, "whoami", None)?;
+        self.call(&ask, |reply| {
             let answer: Answer = serde_json::from_slice(&reply.body()?)
                 .map_err(|error| Fault::new(FaultKind::Malformed, error.to_string()))?;
             Ok(answer.owner)
         })
     }
 
-    fn call<T>(
+    /// A request to the API, if there is one.
+    fn ask(
         &self,
         config: &Config,
         method: Method,
         path: &str,
         body: Option<(Rc<Vec<u8>>, &'static str)>,
-        check: impl Fn(Reply) -> Result<T, Fault>,
-    ) -> Result<T, RegistryError> {
+    ) -> Result<Ask, RegistryError> {
         let Some(api) = &config.api else {
             return Err(self.refused("it is a mirror, and takes no releases"));
         };
-        let ask = Ask {
+        Ok(Ask {
             method,
             url: self.url(&format!("{api}{path}"))?,
             at_hand: None,
             body,
             limit: MAX_ANSWER_BYTES,
-        };
-        let sent = self.transport.wait(self.transport.send(&ask, check));
+            newest: false,
+        })
+    }
+
+    fn call<T>(
+        &self,
+        ask: &Ask,
+        check: impl Fn(Reply) -> Result<T, Fault>,
+    ) -> Result<T, RegistryError> {
+        let sent = self.transport.wait(self.transport.send(ask, check));
         sent.map_err(super::without_hints)
     }
 }

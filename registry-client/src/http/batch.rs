@@ -107,6 +107,7 @@ impl HttpRegistry {
             at_hand: None,
             body: Some((Rc::new(request.to_json().into_bytes()), "application/json")),
             limit: MAX_BATCH_BYTES,
+            newest: false,
         };
         let threads = self.transport.options.threads.get();
         let mut reader = session.another_reader();

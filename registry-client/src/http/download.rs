@@ -1,8 +1,9 @@
 //! Downloading artifacts.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
-use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use futures_util::{StreamExt as _, future, stream};
 use pkgres_files::{FileSystem as _, RealFileSystem};
 use pkgres_manifest::ArtifactDigest;
 
@@ -11,12 +12,15 @@ use crate::registry::RegistryError;
 
 use super::answer::Reply;
 use super::artifacts::ArtifactCache;
-use super::fault::Failed;
+use super::fault::{Failed, FaultKind};
 use super::transport::Ask;
 use super::{HttpRegistry, mirror};
 
 /// How many artifacts are downloaded at once. Each is in memory until its digest was compared.
 const AT_ONCE: usize = 6;
+
+/// After how many artifacts for which the registry could not be reached no more are asked for.
+const GIVEN_UP: usize = 3;
 
 impl HttpRegistry {
     /// The bytes of an artifact, from the cache or the registry; nothing if it has none.
@@ -39,7 +43,8 @@ impl HttpRegistry {
         Ok(bytes)
     }
 
-    /// Downloads artifacts into the cache, some at once. Without a cache there is nowhere to keep
+    /// Downloads artifacts into the cache, some at once. One that cannot be had does not keep the
+    /// others from it; the error is that of the smallest digest, whichever came first. Without a cache there is nowhere to keep
     /// them, and what may not be asked for is told to those who need it.
     pub(super) fn fetch_artifacts(&self, digests: &[ArtifactDigest]) -> Result<(), RegistryError> {
         let options = &self.transport.options;
@@ -63,21 +68,47 @@ impl HttpRegistry {
             return Ok(());
         }
         let config = self.known_config()?;
+        // Nobody waits for a registry that is gone as often as there are artifacts.
+        let unreachable = Cell::new(0);
         let one = |digest: Digest| {
-            let (config, cache) = (&config, &cache);
+            let (config, cache, unreachable) = (&config, &cache, &unreachable);
             async move {
-                if let Some(bytes) = self.download(config, digest).await? {
-                    // That it cannot be kept costs a second download.
-                    let _ = cache.put(&digest, &bytes);
+                if unreachable.get() >= GIVEN_UP {
+                    return None;
                 }
-                Ok(())
+                match self.download(config, digest).await {
+                    Ok(Some(bytes)) => {
+                        // That it cannot be kept costs a second download.
+                        let _ = cache.put(&digest, &bytes);
+                        None
+                    }
+                    Ok(None) => None,
+                    Err(failed) => {
+                        if failed.fault.kind == FaultKind::Unreachable {
+                            unreachable.set(unreachable.get() + 1);
+                        }
+                        Some((digest, failed))
+                    }
+                }
             }
         };
+        // One that fails is no reason to lose the others: they need not be asked for again.
         let all = stream::iter(missing)
             .map(one)
             .buffer_unordered(AT_ONCE.min(options.concurrency.max(1)))
-            .try_collect::<()>();
-        self.transport.wait(all)
+            .filter_map(future::ready);
+        let first = |found: Option<(Digest, Failed)>, next: (Digest, Failed)| {
+            future::ready(match found {
+                Some(found) if found.0 < next.0 => Some(found),
+                _ => Some(next),
+            })
+        };
+        self.transport.wait(async {
+            match all.fold(None, first).await {
+                Some((_, failed)) => Err(failed),
+                None => Ok(()),
+            }
+        })
     }
 
     async fn download(&self, config: &Config, digest: Digest) -> Result<Option<Vec<u8>>, Failed> {

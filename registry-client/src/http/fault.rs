@@ -15,6 +15,8 @@ const SHOWN_CHARACTERS: usize = 300;
 pub(super) struct Fault {
     pub(super) kind: FaultKind,
     pub(super) reason: String,
+    /// The code that the registry gives, if it gives one.
+    pub(super) code: String,
     /// How long to wait, if the registry says so.
     pub(super) retry_after: Option<Duration>,
     /// Whether it can be otherwise the next time.
@@ -42,6 +44,7 @@ impl Fault {
         Self {
             kind,
             reason: reason.into(),
+            code: String::new(),
             retry_after: None,
             is_transient: false,
         }
@@ -92,6 +95,15 @@ impl Failed {
             }
             FaultKind::Denied => finding.hint(format!("`pkgres login {registry}` keeps a token")),
             FaultKind::Plain => finding.hint("use `https://`, or allow it with `--allow-http`"),
+            FaultKind::Refused => match fault.code.as_str() {
+                "pkgres.version_exists" => {
+                    finding.hint("a release stays what it is: publish this as another version")
+                }
+                "pkgres.unsatisfiable" => finding.hint(
+                    "publish what it requires first; `--allow-unsatisfiable` publishes it all the same",
+                ),
+                _ => finding,
+            },
             _ => finding,
         }
         .into()

@@ -28,7 +28,11 @@ impl HttpRegistry {
         config: &Config,
         wanted: Vec<PackageName>,
     ) -> Result<(), RegistryError> {
-        let names = session.names.take().unwrap_or_default();
+        // Without them nothing could be said of what the registry does not have.
+        let names = session.names.take().ok_or_else(|| {
+            let reason = "it gave no list of its packages";
+            self.transport.unreachable(reason)
+        })?;
         let session_cell = RefCell::new(session);
         let result = self
             .transport

@@ -45,7 +45,7 @@ use pkgres_manifest::{
 use pkgres_resolver::CompiledIndex;
 
 pub use address::{Address, AddressError};
-pub use api::Published;
+pub use api::{Publication, Published};
 pub use artifacts::{ArtifactCache, CacheReport};
 pub use credentials::{Credential, CredentialError, CredentialSources, Secret, TokenFile};
 pub use options::{HttpOptions, RetryPolicy};

@@ -19,6 +19,9 @@ use super::{HttpRegistry, store};
 /// The largest of the small documents, in bytes.
 const MAX_SMALL_BYTES: u64 = 4 << 20;
 
+/// The largest list of changes, in bytes: names and versions can be long.
+const MAX_CHANGES_BYTES: u64 = 16 << 20;
+
 /// The largest list of names, in bytes.
 const MAX_NAMES_BYTES: u64 = 256 << 20;
 
@@ -42,18 +45,17 @@ impl HttpRegistry {
         if session.is_refreshed {
             return Ok(config);
         }
-        let config = if config.batch.is_none() {
+        let mut config = config;
+        if let (Some(_), Some(changes), false) =
+            (&config.batch, &config.changes, session.entries.is_empty())
+            && self.refresh_changes(session, changes)?.is_none()
+        {
+            // The registry is not what it was; it may be a mirror now.
+            config = self.fetch_config(session)?;
+        }
+        if config.batch.is_none() {
             self.refresh_names(session, &config)?;
-            config
-        } else if let (Some(changes), false) = (&config.changes, session.entries.is_empty()) {
-            match self.refresh_changes(session, changes)? {
-                Some(()) => config,
-                // The registry is not what it was.
-                None => self.fetch_config(session)?,
-            }
-        } else {
-            config
-        };
+        }
         session.is_refreshed = true;
         Ok(config)
     }
@@ -89,7 +91,7 @@ impl HttpRegistry {
                 .map(Some)
                 .map_err(|error| malformed(&error)),
         };
-        let ask = Ask::get(url, MAX_SMALL_BYTES);
+        let ask = Ask::get(url, MAX_CHANGES_BYTES);
         let Some(changes) = self.transport.wait(self.transport.send(&ask, read))? else {
             return Ok(None);
         };
@@ -121,6 +123,44 @@ impl HttpRegistry {
 
     /// Reads the digests of all documents, where nothing runs that could say what changed.
     fn refresh_names(&self, session: &mut Session, config: &Config) -> Result<(), RegistryError> {
+        // While a mirror is brought up to date, it has the state of one time and the list of another.
+        let found = match self.names_of_state(session, config)? {
+            Some(found) => Some(found),
+            None => self.names_of_state(session, config)?,
+        };
+        let (lines, snapshot) = found.ok_or_else(|| {
+            let distrust = Distrust::NamesNotInState;
+            distrust.to_diagnostic(&self.transport.name)
+        })?;
+        let names: HashMap<PackageName, Digest> = lines
+            .into_iter()
+            .map(|line| (line.name, line.sha256))
+            .collect();
+        let serial = snapshot.as_ref().map_or(0, |snapshot| snapshot.serial);
+        for (name, entry) in &mut session.entries {
+            let document = entry.document.as_ref().map(|document| document.sha256);
+            entry.is_fresh = names.get(name).copied() == document;
+            // What is out of date belongs to no state: it must not be taken for a part of this one.
+            entry.serial = if entry.is_fresh { serial } else { 0 };
+        }
+        session
+            .entries
+            .retain(|_, entry| entry.is_fresh || entry.document.is_some());
+        if session.serial != serial || serial == 0 {
+            session.classes.clear();
+        }
+        (session.serial, session.root) = (serial, snapshot.map(|snapshot| snapshot.root));
+        session.names = Some(names);
+        Ok(())
+    }
+
+    /// The digests of all documents, and the state that they belong to if there is a signed one;
+    /// nothing if they do not belong to it.
+    fn names_of_state(
+        &self,
+        session: &mut Session,
+        config: &Config,
+    ) -> Result<Option<(Vec<NamesLine>, Option<Snapshot>)>, RegistryError> {
         let folder = self.folder();
         let snapshot = match &config.snapshot {
             Some(address) => {
@@ -147,31 +187,12 @@ impl HttpRegistry {
             (Some((_, lines)), Some(snapshot)) if is_same(&lines, snapshot) => lines,
             (kept, _) => self.fetch_names(config, kept)?,
         };
-        if let Some(snapshot) = &snapshot
-            && !(is_same(&lines, snapshot) && lines.len() as u64 == snapshot.names)
-        {
-            let distrust = Distrust::NamesNotInState;
-            return Err(distrust.to_diagnostic(&self.transport.name).into());
+        let belong =
+            |snapshot: &Snapshot| is_same(&lines, snapshot) && lines.len() as u64 == snapshot.names;
+        if !snapshot.as_ref().is_none_or(belong) {
+            return Ok(None);
         }
-        let names: HashMap<PackageName, Digest> = lines
-            .into_iter()
-            .map(|line| (line.name, line.sha256))
-            .collect();
-        let serial = snapshot.as_ref().map_or(0, |snapshot| snapshot.serial);
-        for (name, entry) in &mut session.entries {
-            let document = entry.document.as_ref().map(|document| document.sha256);
-            entry.is_fresh = names.get(name).copied() == document;
-            entry.serial = serial;
-        }
-        session
-            .entries
-            .retain(|_, entry| entry.is_fresh || entry.document.is_some());
-        if session.serial != serial || serial == 0 {
-            session.classes.clear();
-        }
-        (session.serial, session.root) = (serial, snapshot.map(|snapshot| snapshot.root));
-        session.names = Some(names);
-        Ok(())
+        Ok(Some((lines, snapshot)))
     }
 
     fn fetch_names(

@@ -30,6 +30,9 @@ const MAX_REDIRECTS: usize = 3;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// The header that asks for a microversion.
+const API_VERSION: &str = "openstack-api-version";
+
 /// What is asked.
 #[derive(Debug, Clone)]
 pub(super) struct Ask {
@@ -41,6 +44,8 @@ pub(super) struct Ask {
     pub(super) body: Option<(Rc<Vec<u8>>, &'static str)>,
     /// The largest body of an answer that is taken, in bytes.
     pub(super) limit: u64,
+    /// Whether the newest microversion of the API is to answer, not the oldest.
+    pub(super) newest: bool,
 }
 
 impl Ask {
@@ -51,6 +56,7 @@ impl Ask {
             at_hand: None,
             body: None,
             limit,
+            newest: false,
         }
     }
 }
@@ -237,6 +243,9 @@ impl Transport {
         let mut request = self.client(url)?.request(ask.method.clone(), url.clone());
         if let Some(digest) = ask.at_hand {
             request = request.header(header::IF_NONE_MATCH, digest.to_etag());
+        }
+        if ask.newest {
+            request = request.header(API_VERSION, "pkgres latest");
         }
         if let Some((body, media_type)) = &ask.body {
             request = request

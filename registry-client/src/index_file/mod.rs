@@ -454,6 +454,7 @@ impl IndexFileRegistry {
                 return Err(Diagnostic::error(Code::DuplicateRelease, message)
                     .label(self.whole_line(package, pair[0].1), "first here")
                     .label(self.whole_line(package, *again), "again here")
+                    .hint("give one of them another version, or remove it")
                     .into());
             }
             records.dedup_by(|next, kept| next.0.version == kept.0.version);

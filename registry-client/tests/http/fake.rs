@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
 
 use pkgres_manifest::{IndexRecord, Limits, PackageName};
 use pkgres_registry_client::protocol::{
@@ -29,6 +30,57 @@ pub(crate) struct Reply {
     pub(crate) body: Vec<u8>,
     /// How many bytes of the body are sent, if not all.
     pub(crate) cut: Option<usize>,
+    /// What it waits at before it is sent.
+    pub(crate) gate: Option<Arc<Gate>>,
+}
+
+/// A place where answers wait until there are so many of them.
+pub(crate) struct Gate {
+    wanted: usize,
+    /// How many wait, and the most that waited at once.
+    waiting: Mutex<(usize, usize)>,
+    opened: Condvar,
+}
+
+impl Gate {
+    pub(crate) fn new(wanted: usize) -> Arc<Self> {
+        Arc::new(Self {
+            wanted,
+            waiting: Mutex::new((0, 0)),
+            opened: Condvar::new(),
+        })
+    }
+
+    /// The most answers that waited at once.
+    pub(crate) fn most(&self) -> usize {
+        self.waiting.lock().expect("nobody panicked").1
+    }
+
+    fn wait(&self) {
+        let mut waiting = self.waiting.lock().expect("nobody panicked");
+        waiting.0 += 1;
+        waiting.1 = waiting.1.max(waiting.0);
+        if waiting.0 == self.wanted {
+            drop(waiting);
+            // If there are more to come, they come now.
+            std::thread::sleep(Duration::from_millis(100));
+            waiting = self.waiting.lock().expect("nobody panicked");
+            waiting.0 = 0;
+            self.opened.notify_all();
+            return;
+        }
+        // Those who wait for too long are seen by the number of those who waited.
+        let is_closed = |waiting: &mut (usize, usize)| waiting.0 > 0;
+        let patience = Duration::from_secs(10);
+        let waited = self.opened.wait_timeout_while(waiting, patience, is_closed);
+        drop(waited.expect("nobody panicked"));
+    }
+}
+
+impl std::fmt::Debug for Gate {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "a gate for {}", self.wanted)
+    }
 }
 
 impl Reply {
@@ -38,6 +90,7 @@ impl Reply {
             headers: Vec::new(),
             body: body.into(),
             cut: None,
+            gate: None,
         }
     }
 
@@ -397,6 +450,9 @@ fn serve(stream: &TcpStream, answer: &Mutex<Answer>, log: &Mutex<Vec<Asked>>) ->
         };
         log.lock().ok()?.push(asked.clone());
         let reply = (answer.lock().ok()?)(&asked);
+        if let Some(gate) = &reply.gate {
+            gate.wait();
+        }
         let mut stream = stream;
         let mut head = format!("HTTP/1.1 {} Answer\r\n", reply.status);
         for (name, value) in &reply.headers {

@@ -34,6 +34,19 @@ fn first(
     }
 }
 
+/// Half of an answer.
+fn cut(mut reply: Reply) -> Reply {
+    reply.cut = Some(reply.body.len() / 2);
+    reply
+}
+
+/// An answer with another byte in its first document.
+fn flipped(mut reply: Reply) -> Reply {
+    let line = reply.body.iter().position(|byte| *byte == b'\n');
+    reply.body[line.expect("a line") + 5] ^= 1;
+    reply
+}
+
 /// Reads the package from a registry with a fault; gives the registry back to look at.
 fn read_through(
     answer: impl FnMut(&Asked) -> Reply + Send + 'static,
@@ -52,20 +65,6 @@ fn read_through(
 
 #[test]
 fn what_passes_is_tried_again() {
-    let cut = |mut reply: Reply| {
-        reply.cut = Some(reply.body.len() / 2);
-        reply
-    };
-    let flipped = |mut reply: Reply| {
-        let at = reply
-            .body
-            .iter()
-            .position(|byte| *byte == b'\n')
-            .expect("a line")
-            + 5;
-        reply.body[at] ^= 1;
-        reply
-    };
     for path in ["/index/config.json", "/index/v1/batch"] {
         assert_eq!(read_through(first(2, path, cut)), Ok(()));
         for status in [408, 429, 500, 502, 503, 504] {
@@ -78,10 +77,6 @@ fn what_passes_is_tried_again() {
 
 #[test]
 fn what_does_not_pass_is_told_with_its_address_and_the_number_of_tries() {
-    let cut = |mut reply: Reply| {
-        reply.cut = Some(reply.body.len() / 2);
-        reply
-    };
     let finding = read_through(first(9, "/index/v1/batch", cut)).expect_err("it is cut off");
     let parts = [
         "`acme`",
@@ -93,16 +88,6 @@ fn what_does_not_pass_is_told_with_its_address_and_the_number_of_tries() {
     assert_says(&finding, Code::RegistryUnreachable, &parts);
     assert!(finding.hints[0].contains("--offline"));
 
-    let flipped = |mut reply: Reply| {
-        let at = reply
-            .body
-            .iter()
-            .position(|byte| *byte == b'\n')
-            .expect("a line")
-            + 5;
-        reply.body[at] ^= 1;
-        reply
-    };
     let finding = read_through(first(9, "/index/v1/batch", flipped)).expect_err("it is wrong");
     assert_says(
         &finding,

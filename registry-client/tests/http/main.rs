@@ -1,5 +1,6 @@
 //! Registries on the network: what is asked, what is kept, and everything that can go wrong.
 
+mod downloads;
 mod fake;
 mod faults;
 mod reading;

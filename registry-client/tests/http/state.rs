@@ -3,8 +3,8 @@
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_registry_client::protocol::SigningKey;
 
-use crate::fake::{Fake, Reply, World};
-use crate::{assert_says, connect, options, refusal, versions};
+use crate::fake::{Asked, Fake, Reply, World};
+use crate::{assert_says, connect, options, refusal, some, versions};
 
 /// A registry that was read once, and then becomes something else.
 fn after(change: impl FnOnce(&mut World)) -> Vec<Diagnostic> {
@@ -94,16 +94,23 @@ fn a_signature_that_is_gone_is_refused() {
     assert_refused(|world| world.key = None, "not signed any more");
 }
 
+/// Refuses what a registry answers that is asked for the first time, and says this.
+fn assert_untrusted(answer: impl FnMut(&Asked) -> Reply + Send + 'static, part: &str) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let fake = Fake::start(answer);
+    let finding = refusal(&connect(&fake, options(folder.path())), "a.A");
+    assert_says(&finding, Code::Untrusted, &[part]);
+}
+
 #[test]
 fn a_document_that_does_not_belong_to_the_state_is_refused() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
     let mut world = World::new();
     world.add("a.A", "1.0.0", &[]);
     let mut older = world.clone();
     world.add("a.A", "1.1.0", &[]);
     older.serial = world.serial;
     // The state is the new one, and the document with its proof the old one.
-    let fake = Fake::start(move |asked| {
+    let answer = move |asked: &Asked| {
         if asked.path != "/index/v1/batch" {
             return world.answer(asked);
         }
@@ -112,33 +119,22 @@ fn a_document_that_does_not_belong_to_the_state_is_refused() {
         let document = &old[..old.find(r#"{"status":"complete""#).expect("the end")];
         let end = &new[new.find(r#"{"status":"complete""#).expect("the end")..];
         Reply::new(200, format!("{document}{end}"))
-    });
-    let finding = refusal(&connect(&fake, options(folder.path())), "a.A");
-    assert_says(
-        &finding,
-        Code::Untrusted,
-        &["the document of a.A does not belong"],
-    );
+    };
+    assert_untrusted(answer, "the document of a.A does not belong");
 }
 
 #[test]
 fn the_list_of_a_mirror_has_to_belong_to_the_state() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
     let mut world = World::new();
     world.is_mirror = true;
     world.add("a.A", "1.0.0", &[]);
     let mut other = world.clone();
     other.add("a.B", "1.0.0", &[]);
-    let fake = Fake::start(move |asked| match asked.path.as_str() {
+    let answer = move |asked: &Asked| match asked.path.as_str() {
         "/index/v1/names.ndjson" => other.answer(asked),
         _ => world.answer(asked),
-    });
-    let finding = refusal(&connect(&fake, options(folder.path())), "a.A");
-    assert_says(
-        &finding,
-        Code::Untrusted,
-        &["the list of packages does not belong"],
-    );
+    };
+    assert_untrusted(answer, "the list of packages does not belong");
 }
 
 #[test]
@@ -187,4 +183,77 @@ fn a_package_that_is_held_back_is_missed() {
             }
         }
     }
+}
+
+/// A server that ends and leaves a mirror behind is seen from the cache of before, and believed no
+/// more than it proves.
+#[test]
+fn a_registry_that_becomes_a_mirror_has_what_it_proves_to_have() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut world = World::new();
+    world.add("a.A", "1.0.0", &[]);
+    let fake = Fake::of(&world);
+    let read = |names: &[&str]| versions(&connect(&fake, options(folder.path())), names);
+    assert_eq!(read(&["a.A"]).expect("it is there"), [some(&["1.0.0"])]);
+    world.add("a.B", "2.0.0", &[]);
+    world.is_mirror = true;
+    let unsigned = World {
+        key: None,
+        ..world.clone()
+    };
+    fake.becomes(&unsigned);
+    let refused = read(&["a.A", "a.B"])
+        .expect_err("nothing is proved")
+        .to_diagnostic();
+    assert_says(&refused, Code::Untrusted, &["not signed any more"]);
+    fake.becomes(&world);
+    let found = read(&["a.A", "a.B", "a.None"]).expect("it is there");
+    assert_eq!(found, [some(&["1.0.0"]), some(&["2.0.0"]), None]);
+}
+
+#[test]
+fn a_mirror_that_is_being_brought_up_to_date_is_asked_again() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut older = World::new();
+    older.is_mirror = true;
+    older.add("a.A", "1.0.0", &[]);
+    let mut world = older.clone();
+    world.add("a.B", "1.0.0", &[]);
+    let mut is_first = true;
+    let fake = Fake::start(move |asked| {
+        // The list of the state before, once.
+        if asked.path == "/index/v1/names.ndjson" && std::mem::take(&mut is_first) {
+            return older.answer(asked);
+        }
+        world.answer(asked)
+    });
+    let registry = connect(&fake, options(folder.path()));
+    let found = versions(&registry, &["a.A", "a.B"]).expect("they are there");
+    assert_eq!(found, [some(&["1.0.0"]), some(&["1.0.0"])]);
+}
+
+/// What was only seen to be out of date belongs to no state, whoever gives the state later.
+#[test]
+fn a_document_that_was_not_fetched_anew_is_not_taken_for_a_new_one() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut world = World::new();
+    world.add("a.A", "1.0.0", &[]);
+    world.add("a.B", "1.0.0", &[]);
+    let fake = Fake::of(&world);
+    let on = |days: i64| {
+        let mut options = options(folder.path());
+        options.now += jiff::SignedDuration::from_hours(24 * days);
+        connect(&fake, options)
+    };
+    assert!(versions(&on(0), &["a.A"]).is_ok());
+    // For a while it is a mirror, which is asked for something else.
+    world.add("a.A", "1.1.0", &[]);
+    world.is_mirror = true;
+    fake.becomes(&world);
+    assert!(versions(&on(0), &["a.B"]).is_ok());
+    // What a registry offers is asked for again after a day.
+    world.is_mirror = false;
+    fake.becomes(&world);
+    let found = versions(&on(2), &["a.A"]).expect("it is there");
+    assert_eq!(found, [some(&["1.0.0", "1.1.0"])]);
 }

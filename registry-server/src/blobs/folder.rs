@@ -1,16 +1,20 @@
 //! Artifacts as files.
 
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use bytes::Bytes;
+use futures_util::stream;
 use pkgres_files::{
     EntryKind, FileError, FileSystem, RealFileSystem, make_folder, map_file, write_file,
 };
 use pkgres_registry_client::protocol::Digest;
 
-use super::BlobError;
+use super::{BlobError, Content, PIECE, Pieces, SMALL};
 
 /// Artifacts as files `aa/aabb…` below a folder, named by their digests.
 pub(crate) struct Folder {
@@ -36,7 +40,7 @@ impl Folder {
 
     pub(super) fn put(&self, digest: &Digest, bytes: &[u8]) -> Result<(), BlobError> {
         let path = self.path(digest);
-        if self.length(&path)? == Some(bytes.len() as u64) {
+        if self.length_of(&path)? == Some(bytes.len() as u64) {
             return Ok(());
         }
         // That a folder is there does not say that it still is after a crash; it waits for the disk
@@ -51,7 +55,7 @@ impl Folder {
         write_file(&RealFileSystem, &path, bytes).map_err(failed)
     }
 
-    fn length(&self, path: &std::path::Path) -> Result<Option<u64>, BlobError> {
+    fn length_of(&self, path: &std::path::Path) -> Result<Option<u64>, BlobError> {
         match std::fs::symlink_metadata(path) {
             Ok(metadata) => Ok(metadata.is_file().then_some(metadata.len())),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -59,8 +63,33 @@ impl Folder {
         }
     }
 
-    pub(super) fn has(&self, digest: &Digest) -> Result<bool, BlobError> {
-        Ok(self.length(&self.path(digest))?.is_some())
+    pub(super) fn length(&self, digest: &Digest) -> Result<Option<u64>, BlobError> {
+        self.length_of(&self.path(digest))
+    }
+
+    pub(super) fn read(
+        &self,
+        digest: &Digest,
+        range: Option<Range<u64>>,
+    ) -> Result<Option<Content>, BlobError> {
+        let path = self.path(digest);
+        let failed = |error: std::io::Error| BlobError(format!("{}: {error}", path.display()));
+        let mut file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(failed(error)),
+        };
+        let range = match range {
+            Some(range) => range,
+            None => 0..file.metadata().map_err(failed)?.len(),
+        };
+        let length = range.end.saturating_sub(range.start);
+        file.seek(SeekFrom::Start(range.start)).map_err(failed)?;
+        if length <= SMALL {
+            let (_, bytes) = next(file, length, length).map_err(failed)?;
+            return Ok(Some(Content::Whole(bytes)));
+        }
+        Ok(Some(Content::Pieces(length, pieces(file, length))))
     }
 
     pub(super) fn get(&self, digest: &Digest) -> Result<Option<Bytes>, BlobError> {
@@ -109,6 +138,29 @@ impl Folder {
             _ => Ok(()),
         }
     }
+}
+
+/// What comes next in a file, piece by piece.
+fn pieces(file: File, length: u64) -> Pieces {
+    Box::pin(stream::try_unfold((file, length), async |(file, left)| {
+        if left == 0 {
+            return Ok(None);
+        }
+        // Reading waits for the disk.
+        let read = tokio::task::spawn_blocking(move || next(file, left, PIECE as u64)).await;
+        let (file, bytes) = read.map_err(std::io::Error::other)??;
+        let left = left - bytes.len() as u64;
+        Ok(Some((bytes, (file, left))))
+    }))
+}
+
+/// The next piece of a file of which `left` bytes are wanted, with at most `room` bytes. That there
+/// are fewer is an error.
+fn next(mut file: File, left: u64, room: u64) -> std::io::Result<(File, Bytes)> {
+    let length = usize::try_from(left.min(room)).map_err(std::io::Error::other)?;
+    let mut bytes = vec![0; length];
+    file.read_exact(&mut bytes)?;
+    Ok((file, bytes.into()))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]

@@ -1,16 +1,22 @@
 //! Artifacts in a bucket of an object store.
 
+use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::{StreamExt as _, TryStreamExt as _};
 use object_store::aws::{AmazonS3Builder, S3ConditionalPut};
 use object_store::path::Path;
-use object_store::{ClientOptions, Error, ObjectStore, ObjectStoreExt as _, PutMode};
+use object_store::{ClientOptions, Error, GetOptions, ObjectStore, ObjectStoreExt as _, PutMode};
 use pkgres_registry_client::protocol::Digest;
 use tokio::runtime::Handle;
 use url::Url;
 
-use super::BlobError;
+use super::{BlobError, Content, Incoming};
+
+/// For how long a store may say nothing.
+const SILENCE: Duration = Duration::from_mins(2);
 
 /// Artifacts as objects `sha256/aabb…` of a bucket.
 pub(crate) struct ObjectBlobs {
@@ -40,7 +46,11 @@ impl ObjectBlobs {
             .with_bucket_name(bucket)
             .with_region("us-east-1")
             .with_conditional_put(S3ConditionalPut::ETagMatch);
-        let mut options = ClientOptions::new();
+        // An artifact is sent as quickly as whoever downloads reads: that has no end of its own, and
+        // only silence of the store is one.
+        let mut options = ClientOptions::new()
+            .with_timeout_disabled()
+            .with_read_timeout(SILENCE);
         for (key, value) in url.query_pairs() {
             match key.as_ref() {
                 "endpoint" => {
@@ -94,21 +104,54 @@ impl ObjectBlobs {
         }
     }
 
-    pub(super) fn get(&self, digest: &Digest) -> Result<Option<Bytes>, BlobError> {
+    pub(super) fn get(
+        &self,
+        digest: &Digest,
+        incoming: &Incoming,
+    ) -> Result<Option<Bytes>, BlobError> {
+        let mut pieces = match self.read(digest, None)? {
+            None => return Ok(None),
+            Some(Content::Whole(bytes)) => return Ok(Some(bytes)),
+            Some(Content::Pieces(_, pieces)) => pieces,
+        };
+        let broken = |error: &dyn std::fmt::Display| {
+            BlobError(format!("{digest} could not be read as a whole: {error}"))
+        };
+        let mut receiving = incoming.receive();
+        while let Some(piece) = self.runtime.block_on(pieces.next()) {
+            let piece = piece.map_err(|error| broken(&error))?;
+            receiving.add(&piece).map_err(|error| broken(&error))?;
+        }
+        let bytes = receiving.finish().map_err(|error| broken(&error))?;
+        Ok(Some(bytes))
+    }
+
+    pub(super) fn read(
+        &self,
+        digest: &Digest,
+        range: Option<Range<u64>>,
+    ) -> Result<Option<Content>, BlobError> {
         let path = self.path(digest);
-        let get = async { self.store.get(&path).await?.bytes().await };
-        match self.runtime.block_on(get) {
-            Ok(bytes) => Ok(Some(bytes)),
+        let options = GetOptions {
+            range: range.map(Into::into),
+            ..GetOptions::default()
+        };
+        match self.runtime.block_on(self.store.get_opts(&path, options)) {
+            Ok(found) => {
+                let length = found.range.end - found.range.start;
+                let pieces = found.into_stream().map_err(std::io::Error::other);
+                Ok(Some(Content::Pieces(length, Box::pin(pieces))))
+            }
             Err(Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(failed(error)),
         }
     }
 
-    pub(super) fn has(&self, digest: &Digest) -> Result<bool, BlobError> {
+    pub(super) fn length(&self, digest: &Digest) -> Result<Option<u64>, BlobError> {
         let path = self.path(digest);
         match self.runtime.block_on(self.store.head(&path)) {
-            Ok(_) => Ok(true),
-            Err(Error::NotFound { .. }) => Ok(false),
+            Ok(found) => Ok(Some(found.size)),
+            Err(Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(failed(error)),
         }
     }

@@ -5,6 +5,7 @@
 
 mod migrations;
 mod postgres;
+mod secure;
 mod sqlite;
 mod value;
 
@@ -15,6 +16,25 @@ pub(crate) use value::{Row, Value};
 /// What a database answers.
 #[derive(Debug, thiserror::Error)]
 pub enum DatabaseError {
+    /// The address of the database makes no sense, or asks for what cannot be done.
+    #[error("the address of the database cannot be used: {0}")]
+    Address(String),
+    /// The address asks for TLS, and the server has none.
+    #[error(
+        "the database offers no TLS, and the address asks for it: turn on `ssl` there, or say \
+         `sslmode=disable` if nobody can listen in between"
+    )]
+    NoTls,
+    /// The certificate of the server is not signed by an authority that is believed, is not for the
+    /// host of the address, or is out of date.
+    #[error(
+        "the certificate of the database is not trusted: {0}; name the file of its authority with \
+         `sslrootcert=…`, and the host as the certificate has it"
+    )]
+    Untrusted(String),
+    /// A text has the character NUL, which PostgreSQL cannot keep, and SQLite not well.
+    #[error("a text has the character U+0000, which cannot be kept")]
+    Nul,
     /// There is no connection, or it was lost.
     #[error("the database cannot be reached: {0}")]
     Unreachable(String),
@@ -35,6 +55,15 @@ pub enum DatabaseError {
 }
 
 pub(crate) type Result<T> = std::result::Result<T, DatabaseError>;
+
+/// Refuses what not every engine can keep, so that all of them behave alike.
+fn check(values: &[Value]) -> Result<()> {
+    let has_nul = |value: &Value| matches!(value, Value::Text(text) if text.contains('\0'));
+    if values.iter().any(has_nul) {
+        return Err(DatabaseError::Nul);
+    }
+    Ok(())
+}
 
 /// Statements inside a transaction.
 pub(crate) trait Transaction {

@@ -6,18 +6,23 @@ use std::time::Duration;
 
 use postgres::fallible_iterator::FallibleIterator as _;
 use postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
-use postgres::{Client, Config, IsolationLevel, NoTls, Statement};
+use postgres::{Client, Config, IsolationLevel, Statement};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::{DatabaseError, Result, Row, Transaction, Value};
+use super::{DatabaseError, Result, Row, Transaction, Value, secure};
 
 /// How many connections are kept when nobody needs them.
 const IDLE_CONNECTIONS: usize = 16;
+
+/// After how much silence a server is asked whether it is still there.
+const KEEPALIVE: Duration = Duration::from_secs(30);
 
 /// Writers of all nodes wait for each other here, also before there is a row to wait for.
 const WRITER_LOCK: &str = "SELECT pg_advisory_xact_lock(7065736572)";
 
 pub(crate) struct Postgres {
     config: Config,
+    tls: MakeRustlsConnect,
     idle: Mutex<Vec<Pooled>>,
     listener: Mutex<Option<Client>>,
 }
@@ -30,15 +35,23 @@ struct Pooled {
 
 impl Postgres {
     pub(super) fn open(address: &str) -> Result<Self> {
-        let mut config: Config = address
-            .parse()
-            .map_err(|error: postgres::Error| DatabaseError::Unreachable(told(&error)))?;
+        let (mut config, tls) = secure::read(address)?;
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(Duration::from_secs(10));
+        }
+        // A server that is gone without a word is noticed, unless the address says when.
+        if config.get_keepalives_idle() == Config::new().get_keepalives_idle() {
+            config.keepalives_idle(KEEPALIVE);
+            config.keepalives_interval(KEEPALIVE / 3);
+            config.keepalives_retries(3);
+        }
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(2 * KEEPALIVE);
         }
         config.application_name("pkgres");
         let pool = Self {
             config,
+            tls,
             idle: Mutex::new(Vec::new()),
             listener: Mutex::new(None),
         };
@@ -48,10 +61,9 @@ impl Postgres {
     }
 
     fn connect(&self) -> Result<Pooled> {
-        let client = self
-            .config
-            .connect(NoTls)
-            .map_err(|error| DatabaseError::Unreachable(told(&error)))?;
+        let client = self.config.connect(self.tls.clone()).map_err(|error| {
+            secure::fault(&error).unwrap_or_else(|| DatabaseError::Unreachable(told(&error)))
+        })?;
         Ok(Pooled {
             client,
             statements: HashMap::new(),
@@ -193,6 +205,7 @@ fn parameters(values: &[Value]) -> Vec<&(dyn ToSql + Sync)> {
 
 impl Transaction for Open<'_> {
     fn execute(&mut self, statement: &'static str, values: &[Value]) -> Result<u64> {
+        super::check(values)?;
         let statement = self.prepare(statement)?;
         self.transaction
             .execute(&statement, &parameters(values))
@@ -200,6 +213,7 @@ impl Transaction for Open<'_> {
     }
 
     fn query(&mut self, statement: &'static str, values: &[Value]) -> Result<Vec<Row>> {
+        super::check(values)?;
         let statement = self.prepare(statement)?;
         let rows = self
             .transaction
@@ -273,7 +287,7 @@ fn failed(error: &postgres::Error) -> DatabaseError {
 }
 
 /// An error with what it comes from: on its own it only says "db error".
-fn told(error: &postgres::Error) -> String {
+pub(super) fn told(error: &postgres::Error) -> String {
     let mut text = error.to_string();
     let mut source = std::error::Error::source(error);
     while let Some(cause) = source {

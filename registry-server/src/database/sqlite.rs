@@ -119,6 +119,7 @@ impl Drop for Open<'_> {
 
 impl Transaction for Open<'_> {
     fn execute(&mut self, statement: &'static str, values: &[Value]) -> Result<u64> {
+        super::check(values)?;
         let mut statement = self
             .connection
             .prepare_cached(&numbered(statement))
@@ -130,6 +131,7 @@ impl Transaction for Open<'_> {
     }
 
     fn query(&mut self, statement: &'static str, values: &[Value]) -> Result<Vec<Row>> {
+        super::check(values)?;
         let mut statement = self
             .connection
             .prepare_cached(&numbered(statement))

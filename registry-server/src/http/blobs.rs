@@ -1,7 +1,6 @@
 //! Artifacts by digest.
 
-use http::header::HeaderValue;
-use http::{StatusCode, header};
+use http::header::{self, HeaderValue};
 use pkgres_registry_client::protocol::Digest;
 
 use super::dispatch::Service;
@@ -10,7 +9,6 @@ use super::refuse::errors_document;
 use super::reply::Reply;
 use super::request::Request;
 use super::route::{GET, Handler, Route, Surface};
-use crate::index::Document;
 use crate::problem::{Problem, ProblemCode};
 
 pub(crate) const SURFACE: Surface = Surface {
@@ -34,12 +32,13 @@ fn blob(service: &Service, request: &Request) -> Result<Reply, Problem> {
         Problem::new(ProblemCode::NoSuchBlob, detail)
     };
     let digest = Digest::parse(request.part(0)).map_err(|_| missing())?;
-    let bytes = service.registry.artifact(&digest)?.ok_or_else(missing)?;
-    let document = Document::of_digest(bytes.clone(), digest);
-    let kind = HeaderValue::from_static("application/zip");
     let forever = HeaderValue::from_static("public, max-age=31536000, immutable");
-    let reply = Reply::with_body(StatusCode::OK, kind, document.body)
-        .header(header::ETAG, document.etag)
-        .header(header::CACHE_CONTROL, forever);
-    range::apply(&request.headers, &bytes, reply)
+    let reply = range::artifact(
+        service,
+        &request.headers,
+        &digest,
+        "application/zip",
+        missing,
+    )?;
+    Ok(reply.header(header::CACHE_CONTROL, forever))
 }

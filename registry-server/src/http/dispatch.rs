@@ -189,7 +189,8 @@ impl Service {
                 if handler.takes != Takes::Form {
                     negotiate::check_content(&parts.headers, kind)?;
                 }
-                read_body::receive(body, limit, self.body_patience).await?
+                let incoming = &self.registry.incoming;
+                read_body::receive(body, limit, self.body_patience, incoming).await?
             }
         };
         let request = Request {

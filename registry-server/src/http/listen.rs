@@ -102,8 +102,9 @@ impl Protocols {
             // Without a timer there is no timeout for heads, and slow clients keep connections.
             .timer(TokioTimer::new())
             .header_read_timeout(options.head_patience)
-            .max_buf_size(64 * 1024)
-            .pipeline_flush(true);
+            // Not with `pipeline_flush`: it copies answers into one buffer, which grows as long as
+            // whoever reads is slower than what is read.
+            .max_buf_size(64 * 1024);
         let mut http2 = http2::Builder::new(TokioExecutor::new());
         http2
             .timer(TokioTimer::new())

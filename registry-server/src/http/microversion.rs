@@ -26,7 +26,7 @@ impl Microversion {
     /// The oldest version that is spoken, and the one for those who ask for none.
     pub const OLDEST: Self = Self::new(1, 0);
     /// The newest version.
-    pub const NEWEST: Self = Self::new(1, 1);
+    pub const NEWEST: Self = Self::new(1, 2);
 
     pub(crate) const fn new(major: u16, minor: u16) -> Self {
         Self { major, minor }
@@ -38,6 +38,10 @@ impl Microversion {
         (
             Self::new(1, 1),
             "`v1/packages/<name>/dependants`: packages with a release that requires a package",
+        ),
+        (
+            Self::new(1, 2),
+            "`warnings` in the answer to a publish: names that the package is easily taken for",
         ),
     ];
 
@@ -135,7 +139,7 @@ mod tests {
         for (value, expected) in [
             ("pkgres 1.1", "1.1"),
             ("PKGRES 1.1", "1.1"),
-            ("pkgres latest", "1.1"),
+            ("pkgres latest", "1.2"),
             ("compute 2.1, pkgres 1.1", "1.1"),
             ("pkgres 1.0, pkgres 1.1", "1.1"),
             ("pkgres 1.1, compute 9.9", "1.1"),

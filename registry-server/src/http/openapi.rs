@@ -3,9 +3,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Microversion;
 use super::dispatch::{SURFACES, expected};
 use super::route::{Access, Handler, Route};
+use super::{Microversion, pages};
 use crate::problem::ProblemCode;
 
 /// The description, as `OpenAPI` 3.1.
@@ -16,10 +16,22 @@ pub(crate) fn document() -> Value {
             let mut methods = Map::new();
             for handler in route.handlers {
                 // Of several for one method, the newest is described.
-                let method = handler.method.as_str().to_lowercase();
-                methods.insert(method, operation(route, handler, surface.has_microversions));
+                let operation = operation(route, handler, surface.has_microversions);
+                methods.insert(method(handler), operation);
             }
-            paths.insert(format!("/{}", route.path), methods.into());
+            paths.insert(address(route), methods.into());
+        }
+    }
+    for route in pages::ROUTES {
+        let methods = paths.entry(address(route)).or_insert_with(|| json!({}));
+        for handler in route.handlers {
+            let operation = &mut methods[method(handler)];
+            if operation.is_null() {
+                *operation = page(route, handler);
+            } else {
+                // One address, and who accepts HTML rather than JSON gets the page.
+                operation["responses"]["2XX"]["content"][handler.gives] = json!({});
+            }
         }
     }
     let codes: Vec<&str> = ProblemCode::ALL.iter().map(|code| code.as_str()).collect();
@@ -28,8 +40,9 @@ pub(crate) fn document() -> Value {
         "info": {
             "title": "pkgres registry",
             "version": Microversion::NEWEST.to_string(),
-            "description": "A registry of class packages. Microversions are asked for by the header `OpenStack-API-Version: pkgres X.Y`.",
+            "description": "A registry of class packages. Microversions are asked for by the header `OpenStack-API-Version: pkgres X.Y`. What is tagged `pages` is for people: pages may look different at any time, and programs do not read them.",
         },
+        "tags": [{ "name": PAGES, "description": "Pages for people. They are no part of the API." }],
         "paths": paths,
         "components": {
             "securitySchemes": {
@@ -54,6 +67,25 @@ pub(crate) fn document() -> Value {
             },
         },
     })
+}
+
+/// What pages are tagged with.
+const PAGES: &str = "pages";
+
+fn address(route: &Route) -> String {
+    format!("/{}", route.path)
+}
+
+fn method(handler: &Handler) -> String {
+    handler.method.as_str().to_lowercase()
+}
+
+/// Something for people. Its errors look like it for who prefers HTML.
+fn page(route: &Route, handler: &Handler) -> Value {
+    let mut operation = operation(route, handler, false);
+    operation["tags"] = json!([PAGES]);
+    operation["responses"]["default"]["content"][pages::HTML] = json!({});
+    operation
 }
 
 fn operation(route: &Route, handler: &Handler, has_microversions: bool) -> Value {
@@ -116,11 +148,42 @@ mod tests {
             assert!(seen.insert(route.path), "{} is there twice", route.path);
             for handler in route.handlers {
                 assert!(!handler.summary.is_empty(), "{}", route.path);
-                let method = handler.method.as_str().to_lowercase();
-                let path = format!("/{}", route.path);
-                assert_eq!(paths[&path][&method]["summary"], handler.summary);
+                let found = &paths[&address(route)][&method(handler)];
+                // What newer versions do otherwise is described.
+                let newest = route.handler(&handler.method, Microversion::NEWEST);
+                assert_eq!(found["summary"], newest.unwrap_or(handler).summary);
+                assert!(found["tags"].is_null(), "{}", route.path);
+                assert!(described(found).contains(handler.gives), "{}", route.path);
             }
         }
+        for route in pages::ROUTES {
+            let is_both = !seen.insert(route.path);
+            assert_eq!(is_both, route.path.is_empty(), "{}", route.path);
+            for handler in route.handlers {
+                let found = &paths[&address(route)][&method(handler)];
+                assert!(described(found).contains(handler.gives), "{}", route.path);
+                if !is_both {
+                    assert_eq!(found["summary"], handler.summary);
+                    assert_eq!(found["tags"], json!([PAGES]));
+                    let errors = &found["responses"]["default"]["content"];
+                    assert!(errors[pages::HTML].is_object(), "{}", route.path);
+                }
+            }
+        }
+        // Nothing is described that is not there.
+        let described: BTreeSet<String> = paths.keys().cloned().collect();
+        let seen: BTreeSet<String> = seen.into_iter().map(|path| format!("/{path}")).collect();
+        assert_eq!(described, seen);
+    }
+
+    /// The media types that an operation answers with.
+    fn described(operation: &Value) -> BTreeSet<&str> {
+        let content = operation["responses"]["2XX"]["content"].as_object();
+        content
+            .into_iter()
+            .flatten()
+            .map(|(kind, _)| kind.as_str())
+            .collect()
     }
 
     #[test]

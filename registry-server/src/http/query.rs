@@ -23,6 +23,9 @@ impl Query {
                 let name = Escaped::shortened(&name);
                 return Err(wrong(format!("`{name}` is no parameter: {known}")));
             }
+            if value.contains('\0') {
+                return Err(wrong(format!("`{name}` has the character U+0000")));
+            }
             if parameters.iter().any(|(other, _)| *other == name) {
                 return Err(wrong(format!("the parameter `{name}` is given twice")));
             }

@@ -1,50 +1,60 @@
 //! Ranges of artifacts.
 
-use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
+use pkgres_registry_client::protocol::Digest;
 
+use super::dispatch::Service;
 use super::reply::Reply;
 use crate::problem::{Problem, ProblemCode};
 
-/// Cuts the body of a whole answer to the range that is asked for, if there is one that makes
-/// sense. Several ranges are answered with the whole, as RFC 9110 allows.
-pub(crate) fn apply(headers: &HeaderMap, whole: &Bytes, reply: Reply) -> Result<Reply, Problem> {
-    let reply = reply.header(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
-    let Some(asked) = headers
-        .get(header::RANGE)
-        .and_then(|value| value.to_str().ok())
-    else {
-        return Ok(reply);
-    };
+/// An artifact, or the range of it that is asked for, if there is one that makes sense. Several
+/// ranges are answered with the whole, as RFC 9110 allows.
+pub(crate) fn artifact(
+    service: &Service,
+    headers: &HeaderMap,
+    digest: &Digest,
+    kind: &'static str,
+    missing: impl Fn() -> Problem,
+) -> Result<Reply, Problem> {
+    let etag = HeaderValue::from_str(&digest.to_etag()).map_err(Problem::internal)?;
+    let registry = &service.registry;
+    let mut part = None;
+    if let Some(asked) = asked(headers, &etag) {
+        let length = registry.artifact_length(digest)?.ok_or_else(&missing)?;
+        match parse(asked, length) {
+            Range::Whole => {}
+            Range::Outside => {
+                let detail = format!("the artifact has {length} bytes");
+                let mut problem = Problem::new(ProblemCode::RangeNotSatisfiable, detail);
+                problem.length = Some(length);
+                return Err(problem);
+            }
+            Range::Part(first, last) => part = Some((first, last, length)),
+        }
+    }
+    let range = part.map(|(first, last, _)| first..last + 1);
+    let content = registry.artifact_content(digest, range)?;
+    let mut reply = Reply::empty(StatusCode::OK)
+        .header(header::CONTENT_TYPE, HeaderValue::from_static(kind))
+        .header(header::ETAG, etag)
+        .header(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+    reply.body = content.ok_or_else(missing)?.into();
+    if let Some((first, last, length)) = part {
+        reply.status = StatusCode::PARTIAL_CONTENT;
+        let told = format!("bytes {first}-{last}/{length}");
+        let told = HeaderValue::from_str(&told).map_err(Problem::internal)?;
+        reply = reply.header(header::CONTENT_RANGE, told);
+    }
+    Ok(reply)
+}
+
+/// The range that is asked for, unless it is asked for of other bytes than those that are there.
+fn asked<'headers>(headers: &'headers HeaderMap, etag: &HeaderValue) -> Option<&'headers str> {
+    let asked = headers.get(header::RANGE)?.to_str().ok()?;
     let is_other = headers
         .get(header::IF_RANGE)
-        .is_some_and(|known| reply.headers.get(header::ETAG) != Some(known));
-    if is_other {
-        return Ok(reply);
-    }
-    let length = whole.len() as u64;
-    match parse(asked, length) {
-        Range::Whole => Ok(reply),
-        Range::Outside => {
-            let detail = format!("the artifact has {length} bytes");
-            let mut problem = Problem::new(ProblemCode::RangeNotSatisfiable, detail);
-            problem.length = Some(length);
-            Err(problem)
-        }
-        Range::Part(first, last) => {
-            let cut = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(whole.len());
-            let kind = reply.headers.get(header::CONTENT_TYPE).cloned();
-            let part = whole.slice(cut(first)..cut(last + 1));
-            let kind = kind.unwrap_or(HeaderValue::from_static("application/octet-stream"));
-            let mut short = Reply::with_body(StatusCode::PARTIAL_CONTENT, kind, part);
-            for (name, value) in &reply.headers {
-                short.headers.entry(name).or_insert_with(|| value.clone());
-            }
-            let told = format!("bytes {first}-{last}/{length}");
-            let told = HeaderValue::from_str(&told).map_err(Problem::internal)?;
-            Ok(short.header(header::CONTENT_RANGE, told))
-        }
-    }
+        .is_some_and(|known| known != etag);
+    (!is_other).then_some(asked)
 }
 
 #[derive(Debug, PartialEq, Eq)]

@@ -1,11 +1,14 @@
 //! Receiving the body of a request.
 
+use std::pin::pin;
 use std::time::Duration;
 
-use bytes::Bytes;
+use bytes::{Buf as _, Bytes};
 use http::{HeaderMap, header};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use pkgres_files::FileError;
 
+use crate::blobs::Incoming;
 use crate::problem::{Problem, ProblemCode};
 
 /// Refuses a length that is not one, or that is over a limit, before anything is received.
@@ -25,28 +28,66 @@ pub(crate) fn check_length(headers: &HeaderMap, limit: u64) -> Result<(), Proble
     Ok(())
 }
 
-/// Receives a body of at most `limit` bytes, for at most `patience`.
-pub(crate) async fn receive<B>(body: B, limit: u64, patience: Duration) -> Result<Bytes, Problem>
+/// Receives a body of at most `limit` bytes, for at most `patience`. What is not small goes to a file.
+pub(crate) async fn receive<B>(
+    body: B,
+    limit: u64,
+    patience: Duration,
+    incoming: &Incoming,
+) -> Result<Bytes, Problem>
 where
     B: http_body::Body,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let limited = Limited::new(body, usize::try_from(limit).unwrap_or(usize::MAX));
-    match tokio::time::timeout(patience, limited.collect()).await {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(limit)),
-        Ok(Err(error)) => Err(Problem {
-            cause: Some(error.to_string()),
-            ..Problem::new(
-                ProblemCode::BodyIncomplete,
-                "the body did not arrive as a whole",
-            )
-        }),
-        Err(_) => {
-            let detail = format!("the body did not arrive within {} s", patience.as_secs());
-            Err(Problem::new(ProblemCode::BodyTooSlow, detail))
+    let received = tokio::time::timeout(patience, collect(limited, limit, incoming)).await;
+    received.unwrap_or_else(|_| {
+        let detail = format!("the body did not arrive within {} s", patience.as_secs());
+        Err(Problem::new(ProblemCode::BodyTooSlow, detail))
+    })
+}
+
+async fn collect<B>(body: Limited<B>, limit: u64, incoming: &Incoming) -> Result<Bytes, Problem>
+where
+    B: http_body::Body,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let mut body = pin!(body);
+    let mut receiving = incoming.receive();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| {
+            if error.is::<LengthLimitError>() {
+                return too_large(limit);
+            }
+            Problem {
+                cause: Some(error.to_string()),
+                ..Problem::new(
+                    ProblemCode::BodyIncomplete,
+                    "the body did not arrive as a whole",
+                )
+            }
+        })?;
+        let Ok(mut data) = frame.into_data() else {
+            continue;
+        };
+        while data.has_remaining() {
+            let length = data.chunk().len();
+            receiving.take(data.chunk());
+            data.advance(length);
+        }
+        if receiving.is_full() {
+            receiving = blocking(move || receiving.write().map(|()| receiving)).await?;
         }
     }
+    blocking(move || receiving.finish()).await
+}
+
+/// Writes to a file, which waits for the disk.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, FileError> + Send + 'static,
+) -> Result<T, Problem> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(Problem::internal)?.map_err(Problem::internal)
 }
 
 fn too_large(limit: u64) -> Problem {

@@ -1,40 +1,99 @@
 //! What is answered.
 
 use std::collections::VecDeque;
-use std::convert::Infallible;
+use std::fmt;
+use std::io;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Response, StatusCode};
 use http_body::{Body, Frame, SizeHint};
 
+use crate::blobs::{self, Content};
 use crate::index::Document;
 
-/// The body of an answer: pieces that are sent one after the other, without being copied.
-#[derive(Debug, Default)]
-pub struct Pieces(VecDeque<Bytes>);
+/// The body of an answer: pieces that are sent one after the other, without being copied. Some are
+/// only read when those before them are sent, which can fail.
+#[derive(Default)]
+pub struct Pieces {
+    /// What is there.
+    ready: VecDeque<Bytes>,
+    /// What is read after that, and how many bytes of it are still to come.
+    later: Option<(u64, blobs::Pieces)>,
+}
 
 impl Pieces {
     fn length(&self) -> u64 {
-        self.0.iter().map(|piece| piece.len() as u64).sum()
+        let ready: u64 = self.ready.iter().map(|piece| piece.len() as u64).sum();
+        let later = self.later.as_ref().map_or(0, |(length, _)| *length);
+        ready + later
+    }
+}
+
+impl From<Content> for Pieces {
+    fn from(content: Content) -> Self {
+        match content {
+            Content::Whole(bytes) if bytes.is_empty() => Self::default(),
+            Content::Whole(bytes) => Self {
+                ready: VecDeque::from([bytes]),
+                later: None,
+            },
+            Content::Pieces(0, _) => Self::default(),
+            Content::Pieces(length, pieces) => Self {
+                ready: VecDeque::new(),
+                later: Some((length, pieces)),
+            },
+        }
+    }
+}
+
+impl fmt::Debug for Pieces {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Pieces")
+            .field("length", &self.length())
+            .finish_non_exhaustive()
     }
 }
 
 impl Body for Pieces {
     type Data = Bytes;
-    type Error = Infallible;
+    type Error = io::Error;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        Poll::Ready(self.0.pop_front().map(|piece| Ok(Frame::data(piece))))
+        context: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        if let Some(piece) = self.ready.pop_front() {
+            return Poll::Ready(Some(Ok(Frame::data(piece))));
+        }
+        let Some((left, pieces)) = &mut self.later else {
+            return Poll::Ready(None);
+        };
+        let next = ready!(pieces.as_mut().poll_next(context));
+        let next = match next {
+            Some(Ok(piece)) if piece.len() as u64 <= *left => {
+                *left -= piece.len() as u64;
+                Ok(piece)
+            }
+            Some(Err(error)) => Err(error),
+            // The length was said before: an answer of another one has to be seen to be broken.
+            Some(Ok(_)) => Err(io::Error::other("the artifact is longer than it should be")),
+            None => Err(io::ErrorKind::UnexpectedEof.into()),
+        };
+        if let Err(error) = &next {
+            tracing::error!(%error, "an artifact could not be sent as a whole");
+        }
+        if next.is_err() || *left == 0 {
+            self.later = None;
+        }
+        Poll::Ready(Some(next.map(Frame::data)))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.0.is_empty()
+        self.ready.is_empty() && self.later.is_none()
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -69,7 +128,7 @@ impl Reply {
         let mut reply = Self::empty(status);
         reply.headers.insert(header::CONTENT_TYPE, kind);
         if !body.is_empty() {
-            reply.body.0.push_back(body);
+            reply.body.ready.push_back(body);
         }
         reply
     }
@@ -78,7 +137,7 @@ impl Reply {
     pub(crate) fn with_pieces(kind: HeaderValue, pieces: Vec<Bytes>) -> Self {
         let mut reply = Self::empty(StatusCode::OK);
         reply.headers.insert(header::CONTENT_TYPE, kind);
-        reply.body = Pieces(pieces.into());
+        reply.body.ready = pieces.into();
         reply
     }
 

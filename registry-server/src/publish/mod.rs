@@ -1,13 +1,16 @@
 //! From the bytes of an archive to a release: what is checked before anything is written.
 
 mod satisfiable;
+mod similar;
 
+use bytes::Bytes;
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
     Archive, ArtifactDigest, IndexRecord, Package, PackageKind, PackageName, ReadOptions, Version,
 };
 
 pub(crate) use satisfiable::check as check_satisfiable;
+pub(crate) use similar::similar;
 
 use crate::problem::{Problem, ProblemCode};
 
@@ -42,7 +45,7 @@ const TOLD: usize = 10;
 /// `expected` says which release it has to be, if that is known.
 pub(crate) fn candidate(
     expected: Option<(&PackageName, &Version)>,
-    bytes: &[u8],
+    bytes: &Bytes,
     options: &ReadOptions,
 ) -> Result<Candidate, Problem> {
     let invalid = |errors: &[Diagnostic]| {
@@ -58,8 +61,8 @@ pub(crate) fn candidate(
         Some((name, version)) => format!("{name}-{version}.zip"),
         None => "package.zip".to_owned(),
     };
-    let archive = Archive::open(&shown, bytes.to_vec(), &options.limits)
-        .map_err(|error| invalid(&[error]))?;
+    let archive =
+        Archive::open(&shown, bytes.clone(), &options.limits).map_err(|error| invalid(&[error]))?;
     let (package, _) = Package::from_archive(&shown, &archive, options)
         .into_result()
         .map_err(|errors| invalid(&errors))?;

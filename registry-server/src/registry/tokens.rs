@@ -134,7 +134,7 @@ impl Registry {
         let row = self
             .database
             .read(|transaction| tokens::by_digest(transaction, &digest))?;
-        Ok(row.map(Actor::from_row))
+        row.map(Actor::from_row).transpose()
     }
 
     /// The tokens that somebody may see: their own, or all.

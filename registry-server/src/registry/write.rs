@@ -42,6 +42,37 @@ impl Registry {
         self.publish_candidate(actor, candidate, archive, may_be_unsatisfiable)
     }
 
+    /// Packages of others that a package is easily taken for, as long as it has one release: whoever
+    /// makes up a name can still take another. `publish/similar.rs` has the rule.
+    ///
+    /// Looks at the names that this node knows, and asks the database for the owners of those that
+    /// are similar.
+    pub fn similar_names(
+        &self,
+        actor: &Actor,
+        name: &PackageName,
+    ) -> Result<Vec<PackageName>, Problem> {
+        let count = |transaction: &mut dyn Transaction| releases::count(transaction, name);
+        if self.database.read(count)? > 1 {
+            return Ok(Vec::new());
+        }
+        let state = self.node.state();
+        let known = state.packages().iter().map(|entry| &entry.name);
+        let similar = publish::similar(name, known);
+        if similar.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.database.read(|transaction| {
+            let mut others = Vec::new();
+            for other in similar {
+                if !packages::owners(transaction, other)?.contains(&actor.owner) {
+                    others.push(other.clone());
+                }
+            }
+            Ok(others)
+        })
+    }
+
     /// Publishes what was read from an archive.
     pub(super) fn publish_candidate(
         &self,
@@ -85,7 +116,8 @@ impl Registry {
                 }
                 // It may have been there for long without a release, and be removed by now. What
                 // is removed is removed by writers, which wait for this one.
-                if !self.blobs.has(&digest).map_err(Problem::unavailable)? {
+                let length = self.blobs.length(&digest);
+                if length.map_err(Problem::unavailable)?.is_none() {
                     self.blobs
                         .put(&digest, archive)
                         .map_err(Problem::unavailable)?;

@@ -224,11 +224,8 @@ pub(crate) fn remove(
     package: &PackageName,
     version: &Version,
 ) -> Result<()> {
-    transaction.execute(
-        "DELETE FROM catalog WHERE package = $1 AND version = $2",
-        &[package.as_str().into(), key(version).into()],
-    )?;
-    Ok(())
+    let statement = "DELETE FROM catalog WHERE package = $1 AND version = $2";
+    super::of_version(transaction, statement, package, version)
 }
 
 /// A release that has no row yet, as one that was published before there was a catalog.

@@ -11,6 +11,8 @@ pub(crate) mod packages;
 pub(crate) mod releases;
 pub(crate) mod tokens;
 
+use pkgres_manifest::{PackageName, Version};
+
 use crate::database::{Result, Transaction};
 
 /// Takes the next serial. The first thing that a transaction does which changes the index: from
@@ -27,6 +29,18 @@ pub(crate) fn current_serial(transaction: &mut dyn Transaction) -> Result<u64> {
     let row = transaction.query_one("SELECT serial FROM counter WHERE id = 1", &[])?;
     let serial = row.map_or(Ok(0), |row| row.integer(0))?;
     Ok(serial.unsigned_abs())
+}
+
+/// Runs a statement about one version of a package, which are its `$1` and `$2`.
+fn of_version(
+    transaction: &mut dyn Transaction,
+    statement: &'static str,
+    package: &PackageName,
+    version: &Version,
+) -> Result<()> {
+    let values = [package.as_str().into(), releases::key(version).into()];
+    transaction.execute(statement, &values)?;
+    Ok(())
 }
 
 /// A serial as a value of the database.

@@ -183,11 +183,8 @@ pub(crate) fn remove(
     package: &PackageName,
     version: &Version,
 ) -> Result<()> {
-    transaction.execute(
-        "DELETE FROM releases WHERE package = $1 AND version = $2",
-        &[package.as_str().into(), key(version).into()],
-    )?;
-    Ok(())
+    let statement = "DELETE FROM releases WHERE package = $1 AND version = $2";
+    super::of_version(transaction, statement, package, version)
 }
 
 /// Exchanges what a package requires and defines for what its releases do. Gives the classes that
@@ -226,6 +223,15 @@ pub(crate) fn exported(record: &IndexRecord) -> impl Iterator<Item = &ClassName>
     classes
         .filter(|class| !class.internal)
         .map(|class| &class.name)
+}
+
+/// How many releases a package has.
+pub(crate) fn count(transaction: &mut dyn Transaction, package: &PackageName) -> Result<i64> {
+    let found = transaction.query_one(
+        "SELECT COUNT(*) FROM releases WHERE package = $1",
+        &[package.as_str().into()],
+    )?;
+    found.map_or(Ok(0), |row| row.integer(0))
 }
 
 /// Whether a release has the artifact.

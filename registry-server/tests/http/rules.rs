@@ -73,6 +73,24 @@ fn documents_are_what_the_protocol_says() {
     assert_eq!(served.get("/healthz").body, "ok\n");
     let described = served.get("/v1/openapi.json").json();
     assert!(described["paths"]["/index/v1/batch"]["post"].is_object());
+    // What is described is there, pages for people among it.
+    for (path, methods) in described["paths"].as_object().expect("an object") {
+        let path = path.replace(['{', '}'], "");
+        let allow = served.ask(
+            "OPTIONS",
+            &path,
+            &["openstack-api-version: pkgres latest"],
+            b"",
+        );
+        let allow = allow.header("allow").to_ascii_lowercase();
+        for method in methods.as_object().expect("an object").keys() {
+            assert!(allow.contains(method), "{method} {path}: {allow}");
+        }
+    }
+    assert_eq!(
+        described["paths"]["/packages/{name}"]["get"]["tags"],
+        serde_json::json!(["pages"])
+    );
 }
 
 #[test]
@@ -137,7 +155,7 @@ fn every_answer_of_the_api_says_its_version() {
     };
     check(&served.get("/"), 200, "1.0");
     check(&served.get("/v1/packages/a.Web"), 200, "1.0");
-    check(&ask("/v1/packages/a.Web", "pkgres latest"), 200, "1.1");
+    check(&ask("/v1/packages/a.Web", "pkgres latest"), 200, "1.2");
     check(&ask("/v1/packages/a.Web", "pkgres 1.1"), 200, "1.1");
     check(&ask("/v1/packages/a.None", "pkgres 1.1"), 404, "1.1");
     check(&ask("/nothing", "pkgres 1.1"), 404, "1.1");
@@ -148,7 +166,7 @@ fn every_answer_of_the_api_says_its_version() {
     let entry = &unknown.json()["errors"][0];
     assert_eq!(
         (&entry["min_version"], &entry["max_version"]),
-        (&"1.0".into(), &"1.1".into())
+        (&"1.0".into(), &"1.2".into())
     );
     // What is new is not there in older versions.
     let path = "/v1/packages/a.Web/dependants";
@@ -262,4 +280,63 @@ fn owners_are_changed_by_generation() {
         (again.status, &*again.code()),
         (409, "pkgres.concurrent_update")
     );
+}
+
+#[test]
+fn a_name_that_is_easily_taken_for_another_is_told() {
+    let served = with_a_package();
+    let token = |owner: &str| {
+        let body = format!(r#"{{"scopes":["publish"],"owner":"{owner}"}}"#);
+        let headers = [&*served.authorization(), "content-type: application/json"];
+        let made = served.ask("POST", "/v1/tokens", &headers, body.as_bytes());
+        made.json()["token"].as_str().expect("a token").to_owned()
+    };
+    let (team, stranger) = (token("team"), token("stranger"));
+    let publish = |token: &str, name: &str, version: &str, api: &str| {
+        let path = format!("/v1/packages/{name}/versions/{version}");
+        let headers = [
+            &*format!("authorization: Bearer {token}"),
+            "content-type: application/zip",
+            &*format!("openstack-api-version: pkgres {api}"),
+        ];
+        let answer = served.ask("PUT", &path, &headers, &archive(name, version, &[]));
+        assert!(matches!(answer.status, 200 | 201), "{answer:?}");
+        answer.json()
+    };
+    let none = serde_json::json!([]);
+    // Others who are there, one's own names, and names that are further away.
+    assert_eq!(
+        publish(&team, "org.acme.Web", "1.0.0", "1.2")["warnings"],
+        none
+    );
+    assert_eq!(
+        publish(&team, "org.acme.Webb", "1.0.0", "1.2")["warnings"],
+        none
+    );
+    assert_eq!(
+        publish(&stranger, "org.acme.Shop", "1.0.0", "1.2")["warnings"],
+        none
+    );
+    let told = serde_json::json!([{
+        "code": "pkgres.similar_name",
+        "detail": "org.acme.Wbe is easily taken for org.acme.Web, which belongs to others; if that \
+                   is not meant, publish under another name",
+    }]);
+    assert_eq!(
+        publish(&stranger, "org.acme.Wbe", "1.0.0", "1.2")["warnings"],
+        told
+    );
+    // Again, as a client does that did not hear the answer; and in the older API nothing is said.
+    assert_eq!(
+        publish(&stranger, "org.acme.Wbe", "1.0.0", "latest")["warnings"],
+        told
+    );
+    let old = publish(&stranger, "org.acme.Wbe", "1.0.0", "1.1");
+    assert!(old.get("warnings").is_none(), "{old}");
+    // Who goes on knows.
+    assert_eq!(
+        publish(&stranger, "org.acme.Wbe", "1.0.1", "1.2")["warnings"],
+        none
+    );
+    assert_eq!(served.get("/v1/packages/org.acme.Wbe").status, 200);
 }

@@ -3,6 +3,7 @@
 mod cases;
 mod catalog;
 mod nodes;
+mod secure;
 mod support;
 
 use pkgres_tests::services;

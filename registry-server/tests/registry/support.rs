@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use pkgres_registry_server::{
-    Actor, Bucket, Environment, NamePattern, Problem, ProblemCode, Published, Registry, Scope,
-    Settings, Storage,
+    Actor, Bucket, Environment, NamePattern, OpenError, Problem, ProblemCode, Published, Registry,
+    Scope, Settings, Storage,
 };
 use pkgres_tests::build;
 
@@ -55,6 +55,10 @@ impl Place {
 
     pub(crate) fn open_with(&self, settings: Settings) -> Registry {
         Registry::open(&self.storage, settings, self.environment()).expect("the registry opens")
+    }
+
+    pub(crate) fn try_open(&self) -> Result<Registry, OpenError> {
+        Registry::open(&self.storage, Settings::default(), self.environment())
     }
 
     /// A clock that stands still unless a case moves it, and random bytes that are counted.

@@ -1,5 +1,6 @@
 //! Preparing releases for solving.
 
+use std::fmt::Write as _;
 use std::ops::Range;
 
 use pkgres_manifest::diagnostic::Location;
@@ -260,7 +261,7 @@ fn releases(index: &mut CompiledIndex, records: &[&IndexRecord], packages: &[Ran
     let mut flags = Vec::with_capacity(records.len());
     for record in records {
         text.clear();
-        record.version.push_to(&mut text);
+        write!(text, "{}", record.version).expect("texts take everything");
         versions.text(&text);
         let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
         flags.push(

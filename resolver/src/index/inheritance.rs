@@ -149,7 +149,8 @@ impl Inheritance {
         Some(self.implicit[table as usize]).filter(|at| *at != NONE)
     }
 
-    /// Stands for everything that a release requires: equal for releases that require the same.
+    /// Stands for everything that a release with classes requires: equal for releases that require
+    /// the same.
     pub(crate) fn required(&self, release: u32) -> u32 {
         self.required[release as usize]
     }
@@ -259,21 +260,38 @@ impl Inheritance {
     }
 
     fn find_requirements(&mut self, index: &CompiledIndex) {
+        // It is asked only of releases that have classes.
+        if index.table_classes.items.is_empty() {
+            return;
+        }
         let mut requirements = ListsBuilder::new();
-        let mut known: FxHashMap<Vec<u32>, u32> = FxHashMap::default();
+        let mut known: FxHashMap<Box<[u32]>, u32> = FxHashMap::default();
+        let mut targets: Vec<u32> = Vec::new();
+        let mut before: Option<(Vec<u32>, u32)> = None;
         for name in 0..index.name_count() {
             for release in index.releases(name) {
-                let edges = index.edges(release);
-                let targets = edges.map(|edge| index.edge_target(edge));
-                let mut targets: Vec<u32> = targets.filter(|target| *target != name).collect();
+                let required = index.edges(release).map(|edge| index.edge_target(edge));
+                targets.clear();
+                targets.extend(required.filter(|target| *target != name));
                 targets.sort_unstable();
+                // Most releases require what the one before does.
+                if let Some((before, set)) = &before
+                    && *before == targets
+                {
+                    self.required.push(*set);
+                    continue;
+                }
                 let next = to_u32(known.len());
-                let set = *known.entry(targets).or_insert_with_key(|targets| {
-                    requirements.items.extend_from_slice(targets);
+                let set = known.get(&targets[..]).copied().unwrap_or(next);
+                if set == next {
+                    known.insert(targets.as_slice().into(), set);
+                    requirements.items.extend_from_slice(&targets);
                     requirements.end();
-                    next
-                });
+                }
                 self.required.push(set);
+                let (mut spare, _) = before.take().unwrap_or_default();
+                std::mem::swap(&mut spare, &mut targets);
+                before = Some((spare, set));
             }
         }
         self.requirements = requirements.finish();

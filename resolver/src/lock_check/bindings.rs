@@ -21,11 +21,12 @@ pub(super) struct Bindings {
 
 impl Bindings {
     /// What the requirement of this number, which is on `target`, is bound to; nothing if the lock
-    /// does not bind all requirements of the release.
+    /// does not bind it, or binds it to a release that it has not.
     pub(super) fn of(&self, release: ReleaseId, number: usize, target: PackageId) -> Option<u32> {
         let start = *self.starts.get(&release)? as usize;
-        let (package, index) = self.bound.get(start + number)?;
-        (*package == target).then_some(*index)
+        let (package, index) = *self.bound.get(start + number)?;
+        let is_locked = self.starts.contains_key(&ReleaseId { package, index });
+        (package == target && is_locked).then_some(index)
     }
 }
 

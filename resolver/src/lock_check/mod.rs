@@ -349,10 +349,23 @@ impl LockCheck {
             self.bind(root, None, |name| Some(&locked.get(name)?.version));
         }
         let bindings = &self.bindings;
+        let mut unbound = None;
         let selection = Selection::collect(&mut self.universe, |_, release, number, demand| {
-            bindings.of(release, number, demand.target)
+            let bound = bindings.of(release, number, demand.target);
+            if bound.is_none() {
+                unbound = Some((release, demand.target));
+            }
+            bound
         });
         let Some(selection) = selection else {
+            // A lock that is not from a file can lead to releases that it has not.
+            report
+                .stale
+                .extend(unbound.map(|(owner, package)| Staleness::NotBound {
+                    owner: self.universe.name(owner.package).clone(),
+                    owner_version: self.universe.version(owner).clone(),
+                    package: self.universe.name(package).clone(),
+                }));
             return;
         };
         match hierarchy::violation(&mut self.universe, &selection) {

@@ -494,6 +494,17 @@ impl Universe {
         &self.versions(release.package)[release.index as usize]
     }
 
+    /// The version of one release, without those of others being read for it.
+    pub(crate) fn read_version(&self, release: ReleaseId) -> Version {
+        match self.about(release.package).versions.get() {
+            Some(versions) => versions[release.index as usize].clone(),
+            None => {
+                let (index, number) = self.locate(release);
+                index.version(number)
+            }
+        }
+    }
+
     pub(crate) fn is_yanked(&self, release: ReleaseId) -> bool {
         let (index, number) = self.locate(release);
         index.is_yanked(number)

@@ -125,7 +125,23 @@ fn cores() -> Vec<Example> {
             release("X", "3").defines("K.Object", &["K.Application"]),
         ],
     );
+    let circular = with_core(
+        release("R", "1").requires("X", "*").defines("A", &["X.B"]),
+        vec![
+            core("0.3"),
+            release("K", "0.4")
+                .defines("K.Object", &["K.Base"])
+                .defines("K.Base", &[]),
+            release("X", "1").defines("X.B", &[]),
+        ],
+    );
     vec![
+        // In K 0.4 `K.Base` extends, without saying so, the class that extends it.
+        Example::solved(
+            "the core library's own classes in a circle",
+            circular,
+            &["R 1 K 0.3", "R 1 X 1", "X 1 K 0.3"],
+        ),
         // In X 2 the implicit parent of `K.Object` is found in the release itself: a circle.
         Example::solved(
             "the root class is exempt in the core library only",

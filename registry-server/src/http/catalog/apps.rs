@@ -1,7 +1,6 @@
 //! A repository of archives by name and spec, as clients walk through it that have no solver:
 //! what they put behind the name is what stands in `Require`.
 
-use http::header::HeaderValue;
 use pkgres_manifest::{PackageName, Spec};
 use pkgres_registry_client::protocol::Digest;
 
@@ -9,7 +8,6 @@ use super::show;
 use crate::http::dispatch::Service;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
-use crate::index::Document;
 use crate::problem::{Problem, ProblemCode};
 
 pub(super) fn app(service: &Service, request: &Request) -> Result<Reply, Problem> {
@@ -25,15 +23,7 @@ pub(super) fn app(service: &Service, request: &Request) -> Result<Reply, Problem
         .map(|digest| digest.to_string())
         .unwrap_or_default();
     let digest = Digest::parse(&sha256)?;
-    let missing = || Problem::internal(format!("the artifact {digest} is missing"));
-    let bytes = service.registry.artifact(&digest)?.ok_or_else(missing)?;
-    let kind = HeaderValue::from_static("application/zip");
-    show::archive(
-        request,
-        kind,
-        Document::of_digest(bytes.clone(), digest),
-        &bytes,
-    )
+    show::archive(service, request, &digest, "application/zip")
 }
 
 /// A name and what stands behind it: no part of a name begins with what a spec begins with.

@@ -1,8 +1,8 @@
 //! A release: what is said of it, its archive and files of it, and deleting it.
 
-use bytes::Bytes;
 use http::StatusCode;
 use http::header::{self, HeaderValue};
+use pkgres_registry_client::protocol::Digest;
 
 use super::shape;
 use crate::http::dispatch::Service;
@@ -24,27 +24,20 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Reply, Proble
 
 pub(super) fn download(service: &Service, request: &Request) -> Result<Reply, Problem> {
     let entry = entry(service, request)?;
-    let (digest, bytes) = service.registry.catalog_archive(&entry)?;
-    let kind = HeaderValue::from_static("application/octet-stream");
-    archive(
-        request,
-        kind,
-        Document::of_digest(bytes.clone(), digest),
-        &bytes,
-    )
+    let digest = Digest::parse(&entry.row.sha256)?;
+    archive(service, request, &digest, "application/octet-stream")
 }
 
 /// An archive, or a range of it.
 pub(super) fn archive(
+    service: &Service,
     request: &Request,
-    kind: HeaderValue,
-    document: Document,
-    bytes: &Bytes,
+    digest: &Digest,
+    kind: &'static str,
 ) -> Result<Reply, Problem> {
-    let reply = Reply::with_body(StatusCode::OK, kind, document.body)
-        .header(header::ETAG, document.etag)
-        .header(header::CACHE_CONTROL, NO_CACHE);
-    range::apply(&request.headers, bytes, reply)
+    let missing = || Problem::internal(format!("the artifact {digest} is missing"));
+    let reply = range::artifact(service, &request.headers, digest, kind, missing)?;
+    Ok(reply.header(header::CACHE_CONTROL, NO_CACHE))
 }
 
 pub(super) fn part(

@@ -80,11 +80,22 @@ pub(crate) const SURFACE: Surface = Surface {
                 },
                 Handler {
                     method: Method::PUT,
+                    until: Microversion::new(1, 1),
                     summary: "Publish a release",
                     access: Access::Holders,
                     query: &["allow_unsatisfiable"],
                     takes: Takes::Archive,
                     run: releases::publish,
+                    ..GET
+                },
+                Handler {
+                    method: Method::PUT,
+                    since: Microversion::new(1, 2),
+                    summary: "Publish a release; the answer has warnings",
+                    access: Access::Holders,
+                    query: &["allow_unsatisfiable"],
+                    takes: Takes::Archive,
+                    run: releases::publish_warning,
                     ..GET
                 },
             ],

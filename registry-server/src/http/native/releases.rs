@@ -26,7 +26,38 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Reply, Proble
     )?))
 }
 
+/// The code of the warning that a name is easily taken for another one.
+const SIMILAR_NAME: &str = "pkgres.similar_name";
+
+/// Publishes, and says what whoever published may want to know.
+pub(super) fn publish_warning(service: &Service, request: &Request) -> Result<Reply, Problem> {
+    let (status, mut release) = published(service, request)?;
+    // It is published: what cannot be found out about it is no reason to say that it is not.
+    let name = request.package(0)?;
+    let similar = service.registry.similar_names(request.actor()?, &name);
+    let similar = similar.unwrap_or_else(|problem| {
+        tracing::error!(%problem, "it cannot be said whether a name is similar to others");
+        Vec::new()
+    });
+    release["warnings"] = similar
+        .iter()
+        .map(|other| {
+            let detail = format!(
+                "{name} is easily taken for {other}, which belongs to others; if that is not meant, \
+                 publish under another name"
+            );
+            serde_json::json!({ "code": SIMILAR_NAME, "detail": detail })
+        })
+        .collect();
+    Ok(Reply::json_with(status, &release))
+}
+
 pub(super) fn publish(service: &Service, request: &Request) -> Result<Reply, Problem> {
+    let (status, release) = published(service, request)?;
+    Ok(Reply::json_with(status, &release))
+}
+
+fn published(service: &Service, request: &Request) -> Result<(StatusCode, Value), Problem> {
     let (name, version) = (request.package(0)?, request.release_version(1)?);
     let may_be_unsatisfiable = request.query.flag("allow_unsatisfiable")?;
     let archive = request.body.clone();
@@ -39,7 +70,7 @@ pub(super) fn publish(service: &Service, request: &Request) -> Result<Reply, Pro
         Published::Created(record) => (StatusCode::CREATED, record),
         Published::Unchanged(record) => (StatusCode::OK, record),
     };
-    Ok(Reply::json_with(status, &described(record, None)?))
+    Ok((status, described(record, None)?))
 }
 
 #[derive(serde::Deserialize)]

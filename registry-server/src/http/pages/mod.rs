@@ -28,7 +28,8 @@ use super::route::{self, Access, Found, GET, Handler, Route, Surface};
 use crate::index::Document;
 use crate::problem::Problem;
 
-const ROUTES: &[Route] = &[
+/// The addresses of pages, which `v1/openapi.json` describes beside those of the surfaces.
+pub(super) const ROUTES: &[Route] = &[
     Route {
         path: "",
         handlers: &[Handler {
@@ -88,7 +89,7 @@ const ROUTES: &[Route] = &[
     },
 ];
 
-const HTML: &str = "text/html";
+pub(super) const HTML: &str = "text/html";
 
 /// The same addresses for people and for programs, whose errors look different.
 const fn surface(error: fn(&Problem, &str) -> Reply) -> Surface {

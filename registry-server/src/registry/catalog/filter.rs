@@ -147,27 +147,30 @@ impl Registry {
         filter: &Filter,
         marker: Option<&CatalogRow>,
     ) -> Result<Vec<CatalogEntry>, Problem> {
-        let mut found = Vec::new();
+        let wants_newest = filter.versions.contains(&VersionTest::Latest);
+        let mut newest: HashMap<String, Version> = HashMap::new();
+        // What has none of the words is not kept, but may be the newest.
+        let mut ranked: Vec<(usize, CatalogEntry)> = Vec::new();
         self.each(filter, None, &mut |entry| {
-            found.push(entry);
-            true
-        })?;
-        if filter.versions.contains(&VersionTest::Latest) {
-            let mut newest: HashMap<String, Version> = HashMap::new();
-            for entry in &found {
+            if wants_newest {
                 let version = &entry.record.version;
-                let known = newest.entry(entry.row.package.clone());
-                let known = known.or_insert_with(|| version.clone());
-                if *known < *version {
-                    *known = version.clone();
+                match newest.get_mut(&entry.row.package) {
+                    Some(known) if *known < *version => known.clone_from(version),
+                    Some(_) => {}
+                    None => {
+                        newest.insert(entry.row.package.clone(), version.clone());
+                    }
                 }
             }
-            found.retain(|entry| newest.get(&entry.row.package) == Some(&entry.record.version));
+            if let Some(rank) = rank(&filter.words, &entry) {
+                ranked.push((rank, entry));
+            }
+            true
+        })?;
+        if wants_newest {
+            ranked
+                .retain(|(_, entry)| newest.get(&entry.row.package) == Some(&entry.record.version));
         }
-        let mut ranked: Vec<(usize, CatalogEntry)> = found
-            .into_iter()
-            .filter_map(|entry| Some((rank(&filter.words, &entry)?, entry)))
-            .collect();
         // Stable: equal ranks stay in the order of the rows.
         ranked.sort_by_key(|(rank, _)| *rank);
         let begin = match marker {

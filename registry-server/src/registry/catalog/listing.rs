@@ -4,7 +4,7 @@ use pkgres_manifest::IndexRecord;
 use pkgres_registry_client::protocol::Digest;
 
 use super::{id, version_key};
-use crate::blobs::Blobs;
+use crate::blobs::{Blobs, Incoming};
 use crate::database::{self, Database, Transaction};
 use crate::problem::Problem;
 use crate::publish::{self, Listing};
@@ -51,13 +51,14 @@ pub(crate) fn list(
 pub(crate) fn complete(
     database: &Database,
     blobs: &Blobs,
+    incoming: &Incoming,
     settings: &Settings,
 ) -> Result<(), Problem> {
     let missing = database.read(|transaction| catalog::missing(transaction))?;
     for release in missing {
         let digest = Digest::parse(&release.sha256)?;
         let gone = || Problem::internal(format!("the artifact {digest} is missing"));
-        let bytes = blobs.get(&digest).map_err(Problem::unavailable)?;
+        let bytes = blobs.get(&digest, incoming).map_err(Problem::unavailable)?;
         let archive = bytes.ok_or_else(gone)?;
         let candidate = publish::candidate(None, &archive, &settings.read)?;
         let record = IndexRecord::parse_line(&release.record, &settings.read.limits)

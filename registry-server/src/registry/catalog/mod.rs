@@ -124,20 +124,15 @@ impl Registry {
         Ok(CatalogEntry { row, record })
     }
 
-    /// The archive of a release of the catalog.
-    pub(crate) fn catalog_archive(&self, entry: &CatalogEntry) -> Result<(Digest, Bytes), Problem> {
-        let digest = Digest::parse(&entry.row.sha256)?;
-        let missing = || Problem::internal(format!("the artifact {digest} is missing"));
-        Ok((digest, self.artifact(&digest)?.ok_or_else(missing)?))
-    }
-
     /// A file of a release of the catalog, where the manifest says or, if it does not, where such
     /// files usually are.
     pub(crate) fn catalog_part(&self, entry: &CatalogEntry, part: Part) -> Result<Bytes, Problem> {
-        let (_, bytes) = self.catalog_archive(entry)?;
+        let digest = Digest::parse(&entry.row.sha256)?;
+        let gone = || Problem::internal(format!("the artifact {digest} is missing"));
+        let bytes = self.artifact(&digest)?.ok_or_else(gone)?;
         let options = &self.settings.read;
         let shown = format!("{}-{}.zip", entry.row.package, entry.row.version);
-        let archive = Archive::open(&shown, bytes.to_vec(), &options.limits)
+        let archive = Archive::open(&shown, bytes, &options.limits)
             .map_err(|error| Problem::internal(error.to_string()))?;
         let (manifest, _) = Package::manifest_of_archive(&shown, &archive, options)
             .into_result()
@@ -156,7 +151,18 @@ impl Registry {
             let detail = format!("{shown} has no {path}");
             Problem::new(ProblemCode::NoSuchEntry, detail)
         };
-        archive.read(&path).map(Bytes::from).ok_or_else(missing)
+        let mut receiving = self.incoming.receive();
+        let mut added = Ok(());
+        archive
+            .unpack(&path, |piece| {
+                if added.is_ok() {
+                    added = receiving.add(piece);
+                }
+            })
+            .ok_or_else(missing)?;
+        added
+            .and_then(|()| receiving.finish())
+            .map_err(Problem::internal)
     }
 }
 

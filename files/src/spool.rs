@@ -1,0 +1,117 @@
+//! What arrives piece by piece, kept in a file until it is known to be wanted.
+
+use std::path::{Path, PathBuf};
+
+use crate::atomic::{sweep, temporary_name};
+use crate::error::FileError;
+use crate::file_system::{Access, FileSystem as _, NewFile as _};
+use crate::map::{FileBytes, map_file};
+use crate::real::{LockedFile, RealFileSystem};
+
+/// What the names of these files have in common.
+const NAME: &str = "spool";
+
+/// A file without a lasting name, for what is too large to be kept in memory while it arrives.
+///
+/// Nothing is brought to the disk, and the file is gone when this or what was made of it is
+/// dropped. What a process left behind that was killed is removed when the next one is made in the
+/// same folder. Nobody but its owner can read it.
+pub struct Spool {
+    file: LockedFile,
+    path: Removed,
+    length: u64,
+}
+
+/// A path that is removed when it is dropped.
+struct Removed(PathBuf);
+
+impl Drop for Removed {
+    fn drop(&mut self) {
+        // If it cannot be, the next one does it.
+        let _ = RealFileSystem.remove(&self.0);
+    }
+}
+
+impl Spool {
+    /// A new, empty one in a folder, which has to be there.
+    pub fn create(folder: &Path) -> Result<Self, FileError> {
+        sweep(&RealFileSystem, folder, NAME);
+        let path = folder.join(temporary_name(NAME));
+        let file = LockedFile::create(&path, Access::Private)
+            .map_err(FileError::system("cannot write", &path))?;
+        Ok(Self {
+            file,
+            path: Removed(path),
+            length: 0,
+        })
+    }
+
+    /// Appends bytes.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), FileError> {
+        self.file
+            .write(bytes)
+            .map_err(FileError::system("cannot write", &self.path.0))?;
+        self.length += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// How many bytes it has.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// All of its bytes, as memory that stands for the file: the system takes it back when it needs
+    /// it for something else.
+    pub fn finish(self) -> Result<FileBytes, FileError> {
+        map_file(&self.path.0, self.length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        RealFileSystem
+            .names(folder)
+            .expect("the folder can be read")
+    }
+
+    #[test]
+    fn what_was_written_is_there_without_a_file() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let mut spool = Spool::create(folder.path()).expect("a file");
+        for piece in ["one ", "", "two"] {
+            spool.write(piece.as_bytes()).expect("it is written");
+        }
+        assert_eq!(spool.length(), 7);
+        assert_eq!(names(folder.path()).len(), 1);
+        let bytes = spool.finish().expect("it is there");
+        assert_eq!(&*bytes, b"one two");
+        #[cfg(unix)]
+        assert_eq!(names(folder.path()), [""; 0]);
+        let empty = Spool::create(folder.path()).expect("a file").finish();
+        assert_eq!(&*empty.expect("it is there"), b"");
+    }
+
+    #[test]
+    fn what_is_given_up_is_removed() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        drop(Spool::create(folder.path()).expect("a file"));
+        assert_eq!(names(folder.path()), [""; 0]);
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_removed_and_nothing_else() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let left = folder.path().join(".pkgres-spool.1-1.tmp");
+        crate::write_file(&RealFileSystem, &left, b"left").expect("it is written");
+        let mut first = Spool::create(folder.path()).expect("a file");
+        assert_eq!(names(folder.path()).len(), 1);
+        // The first one is still being written.
+        let _second = Spool::create(folder.path()).expect("a file");
+        assert_eq!(names(folder.path()).len(), 2);
+        first.write(b"more").expect("it is still there");
+        assert_eq!(&*first.finish().expect("it is there"), b"more");
+    }
+}

@@ -1,0 +1,163 @@
+//! Several artifacts at once.
+
+use std::path::Path;
+
+use pkgres_manifest::ArtifactDigest;
+use pkgres_manifest::diagnostic::Code;
+use pkgres_registry_client::Registry as _;
+use pkgres_registry_client::http::ArtifactCache;
+use pkgres_registry_client::protocol::Digest;
+
+use crate::fake::{Asked, Fake, Gate, Reply, World};
+use crate::{assert_says, connect, options};
+
+/// How many artifacts a registry is asked for at once.
+const AT_ONCE: usize = 6;
+
+/// A registry with artifacts, and their digests in order.
+fn world(count: usize) -> (World, Vec<Digest>) {
+    let mut world = World::new();
+    world.add("a.A", "1.0.0", &[]);
+    let artifacts = (0..count).map(|at| format!("the artifact {at}").into_bytes());
+    world.blobs = artifacts.map(|bytes| (Digest::of(&bytes), bytes)).collect();
+    let digests = world.blobs.keys().copied().collect();
+    (world, digests)
+}
+
+fn of_archives(digests: &[Digest]) -> Vec<ArtifactDigest> {
+    let digests = digests.iter().map(|digest| digest.0);
+    digests.map(ArtifactDigest::Archive).collect()
+}
+
+/// Fetches what a registry has that answers like this about one artifact; gives what is said, and
+/// which of the artifacts are in the cache.
+fn fetched(
+    folder: &Path,
+    (world, digests): &(World, Vec<Digest>),
+    about: Digest,
+    answer: impl Fn(Reply) -> Reply + Send + 'static,
+) -> (Option<pkgres_manifest::diagnostic::Diagnostic>, Vec<Digest>) {
+    let world = world.clone();
+    let fake = Fake::start(move |asked: &Asked| {
+        let reply = world.answer(asked);
+        if asked.path.ends_with(&about.to_string()) {
+            answer(reply)
+        } else {
+            reply
+        }
+    });
+    let registry = connect(&fake, options(folder));
+    let said = registry.fetch_ahead(&of_archives(digests)).err();
+    let cache = ArtifactCache::new(&folder.join("cache"));
+    let kept = digests
+        .iter()
+        .filter(|digest| cache.get(digest, 1000).is_some());
+    (
+        said.map(|error| error.to_diagnostic()),
+        kept.copied().collect(),
+    )
+}
+
+#[test]
+fn six_come_at_once_and_no_more() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (world, digests) = world(3 * AT_ONCE);
+    let gate = Gate::new(AT_ONCE);
+    let at_gate = std::sync::Arc::clone(&gate);
+    let fake = Fake::start(move |asked| {
+        let mut reply = world.answer(asked);
+        if asked.path.starts_with("/blobs/") {
+            reply.gate = Some(std::sync::Arc::clone(&at_gate));
+        }
+        reply
+    });
+    let registry = connect(&fake, options(folder.path()));
+    // Each is asked for once, though it is named twice.
+    let twice = [of_archives(&digests), of_archives(&digests)].concat();
+    registry.fetch_ahead(&twice).expect("they come");
+    assert_eq!(gate.most(), AT_ONCE);
+    let asked = fake.take_paths();
+    let asked = asked.iter().filter(|path| path.contains("/blobs/"));
+    assert_eq!(asked.count(), digests.len());
+    let cache = ArtifactCache::new(&folder.path().join("cache"));
+    assert!(
+        digests
+            .iter()
+            .all(|digest| cache.get(digest, 1000).is_some())
+    );
+    // What is there is not asked for again.
+    registry.fetch_ahead(&twice).expect("they are there");
+    assert!(fake.take_paths().is_empty());
+}
+
+#[test]
+fn one_that_fails_does_not_take_the_others_with_it() {
+    let world = world(2 * AT_ONCE);
+    for at in [0, 3, 2 * AT_ONCE - 1] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let about = world.1[at];
+        let (said, kept) = fetched(folder.path(), &world, about, |_| Reply::new(500, "broken"));
+        let said = said.expect("one of them cannot be had");
+        assert_says(
+            &said,
+            Code::RegistryUnreachable,
+            &["500", &about.to_string()],
+        );
+        let others = world.1.iter().filter(|digest| **digest != about).copied();
+        assert_eq!(kept, others.collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn one_with_other_bytes_is_refused_and_nothing_else() {
+    let world = world(2 * AT_ONCE);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let about = world.1[AT_ONCE];
+    let other = |mut reply: Reply| {
+        reply.body[0] ^= 1;
+        reply
+    };
+    let (said, kept) = fetched(folder.path(), &world, about, other);
+    let announced = format!("{about} was announced");
+    assert_says(&said.expect("it is refused"), Code::Digest, &[&announced]);
+    let others = world.1.iter().filter(|digest| **digest != about).copied();
+    assert_eq!(kept, others.collect::<Vec<_>>());
+    // Once it is right, it alone is asked for.
+    let fake = Fake::of(&world.0);
+    let registry = connect(&fake, options(folder.path()));
+    registry
+        .fetch_ahead(&of_archives(&world.1))
+        .expect("it comes");
+    let asked = fake.take_paths();
+    let asked: Vec<_> = asked
+        .iter()
+        .filter(|path| path.contains("/blobs/"))
+        .collect();
+    assert_eq!(asked, [&format!("GET /blobs/sha256/{about}")]);
+}
+
+#[test]
+fn a_registry_that_is_gone_is_not_asked_for_each() {
+    let (world, digests) = world(5 * AT_ONCE);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let fake = Fake::start(move |asked| {
+        if asked.path.starts_with("/blobs/") {
+            Reply::new(503, "gone")
+        } else {
+            world.answer(asked)
+        }
+    });
+    let registry = connect(&fake, options(folder.path()));
+    let said = registry.fetch_ahead(&of_archives(&digests));
+    let said = said.expect_err("none can be had").to_diagnostic();
+    assert_says(&said, Code::RegistryUnreachable, &["503"]);
+    let asked = fake.take_paths();
+    let mut asked: Vec<_> = asked
+        .iter()
+        .filter(|path| path.contains("/blobs/"))
+        .collect();
+    asked.sort();
+    asked.dedup();
+    // Those that were under way, and those that began before three of them failed.
+    assert!(asked.len() <= AT_ONCE + 2, "{asked:?}");
+}

@@ -1,0 +1,184 @@
+//! Requests that make no sense: each is refused with the right status and code, in the one shape
+//! that errors have, and leaves nothing behind.
+
+mod addresses;
+mod bodies;
+mod heads;
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http_body::Frame;
+use pkgres_registry_server::Settings;
+use pkgres_tests::archives::{archive, archive_with};
+
+use crate::support::Served;
+
+const AUTH: &str = "AUTH";
+const ZIP: &str = "content-type: application/zip";
+const JSON: &str = "content-type: application/json";
+const WEB: &str = "/v1/packages/a.Web/versions/1.0.0";
+const DIGEST: &str = "aea12f800871966e7dafc98f43070ba3e1536a8153f48a17b1832d67706a79e7";
+
+/// Method, address, headers and body of a request; status and code of the answer.
+type Row<'row> = (
+    &'row str,
+    &'row str,
+    &'row [&'row str],
+    &'row [u8],
+    u16,
+    &'row str,
+);
+
+#[test]
+fn what_makes_no_sense_is_refused_and_leaves_nothing() {
+    let served = Served::with(Settings {
+        batch_names: 2,
+        ..Settings::default()
+    });
+    let old = archive("a.Old", "1.0.0", &[]);
+    assert_eq!(served.publish("a.Old", "1.0.0", &old).status, 201);
+    let everything = || {
+        let registry = &served.registry;
+        let name = pkgres_tests::build::package("a.Old");
+        let admin = pkgres_registry_server::Actor::operator();
+        let package = registry.package(&name).expect("a package");
+        (
+            registry.serial(),
+            registry.names(),
+            package,
+            registry.tokens(&admin),
+        )
+    };
+    let before = everything();
+    let rows = [addresses::ROWS, heads::ROWS, bodies::ROWS]
+        .into_iter()
+        .flatten();
+    let authorization = served.authorization();
+    for (method, path, headers, body, status, code) in rows {
+        let headers: Vec<&str> = headers
+            .iter()
+            .map(|header| {
+                if *header == AUTH {
+                    &*authorization
+                } else {
+                    header
+                }
+            })
+            .collect();
+        let answer = served.ask(method, path, &headers, body);
+        let row = format!(
+            "{method} {path} {headers:?} {:?}",
+            String::from_utf8_lossy(body)
+        );
+        assert_eq!(answer.status, *status, "{row}: {answer:?}");
+        assert_eq!(answer.code(), format!("pkgres.{code}"), "{row}");
+        match answer.status {
+            401 => assert_eq!(answer.header("www-authenticate"), "Bearer realm=\"pkgres\""),
+            405 => assert!(answer.header("allow").ends_with("OPTIONS"), "{row}"),
+            _ => {}
+        }
+        assert_eq!(everything(), before, "{row}");
+    }
+    assert_eq!(served.get(&format!("/blobs/sha256/{DIGEST}")).status, 404);
+}
+
+#[test]
+fn what_cannot_be_published_says_why() {
+    let served = Served::new();
+    let bytes = archive("a.Web", "1.0.0", &[]);
+    assert_eq!(served.publish("a.Web", "1.0.0", &bytes).status, 201);
+    assert_eq!(served.publish("a.Web", "1.0.0", &bytes).status, 200);
+    for (name, version, bytes, status, code) in [
+        (
+            "a.Web",
+            "1.0.0",
+            archive_with("a.Web", "1.0.0", &[], "x"),
+            409,
+            "version_exists",
+        ),
+        (
+            "a.web",
+            "1.0.0",
+            archive("a.web", "1.0.0", &[]),
+            409,
+            "name_taken",
+        ),
+        (
+            "a.Web",
+            "1.1.0",
+            archive("a.Web", "1.2.0", &[]),
+            400,
+            "release_mismatch",
+        ),
+        (
+            "a.Web",
+            "1.1.0",
+            archive("a.Web", "1.1.0", &[("a.Db", "1")]),
+            409,
+            "unsatisfiable",
+        ),
+    ] {
+        let answer = served.publish(name, version, &bytes);
+        assert_eq!(answer.status, status, "{answer:?}");
+        assert_eq!(answer.code(), format!("pkgres.{code}"));
+    }
+    assert_eq!(served.registry.serial(), 1);
+}
+
+/// A body that begins and never goes on, or breaks off.
+struct Broken {
+    first: Option<Bytes>,
+    breaks: bool,
+}
+
+impl http_body::Body for Broken {
+    type Data = Bytes;
+    type Error = std::io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, std::io::Error>>> {
+        match self.first.take() {
+            Some(first) => Poll::Ready(Some(Ok(Frame::data(first)))),
+            None if self.breaks => Poll::Ready(Some(Err(std::io::Error::other("reset")))),
+            None => Poll::Pending,
+        }
+    }
+}
+
+#[test]
+fn bodies_that_do_not_arrive_are_not_waited_for() {
+    let served = Served::new();
+    for (breaks, status, code) in [
+        (true, 400, "body_incomplete"),
+        (false, 408, "body_too_slow"),
+    ] {
+        let first = Some(Bytes::from_static(b"PK"));
+        let headers = [&*served.authorization(), ZIP];
+        let answer = served.ask_with("PUT", WEB, &headers, Broken { first, breaks });
+        assert_eq!(
+            (answer.status, answer.code()),
+            (status, format!("pkgres.{code}"))
+        );
+    }
+    let settings = Settings::default();
+    let limit = usize::try_from(settings.read.limits.archive_bytes).expect("a size");
+    let first = Some(Bytes::from(vec![0; limit + 1]));
+    // Without a length there is nothing to refuse beforehand.
+    let answer = served.ask_with(
+        "PUT",
+        WEB,
+        &[&*served.authorization(), ZIP],
+        Broken {
+            first,
+            breaks: true,
+        },
+    );
+    assert_eq!(
+        (answer.status, &*answer.code()),
+        (413, "pkgres.body_too_large")
+    );
+}

@@ -1,0 +1,338 @@
+//! That large artifacts are never in memory as a whole, neither when they come nor when they go.
+//!
+//! A process of its own, so that nothing else takes memory meanwhile. What is measured is memory
+//! that belongs to the process alone; files that are mapped are not part of it.
+#![cfg(target_os = "linux")]
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use pkgres_files::{RealFileSystem, write_file};
+use pkgres_manifest::{Limits, PackagePath, write_archive};
+use pkgres_registry_client::protocol::Digest;
+use pkgres_registry_server::{
+    Bucket, Environment, Problem, Registry, ServeOptions, Service, Settings, Storage, serve,
+};
+use pkgres_tests::services;
+
+/// How large the artifact is, in bytes.
+const LARGE: usize = 64 << 20;
+
+/// How much more memory than before the server and this client may take, in bytes.
+const ROOM: u64 = 4 << 20;
+
+/// Memory of this process alone that is resident, in bytes.
+fn resident() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("the system says");
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("RssAnon:"));
+    let number = line.and_then(|line| line.trim().strip_suffix(" kB"));
+    number.expect("a number").parse::<u64>().expect("a number") * 1024
+}
+
+/// The most memory that something takes beyond what was taken before.
+fn most(work: impl FnOnce()) -> u64 {
+    let before = resident();
+    let (highest, is_over) = (AtomicU64::new(before), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                highest.fetch_max(resident(), Ordering::Relaxed);
+                std::thread::sleep(Duration::from_micros(500));
+            }
+        });
+        // Otherwise a failure would wait for the thread above for ever.
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+        is_over.store(true, Ordering::Relaxed);
+        if let Err(panic) = result {
+            std::panic::resume_unwind(panic);
+        }
+    });
+    highest.into_inner() - before
+}
+
+/// Writes an archive that cannot be compressed; gives its digest.
+fn write_large(path: &Path, version: &str, limits: &Limits) -> Digest {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let noise: Vec<u8> = std::iter::repeat_with(|| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()
+    })
+    .take(LARGE / 8)
+    .flatten()
+    .collect();
+    let manifest = format!(
+        "Format: 1.4\nType: Library\nFullName: org.acme.Large\nVersion: \"{version}\"\n\
+         Name: Large\nClasses: {{org.acme.Large: Main.yaml}}\n"
+    );
+    let files = [
+        ("manifest.yaml", manifest.into_bytes()),
+        ("Classes/Main.yaml", b"Name: org.acme.Large\n".to_vec()),
+        ("Resources/noise", noise),
+    ];
+    let files = files.map(|(path, bytes)| {
+        let path = PackagePath::parse(path).expect("a path");
+        (path, false, bytes)
+    });
+    let bytes = write_archive(files, limits).expect("an archive");
+    assert!(bytes.len() >= LARGE);
+    write_file(&RealFileSystem, path, &bytes).expect("it is written");
+    Digest::of(&bytes)
+}
+
+/// A server, and who asks it.
+struct Served {
+    address: std::net::SocketAddr,
+    token: String,
+    runtime: tokio::runtime::Runtime,
+    _registry: Arc<Registry>,
+}
+
+impl Served {
+    fn new(folder: &Path, bucket: Option<String>, limits: &Limits) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .expect("a runtime");
+        let storage = Storage {
+            data: folder.to_owned(),
+            database: None,
+            blobs: bucket.map(|address| Bucket {
+                address,
+                credentials: Some(("key".to_owned(), "secret".to_owned(), None)),
+                runtime: runtime.handle().clone(),
+            }),
+        };
+        let mut settings = Settings::default();
+        settings.read.limits = limits.clone();
+        let next = AtomicU64::new(1);
+        let environment = Environment {
+            now: Arc::new(jiff::Timestamp::now),
+            random: Arc::new(move |bytes| {
+                for byte in bytes {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    *byte = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes()[3];
+                }
+            }),
+        };
+        let registry = Registry::open(&storage, settings, environment).expect("a registry");
+        let registry = Arc::new(registry);
+        let mut token = String::new();
+        registry
+            .create_first_token(|secret| {
+                secret.clone_into(&mut token);
+                Ok::<_, Problem>(())
+            })
+            .expect("a token");
+        let service = Service::new(Arc::clone(&registry), Duration::from_mins(1));
+        let listener = runtime
+            .block_on(tokio::net::TcpListener::bind("127.0.0.1:0"))
+            .expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let options = ServeOptions::default();
+        runtime.spawn(serve(
+            listener,
+            Arc::new(service),
+            options,
+            std::future::pending(),
+        ));
+        Self {
+            address,
+            token,
+            runtime,
+            _registry: registry,
+        }
+    }
+
+    /// Sends a request with a body in parts; gives the status and the body, of which `sink` takes
+    /// each piece.
+    fn ask(&self, head: &str, body: &mut [&mut dyn Body], mut sink: impl FnMut(&[u8])) -> u16 {
+        let mut stream = TcpStream::connect(self.address).expect("a connection");
+        let length: u64 = body.iter_mut().map(|part| part.length()).sum();
+        let head = format!(
+            "{head}Host: localhost\r\nConnection: close\r\nAuthorization: Bearer {}\r\n\
+             Content-Length: {length}\r\n\r\n",
+            self.token
+        );
+        stream.write_all(head.as_bytes()).expect("it is sent");
+        for part in body {
+            part.send(&mut stream);
+        }
+        let mut answer = BufReader::new(stream);
+        let mut line = String::new();
+        answer.read_line(&mut line).expect("an answer");
+        let status = line
+            .split(' ')
+            .nth(1)
+            .and_then(|status| status.parse().ok());
+        while line != "\r\n" {
+            line.clear();
+            answer.read_line(&mut line).expect("headers");
+        }
+        let mut piece = vec![0; 64 << 10];
+        loop {
+            match answer.read(&mut piece).expect("a body") {
+                0 => return status.expect("a status"),
+                count => sink(&piece[..count]),
+            }
+        }
+    }
+
+    fn get(&self, path: &str, headers: &str, sink: impl FnMut(&[u8])) -> u16 {
+        self.ask(&format!("GET {path} HTTP/1.1\r\n{headers}"), &mut [], sink)
+    }
+
+    fn publish(&self, version: &str, archive: &mut dyn Body) -> u16 {
+        let head = format!(
+            "PUT /v1/packages/org.acme.Large/versions/{version} HTTP/1.1\r\n\
+             Content-Type: application/zip\r\n"
+        );
+        self.ask(&head, &mut [archive], |_| ())
+    }
+
+    /// Publishes with the form of the catalog.
+    fn upload(&self, archive: &mut dyn Body) -> u16 {
+        let head = "POST /v1/catalog/packages HTTP/1.1\r\n\
+             Content-Type: multipart/form-data; boundary=edge\r\n";
+        let mut before = &b"--edge\r\nContent-Disposition: form-data; name=\"file\"; \
+             filename=\"large.zip\"\r\n\r\n"[..];
+        let mut after = &b"\r\n--edge--\r\n"[..];
+        self.ask(head, &mut [&mut before, archive, &mut after], |_| ())
+    }
+}
+
+/// Part of the body of a request.
+trait Body {
+    fn length(&mut self) -> u64;
+    fn send(&mut self, to: &mut TcpStream);
+}
+
+impl Body for File {
+    fn length(&mut self) -> u64 {
+        self.metadata().expect("a file").len()
+    }
+
+    fn send(&mut self, to: &mut TcpStream) {
+        self.seek(SeekFrom::Start(0)).expect("a file");
+        std::io::copy(self, to).expect("it is sent");
+    }
+}
+
+impl Body for &[u8] {
+    fn length(&mut self) -> u64 {
+        self.len() as u64
+    }
+
+    fn send(&mut self, to: &mut TcpStream) {
+        to.write_all(self).expect("it is sent");
+    }
+}
+
+/// A digest of what comes piece by piece, compared with what is in a file.
+fn same(file: &mut File, from: u64, count: u64) -> impl FnMut(&[u8]) {
+    file.seek(SeekFrom::Start(from)).expect("a file");
+    let (mut left, mut held) = (count, Vec::new());
+    move |piece| {
+        held.resize(piece.len(), 0);
+        file.read_exact(&mut held).expect("no more than there is");
+        assert!(held == piece, "these are other bytes");
+        left = left
+            .checked_sub(piece.len() as u64)
+            .expect("no more than was asked for");
+    }
+}
+
+fn check(name: &str, served: &Served, first: &Path, digest: &Digest, second: &Path) {
+    let mut told = Vec::new();
+    let mut measure = |what: &str, work: &mut dyn FnMut()| {
+        let taken = most(work);
+        told.push((format!("{name}, {what}"), taken));
+    };
+    let mut file = File::open(first).expect("an archive");
+    let length = file.length();
+    measure("published", &mut || {
+        assert_eq!(served.publish("1.0.0", &mut file), 201);
+    });
+    let path = format!("/blobs/sha256/{digest}");
+    let mut come = 0;
+    measure("downloaded", &mut || {
+        let mut compare = same(&mut file, 0, length);
+        let status = served.get(&path, "", |piece| {
+            // Who takes what comes only after a while finds no more of it in memory.
+            if come == 0 {
+                std::thread::sleep(Duration::from_secs(1));
+            }
+            compare(piece);
+            come += piece.len() as u64;
+        });
+        assert_eq!(status, 200);
+    });
+    assert_eq!(come, length);
+    let (from, mut come) = (1000, 0);
+    measure("downloaded from somewhere on", &mut || {
+        let mut compare = same(&mut file, from, length - from);
+        let status = served.get(&path, "Range: bytes=1000-\r\n", |piece| {
+            compare(piece);
+            come += piece.len() as u64;
+        });
+        assert_eq!(status, 206);
+    });
+    assert_eq!(come, length - from);
+    let mut other = File::open(second).expect("an archive");
+    measure("uploaded with a form", &mut || {
+        assert_eq!(served.upload(&mut other), 200);
+    });
+    for (what, taken) in &told {
+        #[allow(clippy::print_stderr)]
+        {
+            eprintln!("{what}: {} KiB", taken / 1024);
+        }
+    }
+    let over: Vec<_> = told.iter().filter(|(_, taken)| *taken > ROOM).collect();
+    assert!(over.is_empty(), "more than {ROOM} bytes: {over:?}");
+}
+
+#[test]
+fn a_large_artifact_is_never_in_memory() {
+    let limits = Limits {
+        archive_bytes: 2 * LARGE as u64,
+        unpacked_bytes: 4 * LARGE as u64,
+        ..Limits::default()
+    };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (first, second) = (folder.path().join("1.zip"), folder.path().join("2.zip"));
+    let digest = write_large(&first, "1.0.0", &limits);
+    write_large(&second, "2.0.0", &limits);
+    let objects = services::object_store();
+    let mut places = vec![("files", None)];
+    places.extend(
+        objects
+            .iter()
+            .map(|objects| ("bucket", Some(objects.bucket("large")))),
+    );
+    for (name, bucket) in places {
+        let served = Served::new(&folder.path().join(name), bucket, &limits);
+        // What is made once and kept is there from here on.
+        let small = pkgres_tests::archives::archive("org.acme.Large", "0.1.0", &[]);
+        assert_eq!(served.publish("0.1.0", &mut &small[..]), 201);
+        let path = format!("/blobs/sha256/{}", Digest::of(&small));
+        assert_eq!(served.get(&path, "", |_| ()), 200);
+        check(name, &served, &first, &digest, &second);
+        served.runtime.shutdown_background();
+        let left = std::fs::read_dir(folder.path().join(name).join("incoming"));
+        assert_eq!(
+            left.expect("the folder").count(),
+            0,
+            "nothing is left behind"
+        );
+    }
+}

@@ -1,0 +1,61 @@
+//! What is kept, and what is cleaned up.
+
+use pkgres_registry_client::protocol::Digest;
+use pkgres_registry_server::{Registry, Settings};
+use pkgres_tests::archives::archive;
+
+use crate::support::{Place, publish};
+
+pub(super) fn reopened(place: &Place) {
+    let registry = place.open();
+    for number in 0..100 {
+        let version = format!("1.0.{number}");
+        let bytes = archive("org.acme.Web", &version, &[]);
+        publish(&registry, "org.acme.Web", &version, bytes).expect("a release");
+        let name = format!("org.acme.P{number}");
+        publish(&registry, &name, "1.0.0", archive(&name, "1.0.0", &[])).expect("a release");
+    }
+    let seen = |registry: &Registry| {
+        let identity = registry.identity().to_owned();
+        (
+            identity,
+            registry.serial(),
+            registry.names(),
+            registry.config(),
+        )
+    };
+    let before = seen(&registry);
+    assert_eq!((before.1, registry.package_count()), (200, 101));
+    drop(registry);
+    assert_eq!(seen(&place.open()), before);
+}
+
+pub(super) fn swept(place: &Place) {
+    let settings = Settings {
+        orphan_seconds: 0,
+        ..Settings::default()
+    };
+    let registry = place.open_with(settings);
+    let kept = archive("a.B", "1.0.0", &[]);
+    publish(&registry, "a.B", "1.0.0", kept.clone()).expect("a release");
+    let orphan = registry
+        .put_artifact(b"orphan".to_vec())
+        .expect("an artifact");
+    assert!(registry.artifact(&orphan).expect("an answer").is_some());
+    assert_eq!(registry.sweep(), Ok(1));
+    assert_eq!(registry.artifact(&orphan), Ok(None));
+    assert!(
+        registry
+            .artifact(&Digest::of(&kept))
+            .expect("an answer")
+            .is_some()
+    );
+    // A young one may get a release yet.
+    drop(registry);
+    let registry = place.open();
+    let young = registry
+        .put_artifact(b"young".to_vec())
+        .expect("an artifact");
+    assert_eq!(registry.sweep(), Ok(0));
+    assert!(registry.artifact(&young).expect("an answer").is_some());
+}

@@ -1,0 +1,274 @@
+//! What is published, by one and by many, and what is refused.
+
+use std::sync::Barrier;
+use std::sync::atomic::Ordering;
+
+use pkgres_manifest::IndexRecord;
+use pkgres_registry_client::protocol::{ChangeKind, Digest};
+use pkgres_registry_server::{Actor, ProblemCode, Published};
+use pkgres_tests::archives::{archive, archive_with, files};
+use pkgres_tests::build;
+
+use super::reading::records;
+use crate::support::{Place, code, publish};
+
+pub(super) fn published_once(place: &Place) {
+    let registry = place.open();
+    let bytes = archive("org.acme.Web", "1.0.0", &[]);
+    let first = publish(&registry, "org.acme.Web", "1.0.0", bytes.clone());
+    let Ok(Published::Created(record)) = first else {
+        panic!("{first:?}");
+    };
+    assert_eq!(record.size, Some(bytes.len() as u64));
+    assert_eq!(record.published.as_deref(), Some("2027-01-15T08:00:00Z"));
+    assert_eq!(registry.serial(), 1);
+    // The same bytes change nothing, not even the time.
+    place.seconds.fetch_add(60, Ordering::Relaxed);
+    let again = publish(&registry, "org.acme.Web", "1.0.0", bytes.clone());
+    assert_eq!(again, Ok(Published::Unchanged(record)));
+    assert_eq!(registry.serial(), 1);
+    // Others are refused, also under a version that differs in build metadata alone.
+    let other = archive_with("org.acme.Web", "1.0.0", &[], "other");
+    let twin = archive("org.acme.Web", "1.0.0+twin", &[]);
+    let conflict = Err(ProblemCode::VersionExists);
+    assert_eq!(publish(&registry, "org.acme.Web", "1.0.0", other), conflict);
+    assert_eq!(
+        publish(&registry, "org.acme.Web", "1.0.0+twin", twin),
+        conflict
+    );
+    let kept = registry
+        .artifact(&Digest::of(&bytes))
+        .expect("the artifact")
+        .expect("is there");
+    assert_eq!(kept, bytes);
+}
+
+pub(super) fn one_wins(place: &Place) {
+    let registry = place.open();
+    let start = Barrier::new(8);
+    let outcomes: Vec<Result<Published, ProblemCode>> = std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..8)
+            .map(|number| {
+                let (registry, start) = (&registry, &start);
+                scope.spawn(move || {
+                    let note = format!("by {number}");
+                    let bytes = archive_with("org.acme.Web", "1.0.0", &[], &note);
+                    start.wait();
+                    publish(registry, "org.acme.Web", "1.0.0", bytes)
+                })
+            })
+            .collect();
+        writers
+            .into_iter()
+            .map(|writer| writer.join().expect("no panic"))
+            .collect()
+    });
+    let winners: Vec<&IndexRecord> = outcomes
+        .iter()
+        .filter_map(|outcome| match outcome {
+            Ok(Published::Created(record)) => Some(record),
+            Ok(Published::Unchanged(record)) => panic!("nobody sent these bytes twice: {record:?}"),
+            Err(code) => {
+                assert_eq!(*code, ProblemCode::VersionExists);
+                None
+            }
+        })
+        .collect();
+    assert_eq!(winners.len(), 1);
+    assert_eq!(records(&registry, "org.acme.Web"), [winners[0].clone()]);
+    assert_eq!(registry.serial(), 1);
+}
+
+pub(super) fn gapless(place: &Place) {
+    let registry = place.open();
+    std::thread::scope(|scope| {
+        for writer in 0..4 {
+            let registry = &registry;
+            scope.spawn(move || {
+                for number in 0..10 {
+                    // Every other one loses against another writer.
+                    let owner = if number % 2 == 0 { writer } else { 0 };
+                    let version = format!("1.{number}.{owner}");
+                    let note = format!("by {writer}");
+                    let bytes = archive_with("org.acme.Web", &version, &[], &note);
+                    let _ = publish(registry, "org.acme.Web", &version, bytes);
+                }
+            });
+        }
+    });
+    let changes = registry.changes(0, 10_000).expect("changes");
+    let serials: Vec<u64> = changes.changes.iter().map(|change| change.serial).collect();
+    assert_eq!(serials, (1..=changes.serial).collect::<Vec<_>>());
+    assert_eq!(serials.len(), records(&registry, "org.acme.Web").len());
+    assert_eq!(serials.len(), 25);
+}
+
+pub(super) fn refused(place: &Place) {
+    let registry = place.open();
+    let good = archive("org.acme.Web", "1.0.0", &[]);
+    let mut cut = good.clone();
+    cut.truncate(good.len() - 1);
+    let mut longer = good.clone();
+    longer.push(0);
+    let mut flipped = good.clone();
+    flipped[40] ^= 1;
+    let no_manifest = files(&[("readme.txt", b"hello")]);
+    let no_class = files(&[(
+        "manifest.yaml",
+        b"FullName: org.acme.Web\nVersion: 1.0.0\nClasses: {org.acme.Web: Web.yaml}\n",
+    )]);
+    for (bytes, expected) in [
+        (Vec::new(), ProblemCode::PackageInvalid),
+        (b"PK".to_vec(), ProblemCode::PackageInvalid),
+        (cut, ProblemCode::PackageInvalid),
+        (longer, ProblemCode::PackageInvalid),
+        (flipped, ProblemCode::PackageInvalid),
+        (no_manifest, ProblemCode::PackageInvalid),
+        (no_class, ProblemCode::PackageInvalid),
+        (
+            archive("org.acme.Web", "1.0.1", &[]),
+            ProblemCode::ReleaseMismatch,
+        ),
+        (
+            archive("org.acme.Wob", "1.0.0", &[]),
+            ProblemCode::ReleaseMismatch,
+        ),
+    ] {
+        let length = bytes.len();
+        let digest = Digest::of(&bytes);
+        let outcome = publish(&registry, "org.acme.Web", "1.0.0", bytes);
+        assert_eq!(outcome, Err(expected), "{length} bytes");
+        assert_eq!(registry.artifact(&digest), Ok(None));
+    }
+    assert_eq!((registry.serial(), registry.package_count()), (0, 0));
+}
+
+pub(super) fn folded(place: &Place) {
+    let registry = place.open();
+    publish(
+        &registry,
+        "org.acme.Web",
+        "1.0.0",
+        archive("org.acme.Web", "1.0.0", &[]),
+    )
+    .expect("a release");
+    let other = archive("org.acme.web", "2.0.0", &[]);
+    let outcome = publish(&registry, "org.acme.web", "2.0.0", other);
+    assert_eq!(outcome, Err(ProblemCode::NameTaken));
+    assert_eq!(registry.package_count(), 1);
+}
+
+pub(super) fn satisfiable(place: &Place) {
+    let registry = place.open();
+    let web = || {
+        archive(
+            "org.acme.Web",
+            "1.0.0",
+            &[("org.acme.Db", "2"), ("io.murano", ">=3")],
+        )
+    };
+    let outcome = publish(&registry, "org.acme.Web", "1.0.0", web());
+    assert_eq!(outcome, Err(ProblemCode::Unsatisfiable));
+    publish(
+        &registry,
+        "org.acme.Db",
+        "1.0.0",
+        archive("org.acme.Db", "1.0.0", &[]),
+    )
+    .expect("ok");
+    let outcome = publish(&registry, "org.acme.Web", "1.0.0", web());
+    assert_eq!(
+        outcome,
+        Err(ProblemCode::Unsatisfiable),
+        "there is no version 2"
+    );
+    assert_eq!(registry.artifact(&Digest::of(&web())), Ok(None));
+    publish(
+        &registry,
+        "org.acme.Db",
+        "2.1.0",
+        archive("org.acme.Db", "2.1.0", &[]),
+    )
+    .expect("ok");
+    publish(&registry, "org.acme.Web", "1.0.0", web()).expect("now it can be satisfied");
+    // Two packages that require each other: one has to come first.
+    let (one, two) = (build::package("a.One"), build::package("a.Two"));
+    let first = archive("a.One", "1.0.0", &[("a.Two", "1")]);
+    let version = build::version("1.0.0");
+    let operator = Actor::operator();
+    let outcome = registry.publish(&operator, &one, &version, first.clone().into(), false);
+    assert_eq!(outcome.map_err(code), Err(ProblemCode::Unsatisfiable));
+    registry
+        .publish(&operator, &one, &version, first.into(), true)
+        .expect("it was allowed");
+    let second = archive("a.Two", "1.0.0", &[("a.One", "1")]);
+    registry
+        .publish(&operator, &two, &version, second.into(), false)
+        .expect("both are there");
+}
+
+pub(super) fn yanked(place: &Place) {
+    let registry = place.open();
+    for version in ["1.0.0", "1.1.0"] {
+        publish(
+            &registry,
+            "org.acme.Web",
+            version,
+            archive("org.acme.Web", version, &[]),
+        )
+        .expect("a release");
+    }
+    let (name, version) = (build::package("org.acme.Web"), build::version("1.1.0"));
+    let operator = Actor::operator();
+    let yank = |reason| {
+        registry
+            .set_yanked(&operator, &name, &version, reason)
+            .map_err(code)
+    };
+    let before = registry.index_document(&name);
+    assert_eq!(yank(Some("it loses data")), Ok(true));
+    assert_eq!(yank(Some("it loses data")), Ok(false));
+    let states: Vec<bool> = records(&registry, "org.acme.Web")
+        .iter()
+        .map(|record| record.yanked)
+        .collect();
+    assert_eq!(states, [false, true]);
+    let release = registry.release(&name, &version).expect("a release");
+    assert_eq!(release.yank_reason.as_deref(), Some("it loses data"));
+    // What is yanked cannot be published again, but the same bytes are still there.
+    let same = archive("org.acme.Web", "1.1.0", &[]);
+    let again = publish(&registry, "org.acme.Web", "1.1.0", same);
+    assert!(matches!(again, Ok(Published::Unchanged(record)) if record.yanked));
+    assert_eq!(yank(None), Ok(true));
+    assert_eq!(yank(None), Ok(false));
+    assert_eq!(registry.index_document(&name), before);
+    let kinds: Vec<ChangeKind> = registry
+        .changes(2, 9)
+        .expect("changes")
+        .changes
+        .iter()
+        .map(|change| change.kind)
+        .collect();
+    assert_eq!(kinds, [ChangeKind::Yank, ChangeKind::Unyank]);
+    assert_eq!(registry.serial(), 4);
+    let missing = build::version("9.0.0");
+    let outcome = registry
+        .set_yanked(&operator, &name, &missing, None)
+        .map_err(code);
+    assert_eq!(outcome, Err(ProblemCode::NoSuchVersion));
+    let outcome = registry.set_yanked(&operator, &build::package("a.B"), &missing, None);
+    assert_eq!(outcome.map_err(code), Err(ProblemCode::NoSuchPackage));
+    assert_eq!(registry.serial(), 4);
+}
+
+/// Not every database can keep the character NUL: it is refused by all of them, and is no failure of
+/// the server.
+pub(super) fn unkept(place: &Place) {
+    let registry = place.open();
+    let bytes = archive("a.Web", "1.0.0", &[]);
+    publish(&registry, "a.Web", "1.0.0", bytes).expect("a release");
+    let (name, version) = (build::package("a.Web"), build::version("1.0.0"));
+    let yanked = registry.set_yanked(&Actor::operator(), &name, &version, Some("a\0b"));
+    assert_eq!(yanked.map_err(code), Err(ProblemCode::BodyInvalid));
+    assert_eq!(registry.serial(), 1);
+}

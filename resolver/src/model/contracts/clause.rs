@@ -1,0 +1,138 @@
+//! What a contract that is not met rules out.
+
+use pkgres_manifest::ClassName;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{Lookup, Say, Unmet};
+use crate::encoding::{Breach, Clause, Encoding, Variable};
+use crate::selection::Selection;
+use crate::universe::{PackageId, ReleaseId};
+use crate::word_set::WordSet;
+
+impl Unmet {
+    /// The clause that forbids it. Everything that it depends on stays as it is, but for the
+    /// release of the class that is wanted, which may be any that will not do.
+    pub(crate) fn clause(self, encoding: &mut Encoding<'_>, selection: &Selection) -> Clause {
+        let mut terms = Terms(Vec::new());
+        terms.follow(encoding, selection, &self.holder_trail);
+        if self.is_found || !self.is_never_found(encoding) {
+            terms.follow(encoding, selection, &self.allowed_trail);
+            match self.object_trail.split_last() {
+                Some((last, before)) if self.is_found => {
+                    terms.follow(encoding, selection, before);
+                    let package = selection.bound(last.release)[last.edge].package;
+                    let unfit = self.unfit(encoding, package);
+                    terms.add(encoding.bound_variable(last.release, last.edge), &unfit);
+                }
+                _ => terms.follow(encoding, selection, &self.object_trail),
+            }
+        }
+        Clause {
+            terms: terms.0,
+            breach: Breach::Contract(Box::new(self.breach)),
+        }
+    }
+
+    /// The releases of a package that define the wanted class in a version that will not do.
+    fn unfit(&self, encoding: &mut Encoding<'_>, package: PackageId) -> WordSet {
+        let class = encoding.universe.class_id(&self.breach.class);
+        let defining = encoding.universe.definers(package, class);
+        let allowed = encoding.universe.candidates_of(package);
+        defining
+            .intersection(&allowed)
+            .iter()
+            .filter(|index| {
+                let release = ReleaseId {
+                    package,
+                    index: *index,
+                };
+                !self
+                    .breach
+                    .allowed
+                    .allows(encoding.universe.version(release))
+            })
+            .collect()
+    }
+
+    /// Whether the object's class inherits the wanted one in no version of anything. Only names
+    /// are looked at; what is not known counts as possible.
+    fn is_never_found(&self, encoding: &mut Encoding<'_>) -> bool {
+        let universe = &mut *encoding.universe;
+        let mut parents: FxHashMap<ClassName, Vec<ClassName>> = FxHashMap::default();
+        let mut unknown = false;
+        for package in universe.met().filter(|package| !universe.is_root(*package)) {
+            for release in universe.releases(package) {
+                let Some(classes) = universe.written_classes(release) else {
+                    unknown = true;
+                    continue;
+                };
+                for (class, extends) in classes {
+                    parents.entry(class).or_default().extend(extends);
+                }
+            }
+        }
+        let root_class = universe.root_class_name();
+        let mut seen: FxHashSet<ClassName> = FxHashSet::default();
+        let mut rest = vec![self.breach.is.0.clone()];
+        while let Some(class) = rest.pop() {
+            if class == self.breach.class || Some(&self.breach.class) == root_class.as_ref() {
+                return false;
+            }
+            match parents.get(&class) {
+                Some(above) => rest.extend(
+                    above
+                        .iter()
+                        .filter(|above| seen.insert((*above).clone()))
+                        .cloned(),
+                ),
+                None if Some(&class) == root_class.as_ref() => {}
+                // The class is defined by something that was not looked at.
+                None => return false,
+            }
+        }
+        !unknown
+    }
+}
+
+/// The terms of a clause, one a variable.
+struct Terms(Vec<(Variable, WordSet)>);
+
+impl Terms {
+    fn add(&mut self, variable: Variable, values: &WordSet) {
+        match self.0.iter_mut().find(|(known, _)| *known == variable) {
+            Some((_, known)) => *known = known.intersection(values),
+            None => self.0.push((variable, values.clone())),
+        }
+    }
+
+    /// Holds on to what a search went along.
+    fn follow(&mut self, encoding: &mut Encoding<'_>, selection: &Selection, trail: &[Lookup]) {
+        for lookup in trail {
+            let bound = selection.bound(lookup.release)[lookup.edge];
+            let package = bound.package;
+            let values = match lookup.say {
+                Say::Entered => WordSet::single(bound.index),
+                Say::Passed(class) | Say::Defines(class) => {
+                    let defining = encoding.universe.definers(package, class);
+                    let allowed = encoding.universe.candidates_of(package);
+                    let passes = matches!(lookup.say, Say::Passed(_));
+                    let says = if passes {
+                        defining.complement()
+                    } else {
+                        defining
+                    };
+                    let values = allowed.intersection(&says);
+                    if values == allowed {
+                        // It cannot be otherwise.
+                        continue;
+                    }
+                    values
+                }
+            };
+            self.add(
+                encoding.bound_variable(lookup.release, lookup.edge),
+                &values,
+            );
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What is said of an update: what moved and why, and what stood in the way of versions.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pkgres_manifest::{PackageName, Version};
+
+use crate::conflict::{Conflict, Reason};
+use crate::request::Locked;
+use crate::selection::Selection;
+use crate::universe::Universe;
+
+/// What an update did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UpdateReport {
+    /// What is different from what was locked, by name.
+    pub moved: Vec<Moved>,
+    /// Versions of the named packages that are better than those that they went to, by name, each
+    /// with what stands in the way.
+    pub held_back: Vec<HeldBack>,
+    /// Whether it is proved that no smaller part of what moved could have moved. It is not where
+    /// some package has several releases.
+    pub is_minimal: bool,
+}
+
+/// A package that is not where it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moved {
+    /// The package.
+    pub package: PackageName,
+    /// The version that was locked; `None` if the package came in.
+    pub from: Option<Version>,
+    /// The version now; `None` if nothing requires the package any more.
+    pub to: Option<Version>,
+    /// Why it could not stay: reasons of which none can be left out. There are none for what came
+    /// in or is not required any more, and none where nothing was proved.
+    pub because: Vec<Reason>,
+}
+
+/// A version that a named package could not go to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeldBack {
+    /// The package.
+    pub package: PackageName,
+    /// The newest of the versions that the same stands in the way of.
+    pub version: Version,
+    /// The others, newest first, as far as they are newer than what the package went to.
+    pub alike: Vec<Version>,
+    /// What stands in the way of the version.
+    pub because: Conflict,
+}
+
+/// What is said of an update in the end.
+#[derive(Debug)]
+pub(crate) struct Told {
+    /// The versions that were locked, without those of roots.
+    pub(super) held: BTreeMap<PackageName, BTreeSet<Version>>,
+    /// `None` where nothing was proved.
+    pub(crate) findings: Option<Findings>,
+}
+
+/// What was found out on the way to a resolution.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    pub(super) because: BTreeMap<PackageName, Vec<Reason>>,
+    pub(super) held_back: Vec<HeldBack>,
+}
+
+impl Told {
+    pub(crate) fn new(locked: &Locked, is_root: impl Fn(&PackageName) -> bool) -> Self {
+        let mut held: BTreeMap<PackageName, BTreeSet<Version>> = BTreeMap::new();
+        let bound = locked.roots.values().chain(locked.packages.values());
+        for (name, version) in bound.flatten() {
+            if !is_root(name) {
+                held.entry(name.clone())
+                    .or_default()
+                    .insert(version.clone());
+            }
+        }
+        Self {
+            held,
+            findings: None,
+        }
+    }
+
+    /// What a selection differs in from what was locked.
+    pub(crate) fn report(self, universe: &Universe, selection: &Selection) -> UpdateReport {
+        let is_minimal = self.findings.is_some();
+        let mut findings = self.findings.unwrap_or_default();
+        let mut there: BTreeMap<PackageName, BTreeSet<Version>> = BTreeMap::new();
+        for release in selection.releases() {
+            if !universe.is_root(release.package) {
+                let name = universe.name(release.package).clone();
+                let version = universe.version(*release).clone();
+                there.entry(name).or_default().insert(version);
+            }
+        }
+        let nothing = BTreeSet::new();
+        let names: BTreeSet<&PackageName> = self.held.keys().chain(there.keys()).collect();
+        let mut moved = Vec::new();
+        for name in names {
+            let before = self.held.get(name).unwrap_or(&nothing);
+            let now = there.get(name).unwrap_or(&nothing);
+            let (mut gone, mut new) = (before.difference(now), now.difference(before));
+            loop {
+                let (from, to) = (gone.next().cloned(), new.next().cloned());
+                if from.is_none() && to.is_none() {
+                    break;
+                }
+                let because = match (&from, &to) {
+                    (Some(_), Some(_)) => findings.because.remove(name).unwrap_or_default(),
+                    _ => Vec::new(),
+                };
+                moved.push(Moved {
+                    package: name.clone(),
+                    from,
+                    to,
+                    because,
+                });
+            }
+        }
+        UpdateReport {
+            moved,
+            held_back: findings.held_back,
+            is_minimal,
+        }
+    }
+}

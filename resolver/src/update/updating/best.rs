@@ -1,0 +1,179 @@
+//! The best version that a package can go to, wherever the others go.
+
+use std::collections::BTreeSet;
+
+use pkgres_manifest::PackageName;
+use rustc_hash::FxHashSet;
+
+use super::{Ended, Stage, Updating};
+use crate::conflict::Explanation;
+use crate::encoding::{Detour, Encoding, Fact, Limits, Wish};
+use crate::engine::{Budget, refute};
+use crate::universe::{PackageId, ReleaseId, Universe};
+use crate::update::{HeldBack, Target};
+use crate::word_set::WordSet;
+
+/// The search for the best version of a package.
+#[derive(Debug)]
+pub(super) struct Best {
+    package: PackageId,
+    /// The best ones first.
+    candidates: Vec<u32>,
+    next: usize,
+    /// Why those before it are not possible.
+    explanation: Option<Box<Explanation>>,
+    held_back: Vec<(HeldBack, FxHashSet<Fact>)>,
+    /// Ways in which the package would not be there. They are the same for every version.
+    detours: Vec<Detour>,
+}
+
+impl Updating {
+    /// Goes on to find the best version of the named package at a position.
+    pub(super) fn find_best(
+        &mut self,
+        universe: &mut Universe,
+        budget: &mut Budget,
+        at: usize,
+        best: Option<Best>,
+    ) -> Result<(), Ended> {
+        let Some((name, target)) = self.targets.get(at).cloned() else {
+            self.stage = Stage::Grow;
+            return Ok(());
+        };
+        if target != Target::Newest {
+            self.stage = Stage::Best(at + 1, None);
+            return Ok(());
+        }
+        let mut best = best.unwrap_or_else(|| {
+            let package = universe.package_id(&name);
+            Best {
+                package,
+                candidates: self.best_first(universe, package),
+                next: 0,
+                explanation: None,
+                held_back: Vec::new(),
+                detours: Vec::new(),
+            }
+        });
+        let result = self.try_next(universe, budget, &name, &mut best);
+        self.stage = match result {
+            Ok(true) => Stage::Best(at + 1, None),
+            Ok(false) | Err(_) => Stage::Best(at, Some(best)),
+        };
+        result.map(|_| ())
+    }
+
+    /// Tries the next best version; says whether that settles the package.
+    fn try_next(
+        &mut self,
+        universe: &mut Universe,
+        budget: &mut Budget,
+        name: &PackageName,
+        best: &mut Best,
+    ) -> Result<bool, Ended> {
+        let Some(index) = best.candidates.get(best.next).copied() else {
+            // The package is on its way out: no version of it stands for an update.
+            return Ok(true);
+        };
+        let package = best.package;
+        let version = universe.version(ReleaseId { package, index }).clone();
+        if let Some(explanation) = &mut best.explanation {
+            let because = explanation.finish(universe, budget)?;
+            let facts = explanation.facts().cloned().collect();
+            best.explanation = None;
+            let held_back = HeldBack {
+                package: name.clone(),
+                version,
+                alike: Vec::new(),
+                because,
+            };
+            best.held_back.push((held_back, facts));
+            best.next += 1;
+            return Ok(false);
+        }
+        let wish = Wish {
+            package,
+            allowed: WordSet::single(index),
+            versions: vec![version.clone()],
+            is_needed: self.is_held(name),
+            detours: best.detours.clone(),
+        };
+        if self.search.is_none() {
+            // Often the same stands in the way of many versions.
+            let taken = budget.taken();
+            for (held_back, facts) in &mut best.held_back {
+                let clauses = self.clauses.clone();
+                let mut encoding = Encoding::with_clauses(universe, BTreeSet::new(), clauses);
+                let mut limits = Limits {
+                    wanted: self.wishes.clone(),
+                    ..Limits::default()
+                };
+                limits.wanted.push(wish.clone());
+                encoding.limit(limits);
+                let refuted = refute(&mut encoding, facts.clone(), budget);
+                if refuted.is_err() {
+                    // All of them are tried again.
+                    budget.rewind(taken);
+                }
+                if refuted?.is_some() {
+                    held_back.alike.push(version);
+                    best.next += 1;
+                    return Ok(false);
+                }
+            }
+        }
+        self.wishes.push(wish);
+        let found = self.search(universe, budget, None);
+        let wish = self.wishes.pop().expect("it was added above");
+        best.detours.clone_from(&wish.detours);
+        match found? {
+            Ok(_) => {
+                for (mut held_back, _) in std::mem::take(&mut best.held_back) {
+                    held_back.alike.push(held_back.version);
+                    held_back.alike.retain(|other| *other > version);
+                    held_back.alike.sort_by(|one, two| two.cmp(one));
+                    if !held_back.alike.is_empty() {
+                        held_back.version = held_back.alike.remove(0);
+                        self.findings.held_back.push(held_back);
+                    }
+                }
+                self.wishes.push(wish);
+                let name = |wish: &Wish| universe.name(wish.package).clone();
+                self.wishes.sort_by_cached_key(name);
+                Ok(true)
+            }
+            Err(impossible) => {
+                let explanation = Explanation::without_repairs(universe, *impossible);
+                best.explanation = Some(Box::new(explanation));
+                Ok(false)
+            }
+        }
+    }
+
+    /// The candidates of a package, the best first, without regard to what was locked.
+    fn best_first(&self, universe: &mut Universe, package: PackageId) -> Vec<u32> {
+        let is_named = self.names_prerelease(universe, package);
+        let mut left = universe.candidates_of(package);
+        let mut candidates = Vec::new();
+        while let Some(best) = universe.best(package, &left, is_named) {
+            candidates.push(best);
+            left = left.intersection(&WordSet::single(best).complement());
+        }
+        candidates
+    }
+
+    /// Whether a root or what was locked names a prerelease of a package.
+    fn names_prerelease(&self, universe: &mut Universe, package: PackageId) -> bool {
+        let mut releases: Vec<ReleaseId> = universe.roots().to_vec();
+        for (package, allowed) in &self.locked {
+            let package = *package;
+            releases.extend(allowed.iter().map(|index| ReleaseId { package, index }));
+        }
+        let mut demands = Vec::new();
+        releases.into_iter().any(|release| {
+            universe.demands(release, &mut demands);
+            let mut demands = demands.iter();
+            demands.any(|demand| demand.target == package && demand.names_prerelease)
+        })
+    }
+}

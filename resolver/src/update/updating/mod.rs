@@ -1,0 +1,350 @@
+//! The stages of an update.
+
+mod best;
+
+use std::collections::BTreeSet;
+
+use pkgres_manifest::{PackageName, Version};
+
+use super::report::{Findings, Told};
+use super::{Target, Update};
+use crate::conflict::{self, Explanation};
+use crate::encoding::{Clause, Encoding, Fact, Limits, Missing, Wish};
+use crate::engine::{Budget, Impossible, Outcome, Proof, Search, search_from};
+use crate::selection::Selection;
+use crate::universe::{PackageId, Universe};
+use crate::word_set::WordSet;
+use best::Best;
+
+/// How an update ended, or why it stopped.
+pub(crate) enum Ended {
+    /// With a resolution.
+    Solved(Box<Selection>, Box<Findings>),
+    /// What was asked for is impossible.
+    Impossible(Box<Impossible>),
+    /// The first tier is impossible, whatever is asked for.
+    Otherwise(Box<Impossible>),
+    /// Something is needed before it can go on.
+    Missing(Missing),
+    /// The budget is used up.
+    GaveUp,
+}
+
+impl From<Missing> for Ended {
+    fn from(missing: Missing) -> Self {
+        Self::Missing(missing)
+    }
+}
+
+/// An update in progress.
+#[derive(Debug)]
+pub(crate) struct Updating {
+    /// The named packages, by name.
+    targets: Vec<(PackageName, Target)>,
+    /// What the lock holds, by name.
+    held: Vec<(PackageName, Vec<Version>)>,
+    /// The locked packages that are not named, by name, and their locked releases.
+    locked: Vec<(PackageId, WordSet)>,
+    /// What the named packages are to be at, by name.
+    wishes: Vec<Wish>,
+    /// The locked packages that are let go, by their place in `locked`.
+    let_go: BTreeSet<usize>,
+    stage: Stage,
+    search: Option<Search>,
+    /// What the search that is going on is limited to.
+    limits: Option<Limits>,
+    clauses: Vec<Clause>,
+    findings: Findings,
+}
+
+#[derive(Debug)]
+enum Stage {
+    /// What is named and what is locked has to be known.
+    Begin,
+    /// Whether the exact versions are possible.
+    Exact,
+    /// They are not; whether anything is.
+    Anything(Box<Impossible>),
+    /// The best version of the named package at this position.
+    Best(usize, Option<Best>),
+    /// With everything staying that was not let go.
+    Grow,
+    /// What was let go and was not looked at yet, by name backwards; and a resolution.
+    Shrink(Vec<usize>, Box<Selection>),
+    /// Why a package has to move.
+    Reason(Vec<usize>, Box<Selection>, usize, Box<Explanation>),
+    /// With everything staying that can.
+    Last,
+}
+
+impl Updating {
+    pub(crate) fn new(update: Update, told: &Told) -> Self {
+        let held = told.held.iter();
+        Self {
+            targets: update.packages.into_iter().collect(),
+            held: held
+                .map(|(name, versions)| (name.clone(), versions.iter().cloned().collect()))
+                .collect(),
+            locked: Vec::new(),
+            wishes: Vec::new(),
+            let_go: BTreeSet::new(),
+            stage: Stage::Begin,
+            search: None,
+            limits: None,
+            clauses: Vec::new(),
+            findings: Findings::default(),
+        }
+    }
+
+    /// Goes on until there is an answer or something is needed.
+    pub(crate) fn advance(&mut self, universe: &mut Universe, budget: &mut Budget) -> Ended {
+        loop {
+            if let Err(ended) = self.go_on(universe, budget) {
+                return ended;
+            }
+        }
+    }
+
+    fn go_on(&mut self, universe: &mut Universe, budget: &mut Budget) -> Result<(), Ended> {
+        match std::mem::replace(&mut self.stage, Stage::Begin) {
+            Stage::Begin => {
+                self.begin(universe)?;
+                self.stage = Stage::Exact;
+            }
+            Stage::Exact => {
+                self.stage = Stage::Exact;
+                match self.search(universe, budget, None)? {
+                    Ok(_) => self.stage = Stage::Best(0, None),
+                    Err(impossible) if self.wishes.is_empty() => {
+                        return Err(Ended::Otherwise(impossible));
+                    }
+                    Err(impossible) => self.stage = Stage::Anything(impossible),
+                }
+            }
+            Stage::Anything(impossible) => {
+                let wishes = std::mem::take(&mut self.wishes);
+                let found = self.search(universe, budget, None);
+                self.wishes = wishes;
+                match found {
+                    Ok(Ok(_)) => return Err(Ended::Impossible(impossible)),
+                    Ok(Err(impossible)) => return Err(Ended::Otherwise(impossible)),
+                    Err(ended) => {
+                        self.stage = Stage::Anything(impossible);
+                        return Err(ended);
+                    }
+                }
+            }
+            Stage::Best(at, best) => self.find_best(universe, budget, at, best)?,
+            Stage::Grow => {
+                self.stage = Stage::Grow;
+                match self.search(universe, budget, Some(&self.let_go.clone()))? {
+                    Ok(witness) => {
+                        let rest = self.let_go.iter().rev().copied().collect();
+                        self.stage = Stage::Shrink(rest, Box::new(witness));
+                    }
+                    Err(impossible) => self.let_go_of(&impossible.proof),
+                }
+            }
+            Stage::Shrink(rest, witness) => self.shrink(universe, budget, rest, witness)?,
+            Stage::Reason(rest, witness, at, mut explanation) => {
+                match explanation.finish(universe, budget) {
+                    Ok(conflict) => {
+                        let name = universe.name(self.locked[at].0).clone();
+                        self.findings.because.insert(name, conflict.reasons);
+                        self.stage = Stage::Shrink(rest, witness);
+                    }
+                    Err(missing) => {
+                        self.stage = Stage::Reason(rest, witness, at, explanation);
+                        return Err(Ended::Missing(missing));
+                    }
+                }
+            }
+            Stage::Last => {
+                self.stage = Stage::Last;
+                let found = self.search(universe, budget, Some(&self.let_go.clone()))?;
+                let selection = found.expect("the last resolution that was found keeps to this");
+                return Err(self.solved(universe, selection));
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks for everything that is named or locked, and looks up which releases these are.
+    fn begin(&mut self, universe: &mut Universe) -> Result<(), Ended> {
+        let targets = self.targets.iter().map(|(name, _)| name);
+        let names: Vec<PackageName> = (self.held.iter().map(|(name, _)| name))
+            .chain(targets)
+            .cloned()
+            .collect();
+        let mut missing: Vec<PackageId> = (names.iter())
+            .map(|name| universe.package_id(name))
+            .collect();
+        missing.retain(|package| !universe.is_delivered(*package));
+        if !missing.is_empty() {
+            return Err(Ended::Missing(Missing::Packages(missing)));
+        }
+        for (name, versions) in &self.held {
+            let package = universe.package_id(name);
+            if self.targets.iter().all(|(target, _)| target != name) {
+                let releases = versions.iter();
+                let releases = releases.filter_map(|version| universe.index_of(package, version));
+                self.locked.push((package, releases.collect()));
+            }
+        }
+        for (name, target) in &self.targets {
+            if let Target::Exactly(version) = target {
+                let package = universe.package_id(name);
+                let index = universe.index_of(package, version);
+                let allowed = index.map_or(WordSet::EMPTY, WordSet::single);
+                self.wishes.push(Wish {
+                    package,
+                    is_needed: self.is_held(name) || allowed.is_empty(),
+                    allowed,
+                    versions: vec![version.clone()],
+                    detours: Vec::new(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn is_held(&self, name: &PackageName) -> bool {
+        let position = self.held.binary_search_by(|(held, _)| held.cmp(name));
+        position.is_ok()
+    }
+
+    /// Searches with the wishes and, if it is said what is let go, with all other locked packages
+    /// staying.
+    fn search(
+        &mut self,
+        universe: &mut Universe,
+        budget: &mut Budget,
+        let_go: Option<&BTreeSet<usize>>,
+    ) -> Result<Result<Selection, Box<Impossible>>, Ended> {
+        let limits = match self.limits.take() {
+            Some(limits) => limits,
+            None => self.limits(let_go),
+        };
+        let clauses = std::mem::take(&mut self.clauses);
+        let mut encoding = Encoding::with_clauses(universe, BTreeSet::new(), clauses);
+        encoding.limit(limits);
+        let outcome = search_from(&mut self.search, &mut encoding, budget);
+        let limits = encoding.take_limits();
+        self.clauses = encoding.into_clauses();
+        match outcome {
+            Outcome::Solved(selection) => {
+                self.keep_detours(limits);
+                Ok(Ok(selection))
+            }
+            Outcome::Impossible(proof) => {
+                self.keep_detours(limits.clone());
+                Ok(Err(Box::new(Impossible {
+                    proof,
+                    split: BTreeSet::new(),
+                    clauses: self.clauses.clone(),
+                    limits,
+                })))
+            }
+            Outcome::Missing(missing) => {
+                self.limits = Some(limits);
+                Err(Ended::Missing(missing))
+            }
+            Outcome::GaveUp => Err(Ended::GaveUp),
+        }
+    }
+
+    fn limits(&self, let_go: Option<&BTreeSet<usize>>) -> Limits {
+        let stays = let_go.map(|let_go| {
+            let locked = self.locked.iter().enumerate();
+            let stays = locked.filter(|(at, _)| !let_go.contains(at));
+            stays
+                .map(|(_, (package, allowed))| (*package, allowed.clone()))
+                .collect()
+        });
+        Limits {
+            wanted: self.wishes.clone(),
+            stays: stays.unwrap_or_default(),
+        }
+    }
+
+    /// What makes a package absent does so in other searches as well.
+    fn keep_detours(&mut self, limits: Limits) {
+        for wish in limits.wanted {
+            let mut known = self.wishes.iter_mut();
+            if let Some(known) = known.find(|known| known.package == wish.package) {
+                known.detours = wish.detours;
+            }
+        }
+    }
+
+    /// Lets go of all locked packages that a proof holds on to.
+    fn let_go_of(&mut self, proof: &Proof) {
+        let before = self.let_go.len();
+        for (at, (package, _)) in self.locked.iter().enumerate() {
+            if proof.facts.contains(&Fact::Stays { package: *package }) {
+                self.let_go.insert(at);
+            }
+        }
+        debug_assert!(
+            before < self.let_go.len(),
+            "with nothing staying it is possible"
+        );
+        if before == self.let_go.len() {
+            self.let_go = (0..self.locked.len()).collect();
+        }
+    }
+
+    /// Tries whether the next package that was let go can stay.
+    fn shrink(
+        &mut self,
+        universe: &mut Universe,
+        budget: &mut Budget,
+        mut rest: Vec<usize>,
+        witness: Box<Selection>,
+    ) -> Result<(), Ended> {
+        let Some(at) = rest.pop() else {
+            self.stage = Stage::Last;
+            return Ok(());
+        };
+        let (package, allowed) = &self.locked[at];
+        let is_there = witness.only(*package);
+        if is_there.is_none_or(|release| allowed.contains(release.index)) {
+            self.let_go.remove(&at);
+            self.stage = Stage::Shrink(rest, witness);
+            return Ok(());
+        }
+        let mut without = self.let_go.clone();
+        without.remove(&at);
+        match self.search(universe, budget, Some(&without)) {
+            Ok(Ok(witness)) => {
+                self.let_go.remove(&at);
+                self.stage = Stage::Shrink(rest, Box::new(witness));
+            }
+            Ok(Err(impossible)) => {
+                let explanation = Explanation::without_repairs(universe, *impossible);
+                self.stage = Stage::Reason(rest, witness, at, Box::new(explanation));
+            }
+            Err(ended) => {
+                rest.push(at);
+                self.stage = Stage::Shrink(rest, witness);
+                return Err(ended);
+            }
+        }
+        Ok(())
+    }
+
+    /// The end: a resolution, and that the named packages moved because they were named.
+    fn solved(&mut self, universe: &mut Universe, selection: Selection) -> Ended {
+        let limits = self.limits(None);
+        let wanted: Vec<PackageId> = limits.wanted.iter().map(|wish| wish.package).collect();
+        let mut encoding = Encoding::new(universe, BTreeSet::new());
+        encoding.limit(limits);
+        for package in wanted {
+            let reasons = conflict::wanted(&mut encoding, package);
+            let name = encoding.universe.name(package).clone();
+            self.findings.because.insert(name, reasons);
+        }
+        let findings = std::mem::take(&mut self.findings);
+        Ended::Solved(Box::new(selection), Box::new(findings))
+    }
+}

@@ -1,0 +1,44 @@
+//! The folder of a root, in which much can lie that is no part of the package.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+#[expect(clippy::disallowed_methods, reason = "files of a test")]
+fn write(path: &Path, text: &str) {
+    std::fs::write(path, text).expect("a temporary folder can be written");
+}
+
+fn pkgres(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(trycmd::cargo::cargo_bin!("pkgres"))
+        .args(arguments)
+        .current_dir(folder)
+        .env("NO_COLOR", "1")
+        .env("PKGRES_CACHE", folder.join("cache"))
+        .output()
+        .expect("the program starts")
+}
+
+/// Links and files without end lie where a project is built; only what goes into an archive has to do
+/// without them.
+#[test]
+#[cfg(unix)]
+fn only_the_manifest_and_class_files_of_a_root_are_looked_at() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path();
+    write(
+        &folder.join("manifest.yaml"),
+        "Format: 1.4\nType: Library\nFullName: org.example.Root\nVersion: 1.0.0\n",
+    );
+    write(&folder.join("index.ndjson"), "");
+    std::os::unix::fs::symlink("/", folder.join("everything")).expect("a link can be made");
+    let registry = "index:index.ndjson";
+    let tree = ["tree", "--no-core-library", "--registry", registry];
+    let output = pkgres(folder, &tree);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert_eq!(output.stdout, b"org.example.Root 1.0.0\n");
+    let output = pkgres(folder, &["pack", "--output", "../x.zip"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("everything"), "{said}");
+}

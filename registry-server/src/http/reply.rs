@@ -203,7 +203,7 @@ mod tests {
             .now_or_never()
             .expect("nothing is waited for");
         collected
-            .map(|body| body.to_bytes())
+            .map(http_body_util::Collected::to_bytes)
             .map_err(|error| error.kind())
     }
 

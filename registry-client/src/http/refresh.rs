@@ -31,6 +31,9 @@ const CHANGES: u64 = 10_000;
 /// For how long it is believed what a registry offers, in seconds.
 const CONFIG_SECONDS: i64 = 24 * 60 * 60;
 
+/// The digests of all documents, and the signed state that they belong to, if there is one.
+type NamesOfState = (Vec<NamesLine>, Option<Snapshot>);
+
 impl HttpRegistry {
     /// Makes sure that it is known what the registry offers, and, once in a run, what changed.
     pub(super) fn refresh(&self, session: &mut Session) -> Result<Config, RegistryError> {
@@ -160,7 +163,7 @@ impl HttpRegistry {
         &self,
         session: &mut Session,
         config: &Config,
-    ) -> Result<Option<(Vec<NamesLine>, Option<Snapshot>)>, RegistryError> {
+    ) -> Result<Option<NamesOfState>, RegistryError> {
         let folder = self.folder();
         let snapshot = match &config.snapshot {
             Some(address) => {

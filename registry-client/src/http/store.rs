@@ -252,6 +252,28 @@ mod tests {
     use crate::protocol::SigningKey;
 
     #[test]
+    fn what_is_older_does_not_take_the_place_of_what_is_newer() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("one");
+        let seen = |serial, key: u8| Seen {
+            registry: "r".to_owned(),
+            key: SigningKey::from_bytes(&[key; 32]).public(),
+            serial,
+            root: Digest::of(b""),
+        };
+        for (next, expected) in [
+            (seen(5, 7), seen(5, 7)),
+            (seen(3, 7), seen(5, 7)),
+            (seen(6, 7), seen(6, 7)),
+            // Whoever names another key means another beginning.
+            (seen(2, 8), seen(2, 8)),
+        ] {
+            write_seen(&path, &next).expect("it can be written");
+            assert_eq!(read_seen(&path).expect("it can be read"), Some(expected));
+        }
+    }
+
+    #[test]
     fn of_what_several_see_at_once_the_newest_stays() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("registries").join("one");

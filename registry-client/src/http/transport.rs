@@ -345,3 +345,76 @@ impl Transport {
         builder.build()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_it_leads_is_followed_only_as_far_as_it_is_safe() {
+        let transport = Transport::new(
+            RegistryName::parse("acme").expect("a name"),
+            Address::parse("https://example.org/base/").expect("an address"),
+            HttpOptions::new(jiff::Timestamp::UNIX_EPOCH),
+        );
+        let from = Url::parse("https://example.org/base/file").expect("an address");
+        let followed = |method: Method, status: u16, to: &str| {
+            let ask = Ask {
+                method,
+                ..Ask::get(from.clone(), 0)
+            };
+            let mut headers = HeaderMap::new();
+            headers.insert(header::LOCATION, to.parse().expect("a header"));
+            let status = StatusCode::from_u16(status).expect("a status");
+            let to = transport.followed(&ask, &from, status, &headers);
+            to.map(|to| to.to_string()).map_err(|fault| fault.reason)
+        };
+        for (method, status, to, expected) in [
+            (
+                Method::GET,
+                302,
+                "other",
+                Ok("https://example.org/base/other"),
+            ),
+            (
+                Method::GET,
+                302,
+                "https://cdn.example.com/x",
+                Ok("https://cdn.example.com/x"),
+            ),
+            (
+                Method::GET,
+                302,
+                "http://example.org/x",
+                Err("it leads from https to http"),
+            ),
+            (
+                Method::GET,
+                302,
+                "file:///etc/passwd",
+                Err("it leads from https to file"),
+            ),
+            (Method::PUT, 307, "/other", Ok("https://example.org/other")),
+            (
+                Method::PUT,
+                302,
+                "/other",
+                Err("it leads a request that is no GET on (302"),
+            ),
+            (
+                Method::PUT,
+                307,
+                "https://example.com/",
+                Err("it leads a request that is no GET to"),
+            ),
+            (Method::GET, 302, "https://[", Err("it leads nowhere")),
+        ] {
+            let found = followed(method, status, to);
+            match (&found, expected) {
+                (Ok(found), Ok(expected)) => assert_eq!(found, expected),
+                (Err(found), Err(expected)) => assert!(found.starts_with(expected), "{found}"),
+                _ => panic!("{to}: {found:?}"),
+            }
+        }
+    }
+}

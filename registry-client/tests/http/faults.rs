@@ -284,3 +284,11 @@ fn plain_http_is_for_this_machine_alone() {
     assert!(!finding.message.contains("sesame"));
     assert!(finding.hints[0].contains("--allow-http"));
 }
+
+#[test]
+fn an_answer_beyond_its_limit_is_not_read() {
+    let long = |_: Reply| Reply::new(200, vec![b' '; 5 << 20]);
+    let finding = read_through(first(9, "/index/config.json", long)).expect_err("it is too long");
+    let parts = ["/index/config.json", "more than the limit of 4194304 bytes"];
+    assert_says(&finding, Code::RegistryUnreachable, &parts);
+}

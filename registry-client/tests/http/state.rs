@@ -1,7 +1,7 @@
 //! Registries that go back in time, hold something back, or are not who they were.
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_registry_client::protocol::SigningKey;
+use pkgres_registry_client::protocol::{IndexDocument, SigningKey};
 
 use crate::fake::{Asked, Fake, Reply, World};
 use crate::{assert_says, connect, options, refusal, some, versions};
@@ -256,4 +256,43 @@ fn a_document_that_was_not_fetched_anew_is_not_taken_for_a_new_one() {
     fake.becomes(&world);
     let found = versions(&on(2), &["a.A"]).expect("it is there");
     assert_eq!(found, [some(&["1.0.0", "1.1.0"])]);
+}
+
+#[test]
+fn documents_of_another_serial_than_the_state_are_refused() {
+    let mut world = World::new();
+    world.add("a.A", "1.0.0", &[]);
+    let answer = move |asked: &Asked| {
+        let reply = world.answer(asked);
+        if asked.path != "/index/v1/batch" {
+            return reply;
+        }
+        let text = String::from_utf8(reply.body).expect("text");
+        let (here, there) = (r#""complete","serial":2,"#, r#""complete","serial":3,"#);
+        assert!(text.contains(here), "{text}");
+        Reply::new(200, text.replace(here, there))
+    };
+    assert_untrusted(answer, "the documents belong to the serial 3");
+}
+
+/// That nothing changed is said of what is at hand, and of nothing else.
+#[test]
+fn what_is_not_at_hand_cannot_be_unchanged() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut world = World::new();
+    world.add("a.A", "1.0.0", &[]);
+    let records = world.packages.values().next().expect("a package");
+    let digest = IndexDocument::render(&mut records.clone()).digest;
+    let fake = Fake::start(move |asked| {
+        let mut asked = asked.clone();
+        if asked.path == "/index/v1/batch" {
+            // As if it had been asked by somebody who has the document.
+            let names = format!(r#"{{"names":{{"a.A":"{digest}"}},"closure":true}}"#);
+            asked.body = names.into_bytes();
+        }
+        world.answer(&asked)
+    });
+    let finding = refusal(&connect(&fake, options(folder.path())), "a.A");
+    let part = "a document of a.A did not change that is not at hand";
+    assert_says(&finding, Code::RegistryUnreachable, &[part]);
 }

@@ -183,3 +183,35 @@ impl Reply {
         response
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use futures_util::{FutureExt as _, stream};
+    use http_body_util::BodyExt as _;
+
+    use super::*;
+
+    /// What is sent of pieces of which so many bytes were announced.
+    fn sent(length: u64, pieces: &'static [&'static str]) -> Result<Bytes, io::ErrorKind> {
+        let pieces = pieces
+            .iter()
+            .map(|piece| Ok(Bytes::from_static(piece.as_bytes())));
+        let body = Pieces::from(Content::Pieces(length, Box::pin(stream::iter(pieces))));
+        assert_eq!(body.size_hint().exact(), Some(length));
+        let collected = body
+            .collect()
+            .now_or_never()
+            .expect("nothing is waited for");
+        collected
+            .map(http_body_util::Collected::to_bytes)
+            .map_err(|error| error.kind())
+    }
+
+    #[test]
+    fn what_is_not_as_long_as_was_said_is_no_whole_answer() {
+        assert_eq!(sent(6, &["abc", "def"]), Ok("abcdef".into()));
+        assert_eq!(sent(0, &[]), Ok(Bytes::new()));
+        assert_eq!(sent(6, &["abc"]), Err(io::ErrorKind::UnexpectedEof));
+        assert_eq!(sent(6, &["abc", "defg"]), Err(io::ErrorKind::Other));
+    }
+}

@@ -180,6 +180,7 @@ fn uploads_that_make_no_sense_are_refused() {
     let web = archive("a.New", "1.0.0", &[]);
     let old = archive("a.Web", "1.0.0", &[]);
     let lost = archive("a.New", "1.0.0", &[("a.None", "1")]);
+    let long = format!("{{\"description\":\"{}\"}}", "x".repeat(1 << 20));
     for (kind, body, status) in [
         ("application/json", form(&[("file", &web)]), 400),
         ("multipart/form-data", form(&[("file", &web)]), 400),
@@ -197,6 +198,11 @@ fn uploads_that_make_no_sense_are_refused() {
         (
             FORM,
             form(&[("__metadata__", b"{\"categories\":[\"No\"]}"), ("a", &web)]),
+            400,
+        ),
+        (
+            FORM,
+            form(&[("__metadata__", long.as_bytes()), ("a", &web)]),
             400,
         ),
         // What is there is a conflict, also if it is the same; what cannot be resolved is none.
@@ -351,4 +357,28 @@ fn categories_and_bundles() {
     );
     assert_eq!(served.catalog("DELETE", bundle, json, b"").status, 204);
     assert_eq!(served.get(bundle).status, 404);
+}
+
+#[test]
+fn what_is_not_public_is_for_those_it_belongs_to() {
+    let served = filled();
+    let id = id(&served.upload("{\"is_public\":false}", &archive("a.New", "1.0.0", &[])));
+    let headers = [&*served.authorization(), "content-type: application/json"];
+    let body = br#"{"scopes":["read","publish"],"owner":"stranger"}"#;
+    let made = served.ask("POST", "/v1/tokens", &headers, body).json();
+    let stranger = made["token"].as_str().expect("a token");
+    let stranger = format!("authorization: Bearer {stranger}");
+    for part in ["", "/download", "/ui", "/logo"] {
+        let path = format!("{PACKAGES}/{id}{part}");
+        let anonymous = served.ask("GET", &path, &[], b"");
+        assert_eq!(anonymous.status, 401, "{path}");
+        let other = served.ask("GET", &path, &[&stranger], b"");
+        assert_eq!(other.status, 403, "{path}");
+        assert!(!message(&other).is_empty());
+    }
+    let own = served.ask("GET", &format!("{PACKAGES}/{id}/download"), &headers, b"");
+    assert_eq!(
+        (own.status, own.body),
+        (200, archive("a.New", "1.0.0", &[]).into())
+    );
 }

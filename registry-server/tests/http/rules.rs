@@ -340,3 +340,26 @@ fn a_name_that_is_easily_taken_for_another_is_told() {
     );
     assert_eq!(served.get("/v1/packages/org.acme.Wbe").status, 200);
 }
+
+/// A token is good until it expires, also where it was looked up a moment ago.
+#[test]
+fn tokens_expire() {
+    let served = with_a_package();
+    let headers = [&*served.authorization(), "content-type: application/json"];
+    let body = br#"{"scopes":["read"],"expires":"2027-01-15T09:00:00Z"}"#;
+    let made = served.ask("POST", "/v1/tokens", &headers, body);
+    let token = made.json()["token"].as_str().expect("a token").to_owned();
+    let asked = || {
+        let header = format!("authorization: Bearer {token}");
+        served.ask("GET", "/v1/whoami", &[&header], b"").status
+    };
+    assert_eq!(asked(), 200);
+    served
+        .seconds
+        .fetch_add(3599, std::sync::atomic::Ordering::Relaxed);
+    assert_eq!(asked(), 200);
+    served
+        .seconds
+        .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    assert_eq!(asked(), 401);
+}

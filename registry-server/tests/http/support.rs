@@ -1,7 +1,7 @@
 //! Asking a service in few words.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -16,6 +16,8 @@ pub(crate) struct Served {
     pub(crate) registry: Arc<Registry>,
     /// The token for everything.
     pub(crate) token: String,
+    /// The time that it sees, in seconds.
+    pub(crate) seconds: Arc<AtomicI64>,
     runtime: tokio::runtime::Runtime,
     _folder: TempDir,
 }
@@ -77,8 +79,12 @@ impl Served {
             blobs: None,
         };
         let next = AtomicU64::new(1);
+        let seconds = Arc::new(AtomicI64::new(1_800_000_000));
+        let clock = Arc::clone(&seconds);
         let environment = Environment {
-            now: Arc::new(|| jiff::Timestamp::from_second(1_800_000_000).expect("a time")),
+            now: Arc::new(move || {
+                jiff::Timestamp::from_second(clock.load(Ordering::Relaxed)).expect("a time")
+            }),
             random: Arc::new(move |bytes| {
                 for byte in bytes {
                     let number = next.fetch_add(1, Ordering::Relaxed);
@@ -102,6 +108,7 @@ impl Served {
             )),
             registry,
             token,
+            seconds,
             runtime: tokio::runtime::Builder::new_current_thread()
                 .enable_all()
                 .build()

@@ -16,11 +16,12 @@
 //! The file is not mapped into memory: it may be replaced or cut short while it is in use, which
 //! has to be an error and not the end of the process. Reading it in portions costs no more.
 
+mod compiled;
 mod lines;
+mod runs;
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -32,18 +33,11 @@ use pkgres_manifest::{
     ArtifactDigest, ClassName, IndexReader, IndexRecord, Limits, PackageName, RegistryName,
 };
 use pkgres_resolver::CompiledIndex;
-use sha2::{Digest as _, Sha256};
 
-use crate::index_cache::{
-    Digest, Entry as CacheEntry, Hashing, IndexCache, Known, Look, Stamp, content_of,
-};
+use crate::index_cache::{Digest, Entry as CacheEntry, IndexCache, Known, Look, Stamp};
 use crate::registry::{Artifact, Registry, RegistryError};
 use lines::{Line, Lines};
-
-/// Up to this size an index is compiled when it is first seen: that takes less than a tenth of a
-/// second, and no longer than to solve with most of its packages. A larger one is compiled when it
-/// is seen again, so that nobody waits long for what is used once.
-const COMPILED_AT_ONCE_BYTES: u64 = 8 << 20;
+use runs::{Run, Runs};
 
 /// The index records of a file.
 #[derive(Debug)]
@@ -64,63 +58,6 @@ pub struct IndexFileRegistry {
     /// Looked up when the registry is opened, or when it is first asked if the content is known:
     /// then nothing can be wrong with it.
     compiled: OnceCell<Option<Arc<CompiledIndex>>>,
-}
-
-/// Where the lines of each package stand.
-#[derive(Debug, Default)]
-struct Runs {
-    /// In the order of the file.
-    runs: Vec<Run>,
-    /// The position of each package's last run.
-    last: HashMap<PackageName, usize>,
-}
-
-/// Consecutive lines about one package.
-#[derive(Debug, Clone, Copy)]
-struct Run {
-    start: u64,
-    end: u64,
-    first_line: usize,
-    /// The position of the run before this one that is about the same package.
-    previous: Option<usize>,
-}
-
-impl Runs {
-    /// Begins a run.
-    fn begin(&mut self, package: PackageName, start: u64, first_line: usize) {
-        let at = self.runs.len();
-        let previous = match self.last.entry(package) {
-            Entry::Occupied(mut last) => Some(last.insert(at)),
-            Entry::Vacant(last) => {
-                last.insert(at);
-                None
-            }
-        };
-        self.runs.push(Run {
-            start,
-            end: start,
-            first_line,
-            previous,
-        });
-    }
-
-    /// Lets the run that was begun last go on up to a place in the file.
-    fn extend(&mut self, end: u64) {
-        if let Some(run) = self.runs.last_mut() {
-            run.end = end;
-        }
-    }
-
-    /// The runs about a package in the order of the file; `None` if it is not there.
-    fn of(&self, package: &str) -> Option<Vec<Run>> {
-        let last = *self.last.get(package)?;
-        let mut runs: Vec<Run> = std::iter::successors(Some(self.runs[last]), |run| {
-            run.previous.map(|at| self.runs[at])
-        })
-        .collect();
-        runs.reverse();
-        Some(runs)
-    }
 }
 
 impl IndexFileRegistry {
@@ -195,91 +132,6 @@ impl IndexFileRegistry {
         })
     }
 
-    /// The compiled index from the cache; or it is compiled now, if that is worth while.
-    fn find_compiled(&self, entry: &CacheEntry, stamp: Option<Stamp>) -> Option<CompiledIndex> {
-        let known = stamp.filter(|stamp| stamp.look == self.look);
-        let write_stamp = |known| {
-            entry.write_stamp(&Stamp {
-                look: self.look,
-                known,
-            })
-        };
-        let content = match known.map(|stamp| stamp.known) {
-            Some(Known::Unfit) => return None,
-            Some(Known::Content(content)) => {
-                if let Some(index) = entry.load(&content) {
-                    return Some(index);
-                }
-                content
-            }
-            Some(Known::Seen) => content_of(&self.file).ok()?,
-            None => {
-                // Where nothing can be written, nothing is done in vain.
-                if !write_stamp(Known::Seen) || self.look.length > COMPILED_AT_ONCE_BYTES {
-                    return None;
-                }
-                content_of(&self.file).ok()?
-            }
-        };
-        let index = entry.load(&content).or_else(|| {
-            let index = self.compile(&content)?;
-            entry.store(&content, &index);
-            Some(index)
-        });
-        if let Some(stamp) = stamp
-            && let Known::Content(before) = stamp.known
-            && before != content
-        {
-            entry.forget(&before);
-        }
-        if entry.is_settled(&self.look) {
-            write_stamp(match index {
-                Some(_) => Known::Content(content),
-                None => Known::Unfit,
-            });
-        }
-        index
-    }
-
-    /// Reads all lines and compiles them. Nothing comes of it if one of them is at fault, or the
-    /// file no longer has this content.
-    fn compile(&self, content: &[u8; 32]) -> Option<CompiledIndex> {
-        (&self.file).seek(SeekFrom::Start(0)).ok()?;
-        let mut input = Hashing {
-            input: &self.file,
-            hasher: Sha256::new(),
-        };
-        let mut lines = Lines::new(&mut input, self.limits.index_line_bytes);
-        let mut reader = self.reader.borrow_mut();
-        let mut records: Vec<IndexRecord> = Vec::new();
-        while let Some(line) = lines.next().ok()? {
-            let Line::Whole { content, .. } = line else {
-                return None;
-            };
-            if content.is_empty() {
-                continue;
-            }
-            let text = std::str::from_utf8(content).ok()?;
-            // Nobody will see where.
-            let nowhere = |span| self.location(1, "", span);
-            records.push(reader.read_line(text, &nowhere).ok()?);
-        }
-        if <[u8; 32]>::from(input.hasher.finalize()) != *content {
-            return None;
-        }
-        // As when a single package is read: the first of equal lines counts.
-        records.sort_by(|one, two| (&one.name, &one.version).cmp(&(&two.name, &two.version)));
-        let is_same = |one: &IndexRecord, two: &IndexRecord| {
-            one.name == two.name && one.version == two.version
-        };
-        let differs = |pair: &[IndexRecord]| is_same(&pair[0], &pair[1]) && pair[0] != pair[1];
-        if records.windows(2).any(differs) {
-            return None;
-        }
-        records.dedup_by(|next, kept| is_same(next, kept));
-        Some(CompiledIndex::compile(&records))
-    }
-
     /// Where the lines of each package stand.
     fn runs(&self) -> Result<&Runs, RegistryError> {
         if let Some(runs) = self.runs.get() {
@@ -328,9 +180,9 @@ impl IndexFileRegistry {
             let name = IndexRecord::package_of_line(content);
             let name = name.as_deref();
             if name.is_none() || name != current.as_ref().map(PackageName::as_str) {
-                let known = name.and_then(|name| found.last.get_key_value(name));
+                let known = name.and_then(|name| found.name(name));
                 let package = match known {
-                    Some((known, _)) => known.clone(),
+                    Some(known) => known.clone(),
                     None => match name.map(PackageName::parse) {
                         Some(Ok(package)) => package,
                         // Reading the line says what is wrong with it.
@@ -522,15 +374,9 @@ impl Registry for IndexFileRegistry {
         }
         let runs = self.runs()?;
         let finder = memmem::Finder::new(class.as_str());
-        // In the order of the file, so that of several faults always the same one is told.
-        let mut packages: Vec<(usize, &PackageName)> = runs
-            .last
-            .iter()
-            .map(|(package, last)| (*last, package))
-            .collect();
-        packages.sort_unstable();
         let mut found = Vec::new();
-        for (_, package) in packages {
+        // Of several faults always the same one is told.
+        for package in runs.packages() {
             let runs = runs.of(package.as_str()).unwrap_or_default();
             let mut may_define = false;
             for run in runs {
@@ -555,7 +401,7 @@ impl Registry for IndexFileRegistry {
         let Ok(runs) = self.runs() else {
             return Vec::new();
         };
-        let records = runs.last.keys().filter_map(|package| {
+        let records = runs.packages().into_iter().filter_map(|package| {
             // What is wrong with a line is not what is asked for here.
             self.records_of(package.as_str()).ok().flatten()
         });

@@ -5,6 +5,8 @@ use std::fs::OpenOptions;
 use std::net::TcpListener;
 use std::process::{Command, Stdio};
 
+use pkgres_tests::skip;
+
 fn pkgres(arguments: &[&str]) -> Command {
     let mut command = Command::new(trycmd::cargo::cargo_bin!("pkgres"));
     command
@@ -51,6 +53,13 @@ fn a_reader_that_goes_away_is_no_error() {
 fn an_interrupted_run_ends_as_shells_expect_and_writes_nothing() {
     use std::os::unix::process::ExitStatusExt as _;
 
+    // What shells start in the background does not heed interrupts, and neither does what it starts.
+    let heeding = ["env", "--default-signal=INT"];
+    let can_heed = Command::new(heeding[0]).args([heeding[1], "true"]).status();
+    if !can_heed.is_ok_and(|status| status.success()) {
+        skip::without_service("`env --default-signal` is not known");
+        return;
+    }
     let folder = tempfile::tempdir().expect("a temporary folder");
     let manifest = folder.path().join("manifest.yaml");
     let text = "Format: 1.4\nType: Library\nFullName: a.B\nRequire:\n  c.D: 1\n";
@@ -59,8 +68,13 @@ fn an_interrupted_run_ends_as_shells_expect_and_writes_nothing() {
     // A registry that never answers.
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
-    let mut child = pkgres(&["lock", "--registry", &format!("acme=http://{address}/")])
+    let mut child = Command::new(heeding[0])
+        .arg(heeding[1])
+        .arg(trycmd::cargo::cargo_bin!("pkgres"))
+        .args(["lock", "--registry", &format!("acme=http://{address}/")])
         .arg(&manifest)
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
         .env("PKGRES_CACHE", folder.path().join("cache"))
         .env("PKGRES_STATE", folder.path().join("state"))
         .spawn()

@@ -496,13 +496,11 @@ impl Universe {
 
     /// The version of one release, without those of others being read for it.
     pub(crate) fn read_version(&self, release: ReleaseId) -> Version {
-        match self.about(release.package).versions.get() {
-            Some(versions) => versions[release.index as usize].clone(),
-            None => {
-                let (index, number) = self.locate(release);
-                index.version(number)
-            }
+        if let Some(versions) = self.about(release.package).versions.get() {
+            return versions[release.index as usize].clone();
         }
+        let (index, number) = self.locate(release);
+        index.version(number)
     }
 
     pub(crate) fn is_yanked(&self, release: ReleaseId) -> bool {

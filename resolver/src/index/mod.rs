@@ -52,7 +52,7 @@ pub(crate) type EdgeNumbers = [u32; 3];
 ///
 /// let line = r#"{"name":"org.acme.Db","version":"1.2.0"}"#;
 /// let record = IndexRecord::parse_line(line, &Default::default())?;
-/// let index = CompiledIndex::compile(vec![record]);
+/// let index = CompiledIndex::compile([&record]);
 /// assert_eq!(index.release_count(), 1);
 /// # Ok::<(), pkgres_manifest::diagnostic::Diagnostic>(())
 /// ```

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pkgres_files::{Follow, read_file};
+use pkgres_files::{Follow, read_file, read_file_below};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{LOCK_FILE, Lockfile, MANIFEST_FILE, Package, PackageManifest, ReadOptions};
 use pkgres_resolver::Locked;
@@ -60,7 +60,7 @@ impl Project {
         let mut unreadable = Vec::new();
         let class_limit = options.limits.class_file_bytes;
         let package = Package::assemble(manifest, options, |path| {
-            read_file(&folder.join(path.as_str()), class_limit, Follow::Nothing)
+            read_file_below(&folder, Path::new(path.as_str()), class_limit)
                 .inspect_err(|error| {
                     if !error.is_not_found() {
                         unreadable.push(error.to_diagnostic());

@@ -24,6 +24,26 @@ pub fn read_file(path: &Path, limit: u64, follow: Follow) -> Result<Vec<u8>, Fil
     read_rest(file, path, length, limit)
 }
 
+/// Reads a plain file of at most `limit` bytes in a folder whose content is foreign: neither the file
+/// nor a folder on the way to it may be a link, which could lead anywhere.
+///
+/// `below` is relative to the folder and does not lead out of it.
+pub fn read_file_below(folder: &Path, below: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
+    let path = folder.join(below);
+    let between = below.ancestors().skip(1);
+    for part in between.filter(|part| !part.as_os_str().is_empty()) {
+        let part = folder.join(part);
+        if std::fs::symlink_metadata(&part).is_ok_and(|metadata| metadata.is_symlink()) {
+            return Err(is_link(&part));
+        }
+    }
+    read_file(&path, limit, Follow::Nothing)
+}
+
+fn is_link(path: &Path) -> FileError {
+    FileError::refused(path, "this is a link, and links are not followed here")
+}
+
 /// Opens a plain file of at most `limit` bytes; says how many it has.
 pub(crate) fn open_plain(
     path: &Path,
@@ -31,11 +51,11 @@ pub(crate) fn open_plain(
     follow: Follow,
 ) -> Result<(File, u64), FileError> {
     let file = open(path, follow).map_err(|error| {
-        let is_link = follow == Follow::Nothing
+        let leads_on = follow == Follow::Nothing
             && std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
-        if is_link {
+        if leads_on {
             // The system would speak of too many levels of links where there is one.
-            FileError::refused(path, "this is a link, and links are not followed here")
+            is_link(path)
         } else {
             FileError::system("cannot read", path)(error)
         }

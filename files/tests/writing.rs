@@ -7,8 +7,8 @@ use std::path::Path;
 
 use pkgres_files::simulated::{Fault, SimulatedFileSystem};
 use pkgres_files::{
-    Access, FileSystem, Follow, NewTreeFile, RealFileSystem, read_file, write_cache_pieces,
-    write_file, write_tree,
+    Access, FileSystem, Follow, NewTreeFile, RealFileSystem, read_file, read_file_below,
+    write_cache_pieces, write_file, write_tree,
 };
 use pkgres_manifest::PackagePath;
 
@@ -154,6 +154,31 @@ fn links_folders_and_pipes_are_left_alone() {
     );
     assert!(read_file(Path::new("/dev/zero"), 100, Follow::Links).is_err());
     assert!(read_file(folder.path(), 100, Follow::Links).is_err());
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_on_the_way_to_a_file_may_be_a_link() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (package, outside) = (folder.path().join("package"), folder.path().join("outside"));
+    std::fs::create_dir_all(package.join("plain/deep")).expect("created");
+    std::fs::create_dir(&outside).expect("created");
+    std::fs::write(package.join("plain/deep/file"), OLD).expect("written");
+    std::fs::write(outside.join("file"), NEW).expect("written");
+    std::os::unix::fs::symlink(&outside, package.join("plain/link")).expect("linked");
+
+    let read = |below: &str| read_file_below(&package, Path::new(below), 100);
+    assert_eq!(read("plain/deep/file").expect("a plain way"), OLD);
+    let error = read("plain/link/file").expect_err("a link on the way");
+    assert!(error.to_string().contains("plain/link"), "{error}");
+    assert!(read("plain/link").is_err());
+    assert!(read("plain/none").expect_err("absent").is_not_found());
+
+    // The folder itself is the user's: it may be behind a link.
+    let behind = folder.path().join("behind");
+    std::os::unix::fs::symlink(&package, &behind).expect("linked");
+    let read = read_file_below(&behind, Path::new("plain/deep/file"), 100);
+    assert_eq!(read.expect("the folder may be linked"), OLD);
 }
 
 #[test]

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+use pkgres_files::{RealFileSystem, make_folder};
+
 #[expect(clippy::disallowed_methods, reason = "files of a test")]
 fn write(path: &Path, text: &str) {
     std::fs::write(path, text).expect("a temporary folder can be written");
@@ -41,4 +43,34 @@ fn only_the_manifest_and_class_files_of_a_root_are_looked_at() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("everything"), "{said}");
+}
+
+/// A project may come from elsewhere: neither a class file nor a folder on the way to it leads out.
+#[test]
+#[cfg(unix)]
+fn class_files_of_a_root_are_not_looked_for_behind_links() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (root, outside) = (folder.path().join("root"), folder.path().join("outside"));
+    for folder in [&root, &outside] {
+        make_folder(&RealFileSystem, folder).expect("a temporary folder can be written");
+    }
+    write(
+        &root.join("manifest.yaml"),
+        "Format: 1.4\nType: Library\nFullName: org.example.Root\nVersion: 1.0.0\n\
+         Classes: {org.example.Root: Root.yaml}\n",
+    );
+    write(&root.join("index.ndjson"), "");
+    write(&outside.join("Root.yaml"), "Name: Root\nExtends: secret\n");
+    std::os::unix::fs::symlink(&outside, root.join("Classes")).expect("a link can be made");
+    let tree = [
+        "tree",
+        "--no-core-library",
+        "--registry",
+        "index:index.ndjson",
+    ];
+    let output = pkgres(&root, &tree);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("Classes: this is a link"), "{said}");
+    assert!(!said.contains("secret"), "{said}");
 }

@@ -52,14 +52,14 @@ pub(super) fn read(address: &str) -> Result<(Config, MakeRustlsConnect)> {
     let mut config: Config = rest
         .parse()
         .map_err(|error: postgres::Error| DatabaseError::Address(super::postgres::told(&error)))?;
+    let provider = Arc::new(ring::default_provider());
     let verifier = match asked {
         Some(asked) => {
             config.ssl_mode(asked.mode);
-            verifier(&asked)?
+            verifier(&asked, &provider)?
         }
-        None => Arc::new(Unchecked::default()),
+        None => anybody(&provider),
     };
-    let provider = Arc::new(ring::default_provider());
     let tls = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(|error| DatabaseError::Failed(error.to_string()))?
@@ -132,14 +132,21 @@ fn split(address: &str) -> Result<(String, Option<Asked>)> {
     Ok((rest, Some(asked)))
 }
 
-fn verifier(asked: &Asked) -> Result<Arc<dyn ServerCertVerifier>> {
+fn anybody(provider: &Arc<CryptoProvider>) -> Arc<dyn ServerCertVerifier> {
+    Arc::new(Lenient {
+        whole: None,
+        provider: Arc::clone(provider),
+    })
+}
+
+fn verifier(asked: &Asked, provider: &Arc<CryptoProvider>) -> Result<Arc<dyn ServerCertVerifier>> {
     let wrong = |reason: String| DatabaseError::Address(reason);
     if asked.trust == Trust::Anybody {
-        return Ok(Arc::new(Unchecked::default()));
+        return Ok(anybody(provider));
     }
-    let provider = Arc::new(ring::default_provider());
+    let provider = Arc::clone(provider);
     let whole: Arc<dyn ServerCertVerifier> = match &asked.authorities {
-        None => Arc::new(SystemVerifier::new(provider).map_err(|error| {
+        None => Arc::new(SystemVerifier::new(Arc::clone(&provider)).map_err(|error| {
             wrong(format!(
                 "the authorities of the system cannot be read: {error}"
             ))
@@ -157,69 +164,30 @@ fn verifier(asked: &Asked) -> Result<Arc<dyn ServerCertVerifier>> {
                 let certificate = certificate.map_err(|error| unusable(&error))?;
                 roots.add(certificate).map_err(|error| unusable(&error))?;
             }
-            WebPkiServerVerifier::builder_with_provider(roots.into(), provider)
+            WebPkiServerVerifier::builder_with_provider(roots.into(), Arc::clone(&provider))
                 .build()
                 .map_err(|error| unusable(&error))?
         }
     };
     Ok(match asked.trust {
         Trust::Host => whole,
-        _ => Arc::new(AnyHost(whole)),
+        _ => Arc::new(Lenient {
+            whole: Some(whole),
+            provider,
+        }),
     })
 }
 
-/// Takes any certificate, but only from whoever has its key.
+/// Looks at as much of a certificate as is asked for, and always at whether whoever shows it has its
+/// key.
 #[derive(Debug)]
-struct Unchecked(CryptoProvider);
-
-impl Default for Unchecked {
-    fn default() -> Self {
-        Self(ring::default_provider())
-    }
+struct Lenient {
+    /// What looks at everything; nothing if anybody will do.
+    whole: Option<Arc<dyn ServerCertVerifier>>,
+    provider: Arc<CryptoProvider>,
 }
 
-impl ServerCertVerifier for Unchecked {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> std::result::Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        rustls::crypto::verify_tls12_signature(message, certificate, signed, algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        rustls::crypto::verify_tls13_signature(message, certificate, signed, algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
-    }
-}
-
-/// Takes what another verifier takes, for any host.
-#[derive(Debug)]
-struct AnyHost(Arc<dyn ServerCertVerifier>);
-
-impl ServerCertVerifier for AnyHost {
+impl ServerCertVerifier for Lenient {
     fn verify_server_cert(
         &self,
         certificate: &CertificateDer<'_>,
@@ -228,10 +196,10 @@ impl ServerCertVerifier for AnyHost {
         status: &[u8],
         now: UnixTime,
     ) -> std::result::Result<ServerCertVerified, rustls::Error> {
-        let verified = self
-            .0
-            .verify_server_cert(certificate, between, host, status, now);
-        match verified {
+        let Some(whole) = &self.whole else {
+            return Ok(ServerCertVerified::assertion());
+        };
+        match whole.verify_server_cert(certificate, between, host, status, now) {
             // The name is looked at last, so that everything else is as it should be.
             Err(rustls::Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
@@ -246,7 +214,8 @@ impl ServerCertVerifier for AnyHost {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
-        self.0.verify_tls12_signature(message, certificate, signed)
+        let algorithms = &self.provider.signature_verification_algorithms;
+        rustls::crypto::verify_tls12_signature(message, certificate, signed, algorithms)
     }
 
     fn verify_tls13_signature(
@@ -255,11 +224,13 @@ impl ServerCertVerifier for AnyHost {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
-        self.0.verify_tls13_signature(message, certificate, signed)
+        let algorithms = &self.provider.signature_verification_algorithms;
+        rustls::crypto::verify_tls13_signature(message, certificate, signed, algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.supported_verify_schemes()
+        let algorithms = &self.provider.signature_verification_algorithms;
+        algorithms.supported_schemes()
     }
 }
 

@@ -154,12 +154,19 @@ pub(crate) fn package_name(text: &str) -> Result<PackageName> {
 /// A package that was named is not there.
 pub(crate) fn not_part_of(name: &PackageName, resolution: &Resolution) -> Failure {
     let message = format!("`{name}` is not part of the resolution");
-    let finding = Diagnostic::error(Code::Usage, message);
     let known = resolution.packages().iter();
-    let known = known.map(|package| package.name.as_str());
+    unknown(name, message, known.map(|package| package.name.as_str()))
+}
+
+/// A package is not where it was looked for, which has others.
+pub(crate) fn unknown<'known>(
+    name: &PackageName,
+    message: String,
+    known: impl Iterator<Item = &'known str>,
+) -> Failure {
     let hint = match most_similar(name.as_str(), known) {
         Some(similar) => format!("did you mean `{similar}`?"),
         None => "`pkgres tree` shows what there is".to_owned(),
     };
-    finding.hint(hint).into()
+    Diagnostic::error(Code::Usage, message).hint(hint).into()
 }

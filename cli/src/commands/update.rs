@@ -2,16 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{LockDiff, Lockfile, PackageName, Version, most_similar};
+use pkgres_manifest::{LockDiff, Lockfile, PackageName, Version};
 use pkgres_resolver::{Locked, ReasonKind, Resolution, Target, Update, UpdateReport};
 use serde_json::{Value, json};
 
 use crate::args::UpdateArgs;
 use crate::commands::lock::{Written, write_lock};
 use crate::commands::modes::{lock_missing, refuse_modes};
-use crate::commands::package_name;
 use crate::commands::solve::{Problem, Solved};
+use crate::commands::{package_name, unknown};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
@@ -87,13 +86,8 @@ fn targets(args: &UpdateArgs, lock: &Lockfile) -> Result<BTreeMap<PackageName, T
 
 fn not_locked(name: &PackageName, lock: &Lockfile) -> Failure {
     let message = format!("the lockfile does not hold `{name}`");
-    let finding = Diagnostic::error(Code::Usage, message);
     let known = lock.packages.keys().map(|(known, _)| known.as_str());
-    let hint = match most_similar(name.as_str(), known) {
-        Some(similar) => format!("did you mean `{similar}`?"),
-        None => "`pkgres tree` shows what there is".to_owned(),
-    };
-    finding.hint(hint).into()
+    unknown(name, message, known)
 }
 
 fn tell(
@@ -122,7 +116,8 @@ fn tell(
         }));
         return;
     }
-    output.notes(show::changes(diff));
+    let changes = show::changes(diff);
+    output.notes(&changes);
     for moved in &report.moved {
         if named.contains(&moved.package) || moved.because.is_empty() {
             continue;
@@ -149,7 +144,7 @@ fn tell(
         }
     }
     output.notes(show::notes(resolution));
-    output.note(&written.summary(resolution.len(), show::changes(diff).len()));
+    output.note(&written.summary(resolution.len(), changes.len()));
 }
 
 fn moved_json(report: &UpdateReport) -> Vec<Value> {

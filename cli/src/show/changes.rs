@@ -1,6 +1,6 @@
 //! What two lockfiles differ in.
 
-use pkgres_manifest::{ArtifactDigest, LockDiff, Spec, Version};
+use pkgres_manifest::{ArtifactDigest, LockDiff, PackageName, Spec, Version};
 use serde_json::{Value, json};
 
 /// How many digits are shown of a digest.
@@ -11,12 +11,7 @@ pub(crate) fn changes(diff: &LockDiff) -> Vec<String> {
     let mut lines: Vec<(String, String)> = Vec::new();
     for change in &diff.packages {
         let package = &change.package;
-        let (before, after) = (listed(&change.before), listed(&change.after));
-        let line = match (change.before.is_empty(), change.after.is_empty()) {
-            (true, _) => format!("  + {package} {after}"),
-            (_, true) => format!("  - {package} {before}"),
-            _ => format!("  ~ {package} {before} -> {after}"),
-        };
+        let line = versions_line(package, &change.before, &change.after);
         lines.push((package.to_string(), line));
     }
     for change in &diff.artifacts {
@@ -199,13 +194,27 @@ fn normal(spec: &Spec) -> String {
     spec.normal_form()
 }
 
+/// The line of a package whose versions differ.
+pub(super) fn versions_line(
+    package: &PackageName,
+    before: &[Version],
+    after: &[Version],
+) -> String {
+    let (old, new) = (listed(before), listed(after));
+    match (before.is_empty(), after.is_empty()) {
+        (true, _) => format!("  + {package} {new}"),
+        (_, true) => format!("  - {package} {old}"),
+        _ => format!("  ~ {package} {old} -> {new}"),
+    }
+}
+
 fn listed(versions: &[Version]) -> String {
     let texts: Vec<String> = versions.iter().map(ToString::to_string).collect();
     texts.join(", ")
 }
 
 /// The beginning of a digest, which is enough to tell it from another one by eye.
-fn shortened(digest: Option<&ArtifactDigest>) -> String {
+pub(super) fn shortened(digest: Option<&ArtifactDigest>) -> String {
     let Some(digest) = digest else {
         return "none".to_owned();
     };

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use pkgres_manifest::{ArtifactDigest, Lockfile, PackageName, Version};
+use pkgres_manifest::{Lockfile, PackageName, Version};
 use pkgres_resolver::{ArtifactChange, Locked, Resolution};
 use serde_json::json;
 
-/// How many digits are shown of a digest.
-const DIGEST_DIGITS: usize = 12;
+use super::changes::{shortened, versions_line};
 
 /// The ways in which a resolution, of which `new` was made, differs from what was locked, by package.
 pub(crate) fn lock_changes(
@@ -73,33 +72,18 @@ impl std::fmt::Display for LockChange {
                 package,
                 before,
                 after,
-            } => {
-                let list = |versions: &[Version]| {
-                    let texts: Vec<String> = versions.iter().map(ToString::to_string).collect();
-                    texts.join(", ")
-                };
-                match (before.is_empty(), after.is_empty()) {
-                    (true, _) => write!(formatter, "  + {package} {}", list(after)),
-                    (_, true) => write!(formatter, "  - {package} {}", list(before)),
-                    _ => write!(
-                        formatter,
-                        "  ~ {package} {} -> {}",
-                        list(before),
-                        list(after)
-                    ),
-                }
-            }
+            } => formatter.write_str(&versions_line(package, before, after)),
             Self::Artifact(change) => {
                 write!(formatter, "  ~ {} {}", change.name, change.version)?;
                 if change.digest_differs() {
-                    let before: Vec<String> = change.locked.digests.iter().map(shortened).collect();
-                    let before = if before.is_empty() {
-                        "none".to_owned()
-                    } else {
-                        before.join(" or ")
+                    let digests = change.locked.digests.iter();
+                    let before: Vec<String> =
+                        digests.map(|digest| shortened(Some(digest))).collect();
+                    let before = match before.as_slice() {
+                        [] => shortened(None),
+                        some => some.join(" or "),
                     };
-                    let after = change.digest.as_ref().map(shortened);
-                    let after = after.as_deref().unwrap_or("none");
+                    let after = shortened(change.digest.as_ref());
                     write!(formatter, " digest {before} -> {after}")?;
                 }
                 match &change.locked.source {
@@ -111,13 +95,6 @@ impl std::fmt::Display for LockChange {
             }
         }
     }
-}
-
-/// The beginning of a digest, which is enough to tell it from another one by eye.
-fn shortened(digest: &ArtifactDigest) -> String {
-    let text = digest.to_string();
-    let kind = text.find(':').map_or(0, |colon| colon + 1);
-    format!("{}\u{2026}", &text[..kind + DIGEST_DIGITS])
 }
 
 fn version_changes(old: &Locked, new: &Lockfile) -> Vec<LockChange> {

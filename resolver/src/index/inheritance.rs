@@ -267,7 +267,7 @@ impl Inheritance {
         let mut requirements = ListsBuilder::new();
         let mut known: FxHashMap<Box<[u32]>, u32> = FxHashMap::default();
         let mut targets: Vec<u32> = Vec::new();
-        let mut before: Option<(Vec<u32>, u32)> = None;
+        let (mut before, mut set_before): (Vec<u32>, Option<u32>) = (Vec::new(), None);
         for name in 0..index.name_count() {
             for release in index.releases(name) {
                 let required = index.edges(release).map(|edge| index.edge_target(edge));
@@ -275,10 +275,8 @@ impl Inheritance {
                 targets.extend(required.filter(|target| *target != name));
                 targets.sort_unstable();
                 // Most releases require what the one before does.
-                if let Some((before, set)) = &before
-                    && *before == targets
-                {
-                    self.required.push(*set);
+                if let Some(set) = set_before.filter(|_| before == targets) {
+                    self.required.push(set);
                     continue;
                 }
                 let next = to_u32(known.len());
@@ -289,9 +287,8 @@ impl Inheritance {
                     requirements.end();
                 }
                 self.required.push(set);
-                let (mut spare, _) = before.take().unwrap_or_default();
-                std::mem::swap(&mut spare, &mut targets);
-                before = Some((spare, set));
+                std::mem::swap(&mut before, &mut targets);
+                set_before = Some(set);
             }
         }
         self.requirements = requirements.finish();

@@ -44,8 +44,9 @@ impl HttpRegistry {
     }
 
     /// Downloads artifacts into the cache, some at once. One that cannot be had does not keep the
-    /// others from it; the error is that of the smallest digest, whichever came first. Without a cache there is nowhere to keep
-    /// them, and what may not be asked for is told to those who need it.
+    /// others from it; the error is that of the smallest digest, whichever came first. Without a
+    /// cache there is nowhere to keep them, and what may not be asked for is told to those who need
+    /// it.
     pub(super) fn fetch_artifacts(&self, digests: &[ArtifactDigest]) -> Result<(), RegistryError> {
         let options = &self.transport.options;
         let Some(folder) = options.cache_folder.as_deref() else {

@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pkgres_files::{Follow, read_file, read_file_below};
+use pkgres_files::{FileError, Follow, read_file, read_file_below};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{LOCK_FILE, Lockfile, MANIFEST_FILE, Package, PackageManifest, ReadOptions};
+use pkgres_manifest::{
+    LOCK_FILE, Lockfile, MANIFEST_FILE, Package, PackageManifest, PackagePath, ReadOptions,
+};
 use pkgres_resolver::Locked;
 
 use crate::commands::lock_missing_in_mode;
@@ -20,9 +22,17 @@ pub(crate) struct Project {
     pub(crate) package: Arc<Package>,
 }
 
-impl Project {
-    /// Reads the root that a path names: a manifest, or the folder of one.
-    pub(crate) fn open(path: &Path, options: &ReadOptions) -> Result<Self> {
+/// A root of which the manifest was found, and not yet understood.
+pub(crate) struct Found {
+    pub(crate) folder: PathBuf,
+    manifest: PathBuf,
+    /// What is in the manifest.
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Found {
+    /// Finds the root that a path names: a manifest, or the folder of one.
+    pub(crate) fn at(path: &Path, options: &ReadOptions) -> Result<Self> {
         let (folder, manifest) = if path.is_dir() {
             (path.to_owned(), path.join(MANIFEST_FILE))
         } else {
@@ -39,44 +49,75 @@ impl Project {
             }
             Failure::from(finding)
         })?;
-        Self::assemble(folder, manifest, &bytes, options)
+        Ok(Self {
+            folder,
+            manifest,
+            bytes,
+        })
     }
 
-    /// The same root with another manifest, which need not be on the disk.
-    pub(crate) fn with_manifest(&self, text: &str, options: &ReadOptions) -> Result<Self> {
-        let (folder, manifest) = (self.folder.clone(), self.manifest.clone());
-        Self::assemble(folder, manifest, text.as_bytes(), options)
-    }
-
-    fn assemble(
-        folder: PathBuf,
-        path: PathBuf,
-        bytes: &[u8],
+    /// The bytes of a file of the package.
+    pub(crate) fn file(
+        &self,
+        path: &PackagePath,
         options: &ReadOptions,
-    ) -> Result<Self> {
-        let (manifest, _) =
-            PackageManifest::read(&path.to_string_lossy(), bytes, options).into_result()?;
+    ) -> std::result::Result<Vec<u8>, FileError> {
+        let limit = options.limits.class_file_bytes;
+        read_file_below(&self.folder, Path::new(path.as_str()), limit)
+    }
+
+    /// Reads the package; `see` is shown each file that it has beside the manifest.
+    pub(crate) fn read(
+        self,
+        options: &ReadOptions,
+        mut see: impl FnMut(&PackagePath, &[u8]),
+    ) -> Result<Project> {
+        let name = self.manifest.to_string_lossy();
+        let (manifest, _) = PackageManifest::read(&name, &self.bytes, options).into_result()?;
         // What else lies in the folder is of no interest here, and there can be much of it.
         let mut unreadable = Vec::new();
-        let class_limit = options.limits.class_file_bytes;
         let package = Package::assemble(manifest, options, |path| {
-            read_file_below(&folder, Path::new(path.as_str()), class_limit)
-                .inspect_err(|error| {
-                    if !error.is_not_found() {
-                        unreadable.push(error.to_diagnostic());
-                    }
-                })
-                .ok()
+            match self.file(path, options) {
+                Ok(bytes) => {
+                    see(path, &bytes);
+                    return Some(bytes);
+                }
+                Err(error) if error.is_not_found() => {}
+                Err(error) => unreadable.push(error.to_diagnostic()),
+            }
+            None
         });
         if !unreadable.is_empty() {
             return Err(unreadable.into());
         }
         let (package, _) = package.into_result()?;
-        Ok(Self {
-            folder,
-            manifest: path,
+        Ok(Project {
+            folder: self.folder,
+            manifest: self.manifest,
             package: Arc::new(package),
         })
+    }
+
+    /// Where the lockfile is, or would be.
+    pub(crate) fn lock_path(&self) -> PathBuf {
+        self.folder.join(LOCK_FILE)
+    }
+}
+
+impl Project {
+    /// Reads the root that a path names: a manifest, or the folder of one.
+    pub(crate) fn open(path: &Path, options: &ReadOptions) -> Result<Self> {
+        Found::at(path, options)?.read(options, |_, _| {})
+    }
+
+    /// The same root with another manifest, which need not be on the disk.
+    pub(crate) fn with_manifest(&self, text: &str, options: &ReadOptions) -> Result<Self> {
+        let found = Found {
+            folder: self.folder.clone(),
+            manifest: self.manifest.clone(),
+            bytes: text.as_bytes().to_vec(),
+        };
+        found.read(options, |_, _| {})
     }
 
     /// Where the lockfile is, or would be.

@@ -60,7 +60,7 @@ mod set;
 
 pub use bill::{Maker, cyclonedx, spdx};
 pub use check_lock::check_lock;
-pub use checked_locks::{CheckedLocks, LockQuestion};
+pub use checked_locks::{CheckedLocks, LockCase, LockContent, LockQuestion, RootFile};
 pub use class_graph::{ClassNode, class_graph};
 pub use directory::{DirectoryRegistry, FolderFile, PackageFolder};
 pub use drive::{Answer, advance, drive};

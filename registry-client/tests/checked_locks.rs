@@ -8,12 +8,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use pkgres_manifest::{IndexRecord, Limits, Lockfile, PackageName, RegistryName, Spec};
-use pkgres_registry_client::{
-    CheckedLocks, IndexCache, IndexFileRegistry, LockQuestion, MemoryRegistry, Namespace, Registry,
-    RegistrySet, check_lock,
+use pkgres_manifest::{
+    IndexRecord, Limits, Lockfile, PackageName, PackagePath, ReadOptions, RegistryName, Spec,
 };
-use pkgres_resolver::{LockCheck, LockReport, Request, Root};
+use pkgres_registry_client::{
+    CheckedLocks, IndexCache, IndexFileRegistry, LockCase, LockContent, MemoryRegistry, Namespace,
+    Registry, RegistrySet, RootFile, check_lock,
+};
+use pkgres_resolver::{LockCheck, LockReport, Request};
 use tempfile::TempDir;
 
 const INDEX: &str = r#"{"name":"b.B","version":"1.0.0"}
@@ -44,9 +46,12 @@ struct Setting {
     folder: TempDir,
     request: Request,
     lock: String,
+    /// The manifest, and the files of classes by their paths.
+    manifest: &'static str,
+    files: Vec<(&'static str, &'static str)>,
     registry: &'static str,
     program: &'static str,
-    limits: Limits,
+    options: ReadOptions,
     bound: bool,
     in_memory: bool,
 }
@@ -69,7 +74,9 @@ impl Setting {
             lock: LOCK.to_owned(),
             registry: "test",
             program: "this",
-            limits: Limits::default(),
+            manifest: "the manifest",
+            files: vec![("Classes/A.yaml", "a class"), ("Classes/B.yaml", "another")],
+            options: ReadOptions::default(),
             bound: false,
             in_memory: false,
         };
@@ -96,7 +103,8 @@ impl Setting {
         let called = RegistryName::parse(self.registry).expect("a name");
         let mut registries: Vec<Box<dyn Registry>> = Vec::new();
         let index = self.index();
-        let opened = IndexFileRegistry::open_cached(called.clone(), &index, &self.limits, &cache);
+        let limits = &self.options.limits;
+        let opened = IndexFileRegistry::open_cached(called.clone(), &index, limits, &cache);
         registries.push(Box::new(opened.expect("the index can be opened")));
         if self.in_memory {
             let other = RegistryName::parse("other").expect("a name");
@@ -115,18 +123,47 @@ impl Setting {
         let checked = CheckedLocks::new(&self.cache(), self.program.to_owned());
         let path = self.folder.path().join("pkgres.lock");
         let bytes = self.lock.as_bytes();
-        let question = checked.question(&path, bytes, &self.request, &registries, &self.limits);
-        let known = question.as_ref().and_then(LockQuestion::known_to_fit);
-        let (lock, _) = Lockfile::read("pkgres.lock", bytes, &self.limits)
+        let question = checked.question(self.case(&path, &registries));
+        let known = (question.as_ref()).and_then(|question| {
+            let find = |path: &PackagePath| {
+                let found = self.files.iter().find(|(name, _)| *name == path.as_str());
+                found.map(|(_, text)| text.as_bytes().to_vec())
+            };
+            question.known_to_fit(find)
+        });
+        let (lock, _) = Lockfile::read("pkgres.lock", bytes, &self.options.limits)
             .into_result()
             .expect("a lockfile");
         let releases = lock.packages.len();
         let report = check_lock(LockCheck::new(self.request.clone(), lock), &registries);
         let report = report.expect("the registry can be read");
         if let Some(question) = question {
-            question.remember(&report, releases, &registries);
+            question.remember(&report, releases, &self.root_files(), &registries);
         }
         (known, report)
+    }
+
+    fn case<'case>(
+        &'case self,
+        path: &'case Path,
+        registries: &'case RegistrySet,
+    ) -> LockCase<'case> {
+        LockCase {
+            path,
+            lock: LockContent::of(self.lock.as_bytes()),
+            manifest: self.manifest.as_bytes(),
+            request: &self.request,
+            registries,
+            options: &self.options,
+        }
+    }
+
+    fn root_files(&self) -> Vec<RootFile> {
+        let files = self.files.iter().map(|(path, text)| {
+            let path = PackagePath::parse(path).expect("a path");
+            RootFile::new(path, text.as_bytes())
+        });
+        files.collect()
     }
 
     /// The file of what was remembered.
@@ -157,24 +194,15 @@ fn whatever_differs_makes_it_another_question() {
         ("the lockfile", |setting| {
             setting.lock = setting.lock.replace("# Format", "# A format");
         }),
-        ("the version of the root", |setting| {
-            setting.request.roots = vec![Root::Package(Box::new(record(
-                r#"{"name":"a.A","version":"1.0.1","require":{"b.B":"1"}}"#,
-            )))];
+        ("the manifest", |setting| {
+            setting.manifest = "another manifest";
         }),
-        ("what the root requires", |setting| {
-            setting.request.roots = vec![Root::Package(Box::new(record(
-                r#"{"name":"a.A","version":"1.0.0","require":{"b.B":"1.0"}}"#,
-            )))];
+        ("a class", |setting| setting.files[1].1 = "changed"),
+        ("a class that is gone", |setting| {
+            setting.files.pop();
         }),
-        ("the classes of the root", |setting| {
-            setting.request.roots = vec![Root::Package(Box::new(record(
-                r#"{"name":"a.A","version":"1.0.0","require":{"b.B":"1"},"classes":{"a.A":{}}}"#,
-            )))];
-        }),
-        ("one root more", |setting| {
-            let other = record(r#"{"name":"c.C","version":"1.0.0"}"#);
-            setting.request.roots.push(Root::Package(Box::new(other)));
+        ("classes that changed places", |setting| {
+            setting.files = vec![("Classes/A.yaml", "another"), ("Classes/B.yaml", "a class")];
         }),
         ("the core library", |setting| {
             setting.request.core = Some(name("b.B"));
@@ -200,7 +228,10 @@ fn whatever_differs_makes_it_another_question() {
             setting.in_memory = true;
         }),
         ("the program", |setting| setting.program = "another"),
-        ("a limit", |setting| setting.limits.lock_bytes -= 1),
+        ("a limit", |setting| setting.options.limits.lock_bytes -= 1),
+        ("the core library of templates", |setting| {
+            setting.options.core = None;
+        }),
     ];
     for (what, change) in changes {
         let mut setting = known();
@@ -265,13 +296,7 @@ fn what_changes_in_the_meantime_is_not_remembered() {
     let checked = CheckedLocks::new(&setting.cache(), "another".to_owned());
     let path = setting.folder.path().join("pkgres.lock");
     let question = checked
-        .question(
-            &path,
-            LOCK.as_bytes(),
-            &setting.request,
-            &registries,
-            &setting.limits,
-        )
+        .question(setting.case(&path, &registries))
         .expect("all that it depends on is known");
     for compiled in fs::read_dir(setting.cache().join("compiled")).expect("a folder") {
         fs::remove_file(compiled.expect("an entry").path()).expect("it can be removed");
@@ -280,6 +305,6 @@ fn what_changes_in_the_meantime_is_not_remembered() {
     setting.write_index(&INDEX.replace("1.1.0", "1.2.0"));
     let names = [name("b.B")];
     let _ = registries.supply(&names);
-    question.remember(&LockReport::default(), 1, &registries);
-    assert_eq!(question.known_to_fit(), None);
+    question.remember(&LockReport::default(), 1, &[], &registries);
+    assert_eq!(question.known_to_fit(|_| None), None);
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use pkgres_files::{RealFileSystem, write_file};
 use pkgres_manifest::{Lockfile, PackageName, ReadOptions, Version};
-use pkgres_registry_client::{LockQuestion, check_lock};
+use pkgres_registry_client::{LockCase, LockContent, LockQuestion, RootFile, check_lock};
 use pkgres_resolver::{LockCheck, LockReport, Locked, Staleness};
 use serde_json::json;
 
@@ -16,7 +16,7 @@ use crate::commands::workspace;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
-use crate::project::{Project, locked_for_update, parse_lock};
+use crate::project::{Found, Project, locked_for_update, parse_lock};
 use crate::registries;
 use crate::settings;
 use crate::show::{self, counted};
@@ -107,18 +107,13 @@ pub(crate) fn lock_one(
     output: &mut Output,
 ) -> Result<Exit> {
     let options = registries::read_options(&args.registry)?;
-    let project = Project::open(manifest, &options)?;
-    let problem = Problem::of_project(&project, &args.registry, &args.policy, &options)?;
+    let found = Found::at(manifest, &options)?;
     if args.check || args.locked {
-        let mode = if args.locked {
-            show::locked_mode()
-        } else {
-            String::new()
-        };
-        check(&project, problem, &mode, &options, output)
-    } else {
-        write(&project, problem, args, agreed, &options, output)
+        return check(args, found, &options, output);
     }
+    let project = found.read(&options, |_, _| {})?;
+    let problem = Problem::of_project(&project, &args.registry, &args.policy, &options)?;
+    write(&project, problem, args, agreed, &options, output)
 }
 
 /// Solves and writes the lockfile, unless it would stay as it is.
@@ -179,46 +174,21 @@ fn write(
 
 /// Checks the lockfile without searching or writing.
 fn check(
-    project: &Project,
-    problem: Problem,
-    mode: &str,
+    args: &LockArgs,
+    found: Found,
     options: &ReadOptions,
     output: &mut Output,
 ) -> Result<Exit> {
-    let path = project.lock_path();
-    let Some(bytes) = project.lock_bytes(options)? else {
-        return Err(lock_missing("beside the manifest"));
-    };
-    let question = problem.checked.as_ref().and_then(|checked| {
-        let Problem {
-            request,
-            registries,
-            ..
-        } = &problem;
-        checked.question(&path, &bytes, request, registries, &options.limits)
-    });
-    let known = question.as_ref().and_then(LockQuestion::known_to_fit);
-    let (report, count) = if let Some(count) = known {
-        (LockReport::default(), count)
-    } else {
-        let lock = parse_lock(&path, &bytes, options).map_err(|mut failure| {
-            // A damaged or unmerged lockfile is one that does not fit.
-            failure.exit = Exit::Failed;
-            failure
-        })?;
-        let count = lock.packages.len();
-        let progress = output.progress("Checking the lockfile");
-        let report = check_lock(LockCheck::new(problem.request, lock), &problem.registries);
-        drop(progress);
-        let findings = problem.registries.take_findings();
-        output.findings(&findings);
-        let report = report?;
-        if let Some(question) = &question
-            && findings.is_empty()
-        {
-            question.remember(&report, count, &problem.registries);
-        }
-        (report, count)
+    let path = found.lock_path();
+    // What is wrong with the project is said before what is wrong with its registries.
+    let problem = Problem::in_folder(&found.folder, &args.registry, &args.policy, options);
+    let question = (problem.as_ref().ok()).and_then(|problem| ask(args, &found, problem, options));
+    let known = question
+        .as_ref()
+        .and_then(|(question, _)| question.known_to_fit(|path| found.file(path, options).ok()));
+    let (report, count) = match known {
+        Some(count) => (LockReport::default(), count),
+        None => look(found, problem, question, options, output)?,
     };
     match output.format {
         Format::Json => output.json(&report_json(&report)),
@@ -226,7 +196,14 @@ fn check(
             let file = path.to_string_lossy();
             output.data(&show::staleness_annotations(&report.stale, &file));
         }
-        _ => tell(&report, count, mode, output),
+        _ => {
+            let mode = if args.locked {
+                show::locked_mode()
+            } else {
+                String::new()
+            };
+            tell(&report, count, &mode, output);
+        }
     }
     Ok(if report.stale.iter().any(Staleness::is_violation) {
         Exit::Integrity
@@ -235,6 +212,64 @@ fn check(
     } else {
         Exit::Failed
     })
+}
+
+/// The question whether the lockfile fits, and what was in the lockfile, as far as that can be said
+/// without going through it.
+fn ask(
+    args: &LockArgs,
+    found: &Found,
+    problem: &Problem,
+    options: &ReadOptions,
+) -> Option<(LockQuestion, LockContent)> {
+    let path = found.lock_path();
+    let lock = LockContent::read(&path, options.limits.lock_bytes).ok()?;
+    let question = registries::checked_locks(&args.registry)?.question(LockCase {
+        path: &path,
+        lock,
+        manifest: &found.bytes,
+        request: &problem.request,
+        registries: &problem.registries,
+        options,
+    });
+    Some((question?, lock))
+}
+
+/// Goes through the lockfile; says what there is to say about it, and how many releases it holds.
+fn look(
+    found: Found,
+    problem: Result<Problem>,
+    question: Option<(LockQuestion, LockContent)>,
+    options: &ReadOptions,
+    output: &mut Output,
+) -> Result<(LockReport, usize)> {
+    let mut files = Vec::new();
+    let project = found.read(options, |path, bytes| {
+        files.push(RootFile::new(path.clone(), bytes));
+    })?;
+    let problem = problem?.with_root(&project);
+    let Some(bytes) = project.lock_bytes(options)? else {
+        return Err(lock_missing("beside the manifest"));
+    };
+    let lock = parse_lock(&project.lock_path(), &bytes, options).map_err(|mut failure| {
+        // A damaged or unmerged lockfile is one that does not fit.
+        failure.exit = Exit::Failed;
+        failure
+    })?;
+    let count = lock.packages.len();
+    let progress = output.progress("Checking the lockfile");
+    let report = check_lock(LockCheck::new(problem.request, lock), &problem.registries);
+    drop(progress);
+    let findings = problem.registries.take_findings();
+    output.findings(&findings);
+    let report = report?;
+    if let Some((question, content)) = question
+        && findings.is_empty()
+        && content == LockContent::of(&bytes)
+    {
+        question.remember(&report, count, &files, &problem.registries);
+    }
+    Ok((report, count))
 }
 
 fn tell(report: &LockReport, count: usize, mode: &str, output: &mut Output) {

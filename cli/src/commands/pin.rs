@@ -183,7 +183,6 @@ pub(crate) fn pin(
     let problem = Problem {
         accept_changed: false,
         root: None,
-        checked: None,
         searched: Vec::new(),
         registries: setting.registries,
         core: setting.core.clone(),

@@ -1,11 +1,12 @@
 //! What the commands share that solve.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{Package, PackageName, ReadOptions};
-use pkgres_registry_client::{Answer, CheckedLocks, RegistrySet, drive};
+use pkgres_registry_client::{Answer, RegistrySet, drive};
 use pkgres_resolver::{
     Conflict, Engine, Locked, Preference, PrereleasePolicy, Request, Resolution, Resolver, Root,
     SolveOptions,
@@ -32,8 +33,6 @@ pub(crate) struct Problem {
     pub(crate) accept_changed: bool,
     /// The root with its files, which a conflict can be about.
     pub(crate) root: Option<Arc<Package>>,
-    /// What is known of earlier checks of lockfiles.
-    pub(crate) checked: Option<CheckedLocks>,
 }
 
 impl Problem {
@@ -44,13 +43,24 @@ impl Problem {
         policy: &PolicyArgs,
         options: &ReadOptions,
     ) -> Result<Self> {
+        let problem = Self::in_folder(&project.folder, registry, policy, options)?;
+        Ok(problem.with_root(project))
+    }
+
+    /// All of the problem of the project in a folder that does not depend on what the project is.
+    pub(crate) fn in_folder(
+        folder: &Path,
+        registry: &RegistryArgs,
+        policy: &PolicyArgs,
+        options: &ReadOptions,
+    ) -> Result<Self> {
         let core = registries::core_library(registry)?;
-        let locations = registries::locations(registry, Some(&project.folder))?;
+        let locations = registries::locations(registry, Some(folder))?;
         Ok(Self {
             registries: registries::open_all(&locations, registry, options)?,
             searched: locations.iter().map(ToString::to_string).collect(),
             request: Request {
-                roots: vec![Root::Package(Box::new(project.package.index_record()))],
+                roots: Vec::new(),
                 core: core.clone(),
                 provided: registries::provided(registry, options)?,
                 locked: Locked::default(),
@@ -60,9 +70,16 @@ impl Problem {
             },
             core,
             accept_changed: false,
-            root: Some(Arc::clone(&project.package)),
-            checked: registries::checked_locks(registry),
+            root: None,
         })
+    }
+
+    /// The problem of this project.
+    pub(crate) fn with_root(mut self, project: &Project) -> Self {
+        let record = project.package.index_record();
+        self.request.roots.push(Root::Package(Box::new(record)));
+        self.root = Some(Arc::clone(&project.package));
+        self
     }
 
     /// Solves; says what there is to say about the registries, and, if there is no resolution,

@@ -21,6 +21,11 @@ use std::process::ExitCode;
 
 use crate::output::Output;
 
+/// Reading registries is many small values on several threads, which the allocators of some systems are
+/// slow at.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let words = match parse::words() {
         Ok(words) => words,

@@ -1,10 +1,11 @@
 //! A resolution as a tree of who requires what.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use pkgres_manifest::{PackageName, ReleaseSource, Version};
 use pkgres_resolver::{BoundRequirement, Demand, Resolution, ResolvedPackage};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The tree below each root. What was shown before is marked `(*)` and not shown again. The core
 /// library, which everything requires, is shown below the roots only, unless there are several
@@ -14,7 +15,7 @@ pub(crate) fn tree(
     core: Option<&PackageName>,
     depth: Option<usize>,
 ) -> String {
-    let packages: HashMap<(&PackageName, &Version), &ResolvedPackage> = resolution
+    let packages: FxHashMap<(&PackageName, &Version), &ResolvedPackage> = resolution
         .packages()
         .iter()
         .map(|package| ((&package.name, &package.version), package))
@@ -26,7 +27,7 @@ pub(crate) fn tree(
     let mut printer = Printer {
         packages,
         hidden: core.filter(|_| !several_cores),
-        shown: HashSet::new(),
+        shown: FxHashSet::default(),
         depth: depth.unwrap_or(usize::MAX),
         text: String::new(),
     };
@@ -38,9 +39,9 @@ pub(crate) fn tree(
 }
 
 struct Printer<'a> {
-    packages: HashMap<(&'a PackageName, &'a Version), &'a ResolvedPackage>,
+    packages: FxHashMap<(&'a PackageName, &'a Version), &'a ResolvedPackage>,
     hidden: Option<&'a PackageName>,
-    shown: HashSet<(&'a PackageName, &'a Version)>,
+    shown: FxHashSet<(&'a PackageName, &'a Version)>,
     depth: usize,
     text: String,
 }

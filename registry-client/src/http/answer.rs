@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use reqwest::header::{self, HeaderMap};
 use reqwest::{Method, Response, StatusCode};
 
@@ -43,7 +44,7 @@ pub(super) trait Reader {
     type Output;
 
     /// Takes the next piece.
-    fn take(&mut self, piece: &[u8]) -> Result<(), Fault>;
+    fn take(&mut self, piece: Bytes) -> Result<(), Fault>;
 
     /// Says what the whole body is worth.
     fn finish(self) -> Result<Self::Output, Fault>;
@@ -107,7 +108,7 @@ pub(super) async fn read_body(response: Response, limit: u64) -> Result<Vec<u8>,
     let room = usize::try_from(announced.min(1 << 20)).unwrap_or_default();
     let mut body = Vec::with_capacity(room);
     each_piece(response, limit, |piece| {
-        body.extend_from_slice(piece);
+        body.extend_from_slice(&piece);
         Ok(())
     })
     .await?;
@@ -118,7 +119,7 @@ pub(super) async fn read_body(response: Response, limit: u64) -> Result<Vec<u8>,
 pub(super) async fn each_piece(
     mut response: Response,
     limit: u64,
-    mut take: impl FnMut(&[u8]) -> Result<(), Fault>,
+    mut take: impl FnMut(Bytes) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     let too_large = || {
         let reason = format!("the answer has more than the limit of {limit} bytes");
@@ -135,7 +136,7 @@ pub(super) async fn each_piece(
                 if length > limit {
                     return Err(too_large());
                 }
-                take(&piece)?;
+                take(piece)?;
             }
             Ok(None) => return Ok(()),
             Err(error) => {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use pkgres_manifest::PackageName;
 use reqwest::Method;
 
@@ -251,7 +252,7 @@ impl<'queue> Arriving<'queue> {
 impl Reader for Arriving<'_> {
     type Output = Answer;
 
-    fn take(&mut self, piece: &[u8]) -> Result<(), Fault> {
+    fn take(&mut self, piece: Bytes) -> Result<(), Fault> {
         self.decoder.push(piece);
         let mut arrived = Vec::new();
         while let Some(frame) = self.decoder.next_frame().map_err(|error| fault(&error))? {

@@ -1,13 +1,10 @@
 //! Reading the answer to a batch request as it arrives.
 
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use pkgres_manifest::PackageName;
 
 use super::frame::Header;
 use super::{Digest, Frame, Malformed, Proof};
-
-/// How much memory is asked for at a time, in bytes. Documents keep what they are parts of.
-const ROOM: usize = 1 << 18;
 
 /// How much of the answer to a batch request is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,14 +65,58 @@ pub enum FrameError {
 #[derive(Debug)]
 pub struct FrameDecoder {
     limits: FrameLimits,
-    /// What was not read yet. Documents are parts of it, without being copied.
-    buffer: BytesMut,
-    /// No line feed lies before this in the buffer.
+    arrived: Arrived,
+    /// No line feed lies before this in what arrived.
     scanned: usize,
     /// The frame whose document is being waited for.
     announced: Option<Announced>,
     frames: u64,
     is_complete: bool,
+}
+
+/// What arrived and was not read yet.
+#[derive(Debug, Default)]
+struct Arrived {
+    /// The part of a frame that the pieces before the last one ended with.
+    begun: BytesMut,
+    /// The rest of the last piece.
+    rest: Bytes,
+}
+
+impl Arrived {
+    fn len(&self) -> usize {
+        self.begun.len() + self.rest.len()
+    }
+
+    fn push(&mut self, piece: Bytes) {
+        self.begun.extend_from_slice(&self.rest);
+        self.rest = piece;
+    }
+
+    /// Where the first line feed is behind a place.
+    fn line_feed(&self, from: usize) -> Option<usize> {
+        let begun = self.begun.len();
+        let find = |bytes: &[u8], from: usize| {
+            let found = memchr::memchr(b'\n', bytes.get(from..)?)?;
+            Some(from + found)
+        };
+        find(&self.begun, from).or_else(|| {
+            let found = find(&self.rest, from.saturating_sub(begun))?;
+            Some(begun + found)
+        })
+    }
+
+    /// Takes as much off the beginning, which is copied only if it came in several pieces.
+    fn take(&mut self, length: usize) -> Bytes {
+        if self.begun.is_empty() {
+            return self.rest.split_to(length);
+        }
+        if let Some(missing) = length.checked_sub(self.begun.len()) {
+            self.begun.extend_from_slice(&self.rest.split_to(missing));
+            return std::mem::take(&mut self.begun).freeze();
+        }
+        self.begun.split_to(length).freeze()
+    }
 }
 
 #[derive(Debug)]
@@ -91,7 +132,7 @@ impl FrameDecoder {
     pub fn new(limits: FrameLimits) -> Self {
         Self {
             limits,
-            buffer: BytesMut::new(),
+            arrived: Arrived::default(),
             scanned: 0,
             announced: None,
             frames: 0,
@@ -99,13 +140,10 @@ impl FrameDecoder {
         }
     }
 
-    /// Takes the next piece of the answer.
-    pub fn push(&mut self, bytes: &[u8]) {
-        if self.buffer.capacity() - self.buffer.len() < bytes.len() {
-            // What was read and is still in use is not grown, but left behind.
-            self.buffer.reserve(bytes.len().max(ROOM));
-        }
-        self.buffer.extend_from_slice(bytes);
+    /// Takes the next piece of the answer. Documents that lie in one piece are parts of it, and keep it in
+    /// memory.
+    pub fn push(&mut self, piece: impl Into<Bytes>) {
+        self.arrived.push(piece.into());
     }
 
     /// The next frame, or nothing if more of the answer is needed. Documents have the digest that
@@ -122,11 +160,11 @@ impl FrameDecoder {
         let Some(announced) = self.announced.take() else {
             return Ok(None);
         };
-        if self.buffer.len() < announced.length {
+        if self.arrived.len() < announced.length {
             self.announced = Some(announced);
             return Ok(None);
         }
-        let document = self.buffer.split_to(announced.length).freeze();
+        let document = self.arrived.take(announced.length);
         let found = Digest::of(&document);
         if found != announced.sha256 {
             return Err(FrameError::Digest {
@@ -145,7 +183,7 @@ impl FrameDecoder {
 
     /// Says whether the answer ended where it may.
     pub fn finish(&self) -> Result<(), FrameError> {
-        if self.is_complete && self.buffer.is_empty() {
+        if self.is_complete && self.arrived.len() == 0 {
             Ok(())
         } else if self.is_complete {
             Err(malformed("something follows the last one"))
@@ -159,9 +197,8 @@ impl FrameDecoder {
     /// The next line, without its line feed.
     fn header(&mut self) -> Result<Option<Header>, FrameError> {
         let limit = self.limits.header_bytes;
-        let found = memchr::memchr(b'\n', &self.buffer[self.scanned..]);
-        let end = found.map(|at| self.scanned + at);
-        let length = end.unwrap_or(self.buffer.len());
+        let end = self.arrived.line_feed(self.scanned);
+        let length = end.unwrap_or(self.arrived.len());
         if length > limit {
             return Err(FrameError::Limit {
                 what: "bytes in the head of a frame",
@@ -169,7 +206,7 @@ impl FrameDecoder {
             });
         }
         let Some(end) = end else {
-            self.scanned = self.buffer.len();
+            self.scanned = self.arrived.len();
             return Ok(None);
         };
         if self.is_complete {
@@ -181,7 +218,7 @@ impl FrameDecoder {
                 limit: self.limits.frames,
             });
         }
-        let line = self.buffer.split_to(end + 1);
+        let line = self.arrived.take(end + 1);
         self.scanned = 0;
         let header = serde_json::from_slice(&line[..end]).map_err(|error| malformed(&error))?;
         self.frames += 1;
@@ -310,7 +347,7 @@ mod tests {
         let mut decoder = FrameDecoder::new(limits);
         let mut found = Vec::new();
         for piece in pieces {
-            decoder.push(piece);
+            decoder.push(piece.to_vec());
             while let Some(frame) = decoder.next_frame()? {
                 found.push(frame);
             }

@@ -43,7 +43,7 @@ pub struct Neighbour {
 ///     frame.encode(&mut bytes);
 /// }
 /// let mut decoder = FrameDecoder::new(FrameLimits::default());
-/// decoder.push(&bytes);
+/// decoder.push(bytes);
 /// assert_eq!(decoder.next_frame()?.as_ref(), Some(&frames[0]));
 /// assert_eq!(decoder.next_frame()?.as_ref(), Some(&frames[1]));
 /// decoder.finish()?;

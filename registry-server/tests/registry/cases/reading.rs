@@ -86,7 +86,7 @@ pub(super) fn documents(place: &Place) {
 fn frames(registry: &Registry, request: &BatchRequest) -> Vec<Frame> {
     let mut decoder = FrameDecoder::new(FrameLimits::default());
     for piece in registry.batch(request).expect("an answer") {
-        decoder.push(&piece);
+        decoder.push(piece);
     }
     let mut frames = Vec::new();
     while let Some(frame) = decoder.next_frame().expect("a frame") {

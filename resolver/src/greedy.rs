@@ -8,6 +8,7 @@
 use crate::engine::{Budget, Exhausted};
 use crate::hierarchy;
 use crate::index::{NONE, to_u32};
+use crate::room::Room as _;
 use crate::selection::Selection;
 use crate::universe::{ClassDemands, Demand, PackageId, ReleaseId, Universe};
 use crate::word_set::WordSet;
@@ -97,6 +98,7 @@ impl Greedy {
         }
         if missing.is_empty() {
             for demand in &demands {
+                self.targets.make_room(1);
                 self.targets.push(demand.target);
                 let width = universe.width(demand.target);
                 let allowed = universe.set(demand.allowed, width);
@@ -105,6 +107,7 @@ impl Greedy {
                     self.constraint(universe, demand.target).prerelease_named = true;
                 }
             }
+            self.ends.make_room(1);
             self.ends.push(to_u32(self.targets.len()));
             if !self.failed && !universe.extends_nothing(release) {
                 self.take_in_classes(universe, release, &demands);
@@ -152,12 +155,14 @@ impl Greedy {
         let at = package.position();
         if self.constraints.len() <= at {
             let met = universe.package_count().max(at + 1);
+            self.constraints.make_room(met - self.constraints.len());
             self.constraints.resize(met, Constraint::NONE);
         }
         let constraint = &mut self.constraints[at];
         if constraint.words == NONE {
             constraint.words = to_u32(self.words.len());
             let width = universe.width(package);
+            self.words.make_room(width);
             self.words.resize(self.words.len() + width, u64::MAX);
         }
         constraint
@@ -204,6 +209,7 @@ impl Greedy {
                 budget.take()?;
             }
             self.constraints[package.position()].chosen = index;
+            self.order.make_room(1);
             self.order.push(ReleaseId { package, index });
             return Ok(true);
         }

@@ -106,11 +106,10 @@ impl Graph {
             let mut found = Vec::with_capacity(table.external.len());
             for class in &table.external {
                 let bound = selection.bound_at(*at);
-                let target = bound.iter().copied().find(|target| {
-                    universe
-                        .definers(target.package, *class)
-                        .contains(target.index)
-                });
+                let target = bound
+                    .iter()
+                    .copied()
+                    .find(|target| universe.defines(*target, *class));
                 let Some(target) = target else {
                     return Err(Violation::Missing {
                         release: *release,

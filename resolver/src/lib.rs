@@ -49,6 +49,7 @@ mod model;
 mod request;
 mod resolution;
 mod resolver;
+mod room;
 mod second_tier;
 mod selection;
 mod universe;

@@ -74,7 +74,10 @@ impl WordSet {
 
     /// A set that is given as words, one bit a number.
     pub(crate) fn of_words(words: &[u64]) -> Self {
-        Self::from_words(words.to_vec(), false)
+        match words {
+            [word] if !top(*word) => Self(Form::One(*word)),
+            _ => Self::from_words(words.to_vec(), false),
+        }
     }
 
     /// Writes a set that is bounded as words, one bit a number.

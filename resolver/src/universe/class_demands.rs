@@ -220,19 +220,21 @@ impl Universe {
 
     /// The releases of a package that define a class for others. Releases whose classes are
     /// unknown define whatever is asked for.
-    pub(crate) fn definers(&mut self, package: PackageId, class: ClassId) -> WordSet {
-        if let Some(known) = self.definers.get(&(package, class)) {
-            return known.clone();
-        }
-        let defining = self.find_definers(package, class);
-        self.definers.insert((package, class), defining.clone());
-        defining
+    pub(crate) fn definers(&self, package: PackageId, class: ClassId) -> WordSet {
+        WordSet::of_words(self.words_of_definers(package, class))
     }
 
-    fn find_definers(&self, package: PackageId, class: ClassId) -> WordSet {
+    /// Whether a release defines a class for others.
+    pub(crate) fn defines(&self, release: ReleaseId, class: ClassId) -> bool {
+        let words = self.words_of_definers(release.package, class);
+        let word = words.get(release.index as usize / 64);
+        word.is_some_and(|word| word >> (release.index % 64) & 1 == 1)
+    }
+
+    fn words_of_definers(&self, package: PackageId, class: ClassId) -> &[u64] {
         let delivered = self.delivered(package);
         if delivered.count == 0 {
-            return WordSet::EMPTY;
+            return &[];
         }
         // All releases of a package are in one index.
         let inheritance = self.shards[delivered.shard as usize].index.inheritance();
@@ -240,16 +242,8 @@ impl Universe {
             Some(number) => inheritance.definers_of(delivered.name, number),
             None => inheritance.unknown_of(delivered.name),
         };
-        set.map_or(WordSet::EMPTY, |at| {
-            WordSet::of_words(inheritance.words_at(at as usize, self.width(package)))
+        set.map_or(&[], |at| {
+            inheritance.words_at(at as usize, self.width(package))
         })
-    }
-
-    /// Whether a release defines a class for others.
-    pub(crate) fn defines(&self, release: ReleaseId, class: ClassId) -> bool {
-        match self.definers.get(&(release.package, class)) {
-            Some(defining) => defining.contains(release.index),
-            None => (self.find_definers(release.package, class)).contains(release.index),
-        }
     }
 }

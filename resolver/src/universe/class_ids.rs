@@ -9,6 +9,7 @@ use pkgres_manifest::ClassName;
 
 use super::{ClassId, Universe};
 use crate::index::{NONE, to_u32};
+use crate::room::Room as _;
 
 /// A class name that was met.
 #[derive(Debug)]
@@ -106,6 +107,7 @@ impl Universe {
 
     fn new_class(&mut self, entry: ClassEntry) -> ClassId {
         let id = ClassId(to_u32(self.classes.len()));
+        self.classes.make_room(1);
         self.classes.push(entry);
         id
     }

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::{PackageId, ReleaseId, Universe};
 use crate::index::{NONE, to_u32, width};
+use crate::room::Room as _;
 use crate::word_set::WordSet;
 
 /// Where a set of releases stands.
@@ -255,6 +256,7 @@ impl Universe {
     pub(super) fn keep(&mut self, package: PackageId, set: &WordSet) -> u32 {
         let at = to_u32(self.sets.words.len());
         let width = self.width(package);
+        self.sets.words.make_room(width);
         self.sets.words.resize(self.sets.words.len() + width, 0);
         set.copy_to(&mut self.sets.words[at as usize..]);
         at

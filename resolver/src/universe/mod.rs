@@ -7,6 +7,7 @@
 //! The search looks at shards through [`edges`], which are numbers alone. What is said to people
 //! is put together from [`details`], which are texts.
 
+mod about;
 mod candidates;
 mod class_demands;
 mod class_ids;
@@ -21,7 +22,7 @@ pub(crate) use details::{Body, Details, Edge};
 pub(crate) use edges::Demand;
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use pkgres_manifest::{
@@ -32,8 +33,9 @@ use rustc_hash::FxHashMap;
 
 use crate::index::{CompiledIndex, to_u32, width};
 use crate::request::{Locked, ModelRoot, Preference, PrereleasePolicy, Root};
+use crate::room::Room as _;
 use crate::word_set::WordSet;
-use candidates::Candidates;
+use about::About;
 use class_ids::ClassEntry;
 use shards::Shard;
 
@@ -88,16 +90,6 @@ struct Entry {
     is_required: bool,
 }
 
-/// What else there is to know of a package.
-#[derive(Debug, Default)]
-struct About {
-    /// Read from a shard when it is first asked for.
-    name: OnceLock<PackageName>,
-    versions: OnceLock<Box<[Version]>>,
-    /// `None` if every release may be chosen and the newest is the best.
-    candidates: Option<Box<Candidates>>,
-}
-
 /// What decides which releases may be chosen and which are preferred.
 #[derive(Debug)]
 struct Preferences {
@@ -131,7 +123,6 @@ pub(crate) struct Universe {
     preferences: Preferences,
     /// What every requirement on a package is taken to say.
     overrides: FxHashMap<PackageId, Spec>,
-    definers: FxHashMap<(PackageId, ClassId), WordSet>,
     details: FxHashMap<ReleaseId, Arc<Details>>,
     bodies: FxHashMap<ReleaseId, Body>,
     /// Tables of classes by shard, number, and whether they are the core library's.
@@ -186,7 +177,6 @@ impl Universe {
             model: None,
             preferences,
             overrides: FxHashMap::default(),
-            definers: FxHashMap::default(),
             details: FxHashMap::default(),
             bodies: FxHashMap::default(),
             tables: FxHashMap::default(),
@@ -326,13 +316,12 @@ impl Universe {
         self.packages.len()
     }
 
-    fn new_package(&mut self, name: OnceLock<PackageName>) -> PackageId {
+    fn new_package(&mut self, about: About) -> PackageId {
         let id = PackageId(to_u32(self.packages.len()));
+        self.packages.make_room(1);
         self.packages.push(Entry::default());
-        self.about.push(About {
-            name,
-            ..About::default()
-        });
+        self.about.make_room(1);
+        self.about.push(about);
         id
     }
 
@@ -354,7 +343,7 @@ impl Universe {
     }
 
     pub(crate) fn name(&self, package: PackageId) -> &PackageName {
-        self.about(package).name.get_or_init(|| {
+        self.about(package).name(|| {
             // Packages that are not delivered were met by name.
             let delivered = self.delivered(package);
             let index = &self.shards[delivered.shard as usize].index;
@@ -419,7 +408,7 @@ impl Universe {
 
     /// The releases of a package that may be chosen.
     pub(crate) fn candidates_of(&self, package: PackageId) -> WordSet {
-        match &self.about(package).candidates {
+        match self.about(package).candidates() {
             Some(candidates) => candidates.allowed().clone(),
             None => WordSet::range(0, self.release_count(package)),
         }
@@ -438,7 +427,7 @@ impl Universe {
         among: &WordSet,
         prerelease_named: bool,
     ) -> Option<u32> {
-        match &self.about(package).candidates {
+        match self.about(package).candidates() {
             Some(candidates) => candidates.best(among, prerelease_named),
             None => among.last(),
         }
@@ -471,16 +460,14 @@ impl Universe {
     }
 
     pub(crate) fn is_locked(&self, release: ReleaseId) -> bool {
-        let candidates = &self.about(release.package).candidates;
-        candidates
-            .as_ref()
-            .is_some_and(|candidates| candidates.is_locked(release.index))
+        let candidates = self.about(release.package).candidates();
+        candidates.is_some_and(|candidates| candidates.is_locked(release.index))
     }
 
     /// The versions of a package, ascending.
     pub(crate) fn versions(&self, package: PackageId) -> &[Version] {
         let delivered = self.delivered(package);
-        self.about(package).versions.get_or_init(|| {
+        self.about(package).versions(|| {
             if delivered.count == 0 {
                 return Box::default();
             }
@@ -496,7 +483,7 @@ impl Universe {
 
     /// The version of one release, without those of others being read for it.
     pub(crate) fn read_version(&self, release: ReleaseId) -> Version {
-        if let Some(versions) = self.about(release.package).versions.get() {
+        if let Some(versions) = self.about(release.package).known_versions() {
             return versions[release.index as usize].clone();
         }
         let (index, number) = self.locate(release);

@@ -1,12 +1,13 @@
 //! How releases come in: which package a name of an index is, and where its releases are.
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use pkgres_manifest::{IndexRecord, PackageName, ReleaseSource, Spec, Version};
 use rustc_hash::FxHashMap;
 
+use super::about::About;
 use super::candidates::{Candidates, Standing};
 use super::{Delivered, PackageId, Universe};
 use crate::index::{CompiledIndex, NONE, to_u32};
@@ -33,7 +34,7 @@ impl Universe {
         if let Some((shard, number)) = self.find_attached(name) {
             return self.package_in(shard, number);
         }
-        let id = self.new_package(OnceLock::from(name.clone()));
+        let id = self.new_package(About::called(name.clone()));
         self.package_ids.insert(name.clone(), id);
         id
     }
@@ -93,7 +94,7 @@ impl Universe {
 
     /// A package that is met and comes from an attached shard.
     fn new_delivered(&mut self, index: &CompiledIndex, shard: u32, number: u32) -> PackageId {
-        let id = self.new_package(OnceLock::new());
+        let id = self.new_package(About::default());
         self.deliver_from(index, id, shard, number);
         id
     }
@@ -109,7 +110,7 @@ impl Universe {
         let candidates = if index.is_plain(number) && !has_preferences {
             None
         } else {
-            let name = match self.about(package).name.get() {
+            let name = match self.about(package).known_name() {
                 Some(name) => name.clone(),
                 None => index.name(number),
             };
@@ -122,8 +123,8 @@ impl Universe {
             count: releases.end - releases.start,
             is_plain: candidates.is_none(),
         });
-        if candidates.is_some() {
-            self.about[package.position()].candidates = candidates;
+        if let Some(candidates) = candidates {
+            self.about[package.position()].set_candidates(candidates);
         }
     }
 

@@ -6,6 +6,7 @@
 
 use crate::encoding::Fact;
 use crate::index::{NONE, to_u32};
+use crate::room::Room as _;
 
 use super::state::{Reason, Set, State, Term, Var};
 
@@ -105,6 +106,7 @@ impl Constraints {
     pub(super) fn add_binary(&mut self, state: &mut State, terms: [Term; 2], cause: Cause) -> u32 {
         let [owner, target] = terms;
         let at = to_u32(self.sides.len());
+        self.sides.make_room(2);
         for (own, other) in [(owner, target), (target, owner)] {
             self.sides.push(Side {
                 own_word: state.set(own)[0],
@@ -117,6 +119,7 @@ impl Constraints {
         }
         self.enlist(state, owner, at, |var| &mut var.owned);
         self.enlist(state, target, at + 1, |var| &mut var.targeted);
+        self.causes.make_room(1);
         self.causes.push(cause);
         at / 2
     }
@@ -125,7 +128,9 @@ impl Constraints {
     pub(super) fn add_clause(&mut self, terms: &[Term], cause: Cause) -> u32 {
         let number = to_u32(self.clauses.len());
         let from = to_u32(self.terms.len());
+        self.terms.make_room(terms.len());
         self.terms.extend_from_slice(terms);
+        self.clauses.make_room(1);
         self.clauses.push(Clause {
             from,
             until: to_u32(self.terms.len()),
@@ -266,6 +271,7 @@ impl Constraints {
     }
 
     pub(super) fn add_fact(&mut self, fact: Fact) -> Cause {
+        self.facts.make_room(1);
         self.facts.push(fact);
         Cause::Fact(to_u32(self.facts.len() - 1))
     }

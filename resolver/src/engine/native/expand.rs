@@ -182,13 +182,13 @@ impl Core {
         }
         let is_package = matches!(self.state.var(var).variable, Variable::Package(_));
         let mut is_impossible = false;
-        self.targets.begin(var, value);
+        self.order.begin(var, value);
         for demand in demands {
             encoding.universe.set_required(demand.target);
         }
         for (edge, demand) in demands.iter().enumerate() {
             let target = self.bound_var(encoding, release, edge, demand.target);
-            self.targets.add(Target {
+            self.order.require(Target {
                 var: target,
                 package: demand.target,
                 names_prerelease: demand.names_prerelease,

@@ -27,7 +27,7 @@ use crate::word_set::WordSet;
 use super::{Budget, Exhausted, Found, Outcome};
 use analysis::{Analysis, Lesson};
 use constraints::Constraints;
-use order::{Agenda, Order, Targets};
+use order::{Agenda, Order};
 use state::{Reason, State, Term, Var};
 
 /// A search goes back no further than necessary to where what was learned applies if that is so
@@ -47,7 +47,6 @@ pub(crate) struct Core {
     other_vars: FxHashMap<Variable, Var>,
     demands: Vec<Demand>,
     classes: ClassDemands,
-    targets: Targets,
     /// Clauses that nothing looked at yet.
     fresh: Vec<u32>,
     conflicts: u64,
@@ -282,7 +281,7 @@ impl Core {
         if self.order.is_empty() {
             for root in encoding.universe.roots().to_vec() {
                 let var = self.package_var(encoding, root.package);
-                self.place(var, root.index, root);
+                self.order.place(&mut self.state, var, root.index, root);
             }
         }
         while let Some((owner, var)) = self.order.next() {
@@ -309,7 +308,7 @@ impl Core {
                         package,
                         index: value,
                     };
-                    self.place(var, value, release);
+                    self.order.place(&mut self.state, var, value, release);
                 }
                 Variable::Binding(release, edge) => {
                     let details = encoding.universe.details(release);
@@ -319,19 +318,13 @@ impl Core {
                     };
                     let var = self.var(encoding, Variable::Release(bound));
                     if !self.state.var(var).ordered {
-                        self.place(var, 0, bound);
+                        self.order.place(&mut self.state, var, 0, bound);
                     }
                 }
                 _ => unreachable!("requirements are bound to packages"),
             }
         }
         Ok(true)
-    }
-
-    /// Gives a release its place in the order of decisions.
-    fn place(&mut self, var: Var, value: u32, release: ReleaseId) {
-        let targets = self.targets.of(var, value);
-        self.order.add(&mut self.state, var, release, targets);
     }
 
     /// Decides the variable that takes part in most conflicts; says whether all are decided.

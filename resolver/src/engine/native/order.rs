@@ -6,25 +6,34 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
 use crate::index::to_u32;
+use crate::room::Room as _;
 use crate::universe::{PackageId, ReleaseId};
 
 use super::state::{State, Var};
 use super::words;
 
-/// A release that has its place, and where its requirements begin.
+/// A release that has its place, and where its requirements are.
 #[derive(Debug, Clone, Copy)]
 struct Item {
     release: ReleaseId,
     /// The variable that gave it its place.
     var: Var,
-    targets: u32,
+    from: u32,
+    until: u32,
 }
 
-/// A requirement of a release that has its place.
+impl Item {
+    fn targets(self) -> Range<usize> {
+        self.from as usize..self.until as usize
+    }
+}
+
+/// A requirement of a release.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Target {
     pub(super) var: Var,
@@ -34,7 +43,7 @@ pub(super) struct Target {
 
 /// The requirements of releases, as they were met.
 #[derive(Debug, Default)]
-pub(super) struct Targets {
+struct Targets {
     all: Vec<Target>,
     /// For each value of a variable that is a release, where its requirements begin.
     starts: Vec<Start>,
@@ -51,57 +60,51 @@ struct Start {
 }
 
 impl Targets {
-    /// Begins the requirements of a release.
-    pub(super) fn begin(&mut self, var: Var, value: u32) {
-        if self.latest.len() <= var as usize {
-            self.latest.resize(var as usize + 1, 0);
+    fn begin(&mut self, var: Var, value: u32) {
+        let var = var as usize;
+        if self.latest.len() <= var {
+            self.latest.make_room(var + 1 - self.latest.len());
+            self.latest.resize(var + 1, 0);
         }
+        self.starts.make_room(1);
         self.starts.push(Start {
             value,
             target: to_u32(self.all.len()),
-            previous: self.latest[var as usize],
+            previous: self.latest[var],
         });
-        self.latest[var as usize] = to_u32(self.starts.len());
+        self.latest[var] = to_u32(self.starts.len());
     }
 
-    /// Adds a requirement of the release that was begun last.
-    pub(super) fn add(&mut self, target: Target) {
-        self.all.push(target);
-    }
-
-    /// The requirements of a release.
-    pub(super) fn of(&self, var: Var, value: u32) -> &[Target] {
+    /// Where the requirements of a release are.
+    fn of(&self, var: Var, value: u32) -> Range<u32> {
         let mut at = self.latest.get(var as usize).copied().unwrap_or(0);
         while let Some(position) = at.checked_sub(1) {
             let start = self.starts[position as usize];
             if start.value == value {
-                let end = match self.starts.get(position as usize + 1) {
-                    Some(next) => next.target as usize,
-                    None => self.all.len(),
-                };
-                return &self.all[start.target as usize..end];
+                let next = self.starts.get(position as usize + 1);
+                let end = next.map_or(to_u32(self.all.len()), |next| next.target);
+                return start.target..end;
             }
             at = start.previous;
         }
-        &[]
+        0..0
     }
 }
 
 /// What was reached when a decision was taken.
 #[derive(Debug, Clone, Copy)]
 struct Mark {
-    items: usize,
-    targets: usize,
-    next: (usize, usize),
+    items: u32,
+    next: (u32, u32),
 }
 
 /// The releases in the order of decisions.
 #[derive(Debug, Default)]
 pub(super) struct Order {
+    targets: Targets,
     items: Vec<Item>,
-    targets: Vec<Target>,
     /// The release whose requirements are being decided, and the number of the requirement.
-    next: (usize, usize),
+    next: (u32, u32),
     marks: Vec<Mark>,
     /// For each package how many of the requirements name a prerelease.
     prerelease_named: FxHashMap<PackageId, u32>,
@@ -119,37 +122,43 @@ impl Order {
             .is_some_and(|count| *count > 0)
     }
 
-    /// Gives a release its place.
-    pub(super) fn add(
-        &mut self,
-        state: &mut State,
-        var: Var,
-        release: ReleaseId,
-        targets: &[Target],
-    ) {
+    /// Begins the requirements of a release, which a value of a variable stands for.
+    pub(super) fn begin(&mut self, var: Var, value: u32) {
+        self.targets.begin(var, value);
+    }
+
+    /// Adds a requirement of the release that was begun last.
+    pub(super) fn require(&mut self, target: Target) {
+        self.targets.all.make_room(1);
+        self.targets.all.push(target);
+    }
+
+    /// Gives a release its place, which a value of a variable stands for.
+    pub(super) fn place(&mut self, state: &mut State, var: Var, value: u32, release: ReleaseId) {
         state.var_mut(var).ordered = true;
-        self.items.push(Item {
+        let Range { start, end } = self.targets.of(var, value);
+        let item = Item {
             release,
             var,
-            targets: to_u32(self.targets.len()),
-        });
-        for target in targets.iter().filter(|target| target.names_prerelease) {
-            *self.prerelease_named.entry(target.package).or_default() += 1;
+            from: start,
+            until: end,
+        };
+        for target in &self.targets.all[item.targets()] {
+            if target.names_prerelease {
+                *self.prerelease_named.entry(target.package).or_default() += 1;
+            }
         }
-        self.targets.extend_from_slice(targets);
+        self.items.make_room(1);
+        self.items.push(item);
     }
 
     /// The release whose requirements come next, and the variable of the next one.
     pub(super) fn next(&mut self) -> Option<(ReleaseId, Var)> {
         loop {
-            let item = self.items.get(self.next.0)?;
-            let end = match self.items.get(self.next.0 + 1) {
-                Some(following) => following.targets as usize,
-                None => self.targets.len(),
-            };
-            let at = item.targets as usize + self.next.1;
-            if at < end {
-                return Some((item.release, self.targets[at].var));
+            let item = self.items.get(self.next.0 as usize)?;
+            let at = item.from + self.next.1;
+            if at < item.until {
+                return Some((item.release, self.targets.all[at as usize].var));
             }
             self.next = (self.next.0 + 1, 0);
         }
@@ -158,14 +167,17 @@ impl Order {
     /// The releases that have their places, and where the requirements of each end.
     pub(super) fn releases(&self) -> (Vec<ReleaseId>, Vec<u32>) {
         let releases = self.items.iter().map(|item| item.release).collect();
-        let starts = self.items.iter().skip(1).map(|item| item.targets);
-        let end = to_u32(self.targets.len());
-        (releases, starts.chain([end]).collect())
+        let ends = self.items.iter().scan(0, |end, item| {
+            *end += item.until - item.from;
+            Some(*end)
+        });
+        (releases, ends.collect())
     }
 
-    /// The requirements of all releases.
+    /// The requirements of all releases that have their places.
     pub(super) fn targets(&self) -> impl Iterator<Item = &Target> {
-        self.targets.iter()
+        let items = self.items.iter();
+        items.flat_map(|item| &self.targets.all[item.targets()])
     }
 
     /// The requirement that came next is decided.
@@ -175,9 +187,9 @@ impl Order {
 
     /// Remembers what was reached before a decision.
     pub(super) fn mark(&mut self) {
+        self.marks.make_room(1);
         self.marks.push(Mark {
-            items: self.items.len(),
-            targets: self.targets.len(),
+            items: to_u32(self.items.len()),
             next: self.next,
         });
     }
@@ -188,13 +200,13 @@ impl Order {
             return;
         };
         self.marks.truncate(level as usize);
-        for item in self.items.drain(mark.items..) {
+        for item in self.items.drain(mark.items as usize..) {
             state.var_mut(item.var).ordered = false;
-        }
-        for target in self.targets.drain(mark.targets..) {
-            if target.names_prerelease {
-                let count = self.prerelease_named.get_mut(&target.package);
-                *count.expect("it was counted") -= 1;
+            for target in &self.targets.all[item.targets()] {
+                if target.names_prerelease {
+                    let count = self.prerelease_named.get_mut(&target.package);
+                    *count.expect("it was counted") -= 1;
+                }
             }
         }
         self.next = mark.next;

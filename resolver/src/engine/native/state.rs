@@ -7,6 +7,7 @@
 
 use crate::encoding::Variable;
 use crate::index::{NONE, to_u32, width};
+use crate::room::Room as _;
 
 use super::words;
 
@@ -132,6 +133,7 @@ impl State {
         let var = to_u32(self.vars.len());
         let width = width(values);
         let words = self.words.len();
+        self.words.make_room(if width > 1 { 5 * width } else { 3 });
         self.words.resize(words + 2 * width, 0);
         words::fill(&mut self.words[words..words + width], values);
         self.words.extend_from_within(words..words + width);
@@ -139,6 +141,7 @@ impl State {
             self.words.extend_from_within(words..words + width);
             self.words.resize(words + 5 * width, 0);
         }
+        self.vars.make_room(1);
         self.vars.push(VarState {
             variable,
             values,
@@ -272,6 +275,8 @@ impl State {
     /// Keeps a set.
     pub(super) fn keep(&mut self, words: impl IntoIterator<Item = u64>) -> Set {
         let set = to_u32(self.sets.len());
+        let words = words.into_iter();
+        self.sets.make_room(words.size_hint().0);
         self.sets.extend(words);
         set
     }
@@ -377,6 +382,7 @@ impl State {
 
     /// Decides on a value, on a level of its own.
     pub(super) fn decide(&mut self, var: Var, value: u32) {
+        self.levels.make_room(1);
         self.levels.push(Level {
             trail: to_u32(self.trail.len()),
         });
@@ -404,6 +410,7 @@ impl State {
             let at = to_u32(self.certain.len());
             let state = &mut self.vars[term.var as usize];
             let previous = std::mem::replace(&mut state.certain, at);
+            self.certain.make_room(1);
             self.certain.push(Certainty {
                 var: term.var,
                 reason,
@@ -442,6 +449,7 @@ impl State {
         let state = &mut self.vars[var as usize];
         let domain = state.words as usize..(state.words + state.width) as usize;
         let before = to_u32(self.history.len());
+        self.history.make_room(domain.len());
         self.history.extend_from_slice(&self.words[domain.clone()]);
         change(&mut self.words[domain]);
         let previous = state.head;
@@ -450,6 +458,7 @@ impl State {
             Some(entry) => entry.level_so_far.max(level),
             None => level,
         };
+        self.trail.make_room(1);
         self.trail.push(Entry {
             var,
             reason,
@@ -466,6 +475,7 @@ impl State {
         let state = &mut self.vars[var as usize];
         if !state.queued {
             state.queued = true;
+            self.queue.make_room(1);
             self.queue.push(var);
         }
     }

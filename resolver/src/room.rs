@@ -3,7 +3,7 @@
 //! A search keeps millions of small things until it ends, in a few long lists. Lists that double when
 //! they are full are a third empty on average, which here is most of the memory that nobody needs.
 
-/// From how many elements on lists grow by a quarter, not by as much as they have.
+/// From how many elements on lists grow by half of what they have, not by as much.
 const LONG: usize = 1 << 8;
 
 /// A list that makes room for more without taking much more than that.
@@ -24,7 +24,7 @@ impl<T> Room for Vec<T> {
 #[cold]
 fn grow<T>(list: &mut Vec<T>, more: usize) {
     let length = list.len();
-    let step = if length < LONG { length } else { length / 4 };
+    let step = if length < LONG { length } else { length / 2 };
     list.reserve_exact(step.max(more).max(4));
 }
 
@@ -43,10 +43,10 @@ mod tests {
             grown += usize::from(list.capacity() != before);
             assert!(list.capacity() <= (2 * list.len()).max(4));
             if number > 2000 {
-                assert!(list.capacity() <= list.len() + list.len() / 4 + 1);
+                assert!(list.capacity() <= list.len() + list.len() / 2 + 1);
             }
         }
-        assert!(grown < 70, "{grown}");
+        assert!(grown < 40, "{grown}");
         let room = list.capacity();
         list.make_room(room - list.len());
         assert_eq!(list.capacity(), room);

@@ -31,26 +31,27 @@ pub(super) enum Antecedent {
     Certain(Term, u32),
 }
 
-/// One side of a constraint of two terms.
+/// One side of a constraint of two terms; the other one stands beside it.
+///
+/// There are more of these than of anything else in a search, so there are no gaps in them.
 #[derive(Debug, Clone, Copy)]
+#[repr(C, packed(4))]
 pub(super) struct Side {
-    /// The first words of both sets. Nearly all sets have no more.
-    pub(super) own_word: u64,
-    pub(super) other_word: u64,
-    pub(super) own: Set,
-    pub(super) other: Var,
-    pub(super) other_set: Set,
+    /// The first word of the set. Nearly all sets have no more.
+    pub(super) word: u64,
+    pub(super) var: Var,
+    set: Set,
     /// The next in the list of the variable.
     pub(super) next: u32,
 }
 
 impl Side {
-    /// The term of the other variable.
+    /// The term of this side.
     #[inline]
-    pub(super) fn other_term(&self) -> Term {
+    pub(super) fn term(self) -> Term {
         Term {
-            var: self.other,
-            set: self.other_set,
+            var: self.var,
+            set: self.set,
         }
     }
 }
@@ -102,18 +103,22 @@ impl Constraints {
         self.sides[at as usize]
     }
 
+    /// The other side of the same constraint.
+    #[inline]
+    pub(super) fn other_side(&self, at: u32) -> Side {
+        self.sides[at as usize ^ 1]
+    }
+
     /// Adds a constraint of two terms. The first one is the owner's.
     pub(super) fn add_binary(&mut self, state: &mut State, terms: [Term; 2], cause: Cause) -> u32 {
         let [owner, target] = terms;
         let at = to_u32(self.sides.len());
         self.sides.make_room(2);
-        for (own, other) in [(owner, target), (target, owner)] {
+        for term in terms {
             self.sides.push(Side {
-                own_word: state.set(own)[0],
-                other_word: state.set(other)[0],
-                own: own.set,
-                other: other.var,
-                other_set: other.set,
+                word: state.set(term)[0],
+                var: term.var,
+                set: term.set,
                 next: NONE,
             });
         }
@@ -213,15 +218,7 @@ impl Constraints {
         match reason {
             Reason::Given | Reason::Decision => {}
             Reason::Binary(number) => {
-                let (one, two) = (self.side(2 * number), self.side(2 * number + 1));
-                terms.push(Term {
-                    var: two.other,
-                    set: one.own,
-                });
-                terms.push(Term {
-                    var: one.other,
-                    set: two.own,
-                });
+                terms.extend([2 * number, 2 * number + 1].map(|at| self.side(at).term()));
             }
             Reason::Clause(number) => {
                 let Clause { from, until, .. } = self.clauses[number as usize];
@@ -245,18 +242,8 @@ impl Constraints {
             Reason::Given | Reason::Decision => 0,
             Reason::Binary(number) => {
                 let (one, two) = (self.side(2 * number), self.side(2 * number + 1));
-                let term = if one.other == except {
-                    Term {
-                        var: two.other,
-                        set: one.own,
-                    }
-                } else {
-                    Term {
-                        var: one.other,
-                        set: two.own,
-                    }
-                };
-                state.level_of(term)
+                let other = if two.var == except { one } else { two };
+                state.level_of(other.term())
             }
             Reason::Clause(number) => {
                 let Clause { from, until, .. } = self.clauses[number as usize];
@@ -292,11 +279,7 @@ impl Constraints {
             let mut at = list;
             while at != NONE {
                 let side = self.side(at);
-                let own = Term {
-                    var: owner,
-                    set: side.own,
-                };
-                see(own, side.other_term());
+                see(side.term(), self.other_side(at).term());
                 at = side.next;
             }
         }

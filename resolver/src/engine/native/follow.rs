@@ -7,7 +7,7 @@ use crate::index::NONE;
 
 use super::Core;
 use super::constraints::{Visit, Watch};
-use super::state::{Reason, Term, Var};
+use super::state::{Reason, Var};
 use super::words::{self, Below};
 
 impl Core {
@@ -43,8 +43,7 @@ impl Core {
         }
         while at != NONE {
             let side = self.constraints.side(at);
-            let own = Term { var, set: side.own };
-            at = if self.state.holds(own) {
+            at = if self.state.holds(side.term()) {
                 self.follow_side(at)?
             } else {
                 side.next
@@ -59,7 +58,7 @@ impl Core {
         let domain = self.state.domain(var)[0];
         while at != NONE {
             let side = self.constraints.side(at);
-            at = if domain & !side.own_word == 0 {
+            at = if domain & !side.word == 0 {
                 self.follow_side(at)?
             } else {
                 side.next
@@ -71,12 +70,12 @@ impl Core {
     /// Follows a constraint whose term holds; gives the next in its list.
     #[inline]
     fn follow_side(&mut self, at: u32) -> Result<u32, Reason> {
-        let side = self.constraints.side(at);
-        let other = self.state.domain(side.other);
-        if other[0] & side.other_word != 0 || other.len() > 1 {
-            self.exclude(side.other_term(), Reason::Binary(at / 2))?;
+        let other = self.constraints.other_side(at);
+        let domain = self.state.domain(other.var);
+        if domain[0] & other.word != 0 || domain.len() > 1 {
+            self.exclude(other.term(), Reason::Binary(at / 2))?;
         }
-        Ok(side.next)
+        Ok(self.constraints.side(at).next)
     }
 
     /// Looks at those that waited for values which are gone, and at those that are looked at each
@@ -98,8 +97,8 @@ impl Core {
             let at = list;
             let side = self.constraints.side(at);
             list = side.next;
-            let own = Term { var, set: side.own };
-            let other = side.other_term();
+            let own = side.term();
+            let other = self.constraints.other_side(at).term();
             if !self.state.holds(own) {
                 // What can never hold again need not be looked at again.
                 if !self.state.is_certainly_excluded(own) {

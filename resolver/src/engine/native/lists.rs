@@ -92,7 +92,7 @@ impl Constraints {
             let at = list;
             let side = &mut self.sides[at as usize];
             list = side.next;
-            match words::below(&[side.own_word], values) {
+            match words::below(&[side.word], values) {
                 Below::One(value) => self.put_single(singles + value, at),
                 Below::Nothing => self.put_single(singles + values, at),
                 Below::Several => side.next = std::mem::replace(&mut rest, at),

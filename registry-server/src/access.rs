@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use pkgres_manifest::PackageName;
 
 use crate::problem::{Problem, ProblemCode};
+use crate::registry::NewToken;
 use crate::store::tokens::TokenRow;
 
 /// Something that a token may be good for.
@@ -22,18 +23,21 @@ pub enum Scope {
     Owners,
     /// Read a private registry.
     Read,
+    /// Make, list and remove tokens of one's owner.
+    Tokens,
     /// Everything, for all packages and tokens.
     Admin,
 }
 
 impl Scope {
     /// Every scope.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Publish,
         Self::Yank,
         Self::Delete,
         Self::Owners,
         Self::Read,
+        Self::Tokens,
         Self::Admin,
     ];
 
@@ -45,6 +49,7 @@ impl Scope {
             Self::Delete => "delete",
             Self::Owners => "owners",
             Self::Read => "read",
+            Self::Tokens => "tokens",
             Self::Admin => "admin",
         }
     }
@@ -165,6 +170,44 @@ impl Actor {
         }
         let detail = format!("the token is not for {name}");
         Err(Problem::new(ProblemCode::Forbidden, detail))
+    }
+
+    /// Whether the token is good for all packages that some patterns fit; none fit all.
+    fn reaches(&self, names: &[NamePattern]) -> bool {
+        let is_within = |name: &NamePattern| self.names.iter().any(|own| own.covers(name));
+        self.is_admin() || self.names.is_empty() || !names.is_empty() && names.iter().all(is_within)
+    }
+
+    /// Whether the token may list and remove another one: with the scope `tokens`, those of its owner
+    /// that are for no other packages, but none for everything; and any token may remove itself.
+    pub(crate) fn governs(&self, other: &Self) -> bool {
+        if self.is_admin() || self.token == other.token {
+            return true;
+        }
+        let is_ours = self.owner == other.owner && !other.is_admin();
+        self.has(Scope::Tokens) && is_ours && self.reaches(&other.names)
+    }
+
+    /// Refuses unless the token may make another one, which is good for nothing that the token itself
+    /// is not good for, and for no longer.
+    pub(crate) fn require_to_make(&self, new: &NewToken) -> Result<(), Problem> {
+        self.require(Scope::Tokens)?;
+        for scope in &new.scopes {
+            self.require(*scope)?;
+        }
+        if new.owner != self.owner {
+            self.require(Scope::Admin)?;
+        }
+        let forbidden = |detail: String| Err(Problem::new(ProblemCode::Forbidden, detail));
+        if !self.reaches(&new.names) {
+            return forbidden("the token is for fewer names".to_owned());
+        }
+        match self.expires {
+            Some(end) if new.expires.is_none_or(|expires| expires > end) => forbidden(format!(
+                "the token is good until {end}, and makes none that is for longer"
+            )),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -242,7 +242,8 @@ fn tokens_are_shown_once_and_are_good_for_what_they_say() {
         (&who["owner"], &who["scopes"][0]),
         (&"ann".into(), &"publish".into())
     );
-    let listed = served.ask("GET", "/v1/tokens", &[&ann], b"");
+    let listed = served.ask("GET", "/v1/tokens", &[&admin], b"");
+    assert!(String::from_utf8_lossy(&listed.body).contains("for CI"));
     assert!(!String::from_utf8_lossy(&listed.body).contains(secret));
     let publish = |name: &str| {
         let path = format!("/v1/packages/{name}/versions/1.1.0");
@@ -252,18 +253,68 @@ fn tokens_are_shown_once_and_are_good_for_what_they_say() {
     assert_eq!(publish("org.acme.Web").status, 201);
     assert_eq!(publish("org.acmeevil.Web").code(), "pkgres.forbidden");
     assert_eq!(publish("a.Web").code(), "pkgres.forbidden");
-    // Nobody gives away more than they have.
-    for more in [
-        r#"{"scopes":["admin"]}"#,
-        r#"{"scopes":["publish"],"owner":"bob"}"#,
-        r#"{"scopes":["publish"],"names":["org.*"]}"#,
-    ] {
-        let answer = served.ask("POST", "/v1/tokens", &[&ann, json], more.as_bytes());
-        assert_eq!(answer.code(), "pkgres.forbidden", "{more}");
-    }
     let path = format!("/v1/tokens/{}", made["id"].as_str().expect("a number"));
     assert_eq!(served.ask("DELETE", &path, &[&ann], b"").status, 204);
     assert_eq!(served.ask("GET", "/v1/whoami", &[&ann], b"").status, 401);
+}
+
+/// A token that leaks from a job neither shows, nor removes, nor outlives itself in others.
+#[test]
+fn tokens_are_for_those_with_the_scope_for_them() {
+    let served = Served::new();
+    let json = "content-type: application/json";
+    let make =
+        |by: &str, body: &str| served.ask("POST", "/v1/tokens", &[by, json], body.as_bytes());
+    let token = |answer: &Answer| {
+        assert_eq!(answer.status, 201, "{answer:?}");
+        let made = answer.json();
+        let secret = made["token"].as_str().expect("a secret");
+        format!("authorization: Bearer {secret}")
+    };
+    let admin = served.authorization();
+    let lead = token(&make(
+        &admin,
+        r#"{"scopes":["publish","tokens"],"owner":"ann","names":["org.acme.*"],
+            "expires":"2027-02-01T00:00:00Z"}"#,
+    ));
+    // Until its maker ends, unless it is said.
+    let made = make(&lead, r#"{"scopes":["publish"],"note":"for CI"}"#);
+    let told = made.json();
+    assert_eq!(
+        (&told["owner"], &told["names"][0], &told["expires"]),
+        (
+            &"ann".into(),
+            &"org.acme.*".into(),
+            &"2027-02-01T00:00:00Z".into()
+        )
+    );
+    let job = token(&made);
+    for more in [
+        r#"{"scopes":["admin"]}"#,
+        r#"{"scopes":["publish","yank"]}"#,
+        r#"{"scopes":["publish"],"owner":"bob"}"#,
+        r#"{"scopes":["publish"],"names":["org.*"]}"#,
+        r#"{"scopes":["publish"],"expires":"2027-02-01T00:00:01Z"}"#,
+    ] {
+        assert_eq!(make(&lead, more).code(), "pkgres.forbidden", "{more}");
+    }
+    let same = r#"{"scopes":["publish"],"expires":"2027-01-31T00:00:00Z"}"#;
+    assert_eq!(make(&job, same).code(), "pkgres.forbidden");
+    let listed = served.ask("GET", "/v1/tokens", &[&job], b"");
+    assert_eq!(listed.code(), "pkgres.forbidden");
+    let listed = served.ask("GET", "/v1/tokens", &[&lead], b"").json();
+    let listed = listed["tokens"].as_array().expect("a list");
+    let path_of = |note: &str| {
+        let found = listed.iter().find(|entry| entry["note"] == note);
+        let id = found.and_then(|entry| entry["id"].as_str());
+        format!("/v1/tokens/{}", id.expect("it is listed"))
+    };
+    assert_eq!(listed.len(), 2, "{listed:?}");
+    let remove = |note: &str| served.ask("DELETE", &path_of(note), &[&job], b"").status;
+    assert_eq!(remove(""), 403);
+    assert_eq!(remove("for CI"), 204);
+    assert_eq!(served.ask("GET", "/v1/whoami", &[&job], b"").status, 401);
+    assert_eq!(served.ask("GET", "/v1/whoami", &[&lead], b"").status, 200);
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod negotiate;
 mod openapi;
 mod operations;
 mod pages;
+mod patience;
 mod query;
 mod range;
 mod read_body;

@@ -13,11 +13,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use pkgres_files::{RealFileSystem, write_file};
-use pkgres_manifest::{Limits, PackagePath, write_archive};
+use pkgres_manifest::Limits;
 use pkgres_registry_client::protocol::Digest;
 use pkgres_registry_server::{
     Bucket, Environment, Problem, Registry, ServeOptions, Service, Settings, Storage, serve,
 };
+use pkgres_tests::archives::large_archive;
 use pkgres_tests::services;
 
 /// How large the artifact is, in bytes.
@@ -59,31 +60,7 @@ fn most(work: impl FnOnce()) -> u64 {
 
 /// Writes an archive that cannot be compressed; gives its digest.
 fn write_large(path: &Path, version: &str, limits: &Limits) -> Digest {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let noise: Vec<u8> = std::iter::repeat_with(|| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state.to_le_bytes()
-    })
-    .take(LARGE / 8)
-    .flatten()
-    .collect();
-    let manifest = format!(
-        "Format: 1.4\nType: Library\nFullName: org.acme.Large\nVersion: \"{version}\"\n\
-         Name: Large\nClasses: {{org.acme.Large: Main.yaml}}\n"
-    );
-    let files = [
-        ("manifest.yaml", manifest.into_bytes()),
-        ("Classes/Main.yaml", b"Name: org.acme.Large\n".to_vec()),
-        ("Resources/noise", noise),
-    ];
-    let files = files.map(|(path, bytes)| {
-        let path = PackagePath::parse(path).expect("a path");
-        (path, false, bytes)
-    });
-    let bytes = write_archive(files, limits).expect("an archive");
-    assert!(bytes.len() >= LARGE);
+    let bytes = large_archive("org.acme.Large", version, LARGE, limits);
     write_file(&RealFileSystem, path, &bytes).expect("it is written");
     Digest::of(&bytes)
 }

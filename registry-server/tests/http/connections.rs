@@ -200,11 +200,11 @@ fn who_does_not_listen_is_hung_up_on_with_http2() {
     let mut head = vec![0x82, 0x86, 0x04, u8::try_from(path.len()).expect("short")];
     head.extend_from_slice(path.as_bytes());
     head.extend_from_slice(&[0x01, 1, b'x']);
-    let mut begin = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
+    let mut greeting = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
     // A stream begins with room for a thousand bytes.
-    begin.extend(frame(SETTINGS, 0, 0, &[0, 4, 0, 0, 3, 232]));
-    begin.extend(frame(HEADERS, 0x4 | 0x1, 1, &head));
-    let mut stream = listening.send(&begin);
+    greeting.extend(frame(SETTINGS, 0, 0, &[0, 4, 0, 0, 3, 232]));
+    greeting.extend(frame(HEADERS, 0x4 | 0x1, 1, &head));
+    let mut stream = listening.send(&greeting);
 
     let begun = Instant::now();
     let (mut taken, mut given, mut pings) = (0, 1000, 0);

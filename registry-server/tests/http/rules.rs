@@ -267,8 +267,8 @@ fn tokens_are_for_those_with_the_scope_for_them() {
         |by: &str, body: &str| served.ask("POST", "/v1/tokens", &[by, json], body.as_bytes());
     let token = |answer: &Answer| {
         assert_eq!(answer.status, 201, "{answer:?}");
-        let made = answer.json();
-        let secret = made["token"].as_str().expect("a secret");
+        let told = answer.json();
+        let secret = told["token"].as_str().expect("a secret");
         format!("authorization: Bearer {secret}")
     };
     let admin = served.authorization();
@@ -278,8 +278,8 @@ fn tokens_are_for_those_with_the_scope_for_them() {
             "expires":"2027-02-01T00:00:00Z"}"#,
     ));
     // Until its maker ends, unless it is said.
-    let made = make(&lead, r#"{"scopes":["publish"],"note":"for CI"}"#);
-    let told = made.json();
+    let answer = make(&lead, r#"{"scopes":["publish"],"note":"for CI"}"#);
+    let told = answer.json();
     assert_eq!(
         (&told["owner"], &told["names"][0], &told["expires"]),
         (
@@ -288,7 +288,7 @@ fn tokens_are_for_those_with_the_scope_for_them() {
             &"2027-02-01T00:00:00Z".into()
         )
     );
-    let job = token(&made);
+    let job = token(&answer);
     for more in [
         r#"{"scopes":["admin"]}"#,
         r#"{"scopes":["publish","yank"]}"#,

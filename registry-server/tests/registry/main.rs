@@ -2,9 +2,11 @@
 
 mod cases;
 mod catalog;
+mod gate;
 mod nodes;
 mod secure;
 mod support;
+mod sweeping;
 
 use pkgres_tests::services;
 

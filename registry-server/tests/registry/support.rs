@@ -27,6 +27,10 @@ impl Place {
         Self::of(folder, Some(database), bucket)
     }
 
+    pub(crate) fn bucket(folder: &Path, bucket: String) -> Self {
+        Self::of(folder, None, Some(bucket))
+    }
+
     fn of(folder: &Path, database: Option<String>, bucket: Option<String>) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -111,7 +115,7 @@ pub(crate) fn publish_as(
 ) -> Result<Published, ProblemCode> {
     let (name, version) = (build::package(name), build::version(version));
     registry
-        .publish(actor, &name, &version, archive.into(), false)
+        .publish(actor, &name, &version, &archive.into(), false)
         .map_err(code)
 }
 

@@ -74,7 +74,9 @@ pub(super) fn upload(service: &Service, request: &Request) -> Result<Reply, Prob
         is_public: metadata.is_public,
         enabled: metadata.enabled.unwrap_or(true),
     };
-    let entry = service.registry.upload(request.actor()?, archive, upload)?;
+    let entry = service
+        .registry
+        .upload(request.actor()?, &archive, upload)?;
     Ok(Reply::json(&shape::package(&entry)))
 }
 

@@ -60,7 +60,7 @@ pub(super) fn publish(service: &Service, request: &Request) -> Result<Reply, Pro
 fn published(service: &Service, request: &Request) -> Result<(StatusCode, Value), Problem> {
     let (name, version) = (request.package(0)?, request.release_version(1)?);
     let may_be_unsatisfiable = request.query.flag("allow_unsatisfiable")?;
-    let archive = request.body.clone();
+    let archive = &request.body;
     let actor = request.actor()?;
     let published =
         service

@@ -42,4 +42,8 @@ pub(crate) const CASES: &[(&str, Case)] = &[
     ("deleting releases", crate::catalog::deleted),
     ("the release for a spec", crate::catalog::chosen),
     ("artifacts without a release are removed", keeping::swept),
+    (
+        "no artifact is removed from under a release",
+        crate::sweeping::never_from_under_a_release,
+    ),
 ];

@@ -196,14 +196,14 @@ pub(super) fn satisfiable(place: &Place) {
     let first = archive("a.One", "1.0.0", &[("a.Two", "1")]);
     let version = build::version("1.0.0");
     let operator = Actor::operator();
-    let outcome = registry.publish(&operator, &one, &version, first.clone().into(), false);
+    let outcome = registry.publish(&operator, &one, &version, &first.clone().into(), false);
     assert_eq!(outcome.map_err(code), Err(ProblemCode::Unsatisfiable));
     registry
-        .publish(&operator, &one, &version, first.into(), true)
+        .publish(&operator, &one, &version, &first.into(), true)
         .expect("it was allowed");
     let second = archive("a.Two", "1.0.0", &[("a.One", "1")]);
     registry
-        .publish(&operator, &two, &version, second.into(), false)
+        .publish(&operator, &two, &version, &second.into(), false)
         .expect("both are there");
 }
 

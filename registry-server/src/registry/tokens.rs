@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
+use pkgres_registry_client::Namespace;
 use pkgres_registry_client::protocol::Digest;
 
 use super::Registry;
-use crate::access::{Actor, NamePattern, Scope};
+use crate::access::{Actor, Scope};
 use crate::environment::hexadecimal;
 use crate::problem::{Problem, ProblemCode};
 use crate::store::tokens::{self, TokenRow};
@@ -22,7 +23,7 @@ pub struct NewToken {
     /// What it is good for.
     pub scopes: BTreeSet<Scope>,
     /// The packages that it is good for; none for all.
-    pub names: Vec<NamePattern>,
+    pub names: Vec<Namespace>,
     /// What its owner calls it.
     pub note: String,
     /// When it stops being good; nothing for never.
@@ -93,7 +94,7 @@ impl Registry {
             hexadecimal(&self.environment.random::<32>())
         );
         let scopes: Vec<&str> = new.scopes.iter().map(|scope| scope.as_str()).collect();
-        let names: Vec<&str> = new.names.iter().map(NamePattern::as_str).collect();
+        let names: Vec<String> = new.names.iter().map(Namespace::to_string).collect();
         let row = TokenRow {
             id: self.environment.uuid(),
             owner: new.owner.clone(),

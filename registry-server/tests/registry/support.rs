@@ -5,9 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
+use pkgres_registry_client::Namespace;
 use pkgres_registry_server::{
-    Actor, Bucket, Environment, NamePattern, OpenError, Problem, ProblemCode, Published, Registry,
-    Scope, Settings, Storage,
+    Actor, Bucket, Environment, OpenError, Problem, ProblemCode, Published, Registry, Scope,
+    Settings, Storage,
 };
 use pkgres_tests::build;
 
@@ -86,12 +87,12 @@ impl Place {
 
 /// A holder of a token for some scopes and names.
 pub(crate) fn actor(owner: &str, scopes: &[Scope], names: &[&str]) -> Actor {
-    let pattern = |text: &&str| NamePattern::parse(text).expect("a pattern");
+    let namespace = |text: &&str| Namespace::parse(text).expect("a namespace");
     Actor {
         token: format!("token-of-{owner}"),
         owner: owner.to_owned(),
         scopes: scopes.iter().copied().collect::<BTreeSet<_>>(),
-        names: names.iter().map(pattern).collect(),
+        names: names.iter().map(namespace).collect(),
         expires: None,
     }
 }

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use http::StatusCode;
 use jiff::{SignedDuration, Timestamp};
+use pkgres_registry_client::Namespace;
 use serde_json::{Value, json};
 
 use super::packages::is_owner;
-use crate::access::{NamePattern, Scope};
+use crate::access::Scope;
 use crate::http::dispatch::Service;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
@@ -62,8 +63,8 @@ pub(super) fn create(service: &Service, request: &Request) -> Result<Reply, Prob
     }
     let mut names = Vec::new();
     for text in &asked.names {
-        let pattern = NamePattern::parse(text);
-        names.push(pattern.ok_or_else(|| wrong("names are like org.acme.Web or org.acme.*"))?);
+        let namespace = Namespace::parse(text);
+        names.push(namespace.map_err(|_| wrong("names are like org.acme.Web or org.acme.*"))?);
     }
     if names.is_empty() {
         names.clone_from(&actor.names);
@@ -123,7 +124,7 @@ pub(super) fn remove(service: &Service, request: &Request) -> Result<Reply, Prob
 pub(super) fn whoami(_: &Service, request: &Request) -> Result<Reply, Problem> {
     let actor = request.actor()?;
     let scopes: Vec<&str> = actor.scopes.iter().map(|scope| scope.as_str()).collect();
-    let names: Vec<&str> = actor.names.iter().map(NamePattern::as_str).collect();
+    let names: Vec<String> = actor.names.iter().map(Namespace::to_string).collect();
     Ok(Reply::json(&json!({
         "token": actor.token,
         "owner": actor.owner,

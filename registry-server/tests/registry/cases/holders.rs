@@ -30,6 +30,11 @@ pub(super) fn owners(place: &Place) {
     );
     let elsewhere = actor("ann", &all, &["org.other.*"]);
     assert_eq!(as_whom(&elsewhere, "1.1.0"), Err(ProblemCode::Forbidden));
+    // What begins with the same letters is another name; what a namespace is named by belongs to it.
+    let almost = actor("ann", &all, &["org.acm.*"]);
+    assert_eq!(as_whom(&almost, "1.1.0"), Err(ProblemCode::Forbidden));
+    let named = actor("ann", &all, &["org.acme.Web.*"]);
+    assert_eq!(as_whom(&named, "1.0.1"), Ok(()));
     let here = actor("ann", &all, &["org.acme.*"]);
     assert_eq!(as_whom(&here, "1.1.0"), Ok(()));
 

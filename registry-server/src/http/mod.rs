@@ -29,6 +29,7 @@ mod reply;
 mod request;
 mod request_id;
 mod route;
+mod warnings;
 
 pub use dispatch::Service;
 pub use listen::{ServeOptions, serve};

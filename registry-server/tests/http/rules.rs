@@ -336,17 +336,12 @@ fn owners_are_changed_by_generation() {
 #[test]
 fn a_name_that_is_easily_taken_for_another_is_told() {
     let served = with_a_package();
-    let token = |owner: &str| {
-        let body = format!(r#"{{"scopes":["publish"],"owner":"{owner}"}}"#);
-        let headers = [&*served.authorization(), "content-type: application/json"];
-        let made = served.ask("POST", "/v1/tokens", &headers, body.as_bytes());
-        made.json()["token"].as_str().expect("a token").to_owned()
-    };
-    let (team, stranger) = (token("team"), token("stranger"));
+    let team = served.authorization_of("team", r#"["publish"]"#);
+    let stranger = served.authorization_of("stranger", r#"["publish"]"#);
     let publish = |token: &str, name: &str, version: &str, api: &str| {
         let path = format!("/v1/packages/{name}/versions/{version}");
         let headers = [
-            &*format!("authorization: Bearer {token}"),
+            token,
             "content-type: application/zip",
             &*format!("openstack-api-version: pkgres {api}"),
         ];

@@ -158,6 +158,17 @@ impl Served {
         format!("authorization: Bearer {}", self.token)
     }
 
+    /// Makes a token for some scopes, as JSON has a list of them; gives the header with it.
+    pub(crate) fn authorization_of(&self, owner: &str, scopes: &str) -> String {
+        let body = format!(r#"{{"scopes":{scopes},"owner":"{owner}"}}"#);
+        let headers = [&*self.authorization(), "content-type: application/json"];
+        let made = self.ask("POST", "/v1/tokens", &headers, body.as_bytes());
+        assert_eq!(made.status, 201, "{made:?}");
+        let made = made.json();
+        let secret = made["token"].as_str().expect("a token");
+        format!("authorization: Bearer {secret}")
+    }
+
     /// Publishes over HTTP.
     pub(crate) fn publish(&self, name: &str, version: &str, archive: &[u8]) -> Answer {
         let path = format!("/v1/packages/{name}/versions/{version}");

@@ -4,6 +4,9 @@
 //! that belongs to the process alone; files that are mapped are not part of it.
 #![cfg(target_os = "linux")]
 
+#[path = "../shared/mod.rs"]
+mod shared;
+
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::net::TcpStream;
@@ -15,11 +18,11 @@ use std::time::Duration;
 use pkgres_files::{RealFileSystem, write_file};
 use pkgres_manifest::Limits;
 use pkgres_registry_client::protocol::Digest;
-use pkgres_registry_server::{
-    Bucket, Environment, Problem, Registry, ServeOptions, Service, Settings, Storage, serve,
-};
+use pkgres_registry_server::{Bucket, Registry, ServeOptions, Service, Settings, Storage, serve};
 use pkgres_tests::archives::large_archive;
 use pkgres_tests::services;
+
+use shared::{environment, first_token};
 
 /// How large the artifact is, in bytes.
 const LARGE: usize = 64 << 20;
@@ -91,25 +94,10 @@ impl Served {
         };
         let mut settings = Settings::default();
         settings.read.limits = limits.clone();
-        let next = AtomicU64::new(1);
-        let environment = Environment {
-            now: Arc::new(jiff::Timestamp::now),
-            random: Arc::new(move |bytes| {
-                for byte in bytes {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    *byte = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes()[3];
-                }
-            }),
-        };
+        let environment = environment(jiff::Timestamp::now);
         let registry = Registry::open(&storage, settings, environment).expect("a registry");
         let registry = Arc::new(registry);
-        let mut token = String::new();
-        registry
-            .create_first_token(|secret| {
-                secret.clone_into(&mut token);
-                Ok::<_, Problem>(())
-            })
-            .expect("a token");
+        let token = first_token(&registry);
         let service = Service::new(Arc::clone(&registry), Duration::from_mins(1));
         let listener = runtime
             .block_on(tokio::net::TcpListener::bind("127.0.0.1:0"))

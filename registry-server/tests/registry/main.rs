@@ -5,6 +5,8 @@ mod catalog;
 mod gate;
 mod nodes;
 mod secure;
+#[path = "../shared/mod.rs"]
+mod shared;
 mod support;
 mod sweeping;
 

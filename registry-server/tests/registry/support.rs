@@ -3,14 +3,17 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use pkgres_registry_client::Namespace;
 use pkgres_registry_server::{
     Actor, Bucket, Environment, OpenError, Problem, ProblemCode, Published, Registry, Scope,
     Settings, Storage,
 };
+use pkgres_tests::archives::archive;
 use pkgres_tests::build;
+
+use crate::shared::environment;
 
 /// Where a registry keeps its data, and the time that it sees.
 pub(crate) struct Place {
@@ -66,22 +69,12 @@ impl Place {
         Registry::open(&self.storage, Settings::default(), self.environment())
     }
 
-    /// A clock that stands still unless a case moves it, and random bytes that are counted.
+    /// With a clock that stands still unless a case moves it.
     fn environment(&self) -> Environment {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
         let seconds = Arc::clone(&self.seconds);
-        Environment {
-            now: Arc::new(move || {
-                jiff::Timestamp::from_second(seconds.load(Ordering::Relaxed)).expect("a time")
-            }),
-            random: Arc::new(|bytes| {
-                for chunk in bytes.chunks_mut(8) {
-                    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-                    let number = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes();
-                    chunk.copy_from_slice(&number[..chunk.len()]);
-                }
-            }),
-        }
+        environment(move || {
+            jiff::Timestamp::from_second(seconds.load(Ordering::Relaxed)).expect("a time")
+        })
     }
 }
 
@@ -95,6 +88,12 @@ pub(crate) fn actor(owner: &str, scopes: &[Scope], names: &[&str]) -> Actor {
         names: names.iter().map(namespace).collect(),
         expires: None,
     }
+}
+
+/// Publishes a release that requires nothing as the operator, and expects that to work.
+pub(crate) fn publish_plain(registry: &Registry, name: &str, version: &str) -> Published {
+    let published = publish(registry, name, version, archive(name, version, &[]));
+    published.expect("a release")
 }
 
 /// Publishes as the operator.

@@ -11,7 +11,7 @@ use pkgres_tests::build;
 use pkgres_tests::services::{self, ObjectStore};
 
 use crate::gate::{Gate, Held};
-use crate::support::{Place, code, publish};
+use crate::support::{Place, code, publish, publish_plain};
 
 /// How an artifact is removed: by a list of them.
 const REMOVAL: &str = "POST";
@@ -70,7 +70,7 @@ fn writers_do_not_wait_for_the_bucket() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (place, gate) = with_a_gate(&folder, &objects);
     let registry = behind_a_gate(&place);
-    publish(&registry, "a.Old", "1.0.0", archive("a.Old", "1.0.0", &[])).expect("a release");
+    publish_plain(&registry, "a.Old", "1.0.0");
     let late = archive("a.Late", "1.0.0", &[]);
     registry.put_artifact(late).expect("an artifact");
 

@@ -10,7 +10,7 @@ use pkgres_tests::archives::{archive, archive_with, files};
 use pkgres_tests::build;
 
 use super::reading::records;
-use crate::support::{Place, code, publish};
+use crate::support::{Place, code, publish, publish_plain};
 
 pub(super) fn published_once(place: &Place) {
     let registry = place.open();
@@ -145,13 +145,7 @@ pub(super) fn refused(place: &Place) {
 
 pub(super) fn folded(place: &Place) {
     let registry = place.open();
-    publish(
-        &registry,
-        "org.acme.Web",
-        "1.0.0",
-        archive("org.acme.Web", "1.0.0", &[]),
-    )
-    .expect("a release");
+    publish_plain(&registry, "org.acme.Web", "1.0.0");
     let other = archive("org.acme.web", "2.0.0", &[]);
     let outcome = publish(&registry, "org.acme.web", "2.0.0", other);
     assert_eq!(outcome, Err(ProblemCode::NameTaken));
@@ -210,13 +204,7 @@ pub(super) fn satisfiable(place: &Place) {
 pub(super) fn yanked(place: &Place) {
     let registry = place.open();
     for version in ["1.0.0", "1.1.0"] {
-        publish(
-            &registry,
-            "org.acme.Web",
-            version,
-            archive("org.acme.Web", version, &[]),
-        )
-        .expect("a release");
+        publish_plain(&registry, "org.acme.Web", version);
     }
     let (name, version) = (build::package("org.acme.Web"), build::version("1.1.0"));
     let operator = Actor::operator();

@@ -8,3 +8,4 @@ mod rules;
 #[path = "../shared/mod.rs"]
 mod shared;
 mod support;
+mod tokens;

@@ -6,7 +6,8 @@ use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{NameError, PackageName};
 
 /// A name, or all names that begin with the same parts: `org.acme.*` is `org.acme` and everything
-/// below it.
+/// below it. That is so wherever names stand for others: where names are bound to a registry, and
+/// where a registry binds tokens to names.
 ///
 /// ```
 /// use pkgres_manifest::PackageName;
@@ -54,6 +55,12 @@ impl Namespace {
         }
     }
 
+    /// Whether all names that belong to another one belong to this one, too.
+    pub fn covers(&self, other: &Self) -> bool {
+        // An open one that has a name has everything below it as well.
+        self.contains(&other.name) && (self.is_open || !other.is_open)
+    }
+
     /// The larger, the narrower.
     pub(crate) fn width(&self) -> (usize, bool) {
         (self.name.as_str().len(), !self.is_open)
@@ -84,8 +91,35 @@ mod tests {
         assert!(!contains("org.acme.*", "org"));
         assert!(contains("org.acme", "org.acme"));
         assert!(!contains("org.acme", "org.acme.a"));
-        for bad in ["", "*", ".*", "org.*.a", "org.acme*"] {
+        for bad in ["", "*", ".*", "org.*.a", "org.acme*", "a b"] {
             assert!(Namespace::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_namespace_covers_those_in_it() {
+        let covers = |one: &str, other: &str| {
+            let parse = |text| Namespace::parse(text).expect("a namespace");
+            parse(one).covers(&parse(other))
+        };
+        for (one, other) in [
+            ("org.acme", "org.acme"),
+            ("org.acme.*", "org.acme"),
+            ("org.acme.*", "org.acme.*"),
+            ("org.acme.*", "org.acme.Web"),
+            ("org.acme.*", "org.acme.web.*"),
+        ] {
+            assert!(covers(one, other), "{one} {other}");
+        }
+        for (one, other) in [
+            ("org.acme", "org.acme.*"),
+            ("org.acme", "org.acme.Web"),
+            ("org.acme.Web", "org.acme"),
+            ("org.acme.web.*", "org.acme.*"),
+            ("org.acme.*", "org.acmeb.*"),
+            ("org.acme.*", "org.*"),
+        ] {
+            assert!(!covers(one, other), "{one} {other}");
         }
     }
 }

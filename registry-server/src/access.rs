@@ -5,8 +5,10 @@ use std::fmt;
 
 use jiff::Timestamp;
 use pkgres_manifest::PackageName;
+use pkgres_registry_client::Namespace;
 
 use crate::problem::{Problem, ProblemCode};
+use crate::registry::NewToken;
 use crate::store::tokens::TokenRow;
 
 /// Something that a token may be good for.
@@ -22,18 +24,21 @@ pub enum Scope {
     Owners,
     /// Read a private registry.
     Read,
+    /// Make, list and remove tokens of one's owner.
+    Tokens,
     /// Everything, for all packages and tokens.
     Admin,
 }
 
 impl Scope {
     /// Every scope.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Publish,
         Self::Yank,
         Self::Delete,
         Self::Owners,
         Self::Read,
+        Self::Tokens,
         Self::Admin,
     ];
 
@@ -45,6 +50,7 @@ impl Scope {
             Self::Delete => "delete",
             Self::Owners => "owners",
             Self::Read => "read",
+            Self::Tokens => "tokens",
             Self::Admin => "admin",
         }
     }
@@ -61,38 +67,6 @@ impl fmt::Display for Scope {
     }
 }
 
-/// The packages that a token is good for: a name, or `org.acme.*` for all names below `org.acme`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct NamePattern(String);
-
-impl NamePattern {
-    /// Reads a pattern.
-    pub fn parse(text: &str) -> Option<Self> {
-        let name = text.strip_suffix(".*").unwrap_or(text);
-        PackageName::is_name(name).then(|| Self(text.to_owned()))
-    }
-
-    /// The pattern as it is written.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// Whether all names that another pattern fits are among those that this one fits.
-    pub(crate) fn covers(&self, other: &Self) -> bool {
-        match self.0.strip_suffix('*') {
-            Some(prefix) => other.0.starts_with(prefix),
-            None => other == self,
-        }
-    }
-
-    fn fits(&self, name: &PackageName) -> bool {
-        match self.0.strip_suffix('*') {
-            Some(prefix) => name.as_str().starts_with(prefix),
-            None => name.as_str() == self.0,
-        }
-    }
-}
-
 /// Who asks: the holder of a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Actor {
@@ -103,7 +77,7 @@ pub struct Actor {
     /// What it is good for.
     pub scopes: BTreeSet<Scope>,
     /// The packages that it is good for; none for all.
-    pub names: Vec<NamePattern>,
+    pub names: Vec<Namespace>,
     /// When it stops being good.
     pub expires: Option<Timestamp>,
 }
@@ -124,8 +98,8 @@ impl Actor {
     /// or its end the token would be good for more than it is for.
     pub(crate) fn from_row(row: TokenRow) -> Result<Self, Problem> {
         let damaged = || Problem::internal(format!("the token {} cannot be read", row.id));
-        let names = row.names.split_whitespace().map(NamePattern::parse);
-        let names = names.collect::<Option<_>>().ok_or_else(damaged)?;
+        let names = row.names.split_whitespace().map(Namespace::parse);
+        let names = names.collect::<Result<_, _>>().map_err(|_| damaged())?;
         let expires = row.expires.as_deref().map(str::parse).transpose();
         let expires = expires.map_err(|_| damaged())?;
         Ok(Self {
@@ -160,11 +134,52 @@ impl Actor {
     /// Refuses unless the token is good for a scope and a package.
     pub(crate) fn require_for(&self, scope: Scope, name: &PackageName) -> Result<(), Problem> {
         self.require(scope)?;
-        if self.is_admin() || self.names.is_empty() || self.names.iter().any(|one| one.fits(name)) {
+        if self.is_admin()
+            || self.names.is_empty()
+            || self.names.iter().any(|one| one.contains(name))
+        {
             return Ok(());
         }
         let detail = format!("the token is not for {name}");
         Err(Problem::new(ProblemCode::Forbidden, detail))
+    }
+
+    /// Whether the token is good for all packages that some patterns fit; none fit all.
+    fn reaches(&self, names: &[Namespace]) -> bool {
+        let is_within = |name: &Namespace| self.names.iter().any(|own| own.covers(name));
+        self.is_admin() || self.names.is_empty() || !names.is_empty() && names.iter().all(is_within)
+    }
+
+    /// Whether the token may list and remove another one: with the scope `tokens`, those of its owner
+    /// that are for no other packages, but none for everything; and any token may remove itself.
+    pub(crate) fn governs(&self, other: &Self) -> bool {
+        if self.is_admin() || self.token == other.token {
+            return true;
+        }
+        let is_ours = self.owner == other.owner && !other.is_admin();
+        self.has(Scope::Tokens) && is_ours && self.reaches(&other.names)
+    }
+
+    /// Refuses unless the token may make another one, which is good for nothing that the token itself
+    /// is not good for, and for no longer.
+    pub(crate) fn require_to_make(&self, new: &NewToken) -> Result<(), Problem> {
+        self.require(Scope::Tokens)?;
+        for scope in &new.scopes {
+            self.require(*scope)?;
+        }
+        if new.owner != self.owner {
+            self.require(Scope::Admin)?;
+        }
+        let forbidden = |detail: String| Err(Problem::new(ProblemCode::Forbidden, detail));
+        if !self.reaches(&new.names) {
+            return forbidden("the token is for fewer names".to_owned());
+        }
+        match self.expires {
+            Some(end) if new.expires.is_none_or(|expires| expires > end) => forbidden(format!(
+                "the token is good until {end}, and makes none that is for longer"
+            )),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -195,21 +210,5 @@ mod tests {
         );
         assert!(Actor::from_row(row("a.* ?", None)).is_err());
         assert!(Actor::from_row(row("a.*", Some("soon"))).is_err());
-    }
-
-    #[test]
-    fn patterns_fit_whole_parts_of_names() {
-        let fits = |pattern: &str, name: &str| {
-            let name = PackageName::parse(name).expect("a name");
-            NamePattern::parse(pattern).expect("a pattern").fits(&name)
-        };
-        assert!(fits("org.acme.*", "org.acme.Web"));
-        assert!(fits("org.acme.Web", "org.acme.Web"));
-        assert!(!fits("org.acme.*", "org.acmeevil.Web"));
-        assert!(!fits("org.acme.*", "org.acme"));
-        assert!(!fits("org.acme.Web", "org.acme.Web2"));
-        for bad in ["", "*", ".*", "org.*.Web", "org.acme*", "a b"] {
-            assert_eq!(NamePattern::parse(bad), None, "{bad}");
-        }
     }
 }

@@ -7,6 +7,7 @@ mod catalog;
 mod deletion;
 mod export;
 mod hierarchy;
+mod sweep;
 mod tokens;
 mod views;
 mod write;
@@ -26,7 +27,7 @@ use crate::database::{Database, DatabaseError, Transaction};
 use crate::environment::Environment;
 use crate::index::{Node, Signer};
 use crate::problem::{Problem, ProblemCode};
-use crate::store::{self, changes, facts, packages, releases};
+use crate::store::{self, changes, facts, packages};
 
 pub(crate) use catalog::{
     CatalogEntry, CategoryView, Comparison, Filter, Part as CatalogPart, Upload, VersionTest,
@@ -111,6 +112,8 @@ pub struct Registry {
     pub(crate) node: Arc<Node>,
     pub(crate) settings: Settings,
     pub(crate) environment: Environment,
+    /// What tells this process from others that have the same database.
+    process: String,
 }
 
 impl Registry {
@@ -145,6 +148,7 @@ impl Registry {
             incoming,
             node: Arc::new(node),
             settings,
+            process: environment.uuid(),
             environment,
         })
     }
@@ -228,35 +232,6 @@ impl Registry {
             changes,
             snapshot: Some(snapshot.as_ref().clone()),
         })
-    }
-
-    /// Removes artifacts that no release has and that are old enough for that to stay so; says how
-    /// many. A publish writes its artifact before the release, so that a young one may get one.
-    pub fn sweep(&self) -> Result<usize, Problem> {
-        let old = self
-            .blobs
-            .older_than(self.settings.orphan_seconds)
-            .map_err(Problem::unavailable)?;
-        let mut removed = 0;
-        for digest in old {
-            // Nearly all of them have one, and a writer would keep others waiting for each.
-            let text = digest.to_string();
-            let is_kept =
-                |transaction: &mut dyn Transaction| releases::has_artifact(transaction, &text);
-            if self.database.read(is_kept)? {
-                continue;
-            }
-            // As a writer: no release gets the artifact between the look and the removal.
-            let is_removed = self.database.write(|transaction| {
-                if releases::has_artifact(transaction, &text)? {
-                    return Ok(false);
-                }
-                self.blobs.remove(&digest).map_err(Problem::unavailable)?;
-                Ok::<_, Problem>(true)
-            })?;
-            removed += usize::from(is_removed);
-        }
-        Ok(removed)
     }
 }
 

@@ -100,8 +100,23 @@ fn what_cannot_be_served_is_said() {
         ),
         (
             vec!["--data", "DATA/new", "--blobs", "ftp://bucket"],
-            3,
-            "only `s3://` is known",
+            2,
+            "`ftp://bucket` is no bucket: only `s3://` is known",
+        ),
+        (
+            vec!["--data", "DATA/new", "--blobs", "s3://bucket?zone=here"],
+            2,
+            "there is no parameter `zone`",
+        ),
+        (
+            vec!["--data", "DATA/new", "--blobs", "s3://bucket?endpoint=here"],
+            2,
+            "`endpoint` is an address with `http` or `https`",
+        ),
+        (
+            vec!["--data", "DATA/new", "--database", "mysql://host/none"],
+            2,
+            "the address of the database cannot be used",
         ),
         (
             vec!["--data", "DATA/new", "--listen", "192.0.2.1:1"],

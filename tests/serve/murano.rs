@@ -156,6 +156,31 @@ fn the_client_imports_shows_changes_downloads_and_deletes() {
     assert_eq!(client.listed(&["--limit", "0"]), all[..2]);
     let (is_done, told) = client.run(&["package-show", &next]);
     assert!(!is_done && told.contains("not found"), "{told}");
+    // What it is told beside the package, here that a name is like one of others, it passes over.
+    let mut connection = server.connect();
+    let token = Server::token(&folder.path().join("data"));
+    let (status, _, made) = connection
+        .ask(
+            "POST",
+            "/v1/tokens",
+            &[
+                &format!("Authorization: Bearer {token}"),
+                "Content-Type: application/json",
+            ],
+            br#"{"scopes":["publish"],"owner":"others"}"#,
+        )
+        .expect("an answer");
+    assert_eq!(status, 201);
+    let made: serde_json::Value = serde_json::from_slice(&made).expect("JSON");
+    let others = made["token"].as_str().expect("a token");
+    connection.publish(others, "a.Wbe", "1.0.0", &archive("a.Wbe", "1.0.0", &[]));
+    client.write("webe.zip", &archive("a.Webe", "1.0.0", &[]));
+    client.done(&["package-import", "webe.zip"]);
+    assert!(
+        client
+            .listed(&["--limit", "0"])
+            .contains(&"a.Webe 1.0.0".to_owned())
+    );
     // Everyone else sees the same.
     let (status, _, body) = server
         .connect()

@@ -34,15 +34,50 @@ pub fn archive_with(name: &str, version: &str, requires: &[(&str, &str)], note: 
     ])
 }
 
+/// The archive of a package with so many bytes, and a few more, that cannot be compressed.
+///
+/// # Panics
+///
+/// If that is not a package, or larger than the limits allow.
+pub fn large_archive(name: &str, version: &str, bytes: usize, limits: &Limits) -> Vec<u8> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let noise: Vec<u8> = std::iter::repeat_with(|| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()
+    })
+    .take(bytes.div_ceil(8))
+    .flatten()
+    .collect();
+    let manifest = format!(
+        "Format: 1.4\nType: Library\nFullName: {name}\nVersion: \"{version}\"\n\
+         Name: Large\nClasses: {{{name}: Main.yaml}}\n"
+    );
+    let class = format!("Name: {name}\n");
+    let files = [
+        ("manifest.yaml", manifest.as_bytes()),
+        ("Classes/Main.yaml", class.as_bytes()),
+        ("Resources/noise", &noise),
+    ];
+    let archive = files_within(&files, limits);
+    assert!(archive.len() >= bytes);
+    archive
+}
+
 /// An archive of files.
 ///
 /// # Panics
 ///
 /// If there can be no archive of them.
 pub fn files(files: &[(&str, &[u8])]) -> Vec<u8> {
+    files_within(files, &Limits::default())
+}
+
+fn files_within(files: &[(&str, &[u8])], limits: &Limits) -> Vec<u8> {
     let files = files.iter().map(|(path, bytes)| {
         let path = PackagePath::parse(path).expect("the caller writes a valid path");
         (path, false, bytes.to_vec())
     });
-    write_archive(files, &Limits::default()).expect("small files fit into an archive")
+    write_archive(files, limits).expect("the files fit into an archive")
 }

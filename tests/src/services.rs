@@ -364,10 +364,17 @@ impl ObjectStore {
 
     /// The address of a bucket, in a folder of its own, as `--blobs` takes it.
     pub fn bucket(&self, folder: &str) -> String {
-        format!(
-            "s3://pkgres/{folder}?endpoint=http://127.0.0.1:{}",
-            self.port
-        )
+        self.bucket_at(folder, self.port)
+    }
+
+    /// Likewise at another port, which something listens on that stands before it.
+    pub fn bucket_at(&self, folder: &str, port: u16) -> String {
+        format!("s3://pkgres/{folder}?endpoint=http://127.0.0.1:{port}")
+    }
+
+    /// The port that it listens on.
+    pub fn port(&self) -> u16 {
+        self.port
     }
 }
 

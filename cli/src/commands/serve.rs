@@ -7,8 +7,8 @@ use std::time::Duration;
 use pkgres_files::{RealFileSystem, write_private_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_registry_server::{
-    Background, Bucket, DatabaseError, Environment, OpenError, Registry, ServeOptions, Service,
-    Settings, Storage, serve,
+    Background, BlobError, Bucket, DatabaseError, Environment, OpenError, Registry, ServeOptions,
+    Service, Settings, Storage, serve,
 };
 use tokio::net::TcpListener;
 use tracing_subscriber::EnvFilter;
@@ -163,6 +163,9 @@ impl From<OpenError> for Failure {
         match error {
             OpenError::File(error) => error.into(),
             OpenError::Database(DatabaseError::Address(_)) => {
+                Failure::usage(Escaped::new(&error.to_string()).to_string())
+            }
+            OpenError::Blobs(error @ BlobError::Address(_)) => {
                 Failure::usage(Escaped::new(&error.to_string()).to_string())
             }
             OpenError::Database(DatabaseError::NoTls) => failed(Code::NoTls, error.to_string()),

@@ -1,4 +1,4 @@
-//! Requests: sending them again, and following where they lead.
+//! Requests: sending them, sending them again, and following where they lead.
 //!
 //! One try is everything from sending to the last byte of the body and the check of it, because
 //! each of these can fail for a reason that is gone the next time.
@@ -6,29 +6,26 @@
 use std::cell::{Cell, OnceCell};
 use std::future::Future;
 use std::rc::Rc;
-use std::time::Duration;
 
 use backon::{ExponentialBuilder, Retryable as _};
 use pkgres_manifest::RegistryName;
-use reqwest::header::{self, HeaderMap};
-use reqwest::{Client, Method, Response, StatusCode, redirect};
+use reqwest::header;
+use reqwest::{Method, Response, StatusCode};
 use url::Url;
 
 use crate::protocol::Digest;
 use crate::registry::RegistryError;
 
-use super::address::{Address, is_loopback, shown};
+use super::address::{Address, shown};
 use super::answer::{Opened, Reader, Reply, each_piece, judge, read_body};
+use super::clients::Clients;
 use super::credentials::Credential;
 use super::fault::{Failed, Fault, FaultKind, told};
 use super::options::HttpOptions;
+use super::redirect::followed;
 
 /// How many times a request may be sent elsewhere.
 const MAX_REDIRECTS: usize = 3;
-
-/// How long it may take to be connected, and how long nothing may arrive.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The header that asks for a microversion.
 const API_VERSION: &str = "openstack-api-version";
@@ -67,9 +64,7 @@ pub(super) struct Transport {
     pub(super) address: Address,
     pub(super) options: HttpOptions,
     runtime: OnceCell<tokio::runtime::Runtime>,
-    /// For this scheme: there is no need for certificates without `https`.
-    secure: OnceCell<Client>,
-    plain: OnceCell<Client>,
+    clients: Clients,
     credential: OnceCell<Option<Credential>>,
     requests: Cell<u64>,
 }
@@ -81,8 +76,7 @@ impl Transport {
             address,
             options,
             runtime: OnceCell::new(),
-            secure: OnceCell::new(),
-            plain: OnceCell::new(),
+            clients: Clients::default(),
             credential: OnceCell::new(),
             requests: Cell::new(0),
         }
@@ -230,7 +224,7 @@ impl Transport {
             if !(status.is_redirection() && status != StatusCode::NOT_MODIFIED) {
                 return judge(response, ask).await;
             }
-            url = self.followed(ask, &url, status, response.headers())?;
+            url = followed(&self.address, &ask.method, &url, status, response.headers())?;
         }
         Err(Fault::new(
             FaultKind::Malformed,
@@ -240,7 +234,10 @@ impl Transport {
 
     async fn send_once(&self, ask: &Ask, url: &Url) -> Result<Response, Fault> {
         self.requests.set(self.requests.get() + 1);
-        let mut request = self.client(url)?.request(ask.method.clone(), url.clone());
+        let mut request = self
+            .clients
+            .of(url, &self.options)?
+            .request(ask.method.clone(), url.clone());
         if let Some(digest) = ask.at_hand {
             request = request.header(header::IF_NONE_MATCH, digest.to_etag());
         }
@@ -266,155 +263,5 @@ impl Transport {
             .send()
             .await
             .map_err(|error| Fault::transient(FaultKind::Unreachable, told(&error.without_url())))
-    }
-
-    /// Where a redirect leads, if it may be followed.
-    fn followed(
-        &self,
-        ask: &Ask,
-        from: &Url,
-        status: StatusCode,
-        headers: &HeaderMap,
-    ) -> Result<Url, Fault> {
-        let wrong = |reason: String| Fault::new(FaultKind::Malformed, reason);
-        let to = headers
-            .get(header::LOCATION)
-            .and_then(|location| location.to_str().ok())
-            .and_then(|location| from.join(location).ok())
-            .ok_or_else(|| wrong(format!("it leads nowhere ({status})")))?;
-        if from.scheme() == "https" && to.scheme() != "https" {
-            return Err(wrong(format!("it leads from https to {}", shown(&to))));
-        }
-        if ask.method != Method::GET && !self.address.is_same_origin(&to) {
-            return Err(wrong(format!(
-                "it leads a request that is no GET to {}",
-                shown(&to)
-            )));
-        }
-        if ask.method != Method::GET && !matches!(status.as_u16(), 307 | 308) {
-            return Err(wrong(format!(
-                "it leads a request that is no GET on ({status})"
-            )));
-        }
-        Ok(to)
-    }
-
-    /// The client for an address.
-    fn client(&self, url: &Url) -> Result<&Client, Fault> {
-        let is_plain = match url.scheme() {
-            "https" => false,
-            "http" if self.options.allow_plain_http || is_loopback(url) => true,
-            _ => {
-                let reason = format!("{} is another machine", shown(url));
-                return Err(Fault::new(FaultKind::Plain, reason));
-            }
-        };
-        let kept = if is_plain { &self.plain } else { &self.secure };
-        if let Some(client) = kept.get() {
-            return Ok(client);
-        }
-        let client = self
-            .build(is_plain, is_loopback(url))
-            .map_err(|error| Fault::new(FaultKind::Unreachable, told(&error)))?;
-        Ok(kept.get_or_init(|| client))
-    }
-
-    fn build(&self, is_plain: bool, is_local: bool) -> Result<Client, reqwest::Error> {
-        // Whoever is first decides for the whole program; that somebody was is fine.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut builder = Client::builder()
-            .user_agent(concat!("pkgres/", env!("CARGO_PKG_VERSION")))
-            .redirect(redirect::Policy::none())
-            // What did not work is sent again here, and counted.
-            .retry(reqwest::retry::never())
-            .referer(false)
-            .connect_timeout(CONNECT_TIMEOUT)
-            .read_timeout(READ_TIMEOUT)
-            .http2_adaptive_window(true);
-        if is_local || !self.options.system_proxy {
-            builder = builder.no_proxy();
-        }
-        if is_plain {
-            builder = builder.tls_certs_only([]);
-        } else {
-            for authority in &self.options.authorities {
-                builder =
-                    builder.tls_certs_merge(reqwest::Certificate::from_pem_bundle(authority)?);
-            }
-        }
-        builder.build()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn where_it_leads_is_followed_only_as_far_as_it_is_safe() {
-        let transport = Transport::new(
-            RegistryName::parse("acme").expect("a name"),
-            Address::parse("https://example.org/base/").expect("an address"),
-            HttpOptions::new(jiff::Timestamp::UNIX_EPOCH),
-        );
-        let from = Url::parse("https://example.org/base/file").expect("an address");
-        let followed = |method: Method, status: u16, to: &str| {
-            let ask = Ask {
-                method,
-                ..Ask::get(from.clone(), 0)
-            };
-            let mut headers = HeaderMap::new();
-            headers.insert(header::LOCATION, to.parse().expect("a header"));
-            let status = StatusCode::from_u16(status).expect("a status");
-            let to = transport.followed(&ask, &from, status, &headers);
-            to.map(|to| to.to_string()).map_err(|fault| fault.reason)
-        };
-        for (method, status, to, expected) in [
-            (
-                Method::GET,
-                302,
-                "other",
-                Ok("https://example.org/base/other"),
-            ),
-            (
-                Method::GET,
-                302,
-                "https://cdn.example.com/x",
-                Ok("https://cdn.example.com/x"),
-            ),
-            (
-                Method::GET,
-                302,
-                "http://example.org/x",
-                Err("it leads from https to http"),
-            ),
-            (
-                Method::GET,
-                302,
-                "file:///etc/passwd",
-                Err("it leads from https to file"),
-            ),
-            (Method::PUT, 307, "/other", Ok("https://example.org/other")),
-            (
-                Method::PUT,
-                302,
-                "/other",
-                Err("it leads a request that is no GET on (302"),
-            ),
-            (
-                Method::PUT,
-                307,
-                "https://example.com/",
-                Err("it leads a request that is no GET to"),
-            ),
-            (Method::GET, 302, "https://[", Err("it leads nowhere")),
-        ] {
-            let found = followed(method, status, to);
-            match (&found, expected) {
-                (Ok(found), Ok(expected)) => assert_eq!(found, expected),
-                (Err(found), Err(expected)) => assert!(found.starts_with(expected), "{found}"),
-                _ => panic!("{to}: {found:?}"),
-            }
-        }
     }
 }

@@ -59,7 +59,10 @@ impl Folder {
         match std::fs::symlink_metadata(path) {
             Ok(metadata) => Ok(metadata.is_file().then_some(metadata.len())),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(BlobError(format!("{}: {error}", self.root.display()))),
+            Err(error) => Err(BlobError::Failed(format!(
+                "{}: {error}",
+                self.root.display()
+            ))),
         }
     }
 
@@ -73,7 +76,8 @@ impl Folder {
         range: Option<Range<u64>>,
     ) -> Result<Option<Content>, BlobError> {
         let path = self.path(digest);
-        let failed = |error: std::io::Error| BlobError(format!("{}: {error}", path.display()));
+        let failed =
+            |error: std::io::Error| BlobError::Failed(format!("{}: {error}", path.display()));
         let mut file = match File::open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -106,7 +110,7 @@ impl Folder {
         let names = |folder: &std::path::Path| {
             system
                 .names(folder)
-                .map_err(|error| BlobError(format!("{}: {error}", folder.display())))
+                .map_err(|error| BlobError::Failed(format!("{}: {error}", folder.display())))
         };
         let mut found = Vec::new();
         for part in names(&self.root)? {
@@ -132,9 +136,9 @@ impl Folder {
 
     pub(super) fn remove(&self, digest: &Digest) -> Result<(), BlobError> {
         match RealFileSystem.remove(&self.path(digest)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(BlobError(format!("cannot remove {digest}: {error}")))
-            }
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(BlobError::Failed(
+                format!("cannot remove {digest}: {error}"),
+            )),
             _ => Ok(()),
         }
     }
@@ -165,5 +169,5 @@ fn next(mut file: File, left: u64, room: u64) -> std::io::Result<(File, Bytes)> 
 
 #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 fn failed(error: FileError) -> BlobError {
-    BlobError(error.to_string())
+    BlobError::Failed(error.to_string())
 }

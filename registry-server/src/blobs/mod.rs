@@ -30,8 +30,14 @@ pub(crate) const PIECE: usize = 256 << 10;
 
 /// Artifacts cannot be read or written.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct BlobError(pub String);
+pub enum BlobError {
+    /// The address of the bucket makes no sense, or asks for what cannot be done.
+    #[error("{0}")]
+    Address(String),
+    /// Where they are kept does not do what it should.
+    #[error("{0}")]
+    Failed(String),
+}
 
 /// What is sent, piece by piece.
 pub(crate) type Pieces = Pin<Box<dyn Stream<Item = std::io::Result<Bytes>> + Send>>;

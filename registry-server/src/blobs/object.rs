@@ -34,7 +34,8 @@ impl ObjectBlobs {
         credentials: Option<&(String, String, Option<String>)>,
         runtime: Handle,
     ) -> Result<Self, BlobError> {
-        let wrong = |reason: &str| BlobError(format!("`{address}` is no bucket: {reason}"));
+        let wrong =
+            |reason: &str| BlobError::Address(format!("`{address}` is no bucket: {reason}"));
         let url = Url::parse(address).map_err(|error| wrong(&error.to_string()))?;
         if url.scheme() != "s3" {
             return Err(wrong("only `s3://` is known"));
@@ -54,6 +55,10 @@ impl ObjectBlobs {
         for (key, value) in url.query_pairs() {
             match key.as_ref() {
                 "endpoint" => {
+                    let is_web = |url: Url| matches!(url.scheme(), "http" | "https");
+                    if !Url::parse(&value).is_ok_and(is_web) {
+                        return Err(wrong("`endpoint` is an address with `http` or `https`"));
+                    }
                     options = options.with_allow_http(value.starts_with("http://"));
                     builder = builder.with_endpoint(value);
                 }
@@ -115,7 +120,7 @@ impl ObjectBlobs {
             Some(Content::Pieces(_, pieces)) => pieces,
         };
         let broken = |error: &dyn std::fmt::Display| {
-            BlobError(format!("{digest} could not be read as a whole: {error}"))
+            BlobError::Failed(format!("{digest} could not be read as a whole: {error}"))
         };
         let mut receiving = incoming.receive();
         while let Some(piece) = self.runtime.block_on(pieces.next()) {
@@ -185,5 +190,5 @@ impl ObjectBlobs {
 
 #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 fn failed(error: Error) -> BlobError {
-    BlobError(format!("the object store failed: {error}"))
+    BlobError::Failed(format!("the object store failed: {error}"))
 }

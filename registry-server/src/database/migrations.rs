@@ -6,6 +6,7 @@ use super::{Database, DatabaseError, Result};
 const STEPS: &[&str] = &[
     include_str!("../../migrations/0001_initial.sql"),
     include_str!("../../migrations/0002_catalog.sql"),
+    include_str!("../../migrations/0003_removals.sql"),
 ];
 
 /// Runs the steps that a database has not seen yet, each in a transaction of its own.

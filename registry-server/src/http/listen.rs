@@ -1,5 +1,6 @@
 //! Taking connections.
 
+use std::convert::Infallible;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +13,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
 use super::Service;
+use super::patience::{Patient, Waiting, Watched, too_long};
 
 /// How connections are taken.
 #[derive(Debug, Clone)]
@@ -20,6 +22,9 @@ pub struct ServeOptions {
     pub connections: usize,
     /// How long the head of a request may take, and a connection be idle.
     pub head_patience: Duration,
+    /// How long a client may take nothing of what it is sent. With HTTP/2 that is noticed after twice as
+    /// long at the latest. What is taken slowly may take as long as it does.
+    pub write_patience: Duration,
     /// How long open requests have when the server is told to end.
     pub shutdown_patience: Duration,
 }
@@ -29,6 +34,7 @@ impl Default for ServeOptions {
         Self {
             connections: 4096,
             head_patience: Duration::from_secs(30),
+            write_patience: Duration::from_secs(30),
             shutdown_patience: Duration::from_secs(30),
         }
     }
@@ -93,6 +99,7 @@ struct Protocols {
     http1: http1::Builder,
     http2: http2::Builder<TokioExecutor>,
     head_patience: Duration,
+    write_patience: Duration,
 }
 
 impl Protocols {
@@ -115,6 +122,7 @@ impl Protocols {
             http1,
             http2,
             head_patience: options.head_patience,
+            write_patience: options.write_patience,
         }
     }
 
@@ -127,19 +135,29 @@ impl Protocols {
     ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         // Whoever connects and says nothing is not waited for any longer than others.
         let is_http2 = tokio::time::timeout(self.head_patience, is_http2(&stream)).await??;
-        let answer = service_fn(move |request| {
-            let service = Arc::clone(&service);
-            async move { Ok::<_, std::convert::Infallible>(service.answer(request).await) }
-        });
-        let stream = TokioIo::new(stream);
+        let stream = TokioIo::new(Patient::new(stream, self.write_patience));
         if is_http2 {
-            watcher
-                .watch(self.http2.serve_connection(stream, answer))
-                .await?;
+            let waiting = Arc::new(Waiting::default());
+            let bodies = Arc::clone(&waiting);
+            let answer = service_fn(move |request| {
+                let (service, bodies) = (Arc::clone(&service), Arc::clone(&bodies));
+                async move {
+                    let answer = service.answer(request).await;
+                    Ok::<_, Infallible>(answer.map(|pieces| Watched::new(pieces, &bodies)))
+                }
+            });
+            let conversation = watcher.watch(self.http2.serve_connection(stream, answer));
+            tokio::select! {
+                end = conversation => end?,
+                () = waiting.too_long(self.write_patience) => return Err(too_long().into()),
+            }
         } else {
-            watcher
-                .watch(self.http1.serve_connection(stream, answer))
-                .await?;
+            let answer = service_fn(move |request| {
+                let service = Arc::clone(&service);
+                async move { Ok::<_, Infallible>(service.answer(request).await) }
+            });
+            let conversation = self.http1.serve_connection(stream, answer);
+            watcher.watch(conversation).await?;
         }
         Ok(())
     }

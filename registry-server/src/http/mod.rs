@@ -20,6 +20,7 @@ mod negotiate;
 mod openapi;
 mod operations;
 mod pages;
+mod patience;
 mod query;
 mod range;
 mod read_body;
@@ -28,6 +29,7 @@ mod reply;
 mod request;
 mod request_id;
 mod route;
+mod warnings;
 
 pub use dispatch::Service;
 pub use listen::{ServeOptions, serve};

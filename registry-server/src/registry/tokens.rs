@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
+use pkgres_registry_client::Namespace;
 use pkgres_registry_client::protocol::Digest;
 
 use super::Registry;
-use crate::access::{Actor, NamePattern, Scope};
+use crate::access::{Actor, Scope};
 use crate::environment::hexadecimal;
 use crate::problem::{Problem, ProblemCode};
 use crate::store::tokens::{self, TokenRow};
@@ -22,7 +23,7 @@ pub struct NewToken {
     /// What it is good for.
     pub scopes: BTreeSet<Scope>,
     /// The packages that it is good for; none for all.
-    pub names: Vec<NamePattern>,
+    pub names: Vec<Namespace>,
     /// What its owner calls it.
     pub note: String,
     /// When it stops being good; nothing for never.
@@ -64,12 +65,26 @@ impl From<TokenRow> for TokenView {
 }
 
 impl Registry {
-    /// Makes a token; gives it with its secret, which is kept nowhere.
-    pub fn create_token(&self, new: &NewToken) -> Result<(TokenView, String), Problem> {
+    /// Makes a token; gives it with its secret, which is kept nowhere. Whoever makes it gives away
+    /// nothing that they have not: neither scopes nor names nor time.
+    pub fn create_token(
+        &self,
+        actor: &Actor,
+        new: &NewToken,
+    ) -> Result<(TokenView, String), Problem> {
+        actor.require_to_make(new)?;
         let (row, secret) = self.new_token(new);
         let digest = Digest::of(secret.as_bytes()).to_string();
-        self.database
-            .write(|transaction| tokens::add(transaction, &row, &digest))?;
+        self.database.write(|transaction| {
+            // A node believes in a token for a moment after another one removed it: what is made in
+            // that moment would stay.
+            let is_operator = actor.token.is_empty();
+            if !is_operator && tokens::by_id(transaction, &actor.token)?.is_none() {
+                let detail = "there is no such token";
+                return Err(Problem::new(ProblemCode::Unauthorized, detail));
+            }
+            Ok::<_, Problem>(tokens::add(transaction, &row, &digest)?)
+        })?;
         Ok((row.into(), secret))
     }
 
@@ -79,7 +94,7 @@ impl Registry {
             hexadecimal(&self.environment.random::<32>())
         );
         let scopes: Vec<&str> = new.scopes.iter().map(|scope| scope.as_str()).collect();
-        let names: Vec<&str> = new.names.iter().map(NamePattern::as_str).collect();
+        let names: Vec<String> = new.names.iter().map(Namespace::to_string).collect();
         let row = TokenRow {
             id: self.environment.uuid(),
             owner: new.owner.clone(),
@@ -137,21 +152,30 @@ impl Registry {
         row.map(Actor::from_row).transpose()
     }
 
-    /// The tokens that somebody may see: their own, or all.
+    /// The tokens that somebody may see, the oldest first: all, or those of their owner that are for
+    /// no other packages than their own token.
     pub fn tokens(&self, actor: &Actor) -> Result<Vec<TokenView>, Problem> {
+        actor.require(Scope::Tokens)?;
         let owner = (!actor.is_admin()).then_some(actor.owner.as_str());
-        let rows = self
+        let mut rows = self
             .database
             .read(|transaction| tokens::list(transaction, owner))?;
+        rows.retain(|row| may_handle(actor, row));
         Ok(rows.into_iter().map(TokenView::from).collect())
     }
 
-    /// Removes a token, which from then on is good for nothing.
+    /// Removes a token, which from then on is good for nothing. Any token may remove itself; others
+    /// are for whoever sees them.
     pub fn remove_token(&self, actor: &Actor, id: &str) -> Result<(), Problem> {
-        let owner = (!actor.is_admin()).then_some(actor.owner.as_str());
-        let is_removed = self
-            .database
-            .write(|transaction| tokens::remove(transaction, id, owner))?;
+        if id != actor.token {
+            actor.require(Scope::Tokens)?;
+        }
+        let is_removed =
+            self.database
+                .write(|transaction| match tokens::by_id(transaction, id)? {
+                    Some(row) if may_handle(actor, &row) => tokens::remove(transaction, id),
+                    _ => Ok(false),
+                })?;
         if is_removed {
             return Ok(());
         }
@@ -160,4 +184,9 @@ impl Registry {
             "there is no such token",
         ))
     }
+}
+
+/// Whether somebody may see and remove a token. One that cannot be read is for operators.
+fn may_handle(actor: &Actor, row: &TokenRow) -> bool {
+    actor.is_admin() || Actor::from_row(row.clone()).is_ok_and(|other| actor.governs(&other))
 }

@@ -12,7 +12,11 @@ use crate::database::{DatabaseError, Transaction};
 use crate::index::render;
 use crate::problem::{Problem, ProblemCode};
 use crate::publish::{self, Candidate};
+use crate::store::removals::{self, Removal};
 use crate::store::{self, changes, packages, releases};
+
+/// How often an artifact is put that is removed in between.
+const TRIES: usize = 10;
 
 /// What became of a publish.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,13 +37,13 @@ impl Registry {
         actor: &Actor,
         name: &PackageName,
         version: &Version,
-        archive: Bytes,
+        archive: &Bytes,
         may_be_unsatisfiable: bool,
     ) -> Result<Published, Problem> {
         actor.require_for(Scope::Publish, name)?;
         let options = &self.settings.read;
-        let candidate = publish::candidate(Some((name, version)), &archive, options)?;
-        self.publish_candidate(actor, candidate, archive, may_be_unsatisfiable)
+        let candidate = publish::candidate(Some((name, version)), archive, options)?;
+        self.publish_candidate(actor, &candidate, archive, may_be_unsatisfiable)
     }
 
     /// Packages of others that a package is easily taken for, as long as it has one release: whoever
@@ -74,83 +78,104 @@ impl Registry {
     }
 
     /// Publishes what was read from an archive.
+    ///
+    /// The artifact is put before the transaction, in which nothing waits for where artifacts are
+    /// kept. If it may have been removed in between, it is put again; `sweep.rs` has the rule.
     pub(super) fn publish_candidate(
         &self,
         actor: &Actor,
-        candidate: Candidate,
-        archive: Bytes,
+        candidate: &Candidate,
+        archive: &Bytes,
         may_be_unsatisfiable: bool,
     ) -> Result<Published, Problem> {
-        let options = &self.settings.read;
-        let Candidate {
-            mut record,
-            title,
-            description,
-            listing,
-        } = candidate;
-        let name = &record.name.clone();
-        let digest = Digest::of(&archive);
+        let record = &candidate.record;
+        let digest = Digest::of(archive);
         // What is there already needs no solver; the transaction looks again.
-        let known = self.database.read(|transaction| {
-            allowed(transaction, actor, name)?;
-            catalog::check_categories(transaction, &listing.categories)?;
-            self.known(transaction, &record, &digest)
+        let (known, mut removal) = self.database.read(|transaction| {
+            allowed(transaction, actor, &record.name)?;
+            catalog::check_categories(transaction, &candidate.listing.categories)?;
+            let removal = removals::last(transaction, &digest.to_string())?;
+            Ok::<_, Problem>((self.known(transaction, record, &digest)?, removal))
         })?;
         if let Some(known) = known {
             return Ok(Published::Unchanged(known));
         }
         if !may_be_unsatisfiable {
-            publish::check_satisfiable(&self.node, &record, options)?;
+            publish::check_satisfiable(&self.node, record, &self.settings.read)?;
         }
-        self.blobs
-            .put(&digest, archive.clone())
-            .map_err(Problem::unavailable)?;
-        let (published, serial) = self
-            .database
-            .write(|transaction| {
-                let serial = store::next_serial(transaction)?;
-                allowed(transaction, actor, name)?;
-                if let Some(known) = self.known(transaction, &record, &digest)? {
-                    // Ending with an error gives the serial back.
-                    return Err(Interrupted::Unchanged(Box::new(known)));
+        for _ in 0..TRIES {
+            removal = self.after_removal(&digest, removal)?;
+            self.blobs
+                .put(&digest, archive.clone())
+                .map_err(Problem::unavailable)?;
+            match self.add_release(actor, candidate, &digest, removal.as_ref()) {
+                Ok((record, serial)) => {
+                    self.node.refresh(serial)?;
+                    return Ok(Published::Created(record));
                 }
-                // It may have been there for long without a release, and be removed by now. What
-                // is removed is removed by writers, which wait for this one.
-                let length = self.blobs.length(&digest);
-                if length.map_err(Problem::unavailable)?.is_none() {
-                    self.blobs
-                        .put(&digest, archive)
-                        .map_err(Problem::unavailable)?;
+                Err(Interrupted::Unchanged(known)) => return Ok(Published::Unchanged(*known)),
+                Err(Interrupted::Removed(newer)) => removal = newer,
+                Err(Interrupted::Problem(problem)) => return Err(problem),
+                Err(Interrupted::Nothing) => {
+                    return Err(Problem::internal("a publish has something to do"));
                 }
-                let now = self.environment.now();
-                record.published = Some(now.to_string());
-                if packages::get(transaction, name)?.is_none() {
-                    packages::add(transaction, name, &actor.owner, &now.to_string())?;
-                }
-                releases::add(transaction, &record, &actor.token)?;
-                catalog::check_categories(transaction, &listing.categories)?;
-                catalog::list(transaction, &record, &listing, &actor.owner)?;
-                let all = releases::all(transaction, name, &options.limits)?;
-                if all
-                    .last()
-                    .is_some_and(|newest| newest.record.version == record.version)
-                {
-                    packages::describe(transaction, name, &title, &description, &now.to_string())?;
-                }
-                let change = Change {
-                    serial,
-                    kind: ChangeKind::Publish,
-                    name: name.clone(),
-                    version: Some(record.version.clone()),
-                    at: now,
-                };
-                changes::add(transaction, &change, &actor.token)?;
-                render(transaction, name, Some(&record), serial, &options.limits)?;
-                Ok::<_, Interrupted>((Published::Created(record.clone()), serial))
-            })
-            .or_else(Interrupted::settle)?;
-        self.node.refresh(serial)?;
-        Ok(published)
+            }
+        }
+        let cause = format!("the artifact {digest} is removed again and again");
+        Err(Problem::unavailable(cause))
+    }
+
+    /// Makes the release of an artifact that was put when `removal` was the last one of it. Gives the
+    /// record and the serial.
+    fn add_release(
+        &self,
+        actor: &Actor,
+        candidate: &Candidate,
+        digest: &Digest,
+        removal: Option<&Removal>,
+    ) -> Result<(IndexRecord, u64), Interrupted> {
+        let limits = &self.settings.read.limits;
+        let listing = &candidate.listing;
+        let mut record = candidate.record.clone();
+        let name = &candidate.record.name;
+        self.database.write(|transaction| {
+            let serial = store::next_serial(transaction)?;
+            allowed(transaction, actor, name)?;
+            if let Some(known) = self.known(transaction, &record, digest)? {
+                // Ending with an error gives the serial back.
+                return Err(Interrupted::Unchanged(Box::new(known)));
+            }
+            let last = removals::last(transaction, &digest.to_string())?;
+            if last.as_ref() != removal {
+                return Err(Interrupted::Removed(last));
+            }
+            let now = self.environment.now();
+            record.published = Some(now.to_string());
+            if packages::get(transaction, name)?.is_none() {
+                packages::add(transaction, name, &actor.owner, &now.to_string())?;
+            }
+            releases::add(transaction, &record, &actor.token)?;
+            catalog::check_categories(transaction, &listing.categories)?;
+            catalog::list(transaction, &record, listing, &actor.owner)?;
+            let all = releases::all(transaction, name, limits)?;
+            if all
+                .last()
+                .is_some_and(|newest| newest.record.version == record.version)
+            {
+                let (title, description) = (&candidate.title, &candidate.description);
+                packages::describe(transaction, name, title, description, &now.to_string())?;
+            }
+            let change = Change {
+                serial,
+                kind: ChangeKind::Publish,
+                name: name.clone(),
+                version: Some(record.version.clone()),
+                at: now,
+            };
+            changes::add(transaction, &change, &actor.token)?;
+            render(transaction, name, Some(&record), serial, limits)?;
+            Ok((record, serial))
+        })
     }
 
     /// The release of a version if it has the digest; an error if it has another one, or if
@@ -224,7 +249,9 @@ impl Registry {
             .or_else(|interrupted| match interrupted {
                 Interrupted::Nothing => Ok((false, 0)),
                 Interrupted::Problem(problem) => Err(problem),
-                Interrupted::Unchanged(_) => Err(Problem::internal("a yank publishes nothing")),
+                Interrupted::Unchanged(_) | Interrupted::Removed(_) => {
+                    Err(Problem::internal("a yank publishes nothing"))
+                }
             })?;
         if is_changed {
             self.node.refresh(serial)?;
@@ -279,18 +306,10 @@ enum Interrupted {
     Problem(Problem),
     /// The release is there already.
     Unchanged(Box<IndexRecord>),
+    /// The artifact may be gone: this is the last removal of it.
+    Removed(Option<Removal>),
     /// There is nothing to do.
     Nothing,
-}
-
-impl Interrupted {
-    fn settle(self) -> Result<(Published, u64), Problem> {
-        match self {
-            Self::Problem(problem) => Err(problem),
-            Self::Unchanged(record) => Ok((Published::Unchanged(*record), 0)),
-            Self::Nothing => Err(Problem::internal("a publish has something to do")),
-        }
-    }
 }
 
 impl From<Problem> for Interrupted {

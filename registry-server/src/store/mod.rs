@@ -9,6 +9,7 @@ pub(crate) mod documents;
 pub(crate) mod facts;
 pub(crate) mod packages;
 pub(crate) mod releases;
+pub(crate) mod removals;
 pub(crate) mod tokens;
 
 use pkgres_manifest::{PackageName, Version};

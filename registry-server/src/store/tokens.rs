@@ -40,6 +40,15 @@ pub(crate) fn by_digest(
     row.map(|row| token(&row)).transpose()
 }
 
+/// The token with a number.
+pub(crate) fn by_id(transaction: &mut dyn Transaction, id: &str) -> Result<Option<TokenRow>> {
+    let row = transaction.query_one(
+        "SELECT id, owner, scopes, names, note, created, expires FROM tokens WHERE id = $1",
+        &[id.into()],
+    )?;
+    row.map(|row| token(&row)).transpose()
+}
+
 /// The tokens of an owner, or all, the oldest first.
 pub(crate) fn list(
     transaction: &mut dyn Transaction,
@@ -72,16 +81,9 @@ pub(crate) fn add(transaction: &mut dyn Transaction, token: &TokenRow, digest: &
     Ok(())
 }
 
-/// Removes a token, of one owner or of any; says whether there was one.
-pub(crate) fn remove(
-    transaction: &mut dyn Transaction,
-    id: &str,
-    owner: Option<&str>,
-) -> Result<bool> {
-    let removed = transaction.execute(
-        "DELETE FROM tokens WHERE id = $1 AND ($2 = '' OR owner = $2)",
-        &[id.into(), owner.unwrap_or_default().into()],
-    )?;
+/// Removes a token; says whether there was one.
+pub(crate) fn remove(transaction: &mut dyn Transaction, id: &str) -> Result<bool> {
+    let removed = transaction.execute("DELETE FROM tokens WHERE id = $1", &[id.into()])?;
     Ok(removed > 0)
 }
 

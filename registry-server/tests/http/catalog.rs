@@ -363,11 +363,7 @@ fn categories_and_bundles() {
 fn what_is_not_public_is_for_those_it_belongs_to() {
     let served = filled();
     let id = id(&served.upload("{\"is_public\":false}", &archive("a.New", "1.0.0", &[])));
-    let headers = [&*served.authorization(), "content-type: application/json"];
-    let body = br#"{"scopes":["read","publish"],"owner":"stranger"}"#;
-    let made = served.ask("POST", "/v1/tokens", &headers, body).json();
-    let stranger = made["token"].as_str().expect("a token");
-    let stranger = format!("authorization: Bearer {stranger}");
+    let stranger = served.authorization_of("stranger", r#"["read","publish"]"#);
     for part in ["", "/download", "/ui", "/logo"] {
         let path = format!("{PACKAGES}/{id}{part}");
         let anonymous = served.ask("GET", &path, &[], b"");
@@ -376,9 +372,40 @@ fn what_is_not_public_is_for_those_it_belongs_to() {
         assert_eq!(other.status, 403, "{path}");
         assert!(!message(&other).is_empty());
     }
-    let own = served.ask("GET", &format!("{PACKAGES}/{id}/download"), &headers, b"");
+    let own = [&*served.authorization()];
+    let own = served.ask("GET", &format!("{PACKAGES}/{id}/download"), &own, b"");
     assert_eq!(
         (own.status, own.body),
         (200, archive("a.New", "1.0.0", &[]).into())
     );
+}
+
+#[test]
+fn a_name_that_is_easily_taken_for_another_is_told() {
+    let served = Served::new();
+    let stranger = served.authorization_of("stranger", r#"["publish"]"#);
+    let upload = |who: &str, name: &str, version: &str| {
+        let body = form(&[("file", &archive(name, version, &[]))]);
+        let headers = [who, &format!("content-type: {FORM}")];
+        let answer = served.ask("POST", PACKAGES, &headers, &body);
+        assert_eq!(answer.status, 200, "{answer:?}");
+        answer.json()
+    };
+    let first = upload(&served.authorization(), "org.acme.Web", "1.0.0");
+    assert!(first.get("warnings").is_none(), "{first}");
+    let other = upload(&stranger, "org.acme.Wbe", "1.0.0");
+    assert_eq!(
+        other["warnings"],
+        json!([{
+            "code": "pkgres.similar_name",
+            "detail": "org.acme.Wbe is easily taken for org.acme.Web, which belongs to others; if \
+                       that is not meant, publish under another name",
+        }])
+    );
+    // What is said of a release later is what is said of all.
+    let path = format!("{PACKAGES}/{}", other["id"].as_str().expect("an id"));
+    assert!(served.get(&path).json().get("warnings").is_none());
+    // Who goes on knows.
+    let next = upload(&stranger, "org.acme.Wbe", "1.0.1");
+    assert!(next.get("warnings").is_none(), "{next}");
 }

@@ -5,4 +5,7 @@ mod connections;
 mod malformed;
 mod pages;
 mod rules;
+#[path = "../shared/mod.rs"]
+mod shared;
 mod support;
+mod tokens;

@@ -227,46 +227,6 @@ fn a_private_registry_is_read_with_a_token() {
 }
 
 #[test]
-fn tokens_are_shown_once_and_are_good_for_what_they_say() {
-    let served = with_a_package();
-    let json = "content-type: application/json";
-    let admin = served.authorization();
-    let body = br#"{"scopes":["publish"],"owner":"ann","names":["org.acme.*"],"note":"for CI"}"#;
-    let made = served.ask("POST", "/v1/tokens", &[&admin, json], body);
-    assert_eq!(made.status, 201, "{made:?}");
-    let made = made.json();
-    let secret = made["token"].as_str().expect("a secret");
-    let ann = format!("x-auth-token: {secret}");
-    let who = served.ask("GET", "/v1/whoami", &[&ann], b"").json();
-    assert_eq!(
-        (&who["owner"], &who["scopes"][0]),
-        (&"ann".into(), &"publish".into())
-    );
-    let listed = served.ask("GET", "/v1/tokens", &[&ann], b"");
-    assert!(!String::from_utf8_lossy(&listed.body).contains(secret));
-    let publish = |name: &str| {
-        let path = format!("/v1/packages/{name}/versions/1.1.0");
-        let headers = [&*ann, "content-type: application/zip"];
-        served.ask("PUT", &path, &headers, &archive(name, "1.1.0", &[]))
-    };
-    assert_eq!(publish("org.acme.Web").status, 201);
-    assert_eq!(publish("org.acmeevil.Web").code(), "pkgres.forbidden");
-    assert_eq!(publish("a.Web").code(), "pkgres.forbidden");
-    // Nobody gives away more than they have.
-    for more in [
-        r#"{"scopes":["admin"]}"#,
-        r#"{"scopes":["publish"],"owner":"bob"}"#,
-        r#"{"scopes":["publish"],"names":["org.*"]}"#,
-    ] {
-        let answer = served.ask("POST", "/v1/tokens", &[&ann, json], more.as_bytes());
-        assert_eq!(answer.code(), "pkgres.forbidden", "{more}");
-    }
-    let path = format!("/v1/tokens/{}", made["id"].as_str().expect("a number"));
-    assert_eq!(served.ask("DELETE", &path, &[&ann], b"").status, 204);
-    assert_eq!(served.ask("GET", "/v1/whoami", &[&ann], b"").status, 401);
-}
-
-#[test]
 fn owners_are_changed_by_generation() {
     let served = with_a_package();
     let headers = [&*served.authorization(), "content-type: application/json"];
@@ -285,17 +245,12 @@ fn owners_are_changed_by_generation() {
 #[test]
 fn a_name_that_is_easily_taken_for_another_is_told() {
     let served = with_a_package();
-    let token = |owner: &str| {
-        let body = format!(r#"{{"scopes":["publish"],"owner":"{owner}"}}"#);
-        let headers = [&*served.authorization(), "content-type: application/json"];
-        let made = served.ask("POST", "/v1/tokens", &headers, body.as_bytes());
-        made.json()["token"].as_str().expect("a token").to_owned()
-    };
-    let (team, stranger) = (token("team"), token("stranger"));
+    let team = served.authorization_of("team", r#"["publish"]"#);
+    let stranger = served.authorization_of("stranger", r#"["publish"]"#);
     let publish = |token: &str, name: &str, version: &str, api: &str| {
         let path = format!("/v1/packages/{name}/versions/{version}");
         let headers = [
-            &*format!("authorization: Bearer {token}"),
+            token,
             "content-type: application/zip",
             &*format!("openstack-api-version: pkgres {api}"),
         ];
@@ -339,27 +294,4 @@ fn a_name_that_is_easily_taken_for_another_is_told() {
         none
     );
     assert_eq!(served.get("/v1/packages/org.acme.Wbe").status, 200);
-}
-
-/// A token is good until it expires, also where it was looked up a moment ago.
-#[test]
-fn tokens_expire() {
-    let served = with_a_package();
-    let headers = [&*served.authorization(), "content-type: application/json"];
-    let body = br#"{"scopes":["read"],"expires":"2027-01-15T09:00:00Z"}"#;
-    let made = served.ask("POST", "/v1/tokens", &headers, body);
-    let token = made.json()["token"].as_str().expect("a token").to_owned();
-    let asked = || {
-        let header = format!("authorization: Bearer {token}");
-        served.ask("GET", "/v1/whoami", &[&header], b"").status
-    };
-    assert_eq!(asked(), 200);
-    served
-        .seconds
-        .fetch_add(3599, std::sync::atomic::Ordering::Relaxed);
-    assert_eq!(asked(), 200);
-    served
-        .seconds
-        .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-    assert_eq!(asked(), 401);
 }

@@ -1,14 +1,16 @@
 //! Asking a service in few words.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use pkgres_registry_client::protocol::ErrorDocument;
-use pkgres_registry_server::{Environment, Registry, Service, Settings, Storage};
+use pkgres_registry_server::{Registry, Service, Settings, Storage};
 use tempfile::TempDir;
+
+use crate::shared::{environment, first_token};
 
 /// A service on a registry of its own.
 pub(crate) struct Served {
@@ -78,29 +80,14 @@ impl Served {
             database: None,
             blobs: None,
         };
-        let next = AtomicU64::new(1);
         let seconds = Arc::new(AtomicI64::new(1_800_000_000));
         let clock = Arc::clone(&seconds);
-        let environment = Environment {
-            now: Arc::new(move || {
-                jiff::Timestamp::from_second(clock.load(Ordering::Relaxed)).expect("a time")
-            }),
-            random: Arc::new(move |bytes| {
-                for byte in bytes {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    *byte = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes()[3];
-                }
-            }),
-        };
+        let environment = environment(move || {
+            jiff::Timestamp::from_second(clock.load(Ordering::Relaxed)).expect("a time")
+        });
         let registry = Registry::open(&storage, settings, environment).expect("a registry");
         let registry = Arc::new(registry);
-        let mut token = String::new();
-        registry
-            .create_first_token(|secret| {
-                secret.clone_into(&mut token);
-                Ok::<_, pkgres_registry_server::Problem>(())
-            })
-            .expect("a token");
+        let token = first_token(&registry);
         Self {
             service: Arc::new(Service::new(
                 Arc::clone(&registry),
@@ -156,6 +143,17 @@ impl Served {
     /// The header with the token for everything.
     pub(crate) fn authorization(&self) -> String {
         format!("authorization: Bearer {}", self.token)
+    }
+
+    /// Makes a token for some scopes, as JSON has a list of them; gives the header with it.
+    pub(crate) fn authorization_of(&self, owner: &str, scopes: &str) -> String {
+        let body = format!(r#"{{"scopes":{scopes},"owner":"{owner}"}}"#);
+        let headers = [&*self.authorization(), "content-type: application/json"];
+        let made = self.ask("POST", "/v1/tokens", &headers, body.as_bytes());
+        assert_eq!(made.status, 201, "{made:?}");
+        let made = made.json();
+        let secret = made["token"].as_str().expect("a token");
+        format!("authorization: Bearer {secret}")
     }
 
     /// Publishes over HTTP.

@@ -4,6 +4,9 @@
 //! that belongs to the process alone; files that are mapped are not part of it.
 #![cfg(target_os = "linux")]
 
+#[path = "../shared/mod.rs"]
+mod shared;
+
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::net::TcpStream;
@@ -13,12 +16,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use pkgres_files::{RealFileSystem, write_file};
-use pkgres_manifest::{Limits, PackagePath, write_archive};
+use pkgres_manifest::Limits;
 use pkgres_registry_client::protocol::Digest;
-use pkgres_registry_server::{
-    Bucket, Environment, Problem, Registry, ServeOptions, Service, Settings, Storage, serve,
-};
+use pkgres_registry_server::{Bucket, Registry, ServeOptions, Service, Settings, Storage, serve};
+use pkgres_tests::archives::large_archive;
 use pkgres_tests::services;
+
+use shared::{environment, first_token};
 
 /// How large the artifact is, in bytes.
 const LARGE: usize = 64 << 20;
@@ -59,31 +63,7 @@ fn most(work: impl FnOnce()) -> u64 {
 
 /// Writes an archive that cannot be compressed; gives its digest.
 fn write_large(path: &Path, version: &str, limits: &Limits) -> Digest {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let noise: Vec<u8> = std::iter::repeat_with(|| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state.to_le_bytes()
-    })
-    .take(LARGE / 8)
-    .flatten()
-    .collect();
-    let manifest = format!(
-        "Format: 1.4\nType: Library\nFullName: org.acme.Large\nVersion: \"{version}\"\n\
-         Name: Large\nClasses: {{org.acme.Large: Main.yaml}}\n"
-    );
-    let files = [
-        ("manifest.yaml", manifest.into_bytes()),
-        ("Classes/Main.yaml", b"Name: org.acme.Large\n".to_vec()),
-        ("Resources/noise", noise),
-    ];
-    let files = files.map(|(path, bytes)| {
-        let path = PackagePath::parse(path).expect("a path");
-        (path, false, bytes)
-    });
-    let bytes = write_archive(files, limits).expect("an archive");
-    assert!(bytes.len() >= LARGE);
+    let bytes = large_archive("org.acme.Large", version, LARGE, limits);
     write_file(&RealFileSystem, path, &bytes).expect("it is written");
     Digest::of(&bytes)
 }
@@ -114,25 +94,10 @@ impl Served {
         };
         let mut settings = Settings::default();
         settings.read.limits = limits.clone();
-        let next = AtomicU64::new(1);
-        let environment = Environment {
-            now: Arc::new(jiff::Timestamp::now),
-            random: Arc::new(move |bytes| {
-                for byte in bytes {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    *byte = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes()[3];
-                }
-            }),
-        };
+        let environment = environment(jiff::Timestamp::now);
         let registry = Registry::open(&storage, settings, environment).expect("a registry");
         let registry = Arc::new(registry);
-        let mut token = String::new();
-        registry
-            .create_first_token(|secret| {
-                secret.clone_into(&mut token);
-                Ok::<_, Problem>(())
-            })
-            .expect("a token");
+        let token = first_token(&registry);
         let service = Service::new(Arc::clone(&registry), Duration::from_mins(1));
         let listener = runtime
             .block_on(tokio::net::TcpListener::bind("127.0.0.1:0"))

@@ -10,7 +10,7 @@ use pkgres_registry_server::{Actor, ProblemCode, Registry, Scope, Service};
 use pkgres_tests::archives::archive;
 use pkgres_tests::build;
 
-use crate::support::{Place, actor, code, publish, publish_as};
+use crate::support::{Place, actor, code, publish, publish_as, publish_plain};
 
 /// The id of the release that an archive is.
 fn id(archive: &[u8]) -> String {
@@ -49,7 +49,7 @@ pub(crate) fn deleted(place: &Place) {
     let registry = Arc::new(place.open());
     let one = archive("a.Web", "1.0.0", &[("a.Db", "1")]);
     let two = archive("a.Web", "2.0.0", &[]);
-    publish(&registry, "a.Db", "1.0.0", archive("a.Db", "1.0.0", &[])).expect("a release");
+    publish_plain(&registry, "a.Db", "1.0.0");
     publish(&registry, "a.Web", "1.0.0", one.clone()).expect("a release");
     publish(&registry, "a.Web", "2.0.0", two.clone()).expect("a release");
     let db = build::package("a.Db");
@@ -128,7 +128,7 @@ pub(crate) fn deleted(place: &Place) {
 pub(crate) fn chosen(place: &Place) {
     let registry = place.open();
     for version in ["1.0.0", "1.2.0", "1.10.0", "2.0.0-rc.1"] {
-        publish(&registry, "a.Web", version, archive("a.Web", version, &[])).expect("a release");
+        publish_plain(&registry, "a.Web", version);
     }
     let name = build::package("a.Web");
     let admin = Actor::operator();

@@ -2,9 +2,13 @@
 
 mod cases;
 mod catalog;
+mod gate;
 mod nodes;
 mod secure;
+#[path = "../shared/mod.rs"]
+mod shared;
 mod support;
+mod sweeping;
 
 use pkgres_tests::services;
 

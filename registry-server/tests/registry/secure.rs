@@ -4,10 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use pkgres_registry_server::{DatabaseError, OpenError, Registry};
-use pkgres_tests::archives::archive;
 use pkgres_tests::services::{self, Postgres};
 
-use crate::support::{Place, publish};
+use crate::support::{Place, publish_plain};
 
 /// What opening a registry comes to, with this in the query of the address of the database.
 fn opened(address: &str, query: &str) -> Result<Registry, OpenError> {
@@ -83,13 +82,7 @@ fn a_registry_works_over_tls() {
     );
     let place = Place::services(folder.path(), database, None);
     let registry = place.open();
-    publish(
-        &registry,
-        "org.acme.Web",
-        "1.0.0",
-        archive("org.acme.Web", "1.0.0", &[]),
-    )
-    .expect("it is published");
+    publish_plain(&registry, "org.acme.Web", "1.0.0");
     // What is heard of others comes over a connection of its own.
     assert_eq!(registry.wait_for_change(Duration::from_secs(1)), Ok(()));
     assert_eq!(place.open().serial(), 1);

@@ -3,13 +3,17 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 
+use pkgres_registry_client::Namespace;
 use pkgres_registry_server::{
-    Actor, Bucket, Environment, NamePattern, OpenError, Problem, ProblemCode, Published, Registry,
-    Scope, Settings, Storage,
+    Actor, Bucket, Environment, OpenError, Problem, ProblemCode, Published, Registry, Scope,
+    Settings, Storage,
 };
+use pkgres_tests::archives::archive;
 use pkgres_tests::build;
+
+use crate::shared::environment;
 
 /// Where a registry keeps its data, and the time that it sees.
 pub(crate) struct Place {
@@ -25,6 +29,10 @@ impl Place {
 
     pub(crate) fn services(folder: &Path, database: String, bucket: Option<String>) -> Self {
         Self::of(folder, Some(database), bucket)
+    }
+
+    pub(crate) fn bucket(folder: &Path, bucket: String) -> Self {
+        Self::of(folder, None, Some(bucket))
     }
 
     fn of(folder: &Path, database: Option<String>, bucket: Option<String>) -> Self {
@@ -61,35 +69,31 @@ impl Place {
         Registry::open(&self.storage, Settings::default(), self.environment())
     }
 
-    /// A clock that stands still unless a case moves it, and random bytes that are counted.
+    /// With a clock that stands still unless a case moves it.
     fn environment(&self) -> Environment {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
         let seconds = Arc::clone(&self.seconds);
-        Environment {
-            now: Arc::new(move || {
-                jiff::Timestamp::from_second(seconds.load(Ordering::Relaxed)).expect("a time")
-            }),
-            random: Arc::new(|bytes| {
-                for chunk in bytes.chunks_mut(8) {
-                    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-                    let number = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes();
-                    chunk.copy_from_slice(&number[..chunk.len()]);
-                }
-            }),
-        }
+        environment(move || {
+            jiff::Timestamp::from_second(seconds.load(Ordering::Relaxed)).expect("a time")
+        })
     }
 }
 
 /// A holder of a token for some scopes and names.
 pub(crate) fn actor(owner: &str, scopes: &[Scope], names: &[&str]) -> Actor {
-    let pattern = |text: &&str| NamePattern::parse(text).expect("a pattern");
+    let namespace = |text: &&str| Namespace::parse(text).expect("a namespace");
     Actor {
         token: format!("token-of-{owner}"),
         owner: owner.to_owned(),
         scopes: scopes.iter().copied().collect::<BTreeSet<_>>(),
-        names: names.iter().map(pattern).collect(),
+        names: names.iter().map(namespace).collect(),
         expires: None,
     }
+}
+
+/// Publishes a release that requires nothing as the operator, and expects that to work.
+pub(crate) fn publish_plain(registry: &Registry, name: &str, version: &str) -> Published {
+    let published = publish(registry, name, version, archive(name, version, &[]));
+    published.expect("a release")
 }
 
 /// Publishes as the operator.
@@ -111,7 +115,7 @@ pub(crate) fn publish_as(
 ) -> Result<Published, ProblemCode> {
     let (name, version) = (build::package(name), build::version(version));
     registry
-        .publish(actor, &name, &version, archive.into(), false)
+        .publish(actor, &name, &version, &archive.into(), false)
         .map_err(code)
 }
 

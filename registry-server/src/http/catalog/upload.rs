@@ -16,6 +16,7 @@ use crate::blobs::{Incoming, PIECE};
 use crate::http::dispatch::Service;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
+use crate::http::warnings;
 use crate::problem::Problem;
 use crate::registry::Upload;
 
@@ -74,8 +75,16 @@ pub(super) fn upload(service: &Service, request: &Request) -> Result<Reply, Prob
         is_public: metadata.is_public,
         enabled: metadata.enabled.unwrap_or(true),
     };
-    let entry = service.registry.upload(request.actor()?, archive, upload)?;
-    Ok(Reply::json(&shape::package(&entry)))
+    let actor = request.actor()?;
+    let entry = service.registry.upload(actor, &archive, upload)?;
+    let mut package = shape::package(&entry);
+    // The API has no place for warnings. Its clients pass over what they do not know, and nobody has
+    // to look at it where there is nothing to say.
+    let warnings = warnings::of_publish(service, actor, &entry.record.name);
+    if !warnings.is_empty() {
+        package["warnings"] = warnings.into();
+    }
+    Ok(Reply::json(&package))
 }
 
 /// Refuses what cannot be tags or categories.

@@ -124,14 +124,14 @@ pub(crate) const SURFACE: Surface = Surface {
             path: "v1/tokens",
             handlers: &[
                 Handler {
-                    summary: "The tokens of an owner, without their secrets",
+                    summary: "The tokens of an owner, without their secrets (scope `tokens`)",
                     access: Access::Holders,
                     run: tokens::list,
                     ..GET
                 },
                 Handler {
                     method: Method::POST,
-                    summary: "Make a token",
+                    summary: "Make a token that is good for no more and no longer (scope `tokens`)",
                     access: Access::Holders,
                     takes: Takes::Json,
                     run: tokens::create,
@@ -143,7 +143,7 @@ pub(crate) const SURFACE: Surface = Surface {
             path: "v1/tokens/{id}",
             handlers: &[Handler {
                 method: Method::DELETE,
-                summary: "Remove a token",
+                summary: "Remove a token: itself, or another one (scope `tokens`)",
                 access: Access::Holders,
                 run: tokens::remove,
                 ..GET

@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::http::dispatch::Service;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
+use crate::http::warnings;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::Published;
 
@@ -26,29 +27,11 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Reply, Proble
     )?))
 }
 
-/// The code of the warning that a name is easily taken for another one.
-const SIMILAR_NAME: &str = "pkgres.similar_name";
-
 /// Publishes, and says what whoever published may want to know.
 pub(super) fn publish_warning(service: &Service, request: &Request) -> Result<Reply, Problem> {
     let (status, mut release) = published(service, request)?;
-    // It is published: what cannot be found out about it is no reason to say that it is not.
     let name = request.package(0)?;
-    let similar = service.registry.similar_names(request.actor()?, &name);
-    let similar = similar.unwrap_or_else(|problem| {
-        tracing::error!(%problem, "it cannot be said whether a name is similar to others");
-        Vec::new()
-    });
-    release["warnings"] = similar
-        .iter()
-        .map(|other| {
-            let detail = format!(
-                "{name} is easily taken for {other}, which belongs to others; if that is not meant, \
-                 publish under another name"
-            );
-            serde_json::json!({ "code": SIMILAR_NAME, "detail": detail })
-        })
-        .collect();
+    release["warnings"] = warnings::of_publish(service, request.actor()?, &name).into();
     Ok(Reply::json_with(status, &release))
 }
 
@@ -60,7 +43,7 @@ pub(super) fn publish(service: &Service, request: &Request) -> Result<Reply, Pro
 fn published(service: &Service, request: &Request) -> Result<(StatusCode, Value), Problem> {
     let (name, version) = (request.package(0)?, request.release_version(1)?);
     let may_be_unsatisfiable = request.query.flag("allow_unsatisfiable")?;
-    let archive = request.body.clone();
+    let archive = &request.body;
     let actor = request.actor()?;
     let published =
         service

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use http::StatusCode;
 use jiff::{SignedDuration, Timestamp};
+use pkgres_registry_client::Namespace;
 use serde_json::{Value, json};
 
 use super::packages::is_owner;
-use crate::access::{NamePattern, Scope};
+use crate::access::Scope;
 use crate::http::dispatch::Service;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
@@ -40,22 +41,18 @@ fn wrong(detail: impl Into<String>) -> Problem {
 
 pub(super) fn create(service: &Service, request: &Request) -> Result<Reply, Problem> {
     let actor = request.actor()?;
+    actor.require(Scope::Tokens)?;
     let asked: Asked = request.json()?;
     let mut scopes = BTreeSet::new();
     for text in &asked.scopes {
         let known = Scope::ALL.map(Scope::as_str).join(", ");
         let scope = Scope::parse(text).ok_or_else(|| wrong(format!("scopes are {known}")))?;
-        // Nobody gives away what they have not.
-        actor.require(scope)?;
         scopes.insert(scope);
     }
     if scopes.is_empty() {
         return Err(wrong("a token without scopes is good for nothing"));
     }
     let owner = asked.owner.unwrap_or_else(|| actor.owner.clone());
-    if owner != actor.owner {
-        actor.require(Scope::Admin)?;
-    }
     if !is_owner(&owner) {
         return Err(wrong("an owner is letters, digits and @ . _ - +"));
     }
@@ -66,25 +63,18 @@ pub(super) fn create(service: &Service, request: &Request) -> Result<Reply, Prob
     }
     let mut names = Vec::new();
     for text in &asked.names {
-        let pattern = NamePattern::parse(text);
-        names.push(pattern.ok_or_else(|| wrong("names are like org.acme.Web or org.acme.*"))?);
+        let namespace = Namespace::parse(text);
+        names.push(namespace.map_err(|_| wrong("names are like org.acme.Web or org.acme.*"))?);
     }
     if names.is_empty() {
         names.clone_from(&actor.names);
-    } else if !actor.is_admin() && !actor.names.is_empty() {
-        let is_within = |name: &NamePattern| actor.names.iter().any(|own| own.covers(name));
-        if !names.iter().all(is_within) {
-            return Err(Problem::new(
-                ProblemCode::Forbidden,
-                "the token is for fewer names",
-            ));
-        }
     }
     let now = service.registry.environment.now();
     let latest = now + SignedDuration::from_hours(24 * DAYS.1);
-    let expires = asked
-        .expires
-        .unwrap_or(now + SignedDuration::from_hours(24 * DAYS.0));
+    let expires = asked.expires.unwrap_or_else(|| {
+        let usual = now + SignedDuration::from_hours(24 * DAYS.0);
+        actor.expires.map_or(usual, |end| end.min(usual))
+    });
     if expires <= now || expires > latest {
         return Err(wrong(format!(
             "`expires` lies ahead, at most {} days",
@@ -98,7 +88,7 @@ pub(super) fn create(service: &Service, request: &Request) -> Result<Reply, Prob
         note: asked.note,
         expires: Some(expires),
     };
-    let (token, secret) = service.registry.create_token(&new)?;
+    let (token, secret) = service.registry.create_token(actor, &new)?;
     let mut value = described(&token);
     // It is shown this once.
     value["token"] = secret.into();
@@ -134,7 +124,7 @@ pub(super) fn remove(service: &Service, request: &Request) -> Result<Reply, Prob
 pub(super) fn whoami(_: &Service, request: &Request) -> Result<Reply, Problem> {
     let actor = request.actor()?;
     let scopes: Vec<&str> = actor.scopes.iter().map(|scope| scope.as_str()).collect();
-    let names: Vec<&str> = actor.names.iter().map(NamePattern::as_str).collect();
+    let names: Vec<String> = actor.names.iter().map(Namespace::to_string).collect();
     Ok(Reply::json(&json!({
         "token": actor.token,
         "owner": actor.owner,

@@ -52,12 +52,12 @@ impl Registry {
     pub(crate) fn upload(
         &self,
         actor: &Actor,
-        archive: Bytes,
+        archive: &Bytes,
         upload: Upload,
     ) -> Result<CatalogEntry, Problem> {
         actor.require(Scope::Publish)?;
         let options = &self.settings.read;
-        let mut candidate = publish::candidate(None, &archive, options)?;
+        let mut candidate = publish::candidate(None, archive, options)?;
         let (name, version) = (
             candidate.record.name.clone(),
             candidate.record.version.clone(),
@@ -76,7 +76,7 @@ impl Registry {
         listing.categories = upload.categories;
         listing.is_public = upload.is_public;
         listing.enabled = upload.enabled;
-        match self.publish_candidate(actor, candidate, archive, false)? {
+        match self.publish_candidate(actor, &candidate, archive, false)? {
             Published::Created(record) => {
                 let row = self
                     .database

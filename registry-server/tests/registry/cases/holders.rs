@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
 use pkgres_registry_client::protocol::Digest;
 use pkgres_registry_server::{Actor, NewToken, ProblemCode, Scope};
 use pkgres_tests::archives::archive;
@@ -29,6 +30,11 @@ pub(super) fn owners(place: &Place) {
     );
     let elsewhere = actor("ann", &all, &["org.other.*"]);
     assert_eq!(as_whom(&elsewhere, "1.1.0"), Err(ProblemCode::Forbidden));
+    // What begins with the same letters is another name; what a namespace is named by belongs to it.
+    let almost = actor("ann", &all, &["org.acm.*"]);
+    assert_eq!(as_whom(&almost, "1.1.0"), Err(ProblemCode::Forbidden));
+    let named = actor("ann", &all, &["org.acme.Web.*"]);
+    assert_eq!(as_whom(&named, "1.0.1"), Ok(()));
     let here = actor("ann", &all, &["org.acme.*"]);
     assert_eq!(as_whom(&here, "1.1.0"), Ok(()));
 
@@ -57,27 +63,24 @@ pub(super) fn owners(place: &Place) {
 
 pub(super) fn tokens(place: &Place) {
     let registry = place.open();
-    let new = |owner: &str| NewToken {
-        owner: owner.to_owned(),
-        scopes: BTreeSet::from([Scope::Publish]),
-        names: Vec::new(),
-        note: "for tests".to_owned(),
-        expires: None,
+    let operator = Actor::operator();
+    let make = |owner: &str| {
+        let new = new_token(owner, &[Scope::Publish], &[], None);
+        registry.create_token(&operator, &new).expect("a token")
     };
-    let (ann, secret) = registry.create_token(&new("ann")).expect("a token");
-    let (bob, other) = registry.create_token(&new("bob")).expect("a token");
+    let ((ann, secret), (bob, other)) = (make("ann"), make("bob"));
     assert_ne!(secret, other);
     assert!(
         secret.starts_with("pkgres_") && secret.len() > 64,
         "{secret}"
     );
-    let holder = actor("ann", &[Scope::Publish], &[]);
+    let holder = actor("ann", &[Scope::Tokens], &[]);
     let seen = |who: &Actor| -> Vec<String> {
         let tokens = registry.tokens(who).expect("tokens");
         tokens.into_iter().map(|token| token.owner).collect()
     };
     assert_eq!(seen(&holder), ["ann"]);
-    assert_eq!(seen(&Actor::operator()).len(), 2);
+    assert_eq!(seen(&operator).len(), 2);
     // Others cannot remove it, and do not learn that it is there.
     let outcome = registry.remove_token(&holder, &bob.id).map_err(code);
     assert_eq!(outcome, Err(ProblemCode::NoSuchToken));
@@ -94,6 +97,112 @@ pub(super) fn tokens(place: &Place) {
                 .any(|window| window == other.as_bytes());
             assert!(!found, "{}", path.display());
         }
+    }
+}
+
+/// A token handles others with a scope of its own, and nobody gets further than with their own one.
+pub(super) fn rights_of_tokens(place: &Place) {
+    let registry = place.open();
+    let operator = Actor::operator();
+    let time =
+        |seconds: i64| Some(Timestamp::from_second(1_800_000_000 + seconds).expect("a time"));
+    let (publish, tokens) = (Scope::Publish, Scope::Tokens);
+    let make = |who: &Actor, new: &NewToken| {
+        let made = registry.create_token(who, new).map_err(code);
+        made.map(|(token, _)| token.id)
+    };
+    let by_operator = |owner: &str, scopes: &[Scope], names: &[&str]| {
+        let new = new_token(owner, scopes, names, time(9_000));
+        make(&operator, &new).expect("a token")
+    };
+    let everything = by_operator("ann", &[Scope::Admin], &[]);
+    let everywhere = by_operator("ann", &[publish], &[]);
+    let here = by_operator("ann", &[Scope::Delete], &["org.acme.Web"]);
+    let of_bob = by_operator("bob", &[publish], &["org.acme.Web"]);
+
+    let forbidden = ProblemCode::Forbidden;
+    // What a job has that publishes: it knows of no other token.
+    let job = Actor {
+        token: by_operator("ann", &[publish], &["org.acme.*"]),
+        expires: time(60),
+        ..actor("ann", &[publish], &["org.acme.*"])
+    };
+    assert_eq!(registry.tokens(&job).map_err(code), Err(forbidden));
+    assert_eq!(
+        make(
+            &job,
+            &new_token("ann", &[publish], &["org.acme.*"], time(1))
+        ),
+        Err(forbidden)
+    );
+    for id in [&everything, &everywhere, &here, &of_bob] {
+        assert_eq!(
+            registry.remove_token(&job, id).map_err(code),
+            Err(forbidden)
+        );
+    }
+
+    // One for tokens, below some names and until some time.
+    let lead = Actor {
+        token: by_operator("ann", &[tokens, publish], &["org.acme.*"]),
+        expires: time(60),
+        ..actor("ann", &[tokens, publish], &["org.acme.*"])
+    };
+    let seen = registry.tokens(&lead).expect("tokens");
+    let seen: BTreeSet<String> = seen.into_iter().map(|token| token.id).collect();
+    let expected = [&here, &job.token, &lead.token].map(Clone::clone);
+    assert_eq!(seen, BTreeSet::from(expected));
+    for id in [&everything, &everywhere, &of_bob] {
+        let outcome = registry.remove_token(&lead, id).map_err(code);
+        assert_eq!(outcome, Err(ProblemCode::NoSuchToken));
+    }
+    assert_eq!(registry.remove_token(&lead, &here), Ok(()));
+    for more in [
+        new_token("ann", &[publish, Scope::Yank], &["org.acme.*"], time(60)),
+        new_token("ann", &[Scope::Admin], &["org.acme.*"], time(60)),
+        new_token("bob", &[publish], &["org.acme.*"], time(60)),
+        new_token("ann", &[publish], &[], time(60)),
+        new_token("ann", &[publish], &["org.*"], time(60)),
+        new_token("ann", &[publish], &["org.acme.Web", "org.Other"], time(60)),
+        new_token("ann", &[publish], &["org.acme.*"], time(61)),
+        new_token("ann", &[publish], &["org.acme.*"], None),
+    ] {
+        assert_eq!(make(&lead, &more), Err(forbidden), "{more:?}");
+    }
+    let less = new_token("ann", &[publish, tokens], &["org.acme.Web"], time(60));
+    assert!(make(&lead, &less).is_ok());
+    // Once it is removed it makes none, also where a node has not heard of that.
+    assert_eq!(registry.remove_token(&lead, &lead.token), Ok(()));
+    assert_eq!(make(&lead, &less), Err(ProblemCode::Unauthorized));
+
+    // Whoever has a token may give it back.
+    assert_eq!(registry.remove_token(&job, &job.token), Ok(()));
+    let again = registry.remove_token(&job, &job.token).map_err(code);
+    assert_eq!(again, Err(ProblemCode::NoSuchToken));
+    // What is for everything is for whoever has that.
+    let all_of_ann = actor("ann", &[tokens], &[]);
+    let outcome = registry
+        .remove_token(&all_of_ann, &everything)
+        .map_err(code);
+    assert_eq!(outcome, Err(ProblemCode::NoSuchToken));
+    assert_eq!(registry.remove_token(&all_of_ann, &everywhere), Ok(()));
+    assert_eq!(registry.remove_token(&operator, &everything), Ok(()));
+    assert_eq!(registry.remove_token(&operator, &of_bob), Ok(()));
+}
+
+fn new_token(
+    owner: &str,
+    scopes: &[Scope],
+    names: &[&str],
+    expires: Option<Timestamp>,
+) -> NewToken {
+    let as_asked = actor(owner, scopes, names);
+    NewToken {
+        owner: as_asked.owner,
+        scopes: as_asked.scopes,
+        names: as_asked.names,
+        note: "for tests".to_owned(),
+        expires,
     }
 }
 

@@ -4,7 +4,7 @@ use pkgres_registry_client::protocol::Digest;
 use pkgres_registry_server::{Registry, Settings};
 use pkgres_tests::archives::archive;
 
-use crate::support::{Place, publish};
+use crate::support::{Place, publish, publish_plain};
 
 pub(super) fn reopened(place: &Place) {
     let registry = place.open();
@@ -13,7 +13,7 @@ pub(super) fn reopened(place: &Place) {
         let bytes = archive("org.acme.Web", &version, &[]);
         publish(&registry, "org.acme.Web", &version, bytes).expect("a release");
         let name = format!("org.acme.P{number}");
-        publish(&registry, &name, "1.0.0", archive(&name, "1.0.0", &[])).expect("a release");
+        publish_plain(&registry, &name, "1.0.0");
     }
     let seen = |registry: &Registry| {
         let identity = registry.identity().to_owned();

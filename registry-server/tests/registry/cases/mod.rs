@@ -34,6 +34,7 @@ pub(crate) const CASES: &[(&str, Case)] = &[
     ("yanking and taking it back", publishing::yanked),
     ("owners", holders::owners),
     ("tokens", holders::tokens),
+    ("tokens for tokens", holders::rights_of_tokens),
     ("the first token is made once", holders::first_token),
     ("a batch is of one state", reading::batch),
     ("snapshots are signed anew", reading::snapshots),
@@ -41,4 +42,8 @@ pub(crate) const CASES: &[(&str, Case)] = &[
     ("deleting releases", crate::catalog::deleted),
     ("the release for a spec", crate::catalog::chosen),
     ("artifacts without a release are removed", keeping::swept),
+    (
+        "no artifact is removed from under a release",
+        crate::sweeping::never_from_under_a_release,
+    ),
 ];

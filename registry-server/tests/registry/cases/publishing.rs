@@ -10,7 +10,7 @@ use pkgres_tests::archives::{archive, archive_with, files};
 use pkgres_tests::build;
 
 use super::reading::records;
-use crate::support::{Place, code, publish};
+use crate::support::{Place, code, publish, publish_plain};
 
 pub(super) fn published_once(place: &Place) {
     let registry = place.open();
@@ -145,13 +145,7 @@ pub(super) fn refused(place: &Place) {
 
 pub(super) fn folded(place: &Place) {
     let registry = place.open();
-    publish(
-        &registry,
-        "org.acme.Web",
-        "1.0.0",
-        archive("org.acme.Web", "1.0.0", &[]),
-    )
-    .expect("a release");
+    publish_plain(&registry, "org.acme.Web", "1.0.0");
     let other = archive("org.acme.web", "2.0.0", &[]);
     let outcome = publish(&registry, "org.acme.web", "2.0.0", other);
     assert_eq!(outcome, Err(ProblemCode::NameTaken));
@@ -196,27 +190,21 @@ pub(super) fn satisfiable(place: &Place) {
     let first = archive("a.One", "1.0.0", &[("a.Two", "1")]);
     let version = build::version("1.0.0");
     let operator = Actor::operator();
-    let outcome = registry.publish(&operator, &one, &version, first.clone().into(), false);
+    let outcome = registry.publish(&operator, &one, &version, &first.clone().into(), false);
     assert_eq!(outcome.map_err(code), Err(ProblemCode::Unsatisfiable));
     registry
-        .publish(&operator, &one, &version, first.into(), true)
+        .publish(&operator, &one, &version, &first.into(), true)
         .expect("it was allowed");
     let second = archive("a.Two", "1.0.0", &[("a.One", "1")]);
     registry
-        .publish(&operator, &two, &version, second.into(), false)
+        .publish(&operator, &two, &version, &second.into(), false)
         .expect("both are there");
 }
 
 pub(super) fn yanked(place: &Place) {
     let registry = place.open();
     for version in ["1.0.0", "1.1.0"] {
-        publish(
-            &registry,
-            "org.acme.Web",
-            version,
-            archive("org.acme.Web", version, &[]),
-        )
-        .expect("a release");
+        publish_plain(&registry, "org.acme.Web", version);
     }
     let (name, version) = (build::package("org.acme.Web"), build::version("1.1.0"));
     let operator = Actor::operator();

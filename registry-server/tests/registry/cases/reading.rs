@@ -11,7 +11,7 @@ use pkgres_registry_server::{Registry, Settings};
 use pkgres_tests::archives::{archive, archive_with};
 use pkgres_tests::build;
 
-use crate::support::{Place, publish};
+use crate::support::{Place, publish, publish_plain};
 
 /// The records of a package as a client reads them.
 pub(super) fn records(registry: &Registry, name: &str) -> Vec<IndexRecord> {
@@ -29,13 +29,7 @@ pub(super) fn documents(place: &Place) {
     let name = build::package("org.acme.Web");
     assert_eq!(registry.index_document(&name), Ok(None));
     for version in ["1.10.0", "1.9.0", "2.0.0-rc.1", "1.9.1"] {
-        publish(
-            &registry,
-            "org.acme.Web",
-            version,
-            archive("org.acme.Web", version, &[]),
-        )
-        .expect("a release");
+        publish_plain(&registry, "org.acme.Web", version);
     }
     let records = records(&registry, "org.acme.Web");
     let versions: Vec<String> = records
@@ -228,7 +222,7 @@ pub(super) fn snapshots(place: &Place) {
     let empty = verified();
     assert_eq!((empty.serial, empty.names), (0, 0));
     assert_eq!(empty.registry, registry.identity());
-    publish(&registry, "a.B", "1.0.0", archive("a.B", "1.0.0", &[])).expect("a release");
+    publish_plain(&registry, "a.B", "1.0.0");
     let first = verified();
     assert_eq!((first.serial, first.names), (1, 1));
     // It stays the same until half of its time is over.

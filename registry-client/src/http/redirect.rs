@@ -1,0 +1,105 @@
+//! Where an answer leads that says that something is elsewhere.
+
+use reqwest::header::{self, HeaderMap};
+use reqwest::{Method, StatusCode};
+use url::Url;
+
+use super::address::{Address, shown};
+use super::fault::{Fault, FaultKind};
+
+/// Where a redirect leads from an address of a registry, if it may be followed: never from https to
+/// anything else, and with a request that changes something to the registry alone.
+pub(super) fn followed(
+    registry: &Address,
+    method: &Method,
+    from: &Url,
+    status: StatusCode,
+    headers: &HeaderMap,
+) -> Result<Url, Fault> {
+    let wrong = |reason: String| Fault::new(FaultKind::Malformed, reason);
+    let to = headers
+        .get(header::LOCATION)
+        .and_then(|location| location.to_str().ok())
+        .and_then(|location| from.join(location).ok())
+        .ok_or_else(|| wrong(format!("it leads nowhere ({status})")))?;
+    if from.scheme() == "https" && to.scheme() != "https" {
+        return Err(wrong(format!("it leads from https to {}", shown(&to))));
+    }
+    if *method != Method::GET && !registry.is_same_origin(&to) {
+        return Err(wrong(format!(
+            "it leads a request that is no GET to {}",
+            shown(&to)
+        )));
+    }
+    if *method != Method::GET && !matches!(status.as_u16(), 307 | 308) {
+        return Err(wrong(format!(
+            "it leads a request that is no GET on ({status})"
+        )));
+    }
+    Ok(to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_it_leads_is_followed_only_as_far_as_it_is_safe() {
+        let registry = Address::parse("https://example.org/base/").expect("an address");
+        let from = Url::parse("https://example.org/base/file").expect("an address");
+        let followed = |method: Method, status: u16, to: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::LOCATION, to.parse().expect("a header"));
+            let status = StatusCode::from_u16(status).expect("a status");
+            let to = super::followed(&registry, &method, &from, status, &headers);
+            to.map(|to| to.to_string()).map_err(|fault| fault.reason)
+        };
+        for (method, status, to, expected) in [
+            (
+                Method::GET,
+                302,
+                "other",
+                Ok("https://example.org/base/other"),
+            ),
+            (
+                Method::GET,
+                302,
+                "https://cdn.example.com/x",
+                Ok("https://cdn.example.com/x"),
+            ),
+            (
+                Method::GET,
+                302,
+                "http://example.org/x",
+                Err("it leads from https to http"),
+            ),
+            (
+                Method::GET,
+                302,
+                "file:///etc/passwd",
+                Err("it leads from https to file"),
+            ),
+            (Method::PUT, 307, "/other", Ok("https://example.org/other")),
+            (
+                Method::PUT,
+                302,
+                "/other",
+                Err("it leads a request that is no GET on (302"),
+            ),
+            (
+                Method::PUT,
+                307,
+                "https://example.com/",
+                Err("it leads a request that is no GET to"),
+            ),
+            (Method::GET, 302, "https://[", Err("it leads nowhere")),
+        ] {
+            let found = followed(method, status, to);
+            match (&found, expected) {
+                (Ok(found), Ok(expected)) => assert_eq!(found, expected),
+                (Err(found), Err(expected)) => assert!(found.starts_with(expected), "{found}"),
+                _ => panic!("{to}: {found:?}"),
+            }
+        }
+    }
+}

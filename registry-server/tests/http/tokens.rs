@@ -1,0 +1,119 @@
+//! Tokens: what they are good for, who handles them, and until when.
+
+use pkgres_tests::archives::archive;
+
+use crate::support::{Answer, Served};
+
+#[test]
+fn tokens_are_shown_once_and_are_good_for_what_they_say() {
+    let served = Served::new();
+    let json = "content-type: application/json";
+    let admin = served.authorization();
+    let body = br#"{"scopes":["publish"],"owner":"ann","names":["org.acme.*"],"note":"for CI"}"#;
+    let made = served.ask("POST", "/v1/tokens", &[&admin, json], body);
+    assert_eq!(made.status, 201, "{made:?}");
+    let made = made.json();
+    let secret = made["token"].as_str().expect("a secret");
+    let ann = format!("x-auth-token: {secret}");
+    let who = served.ask("GET", "/v1/whoami", &[&ann], b"").json();
+    assert_eq!(
+        (&who["owner"], &who["scopes"][0]),
+        (&"ann".into(), &"publish".into())
+    );
+    let listed = served.ask("GET", "/v1/tokens", &[&admin], b"");
+    assert!(String::from_utf8_lossy(&listed.body).contains("for CI"));
+    assert!(!String::from_utf8_lossy(&listed.body).contains(secret));
+    let publish = |name: &str| {
+        let path = format!("/v1/packages/{name}/versions/1.1.0");
+        let headers = [&*ann, "content-type: application/zip"];
+        served.ask("PUT", &path, &headers, &archive(name, "1.1.0", &[]))
+    };
+    assert_eq!(publish("org.acme.Web").status, 201);
+    assert_eq!(publish("org.acmeevil.Web").code(), "pkgres.forbidden");
+    assert_eq!(publish("a.Web").code(), "pkgres.forbidden");
+    let path = format!("/v1/tokens/{}", made["id"].as_str().expect("a number"));
+    assert_eq!(served.ask("DELETE", &path, &[&ann], b"").status, 204);
+    assert_eq!(served.ask("GET", "/v1/whoami", &[&ann], b"").status, 401);
+}
+
+/// A token that leaks from a job neither shows, nor removes, nor outlives itself in others.
+#[test]
+fn tokens_are_for_those_with_the_scope_for_them() {
+    let served = Served::new();
+    let json = "content-type: application/json";
+    let make =
+        |by: &str, body: &str| served.ask("POST", "/v1/tokens", &[by, json], body.as_bytes());
+    let token = |answer: &Answer| {
+        assert_eq!(answer.status, 201, "{answer:?}");
+        let told = answer.json();
+        let secret = told["token"].as_str().expect("a secret");
+        format!("authorization: Bearer {secret}")
+    };
+    let admin = served.authorization();
+    let lead = token(&make(
+        &admin,
+        r#"{"scopes":["publish","tokens"],"owner":"ann","names":["org.acme.*"],
+            "expires":"2027-02-01T00:00:00Z"}"#,
+    ));
+    // Until its maker ends, unless it is said.
+    let answer = make(&lead, r#"{"scopes":["publish"],"note":"for CI"}"#);
+    let told = answer.json();
+    assert_eq!(
+        (&told["owner"], &told["names"][0], &told["expires"]),
+        (
+            &"ann".into(),
+            &"org.acme.*".into(),
+            &"2027-02-01T00:00:00Z".into()
+        )
+    );
+    let job = token(&answer);
+    for more in [
+        r#"{"scopes":["admin"]}"#,
+        r#"{"scopes":["publish","yank"]}"#,
+        r#"{"scopes":["publish"],"owner":"bob"}"#,
+        r#"{"scopes":["publish"],"names":["org.*"]}"#,
+        r#"{"scopes":["publish"],"expires":"2027-02-01T00:00:01Z"}"#,
+    ] {
+        assert_eq!(make(&lead, more).code(), "pkgres.forbidden", "{more}");
+    }
+    let same = r#"{"scopes":["publish"],"expires":"2027-01-31T00:00:00Z"}"#;
+    assert_eq!(make(&job, same).code(), "pkgres.forbidden");
+    let listed = served.ask("GET", "/v1/tokens", &[&job], b"");
+    assert_eq!(listed.code(), "pkgres.forbidden");
+    let listed = served.ask("GET", "/v1/tokens", &[&lead], b"").json();
+    let listed = listed["tokens"].as_array().expect("a list");
+    let path_of = |note: &str| {
+        let found = listed.iter().find(|entry| entry["note"] == note);
+        let id = found.and_then(|entry| entry["id"].as_str());
+        format!("/v1/tokens/{}", id.expect("it is listed"))
+    };
+    assert_eq!(listed.len(), 2, "{listed:?}");
+    let remove = |note: &str| served.ask("DELETE", &path_of(note), &[&job], b"").status;
+    assert_eq!(remove(""), 403);
+    assert_eq!(remove("for CI"), 204);
+    assert_eq!(served.ask("GET", "/v1/whoami", &[&job], b"").status, 401);
+    assert_eq!(served.ask("GET", "/v1/whoami", &[&lead], b"").status, 200);
+}
+
+/// A token is good until it expires, also where it was looked up a moment ago.
+#[test]
+fn tokens_expire() {
+    let served = Served::new();
+    let headers = [&*served.authorization(), "content-type: application/json"];
+    let body = br#"{"scopes":["read"],"expires":"2027-01-15T09:00:00Z"}"#;
+    let made = served.ask("POST", "/v1/tokens", &headers, body);
+    let token = made.json()["token"].as_str().expect("a token").to_owned();
+    let asked = || {
+        let header = format!("authorization: Bearer {token}");
+        served.ask("GET", "/v1/whoami", &[&header], b"").status
+    };
+    assert_eq!(asked(), 200);
+    served
+        .seconds
+        .fetch_add(3599, std::sync::atomic::Ordering::Relaxed);
+    assert_eq!(asked(), 200);
+    served
+        .seconds
+        .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    assert_eq!(asked(), 401);
+}

@@ -1,0 +1,232 @@
+//! Removing artifacts while others publish, with a bucket that takes its time.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use pkgres_registry_client::protocol::Digest;
+use pkgres_registry_server::{Actor, ProblemCode, Published, Registry, Settings};
+use pkgres_tests::archives::archive;
+use pkgres_tests::build;
+use pkgres_tests::services::{self, ObjectStore};
+
+use crate::gate::{Gate, Held};
+use crate::support::{Place, code, publish, publish_plain};
+
+/// How an artifact is removed: by a list of them.
+const REMOVAL: &str = "POST";
+
+/// A registry whose bucket is behind a gate, and takes every artifact without a release for old.
+fn behind_a_gate(place: &Place) -> Arc<Registry> {
+    Arc::new(place.open_with(at_once()))
+}
+
+fn at_once() -> Settings {
+    Settings {
+        orphan_seconds: 0,
+        ..Settings::default()
+    }
+}
+
+fn with_a_gate(folder: &tempfile::TempDir, objects: &ObjectStore) -> (Place, Gate) {
+    let gate = Gate::before(objects.port());
+    let bucket = objects.bucket_at("gate", gate.port());
+    (Place::bucket(folder.path(), bucket), gate)
+}
+
+/// Does something on another thread; gives what comes of it.
+fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
+    let (done, outcome) = channel();
+    std::thread::spawn(move || done.send(work()));
+    outcome
+}
+
+/// What comes of something that has to be over soon.
+fn soon<T>(outcome: &Receiver<T>) -> T {
+    let patience = Duration::from_secs(20);
+    outcome.recv_timeout(patience).expect("it ends")
+}
+
+fn publishing(registry: &Arc<Registry>, name: &'static str) -> Receiver<Result<(), ProblemCode>> {
+    let registry = Arc::clone(registry);
+    aside(move || publish(&registry, name, "1.0.0", archive(name, "1.0.0", &[])).map(|_| ()))
+}
+
+fn sweeping(registry: &Arc<Registry>) -> Receiver<Result<usize, ProblemCode>> {
+    let registry = Arc::clone(registry);
+    aside(move || registry.sweep().map_err(code))
+}
+
+fn has_artifact(registry: &Registry, name: &str) -> bool {
+    let digest = Digest::of(&archive(name, "1.0.0", &[]));
+    registry.artifact(&digest).expect("an answer").is_some()
+}
+
+#[test]
+fn writers_do_not_wait_for_the_bucket() {
+    let Some(objects) = services::object_store() else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (place, gate) = with_a_gate(&folder, &objects);
+    let registry = behind_a_gate(&place);
+    publish_plain(&registry, "a.Old", "1.0.0");
+    let late = archive("a.Late", "1.0.0", &[]);
+    registry.put_artifact(late).expect("an artifact");
+
+    // While an artifact is being removed, others are published; its own release waits for that.
+    gate.hold(Held::Requests(REMOVAL));
+    let sweep = sweeping(&registry);
+    gate.wait();
+    let waiting = publishing(&registry, "a.Late");
+    assert_eq!(soon(&publishing(&registry, "a.Other")), Ok(()));
+    let early = waiting.recv_timeout(Duration::from_millis(200));
+    assert_eq!(early, Err(RecvTimeoutError::Timeout));
+    gate.open();
+    assert_eq!(soon(&sweep), Ok(1));
+    assert_eq!(soon(&waiting), Ok(()));
+    assert!(has_artifact(&registry, "a.Late") && has_artifact(&registry, "a.Other"));
+
+    // While an artifact arrives, others are yanked.
+    for held in [
+        Held::Requests("PUT"),
+        Held::Answers("PUT"),
+        Held::Requests("HEAD"),
+    ] {
+        gate.hold(held);
+        let name = match held {
+            Held::Requests("PUT") => "a.First",
+            Held::Answers(_) => "a.Second",
+            Held::Requests(_) => "a.Third",
+        };
+        let slow = publishing(&registry, name);
+        let is_asked = held != Held::Requests("HEAD");
+        if is_asked {
+            gate.wait();
+        } else {
+            // Where artifacts are kept is not asked for anything else.
+            assert_eq!(soon(&slow), Ok(()));
+        }
+        let yanking = {
+            let registry = Arc::clone(&registry);
+            let (old, version) = (build::package("a.Old"), build::version("1.0.0"));
+            aside(move || registry.set_yanked(&Actor::operator(), &old, &version, Some(name)))
+        };
+        assert_eq!(soon(&yanking), Ok(true));
+        gate.open();
+        if is_asked {
+            assert_eq!(soon(&slow), Ok(()));
+        }
+        assert!(has_artifact(&registry, name));
+    }
+}
+
+/// The artifact is there when it is put, and gone when its release is made.
+#[test]
+fn what_is_removed_while_it_is_published_is_put_again() {
+    let Some(objects) = services::object_store() else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (place, gate) = with_a_gate(&folder, &objects);
+    let registry = behind_a_gate(&place);
+    let late = archive("a.Late", "1.0.0", &[]);
+    registry.put_artifact(late).expect("an artifact");
+    gate.hold(Held::Answers("PUT"));
+    let slow = publishing(&registry, "a.Late");
+    gate.wait();
+    assert_eq!(soon(&sweeping(&registry)), Ok(1));
+    assert!(!has_artifact(&registry, "a.Late"));
+    gate.open();
+    assert_eq!(soon(&slow), Ok(()));
+    assert!(has_artifact(&registry, "a.Late"));
+    assert_eq!(soon(&sweeping(&registry)), Ok(0));
+}
+
+/// What a process leaves that is killed between the two things that it writes down.
+#[test]
+fn a_removal_that_was_left_is_finished() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let place = Place::files(folder.path());
+    let registry = place.open_with(at_once());
+    let late = archive("a.Late", "1.0.0", &[]);
+    let more = registry.put_artifact(b"more".to_vec()).expect("it is put");
+    let late_digest = registry.put_artifact(late.clone()).expect("it is put");
+    let database = place.storage.data.join("registry.sqlite");
+    let database = rusqlite::Connection::open(database).expect("a database");
+    let left = |digest: &Digest| {
+        let statement = "INSERT INTO removals (sha256, id, node, at, is_over) \
+                         VALUES (?1, 'left', 'killed', 1800000000, 0)";
+        database
+            .execute(statement, [digest.to_string()])
+            .expect("a row")
+    };
+    left(&more);
+    left(&late_digest);
+    publish(&registry, "a.Late", "1.0.0", late).expect("a release");
+    assert!(has_artifact(&registry, "a.Late"));
+    // An artifact that may be gone is one that is.
+    drop(registry);
+    let registry = place.open();
+    assert_eq!(registry.sweep(), Ok(1));
+    assert_eq!(registry.artifact(&more), Ok(None));
+    assert!(has_artifact(&registry, "a.Late"));
+    let rows = || -> i64 {
+        let statement = "SELECT COUNT(*) FROM removals";
+        let row = database.query_row(statement, [], |row| row.get(0));
+        row.expect("a count")
+    };
+    assert_eq!(rows(), 2);
+    // What is over is forgotten after a day.
+    let day = 24 * 3600;
+    let seconds = &place.seconds;
+    seconds.fetch_add(day, std::sync::atomic::Ordering::Relaxed);
+    assert_eq!((registry.sweep(), rows()), (Ok(0), 0));
+}
+
+/// Releases that come and go while everything without one is removed, again and again.
+pub(crate) fn never_from_under_a_release(place: &Place) {
+    let registry = place.open_with(at_once());
+    let bytes = archive("a.Late", "1.0.0", &[]);
+    let digest = Digest::of(&bytes);
+    let id: String = digest.to_string().chars().take(32).collect();
+    let is_over = Mutex::new(false);
+    let swept = std::thread::scope(|scope| {
+        let sweepers = [(); 2].map(|()| {
+            scope.spawn(|| {
+                let mut swept = 0;
+                while !*is_over.lock().expect("no panic") {
+                    swept += registry.sweep().expect("it sweeps");
+                }
+                swept
+            })
+        });
+        let publisher = scope.spawn(|| {
+            for _ in 0..20 {
+                loop {
+                    match publish(&registry, "a.Late", "1.0.0", bytes.clone()) {
+                        Ok(made) => {
+                            assert!(matches!(made, Published::Created(_)));
+                            break;
+                        }
+                        // It was removed too often.
+                        Err(code) => assert_eq!(code, ProblemCode::Unavailable),
+                    }
+                }
+                for _ in 0..3 {
+                    let found = registry.artifact(&digest).expect("an answer");
+                    assert!(found.is_some(), "a release without its artifact");
+                }
+                registry
+                    .delete(&Actor::operator(), &id)
+                    .expect("it is deleted");
+            }
+        });
+        let outcome = publisher.join();
+        *is_over.lock().expect("no panic") = true;
+        outcome.expect("no panic");
+        let swept = sweepers.map(|sweeper| sweeper.join().expect("no panic"));
+        swept.iter().sum::<usize>()
+    });
+    assert!(swept > 0);
+}

@@ -154,7 +154,7 @@ pub(crate) fn checked_locks(args: &RegistryArgs) -> Option<CheckedLocks> {
     let program = std::fs::metadata(program).ok()?;
     let (length, modified) = (program.len(), program.modified().ok()?);
     let program = format!("{} {length} {modified:?}", env!("CARGO_PKG_VERSION"));
-    Some(CheckedLocks::new(&folder, program))
+    Some(CheckedLocks::new(&folder, program, SystemTime::now()))
 }
 
 /// Where the registries are, in order of preference.

@@ -37,6 +37,6 @@ pub use error::FileError;
 pub use file_system::{Access, EntryKind, FileSystem, NewFile};
 pub use lock::{FileLock, lock_file};
 pub use map::{FileBytes, map_file};
-pub use read::{Follow, read_file, read_file_below, read_pieces};
+pub use read::{Follow, open_file, read_file, read_file_below};
 pub use real::RealFileSystem;
 pub use spool::Spool;

@@ -1,13 +1,10 @@
 //! Reading plain files of bounded size.
 
 use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Read as _};
+use std::io::Read as _;
 use std::path::Path;
 
 use crate::error::FileError;
-
-/// How much is read at a time where it is read in pieces.
-const PIECE_BYTES: usize = 1 << 15;
 
 /// Whether the last part of a path may be a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,26 +24,9 @@ pub fn read_file(path: &Path, limit: u64, follow: Follow) -> Result<Vec<u8>, Fil
     read_rest(file, path, length, limit)
 }
 
-/// Reads a plain file of at most `limit` bytes piece by piece, for who needs all of it but not at once.
-pub fn read_pieces(
-    path: &Path,
-    limit: u64,
-    follow: Follow,
-    mut each: impl FnMut(&[u8]),
-) -> Result<(), FileError> {
-    let (mut file, _) = open_plain(path, limit, follow)?;
-    let mut piece = vec![0; PIECE_BYTES];
-    let mut rest = limit;
-    loop {
-        let length = match file.read(&mut piece) {
-            Ok(0) => return Ok(()),
-            Ok(length) => length,
-            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            Err(error) => return Err(FileError::system("cannot read", path)(error)),
-        };
-        rest = (rest.checked_sub(length as u64)).ok_or_else(|| too_large(path, limit))?;
-        each(&piece[..length]);
-    }
+/// Opens a plain file of at most `limit` bytes, for who need not read it at once.
+pub fn open_file(path: &Path, limit: u64, follow: Follow) -> Result<File, FileError> {
+    open_plain(path, limit, follow).map(|(file, _)| file)
 }
 
 /// Reads a plain file of at most `limit` bytes in a folder whose content is foreign: neither the file

@@ -13,13 +13,14 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
-use pkgres_files::{FileError, Follow, RealFileSystem, read_file, read_pieces, write_cache_file};
-use pkgres_manifest::{PackagePath, ReadOptions};
+use pkgres_files::{Follow, RealFileSystem, open_file, read_file, write_cache_file};
+use pkgres_manifest::{Limits, PackagePath, ReadOptions};
 use pkgres_resolver::{LockReport, Request, SolveOptions};
 use sha2::{Digest as _, Sha256};
 
-use crate::index_cache::{Digest, digest_of, hexadecimal};
+use crate::index_cache::{Digest, IndexCache, digest_of, hexadecimal};
 use crate::set::RegistrySet;
 
 /// The folder in that of the cache.
@@ -38,6 +39,7 @@ const MAX_BYTES: u64 = 1 << 16;
 pub struct CheckedLocks {
     folder: PathBuf,
     program: String,
+    contents: IndexCache,
 }
 
 /// All that the answer to a question about a lockfile depends on, as far as it is known before any of
@@ -60,12 +62,22 @@ pub struct LockCase<'case> {
 
 impl CheckedLocks {
     /// Checks that are known in the folder of a cache, which need not exist. `program` stands for
-    /// the program that checks: what another one found does not count.
-    pub fn new(cache: &Path, program: String) -> Self {
+    /// the program that checks: what another one found does not count. `now` is the time at which it
+    /// began.
+    pub fn new(cache: &Path, program: String, now: SystemTime) -> Self {
         Self {
             folder: cache.join(FOLDER),
             program,
+            contents: IndexCache::new(cache.to_owned(), now),
         }
+    }
+
+    /// What is in the lockfile at a path, if there is one that can be read. It is not read if it looks as
+    /// it did when it was last read, as with index files. Links are not followed.
+    pub fn content(&self, path: &Path, limits: &Limits) -> Option<LockContent> {
+        let file = open_file(path, limits.lock_bytes, Follow::Nothing).ok()?;
+        let content = self.contents.entry(path, limits).content(&file);
+        content.ok().map(LockContent)
     }
 
     /// The question whether a lockfile fits; `None` where not all that the answer depends on is
@@ -99,13 +111,6 @@ impl LockContent {
     /// The content of a lockfile that was read.
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
-    }
-
-    /// The content of a lockfile of at most `limit` bytes, which is not kept. Links are not followed.
-    pub fn read(path: &Path, limit: u64) -> Result<Self, FileError> {
-        let mut hasher = Sha256::new();
-        read_pieces(path, limit, Follow::Nothing, |piece| hasher.update(piece))?;
-        Ok(Self(hasher.finalize().into()))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Compiled indexes of index files, kept in a folder.
 //!
-//! There are two kinds of files in it. A *stamp* says of an index file, by its path, what it looked
-//! like when it was last seen, and what its content was. A *compiled index* has the name of the
+//! There are two kinds of files in it. A *stamp* says of an index file or a lockfile, by its path, what
+//! it looked like when it was last seen, and what its content was. A *compiled index* has the name of the
 //! content that it was made of, whatever file that is in.
 //!
 //! So that a file need not be read to know its content, a stamp is believed as long as the file has
@@ -100,6 +100,25 @@ impl Entry {
             stamp.to_text().as_bytes(),
         )
         .is_ok()
+    }
+
+    /// The digest of the content of the file, which is not read if it looks as it did when it was last
+    /// read.
+    pub(crate) fn content(&self, file: &File) -> io::Result<Digest> {
+        let look = Look::of(&file.metadata()?);
+        match self.stamp() {
+            Some(Stamp {
+                look: seen,
+                known: Known::Content(content),
+            }) if seen == look => return Ok(content),
+            _ => {}
+        }
+        let content = content_of(file)?;
+        if self.is_settled(&look) && Look::of(&file.metadata()?) == look {
+            let known = Known::Content(content);
+            self.write_stamp(&Stamp { look, known });
+        }
+        Ok(content)
     }
 
     /// Whether a file was left alone for so long that its times tell this state from later ones.

@@ -120,7 +120,7 @@ impl Setting {
     /// Checks, and remembers what there is to remember; says whether it was known before.
     fn check(&self) -> (Option<usize>, LockReport) {
         let registries = self.registries();
-        let checked = CheckedLocks::new(&self.cache(), self.program.to_owned());
+        let checked = CheckedLocks::new(&self.cache(), self.program.to_owned(), SystemTime::now());
         let path = self.folder.path().join("pkgres.lock");
         let bytes = self.lock.as_bytes();
         let question = checked.question(self.case(&path, &registries));
@@ -293,7 +293,7 @@ fn what_is_not_as_it_was_written_is_not_believed() {
 fn what_changes_in_the_meantime_is_not_remembered() {
     let setting = known();
     let registries = setting.registries();
-    let checked = CheckedLocks::new(&setting.cache(), "another".to_owned());
+    let checked = CheckedLocks::new(&setting.cache(), "another".to_owned(), SystemTime::now());
     let path = setting.folder.path().join("pkgres.lock");
     let question = checked
         .question(setting.case(&path, &registries))
@@ -307,4 +307,45 @@ fn what_changes_in_the_meantime_is_not_remembered() {
     let _ = registries.supply(&names);
     question.remember(&LockReport::default(), 1, &[], &registries);
     assert_eq!(question.known_to_fit(|_| None), None);
+}
+
+/// A lockfile is read unless it looks as it did when it was read and had been left alone.
+#[cfg(unix)]
+#[test]
+fn a_lockfile_that_was_left_alone_is_not_read_again() {
+    let setting = Setting::new();
+    let path = setting.folder.path().join("pkgres.lock");
+    let content_at = |now: SystemTime| {
+        let checked = CheckedLocks::new(&setting.cache(), "this".to_owned(), now);
+        checked.content(&path, &setting.options.limits)
+    };
+    let (now, later) = (
+        SystemTime::now(),
+        SystemTime::now() + Duration::from_mins(1),
+    );
+    let stamps = || fs::read_dir(setting.cache().join("stamps")).map_or(0, Iterator::count);
+    assert_eq!(content_at(later), None, "there is none");
+    for text in [LOCK, "another"] {
+        fs::write(&path, text).expect("it can be written");
+        let before = stamps();
+        assert_eq!(content_at(now), Some(LockContent::of(text.as_bytes())));
+        assert_eq!(stamps(), before, "it may still be written to");
+        assert_eq!(content_at(later), Some(LockContent::of(text.as_bytes())));
+        assert_eq!(stamps(), 1);
+        assert_eq!(content_at(later), Some(LockContent::of(text.as_bytes())));
+    }
+    // What the stamp says is believed: the file itself is not looked into.
+    let [stamp] = (fs::read_dir(setting.cache().join("stamps")).expect("a folder"))
+        .map(|entry| entry.expect("an entry").path())
+        .collect::<Vec<_>>()
+        .try_into()
+        .expect("one stamp");
+    let text = fs::read_to_string(&stamp).expect("it can be read");
+    let (rest, _) = text.trim_end().rsplit_once(' ').expect("words");
+    fs::write(&stamp, format!("{rest} {}\n", "0".repeat(64))).expect("it can be written");
+    assert_ne!(content_at(later), Some(LockContent::of(b"another")));
+    std::os::unix::fs::symlink(&path, path.with_extension("link")).expect("linked");
+    let checked = CheckedLocks::new(&setting.cache(), "this".to_owned(), later);
+    let linked = checked.content(&path.with_extension("link"), &setting.options.limits);
+    assert_eq!(linked, None, "links are not followed");
 }

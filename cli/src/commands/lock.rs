@@ -223,8 +223,9 @@ fn ask(
     options: &ReadOptions,
 ) -> Option<(LockQuestion, LockContent)> {
     let path = found.lock_path();
-    let lock = LockContent::read(&path, options.limits.lock_bytes).ok()?;
-    let question = registries::checked_locks(&args.registry)?.question(LockCase {
+    let checked = registries::checked_locks(&args.registry)?;
+    let lock = checked.content(&path, &options.limits)?;
+    let question = checked.question(LockCase {
         path: &path,
         lock,
         manifest: &found.bytes,

@@ -55,11 +55,6 @@ impl Spool {
         Ok(())
     }
 
-    /// How many bytes it has.
-    pub fn length(&self) -> u64 {
-        self.length
-    }
-
     /// All of its bytes, as memory that stands for the file: the system takes it back when it needs
     /// it for something else.
     pub fn finish(self) -> Result<FileBytes, FileError> {
@@ -84,7 +79,6 @@ mod tests {
         for piece in ["one ", "", "two"] {
             spool.write(piece.as_bytes()).expect("it is written");
         }
-        assert_eq!(spool.length(), 7);
         assert_eq!(names(folder.path()).len(), 1);
         let bytes = spool.finish().expect("it is there");
         assert_eq!(&*bytes, b"one two");

@@ -12,6 +12,7 @@ mod graph;
 mod index;
 mod init;
 mod lock;
+mod lock_check;
 mod locked;
 mod login;
 mod modes;

@@ -1,0 +1,148 @@
+//! `pkgres lock --check`: whether a lockfile fits, without searching or writing.
+
+use pkgres_manifest::ReadOptions;
+use pkgres_registry_client::{LockCase, LockContent, LockQuestion, RootFile, check_lock};
+use pkgres_resolver::{LockCheck, LockReport, Staleness};
+use serde_json::json;
+
+use crate::args::{Format, LockArgs};
+use crate::commands::modes::lock_missing;
+use crate::commands::solve::Problem;
+use crate::exit::Exit;
+use crate::failure::Result;
+use crate::output::Output;
+use crate::project::{Found, parse_lock};
+use crate::registries;
+use crate::show::{self, counted};
+
+/// Checks the lockfile of a project.
+pub(crate) fn check(
+    args: &LockArgs,
+    found: Found,
+    options: &ReadOptions,
+    output: &mut Output,
+) -> Result<Exit> {
+    let path = found.lock_path();
+    // What is wrong with the project is said before what is wrong with its registries.
+    let problem = Problem::in_folder(&found.folder, &args.registry, &args.policy, options);
+    let question = (problem.as_ref().ok()).and_then(|problem| ask(args, &found, problem, options));
+    let known = question
+        .as_ref()
+        .and_then(|(question, _)| question.known_to_fit(|path| found.file(path, options).ok()));
+    let (report, count) = match known {
+        Some(count) => (LockReport::default(), count),
+        None => look(found, problem, question, options, output)?,
+    };
+    match output.format {
+        Format::Json => output.json(&report_json(&report)),
+        Format::Github => {
+            let file = path.to_string_lossy();
+            output.data(&show::staleness_annotations(&report.stale, &file));
+        }
+        _ => {
+            let mode = if args.locked {
+                show::locked_mode()
+            } else {
+                String::new()
+            };
+            tell(&report, count, &mode, output);
+        }
+    }
+    Ok(if report.stale.iter().any(Staleness::is_violation) {
+        Exit::Integrity
+    } else if report.stale.is_empty() {
+        Exit::Done
+    } else {
+        Exit::Failed
+    })
+}
+
+/// The question whether the lockfile fits, and what was in the lockfile, as far as that can be said
+/// without going through it.
+fn ask(
+    args: &LockArgs,
+    found: &Found,
+    problem: &Problem,
+    options: &ReadOptions,
+) -> Option<(LockQuestion, LockContent)> {
+    let path = found.lock_path();
+    let checked = registries::checked_locks(&args.registry)?;
+    let lock = checked.content(&path, &options.limits)?;
+    let question = checked.question(LockCase {
+        path: &path,
+        lock,
+        manifest: &found.bytes,
+        request: &problem.request,
+        registries: &problem.registries,
+        options,
+    });
+    Some((question?, lock))
+}
+
+/// Goes through the lockfile; says what there is to say about it, and how many releases it holds.
+fn look(
+    found: Found,
+    problem: Result<Problem>,
+    question: Option<(LockQuestion, LockContent)>,
+    options: &ReadOptions,
+    output: &mut Output,
+) -> Result<(LockReport, usize)> {
+    let mut files = Vec::new();
+    let project = found.read(options, |path, bytes| {
+        files.push(RootFile::new(path.clone(), bytes));
+    })?;
+    let problem = problem?.with_root(&project);
+    let Some(bytes) = project.lock_bytes(options)? else {
+        return Err(lock_missing("beside the manifest"));
+    };
+    let lock = parse_lock(&project.lock_path(), &bytes, options).map_err(|mut failure| {
+        // A damaged or unmerged lockfile is one that does not fit.
+        failure.exit = Exit::Failed;
+        failure
+    })?;
+    let count = lock.packages.len();
+    let progress = output.progress("Checking the lockfile");
+    let report = check_lock(LockCheck::new(problem.request, lock), &problem.registries);
+    drop(progress);
+    let findings = problem.registries.take_findings();
+    output.findings(&findings);
+    let report = report?;
+    if let Some((question, content)) = question
+        && findings.is_empty()
+        && content == LockContent::of(&bytes)
+    {
+        question.remember(&report, count, &files, &problem.registries);
+    }
+    Ok((report, count))
+}
+
+fn tell(report: &LockReport, count: usize, mode: &str, output: &mut Output) {
+    for (name, version) in &report.yanked {
+        output.note(&format!(
+            "warning: {name} {version} was withdrawn; the lock goes on holding it"
+        ));
+    }
+    if report.stale.is_empty() {
+        output.note(&format!(
+            "The lockfile is up to date: {}",
+            counted(count, "package")
+        ));
+        return;
+    }
+    let text = show::staleness(&report.stale, output.is_styled(), mode);
+    output.say(&text);
+}
+
+fn report_json(report: &LockReport) -> serde_json::Value {
+    let yanked: Vec<serde_json::Value> = report
+        .yanked
+        .iter()
+        .map(|(name, version)| json!({"package": name, "version": version}))
+        .collect();
+    json!({
+        "schema_version": 1,
+        "status": if report.stale.is_empty() { "up_to_date" } else { "stale" },
+        "stale": report.stale.iter().map(show::staleness_json).collect::<Vec<_>>(),
+        "yanked": yanked,
+    })
+}

@@ -1,7 +1,7 @@
 //! Room for what a search keeps.
 //!
 //! A search keeps millions of small things until it ends, in a few long lists. Lists that double when
-//! they are full are a third empty on average, which here is most of the memory that nobody needs.
+//! they are full can be half empty, and here that is memory that the program would do without.
 
 /// From how many elements on lists grow by half of what they have, not by as much.
 const LONG: usize = 1 << 8;

@@ -24,7 +24,8 @@ pub fn read_file(path: &Path, limit: u64, follow: Follow) -> Result<Vec<u8>, Fil
     read_rest(file, path, length, limit)
 }
 
-/// Opens a plain file of at most `limit` bytes, for who need not read it at once.
+/// Opens a plain file of at most `limit` bytes, for who need not read it at once. What it grows to later is
+/// not looked at.
 pub fn open_file(path: &Path, limit: u64, follow: Follow) -> Result<File, FileError> {
     open_plain(path, limit, follow).map(|(file, _)| file)
 }

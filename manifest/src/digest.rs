@@ -62,12 +62,15 @@ impl ArtifactDigest {
     }
 }
 
+/// The digits.
+const HEXADECIMAL: &[u8; 16] = b"0123456789abcdef";
+
 /// What a character is worth as a lower case hexadecimal digit; 255 for one that is none.
 const DIGITS: [u8; 256] = {
     let mut digits = [u8::MAX; 256];
     let mut digit = 0;
     while digit < 16 {
-        digits[b"0123456789abcdef"[digit as usize] as usize] = digit;
+        digits[HEXADECIMAL[digit as usize] as usize] = digit;
         digit += 1;
     }
     digits
@@ -103,10 +106,12 @@ impl fmt::Display for ArtifactDigest {
                 bytes
             }
         };
-        for byte in bytes {
-            write!(formatter, "{byte:02x}")?;
+        let mut text = [0; 64];
+        for (pair, byte) in text.chunks_exact_mut(2).zip(bytes) {
+            let digit = |number: u8| HEXADECIMAL[usize::from(number)];
+            pair.copy_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
         }
-        Ok(())
+        formatter.write_str(std::str::from_utf8(&text).expect("digits are text"))
     }
 }
 

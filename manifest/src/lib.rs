@@ -59,8 +59,8 @@ pub use digest::{ArtifactDigest, DigestError, from_hexadecimal, sha256};
 pub use index_record::{IndexReader, IndexRecord, IndexedClass};
 pub use limits::Limits;
 pub use lockfile::{
-    BindingChange, LOCK_FILE, LockDiff, LockedPackage, LockedRequirement, Lockfile, OverrideChange,
-    PackageChange, ReleaseChange, RequirementChange,
+    BindingChange, Bindings, LOCK_FILE, LockDiff, LockedPackage, LockedRequirement, Lockfile,
+    OverrideChange, PackageChange, ReleaseChange, RequirementChange,
 };
 pub use name::{ClassName, DEFAULT_CORE_LIBRARY, MAX_NAME_BYTES, NameError, PackageName};
 pub use object_model::{

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::{
-    ArtifactDigest, ClassName, IndexRecord, IndexedClass, Limits, LockedPackage, LockedRequirement,
-    Lockfile, PackageName, RegistryName, ReleaseSource, Requirement, Spec, Version, VersionSet,
+    ArtifactDigest, Bindings, ClassName, IndexRecord, IndexedClass, Limits, LockedPackage,
+    LockedRequirement, Lockfile, PackageName, RegistryName, ReleaseSource, Requirement, Spec,
+    Version, VersionSet,
 };
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
@@ -105,7 +106,7 @@ fn lockfile() -> impl Strategy<Value = Lockfile> {
         .prop_map(|(source, digest, requires)| LockedPackage {
             source,
             digest,
-            requires,
+            requires: requires.into_iter().collect(),
         });
     let overriding =
         spec().prop_map(|spec| Spec::parse(&spec.normal_form()).expect("a normal form is a spec"));
@@ -314,7 +315,7 @@ fn a_lockfile_is_yaml() {
             LockedPackage {
                 source: ReleaseSource::parse("acme").expect("a source"),
                 digest: Some(ArtifactDigest::Tree([7; 32])),
-                requires: BTreeMap::from([(
+                requires: Bindings::from_iter([(
                     PackageName::parse("io.murano").expect("a name"),
                     Version::ZERO,
                 )]),

@@ -64,8 +64,8 @@ pub use index::{CompiledIndex, IndexBytesError};
 pub use lock_check::{LockCheck, LockReport, Staleness};
 pub use model::{Fallback, ModelPlan, PlannedModel, Substitution};
 pub use request::{
-    Bindings, Locked, LockedArtifact, ModelRoot, ObjectDemand, Preference, PrereleasePolicy,
-    Request, Root, SolveOptions,
+    Locked, LockedArtifact, ModelRoot, ObjectDemand, Preference, PrereleasePolicy, Request, Root,
+    SolveOptions,
 };
 pub use resolution::{
     ArtifactChange, BoundRequirement, ChosenPrerelease, Demand, PathStep, PrereleaseReason,

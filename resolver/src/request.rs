@@ -5,14 +5,12 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use pkgres_manifest::{
-    ArtifactDigest, IndexRecord, Lockfile, ObjectModel, PackageName, ReleaseSource, Spec, Version,
+    ArtifactDigest, Bindings, IndexRecord, Lockfile, ObjectModel, PackageName, ReleaseSource, Spec,
+    Version,
 };
 
 use crate::engine::Engine;
 use crate::update::Update;
-
-/// The requirements that something is bound to: the version for each required package.
-pub type Bindings = BTreeMap<PackageName, Version>;
 
 /// How prereleases compare with stable versions. Matching is not affected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -160,7 +158,8 @@ impl Locked {
 
     /// Every version that a requirement was bound to or that is preferred otherwise.
     pub fn releases(&self) -> impl Iterator<Item = (&PackageName, &Version)> {
-        let bound = self.roots.values().chain(self.packages.values()).flatten();
+        let bound = self.roots.values().chain(self.packages.values());
+        let bound = bound.flat_map(Bindings::iter);
         let preferred = self.preferred.iter().map(|(name, version)| (name, version));
         bound.chain(preferred)
     }

@@ -1,7 +1,7 @@
 //! Every way in which a lockfile can disagree with what there is, and what is no disagreement.
 
 use pkgres_manifest::{
-    ArtifactDigest, IndexRecord, LockedPackage, LockedRequirement, Lockfile, PackageName,
+    ArtifactDigest, Bindings, IndexRecord, LockedPackage, LockedRequirement, Lockfile, PackageName,
     RegistryName, ReleaseSource, Shared, Version,
 };
 use pkgres_resolver::{LockCheck, LockReport, Request, Staleness, Supply};
@@ -357,7 +357,7 @@ fn a_class_that_is_inherited_twice() {
     let db = LockedPackage {
         source: web.source.clone(),
         digest: None,
-        requires: std::collections::BTreeMap::new(),
+        requires: Bindings::default(),
     };
     lock.packages.insert(key("Db", "1.0.0"), db);
     lock.side_by_side.insert(package("Db"));
@@ -401,7 +401,7 @@ fn a_release_that_nothing_leads_to() {
     let mut lock = world().lock();
     let old = LockedPackage {
         digest: Some(digest('d')),
-        requires: std::collections::BTreeMap::new(),
+        requires: Bindings::default(),
         ..lock.packages[&key("Db", "1.1.0")].clone()
     };
     lock.packages.insert(key("Old", "1.0.0"), old);

@@ -1,5 +1,7 @@
 //! What two lockfiles differ in.
 
+use std::fmt::{self, Display as _};
+
 use pkgres_manifest::{ArtifactDigest, LockDiff, PackageName, Spec, Version};
 use serde_json::{Value, json};
 
@@ -11,7 +13,7 @@ pub(crate) fn changes(diff: &LockDiff) -> Vec<String> {
     let mut lines: Vec<(String, String)> = Vec::new();
     for change in &diff.packages {
         let package = &change.package;
-        let line = versions_line(package, &change.before, &change.after);
+        let line = versions_line(package, &change.before, &change.after).to_string();
         lines.push((package.to_string(), line));
     }
     for change in &diff.artifacts {
@@ -199,18 +201,27 @@ pub(super) fn versions_line(
     package: &PackageName,
     before: &[Version],
     after: &[Version],
-) -> String {
-    let (old, new) = (listed(before), listed(after));
-    match (before.is_empty(), after.is_empty()) {
-        (true, _) => format!("  + {package} {new}"),
-        (_, true) => format!("  - {package} {old}"),
-        _ => format!("  ~ {package} {old} -> {new}"),
-    }
+) -> impl fmt::Display {
+    fmt::from_fn(move |formatter| {
+        let (old, new) = (listed(before), listed(after));
+        match (before.is_empty(), after.is_empty()) {
+            (true, _) => write!(formatter, "  + {package} {new}"),
+            (_, true) => write!(formatter, "  - {package} {old}"),
+            _ => write!(formatter, "  ~ {package} {old} -> {new}"),
+        }
+    })
 }
 
-fn listed(versions: &[Version]) -> String {
-    let texts: Vec<String> = versions.iter().map(ToString::to_string).collect();
-    texts.join(", ")
+fn listed(versions: &[Version]) -> impl fmt::Display {
+    fmt::from_fn(move |formatter| {
+        for (at, version) in versions.iter().enumerate() {
+            if at > 0 {
+                formatter.write_str(", ")?;
+            }
+            version.fmt(formatter)?;
+        }
+        Ok(())
+    })
 }
 
 /// The beginning of a digest, which is enough to tell it from another one by eye.

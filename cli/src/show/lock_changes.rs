@@ -1,7 +1,5 @@
 //! What `lock` changes in a lockfile.
 
-use std::collections::BTreeMap;
-
 use pkgres_manifest::{Lockfile, PackageName, Version};
 use pkgres_resolver::{ArtifactChange, Locked, Resolution};
 use serde_json::json;
@@ -72,7 +70,7 @@ impl std::fmt::Display for LockChange {
                 package,
                 before,
                 after,
-            } => formatter.write_str(&versions_line(package, before, after)),
+            } => versions_line(package, before, after).fmt(formatter),
             Self::Artifact(change) => {
                 write!(formatter, "  ~ {} {}", change.name, change.version)?;
                 if change.digest_differs() {
@@ -98,20 +96,40 @@ impl std::fmt::Display for LockChange {
 }
 
 fn version_changes(old: &Locked, new: &Lockfile) -> Vec<LockChange> {
-    let mut versions: BTreeMap<&PackageName, (Vec<Version>, Vec<Version>)> = BTreeMap::new();
-    for (name, version) in old.packages.keys().chain(&old.preferred) {
-        versions.entry(name).or_default().0.push(version.clone());
+    let locked = old.packages.keys().chain(&old.preferred);
+    let mut before: Vec<&(PackageName, Version)> = locked.collect();
+    before.sort();
+    let after: Vec<&(PackageName, Version)> = new.packages.keys().collect();
+    let (mut before, mut after) = (before.as_slice(), after.as_slice());
+    let mut changes = Vec::with_capacity(after.len());
+    // Both are sorted, and go on together.
+    while let Some(package) = first_of(before, after) {
+        let old = take_versions(&mut before, package);
+        let new = take_versions(&mut after, package);
+        if old != new {
+            changes.push(LockChange::Versions {
+                package: package.clone(),
+                before: old,
+                after: new,
+            });
+        }
     }
-    for (name, version) in new.packages.keys() {
-        versions.entry(name).or_default().1.push(version.clone());
-    }
-    versions
-        .into_iter()
-        .filter(|(_, (before, after))| before != after)
-        .map(|(package, (before, after))| LockChange::Versions {
-            package: package.clone(),
-            before,
-            after,
-        })
-        .collect()
+    changes
+}
+
+/// The package that comes first in either of two sorted lists.
+fn first_of<'a>(
+    one: &[&'a (PackageName, Version)],
+    two: &[&'a (PackageName, Version)],
+) -> Option<&'a PackageName> {
+    let firsts = one.first().into_iter().chain(two.first());
+    firsts.map(|release| &release.0).min()
+}
+
+/// Takes the releases of a package off the beginning of a list; says which versions they have.
+fn take_versions(from: &mut &[&(PackageName, Version)], package: &PackageName) -> Vec<Version> {
+    let count = from.iter().take_while(|release| release.0 == *package);
+    let (taken, rest) = from.split_at(count.count());
+    *from = rest;
+    taken.iter().map(|release| release.1.clone()).collect()
 }

@@ -38,14 +38,9 @@ pub(crate) fn notes(resolution: &Resolution) -> Vec<String> {
         };
         lines.push(format!("{name} {version} is a prerelease: {reason}"));
     }
-    for package in resolution
-        .packages()
-        .iter()
-        .filter(|package| package.yanked)
-    {
+    for (name, version) in resolution.withdrawn() {
         lines.push(format!(
-            "{} {} was withdrawn and is kept because the lock holds it",
-            package.name, package.version
+            "{name} {version} was withdrawn and is kept because the lock holds it"
         ));
     }
     lines

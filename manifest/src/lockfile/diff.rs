@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{LockedRequirement, Lockfile};
+use super::{Bindings, LockedRequirement, Lockfile};
 use crate::digest::ArtifactDigest;
 use crate::name::PackageName;
 use crate::source::ReleaseSource;
@@ -243,12 +243,16 @@ fn bindings(
         }
     }
     for ((name, version), before, after) in joined(&before.packages, &after.packages) {
-        if let (Some(before), Some(after)) = (before, after) {
-            compare(
-                &format!("{name} {version}"),
-                before.requires.clone(),
-                after.requires.clone(),
-            );
+        if let (Some(before), Some(after)) = (before, after)
+            && before.requires != after.requires
+        {
+            let map = |bindings: &Bindings| {
+                let bound = bindings.iter();
+                let bound = bound.map(|(package, version)| (package.clone(), version.clone()));
+                bound.collect()
+            };
+            let owner = format!("{name} {version}");
+            compare(&owner, map(&before.requires), map(&after.requires));
         }
     }
     changes

@@ -26,11 +26,13 @@
 //! a torn one. `order` is the number of the rules by which the solver chooses among valid
 //! resolutions.
 
+mod bindings;
 mod diff;
 mod read;
 mod salvage;
 mod write;
 
+pub use bindings::Bindings;
 pub use diff::{
     BindingChange, LockDiff, OverrideChange, PackageChange, ReleaseChange, RequirementChange,
 };
@@ -85,7 +87,7 @@ pub struct LockedPackage {
     /// The digest of the artifact; none for releases of the host.
     pub digest: Option<ArtifactDigest>,
     /// The version that each requirement is bound to.
-    pub requires: BTreeMap<PackageName, Version>,
+    pub requires: Bindings,
 }
 
 impl Lockfile {

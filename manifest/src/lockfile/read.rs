@@ -312,7 +312,7 @@ impl<'source> Reader<'source> {
                 Some(_) => Some(self.value("  sha256: ", ArtifactDigest::parse)?),
                 None => None,
             };
-            let mut requires: BTreeMap<PackageName, Version> = BTreeMap::new();
+            let mut requires: Vec<(PackageName, Version)> = Vec::new();
             if self.peek("  requires:") == Some("") {
                 self.lines.advance();
                 while let Some((key, _)) = self
@@ -326,9 +326,9 @@ impl<'source> Reader<'source> {
                         let package = PackageName::parse(key).map_err(|error| error.to_string())?;
                         Ok::<_, String>((package, full_version(written)?))
                     })?;
-                    let last = requires.last_key_value().map(|(last, _)| last);
+                    let last = requires.last().map(|(last, _)| last);
                     ascending(last, &package, &package, &location)?;
-                    requires.insert(package, version);
+                    requires.push((package, version));
                 }
             }
             let key = (name, version);
@@ -338,7 +338,7 @@ impl<'source> Reader<'source> {
             let package = LockedPackage {
                 source,
                 digest,
-                requires,
+                requires: requires.into_iter().collect(),
             };
             lock.packages.insert(key, package);
         }

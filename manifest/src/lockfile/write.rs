@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{DECISION_ORDER, LOCK_FORMAT, Lockfile};
+use crate::name::PackageName;
 
 /// What every lockfile begins with. The second line is what an older pkgres quotes when it meets
 /// a format that it does not know.
@@ -12,7 +13,8 @@ pub(super) const HEADER: &str = "\
 ";
 
 pub(super) fn write(lock: &Lockfile) -> String {
-    let mut text = String::from(HEADER);
+    let mut text = String::with_capacity(usual_length(lock));
+    text.push_str(HEADER);
     write_body(&mut text, lock).expect("writing to a string does not fail");
     text
 }
@@ -51,18 +53,41 @@ fn write_body(text: &mut String, lock: &Lockfile) -> std::fmt::Result {
         writeln!(text, "packages:")?;
     }
     for ((name, version), package) in &lock.packages {
-        writeln!(text, "- name: {name}")?;
-        writeln!(text, "  version: {version}")?;
-        writeln!(text, "  source: {}", package.source)?;
+        // These are nearly all of the file, so they are put together without a format.
+        put(text, &["- name: ", name.as_str(), "\n  version: "]);
+        write!(text, "{version}\n  source: {}\n", package.source)?;
         if let Some(digest) = &package.digest {
             writeln!(text, "  sha256: {digest}")?;
         }
         if !package.requires.is_empty() {
-            writeln!(text, "  requires:")?;
+            text.push_str("  requires:\n");
         }
-        for (required, version) in &package.requires {
-            writeln!(text, "    {required}: {version}")?;
+        for (required, version) in package.requires.iter() {
+            put(text, &["    ", required.as_str(), ": "]);
+            writeln!(text, "{version}")?;
         }
     }
     writeln!(text, "complete: true")
+}
+
+fn put(text: &mut String, parts: &[&str]) {
+    for part in parts {
+        text.push_str(part);
+    }
+}
+
+/// How long the text is at most, unless versions or specs are long. Room that is not used costs nothing,
+/// whereas a text that grows is copied again and again.
+fn usual_length(lock: &Lockfile) -> usize {
+    const AROUND_PACKAGE: usize = 160;
+    const AROUND_REQUIREMENT: usize = 24;
+    const AROUND_ROOT_REQUIREMENT: usize = 96;
+    let bound = |name: &PackageName| name.as_str().len() + AROUND_REQUIREMENT;
+    let packages = lock.packages.iter().map(|((name, _), package)| {
+        let requires: usize = package.requires.packages().map(bound).sum();
+        name.as_str().len() + AROUND_PACKAGE + requires
+    });
+    let roots = lock.roots.values().flat_map(|requires| requires.keys());
+    let roots = roots.map(|name| name.as_str().len() + AROUND_ROOT_REQUIREMENT);
+    HEADER.len() + AROUND_PACKAGE + packages.sum::<usize>() + roots.sum::<usize>()
 }

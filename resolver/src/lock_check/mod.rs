@@ -323,7 +323,7 @@ impl LockCheck {
                 Some(_) => {}
             }
         }
-        for required in locked.requires.keys() {
+        for required in locked.requires.packages() {
             if !details
                 .edges
                 .iter()

@@ -1,16 +1,14 @@
 //! A resolution: the answer when there is one.
 
+mod lock;
 mod parts;
 mod paths;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use pkgres_manifest::{
-    ArtifactDigest, LockedPackage, LockedRequirement, Lockfile, PackageName, ReleaseSource, Spec,
-    Version,
-};
+use pkgres_manifest::{ArtifactDigest, Lockfile, PackageName, ReleaseSource, Spec, Version};
 
 use crate::request::LockedArtifact;
 use crate::selection::Selection;
@@ -34,6 +32,8 @@ struct Solved {
     stats: Stats,
     update: Option<UpdateReport>,
     parts: OnceLock<Parts>,
+    side_by_side: OnceLock<Vec<SideBySide>>,
+    prereleases: OnceLock<Vec<ChosenPrerelease>>,
 }
 
 /// A root and what its requirements are bound to.
@@ -207,6 +207,8 @@ impl Resolution {
                 stats: Stats { steps },
                 update,
                 parts: OnceLock::new(),
+                side_by_side: OnceLock::new(),
+                prereleases: OnceLock::new(),
             }),
         }
     }
@@ -240,12 +242,31 @@ impl Resolution {
 
     /// The packages that have several releases, and why.
     pub fn side_by_side(&self) -> &[SideBySide] {
-        &self.parts().side_by_side
+        let solved = &*self.solved;
+        let find = || {
+            let packages = solved.selection.packages_side_by_side();
+            let packages: BTreeSet<&PackageName> = packages
+                .map(|package| solved.universe.name(package))
+                .collect();
+            if packages.is_empty() {
+                return Vec::new();
+            }
+            self.parts().side_by_side(packages)
+        };
+        solved.side_by_side.get_or_init(find)
     }
 
     /// The prereleases among the releases, and why they were chosen.
     pub fn prereleases(&self) -> &[ChosenPrerelease] {
-        &self.parts().prereleases
+        let solved = &*self.solved;
+        let find = || parts::prereleases(&solved.universe, &solved.selection);
+        solved.prereleases.get_or_init(find)
+    }
+
+    /// The withdrawn releases among the releases, sorted by name and version. They were chosen because a
+    /// lock holds them.
+    pub fn withdrawn(&self) -> Vec<(PackageName, Version)> {
+        parts::withdrawn(&self.solved.universe, &self.solved.selection)
     }
 
     /// What it took.
@@ -324,45 +345,7 @@ impl Resolution {
 
     /// The lockfile that keeps this resolution.
     pub fn to_lockfile(&self) -> Lockfile {
-        Lockfile {
-            roots: self
-                .roots()
-                .iter()
-                .map(|root| {
-                    let requirements = root.requires.iter().map(|bound| {
-                        let locked = LockedRequirement {
-                            spec: bound.spec.clone(),
-                            version: bound.version.clone(),
-                        };
-                        (bound.package.clone(), locked)
-                    });
-                    (root.name.clone(), requirements.collect())
-                })
-                .collect(),
-            overrides: self.solved.universe.overrides(),
-            side_by_side: self
-                .side_by_side()
-                .iter()
-                .map(|entry| entry.name.clone())
-                .collect(),
-            packages: self
-                .packages()
-                .iter()
-                .map(|package| {
-                    let requires: BTreeMap<PackageName, Version> = package
-                        .requires
-                        .iter()
-                        .map(|bound| (bound.package.clone(), bound.version.clone()))
-                        .collect();
-                    let locked = LockedPackage {
-                        source: package.source.clone(),
-                        digest: package.digest,
-                        requires,
-                    };
-                    ((package.name.clone(), package.version.clone()), locked)
-                })
-                .collect(),
-        }
+        lock::lockfile(&self.solved.universe, &self.solved.selection)
     }
 }
 
@@ -382,8 +365,10 @@ impl fmt::Debug for Resolution {
 
 impl PartialEq for Resolution {
     fn eq(&self, other: &Self) -> bool {
-        let is_same = self.parts() == other.parts() && self.stats() == other.stats();
-        is_same && self.update() == other.update()
+        self.parts() == other.parts()
+            && self.prereleases() == other.prereleases()
+            && self.stats() == other.stats()
+            && self.update() == other.update()
     }
 }
 

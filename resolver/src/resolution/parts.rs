@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::{PackageName, ReleaseSource, Version};
+use pkgres_manifest::{PackageName, Version};
 use rustc_hash::FxHashMap;
 
+use super::lock::{Versions, digest, sorted};
 use super::{
     BoundRequirement, ChosenPrerelease, Demand, PrereleaseReason, ResolvedPackage, ResolvedRoot,
     SideBySide,
@@ -18,121 +19,110 @@ use crate::universe::{ReleaseId, Universe};
 pub(super) struct Parts {
     pub(super) roots: Vec<ResolvedRoot>,
     pub(super) packages: Vec<ResolvedPackage>,
-    pub(super) side_by_side: Vec<SideBySide>,
-    pub(super) prereleases: Vec<ChosenPrerelease>,
 }
 
 impl Parts {
     pub(super) fn new(universe: &Universe, selection: &Selection) -> Self {
-        let chosen = selection.releases().iter();
-        let versions: Vec<Version> = chosen.map(|at| universe.read_version(*at)).collect();
-        let version = |release: ReleaseId| {
-            let at = selection.position(release);
-            versions[at.expect("what is bound is chosen")].clone()
-        };
+        let versions = Versions::of(universe, selection);
+        let releases = selection.releases();
         let mut specs = FxHashMap::default();
-        let mut bound: Vec<Vec<BoundRequirement>> = Vec::with_capacity(versions.len());
-        for (at, release) in selection.releases().iter().enumerate() {
-            let targets = selection.bound_at(at);
-            let mut requires = Vec::with_capacity(targets.len());
-            universe.each_requirement(*release, &mut specs, |package, spec, overridden| {
+        let mut requires = |at: usize| {
+            let mut bound = selection.bound_at(at).iter();
+            let mut requires = Vec::with_capacity(bound.len());
+            universe.each_requirement(releases[at], &mut specs, |package, spec, overridden| {
+                let target = bound.next().expect("each requirement is bound");
                 requires.push(BoundRequirement {
                     package: universe.name(package).clone(),
                     spec,
                     overridden,
-                    version: version(targets[requires.len()]),
+                    version: versions.of_release(*target).clone(),
                 });
             });
-            bound.push(requires);
-        }
-        let side_by_side = side_by_side(universe, selection, &bound);
-        let prereleases = prereleases(universe, selection, &bound);
-        let (mut roots, mut packages) = (Vec::new(), Vec::new());
-        let count = universe.roots().len();
-        for (at, (release, requires)) in selection.releases().iter().zip(bound).enumerate() {
-            let name = universe.name(release.package).clone();
-            let version = versions[at].clone();
-            if at < count {
-                roots.push(ResolvedRoot {
-                    name,
-                    version,
-                    requires,
-                });
-            } else if let Some(source) = universe.source(release.package) {
-                // The host answers for what it supplies; see `LockedPackage::digest`.
-                let is_hosted = *source == ReleaseSource::Host;
-                packages.push(ResolvedPackage {
-                    name,
-                    version,
-                    source: source.clone(),
-                    digest: universe.digest(*release).filter(|_| !is_hosted),
-                    yanked: universe.is_yanked(*release),
-                    requires,
-                });
-            }
-        }
-        packages.sort_by(|one, two| (&one.name, &one.version).cmp(&(&two.name, &two.version)));
-        Self {
-            roots,
-            packages,
-            side_by_side,
-            prereleases,
-        }
-    }
-}
-
-fn side_by_side(
-    universe: &Universe,
-    selection: &Selection,
-    bound: &[Vec<BoundRequirement>],
-) -> Vec<SideBySide> {
-    let mut versions: BTreeMap<&PackageName, BTreeSet<&Version>> = BTreeMap::new();
-    for package in selection.packages_side_by_side() {
-        versions.insert(universe.name(package), BTreeSet::new());
-    }
-    if versions.is_empty() {
-        return Vec::new();
-    }
-    let mut because: BTreeMap<&PackageName, Vec<Demand>> = BTreeMap::new();
-    for (release, requires) in selection.releases().iter().zip(bound) {
-        let name = universe.name(release.package);
-        if let Some(versions) = versions.get_mut(name) {
-            versions.insert(universe.version(*release));
-        }
-        for required in requires {
-            if versions.contains_key(&required.package) {
-                because.entry(&required.package).or_default().push(Demand {
-                    owner: name.clone(),
-                    owner_version: universe.version(*release).clone(),
-                    spec: required.spec.clone(),
-                    version: required.version.clone(),
-                });
-            }
-        }
-    }
-    let entry = |(name, versions): (&PackageName, BTreeSet<&Version>)| {
-        let mut because = because.remove(name).unwrap_or_default();
-        because.sort_by(|one, two| {
-            (&one.version, &one.owner, &one.owner_version).cmp(&(
-                &two.version,
-                &two.owner,
-                &two.owner_version,
-            ))
+            requires
+        };
+        let name = |at: usize| universe.name(releases[at].package).clone();
+        let roots = 0..universe.roots().len();
+        let roots = roots.map(|at| ResolvedRoot {
+            name: name(at),
+            version: versions.all[at].clone(),
+            requires: requires(at),
         });
-        SideBySide {
-            name: name.clone(),
-            versions: versions.into_iter().cloned().collect(),
-            because,
+        let roots = roots.collect();
+        let packages = sorted(universe, selection, &versions).into_iter();
+        let packages = packages.filter_map(|at| {
+            let release = releases[at];
+            let source = universe.source(release.package)?.clone();
+            Some(ResolvedPackage {
+                name: name(at),
+                version: versions.all[at].clone(),
+                digest: digest(universe, release, &source),
+                source,
+                yanked: universe.is_yanked(release),
+                requires: requires(at),
+            })
+        });
+        let packages = packages.collect();
+        Self { roots, packages }
+    }
+
+    /// The packages that have several releases, and why.
+    pub(super) fn side_by_side(&self, packages: BTreeSet<&PackageName>) -> Vec<SideBySide> {
+        let roots = self.roots.iter();
+        let roots = roots.map(|root| (&root.name, &root.version, &root.requires));
+        let others = self.packages.iter();
+        let others = others.map(|package| (&package.name, &package.version, &package.requires));
+        let mut versions: BTreeMap<&PackageName, BTreeSet<&Version>> = BTreeMap::new();
+        let mut because: BTreeMap<&PackageName, Vec<Demand>> = BTreeMap::new();
+        for (name, version, requires) in roots.chain(others) {
+            if packages.contains(name) {
+                versions.entry(name).or_default().insert(version);
+            }
+            for required in requires {
+                if packages.contains(&required.package) {
+                    because.entry(&required.package).or_default().push(Demand {
+                        owner: name.clone(),
+                        owner_version: version.clone(),
+                        spec: required.spec.clone(),
+                        version: required.version.clone(),
+                    });
+                }
+            }
         }
-    };
-    versions.into_iter().map(entry).collect()
+        let entry = |(name, versions): (&PackageName, BTreeSet<&Version>)| {
+            let mut because = because.remove(name).unwrap_or_default();
+            because.sort_by(|one, two| {
+                (&one.version, &one.owner, &one.owner_version).cmp(&(
+                    &two.version,
+                    &two.owner,
+                    &two.owner_version,
+                ))
+            });
+            SideBySide {
+                name: name.clone(),
+                versions: versions.into_iter().cloned().collect(),
+                because,
+            }
+        };
+        versions.into_iter().map(entry).collect()
+    }
 }
 
-fn prereleases(
-    universe: &Universe,
-    selection: &Selection,
-    bound: &[Vec<BoundRequirement>],
-) -> Vec<ChosenPrerelease> {
+/// The releases of a selection that were withdrawn, by name and version.
+pub(super) fn withdrawn(universe: &Universe, selection: &Selection) -> Vec<(PackageName, Version)> {
+    let chosen = selection.releases().iter();
+    let withdrawn = chosen.filter(|release| universe.is_yanked(**release));
+    let mut withdrawn: Vec<(PackageName, Version)> = withdrawn
+        .map(|release| {
+            let name = universe.name(release.package).clone();
+            (name, universe.read_version(*release))
+        })
+        .collect();
+    withdrawn.sort_unstable();
+    withdrawn
+}
+
+/// The prereleases of a selection, and why they were chosen.
+pub(super) fn prereleases(universe: &Universe, selection: &Selection) -> Vec<ChosenPrerelease> {
     let mut chosen: Vec<ChosenPrerelease> = selection
         .releases()
         .iter()
@@ -140,8 +130,8 @@ fn prereleases(
         .filter(|release| !universe.is_root(release.package))
         .map(|release| ChosenPrerelease {
             name: universe.name(release.package).clone(),
-            version: universe.version(*release).clone(),
-            because: prerelease_reason(universe, selection, bound, *release),
+            version: universe.read_version(*release),
+            because: prerelease_reason(universe, selection, *release),
         })
         .collect();
     chosen.sort_by(|one, two| (&one.name, &one.version).cmp(&(&two.name, &two.version)));
@@ -151,7 +141,6 @@ fn prereleases(
 fn prerelease_reason(
     universe: &Universe,
     selection: &Selection,
-    bound: &[Vec<BoundRequirement>],
     prerelease: ReleaseId,
 ) -> PrereleaseReason {
     if universe.is_locked(prerelease) {
@@ -160,15 +149,25 @@ fn prerelease_reason(
     if universe.prerelease_policy() == PrereleasePolicy::Allow {
         return PrereleaseReason::Policy;
     }
-    for (at, release) in selection.releases().iter().enumerate() {
-        for (target, required) in selection.bound_at(at).iter().zip(&bound[at]) {
-            if *target == prerelease && required.spec.names_prerelease() {
-                return PrereleaseReason::Named {
-                    owner: universe.name(release.package).clone(),
-                    owner_version: universe.version(*release).clone(),
-                    spec: required.spec.clone(),
-                };
+    let mut specs = FxHashMap::default();
+    for (at, owner) in selection.releases().iter().enumerate() {
+        let mut bound = selection.bound_at(at).iter();
+        if !bound.clone().any(|target| *target == prerelease) {
+            continue;
+        }
+        let mut naming = None;
+        universe.each_requirement(*owner, &mut specs, |_, spec, _| {
+            let is_on_it = bound.next() == Some(&prerelease);
+            if is_on_it && naming.is_none() && spec.names_prerelease() {
+                naming = Some(spec);
             }
+        });
+        if let Some(spec) = naming {
+            return PrereleaseReason::Named {
+                owner: universe.name(owner.package).clone(),
+                owner_version: universe.read_version(*owner),
+                spec,
+            };
         }
     }
     PrereleaseReason::NoStable

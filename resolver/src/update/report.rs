@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::{PackageName, Version};
+use pkgres_manifest::{Bindings, PackageName, Version};
 
 use crate::conflict::{Conflict, Reason};
 use crate::request::Locked;
@@ -69,7 +69,7 @@ impl Told {
     pub(crate) fn new(locked: &Locked, is_root: impl Fn(&PackageName) -> bool) -> Self {
         let mut held: BTreeMap<PackageName, BTreeSet<Version>> = BTreeMap::new();
         let bound = locked.roots.values().chain(locked.packages.values());
-        for (name, version) in bound.flatten() {
+        for (name, version) in bound.flat_map(Bindings::iter) {
             if !is_root(name) {
                 held.entry(name.clone())
                     .or_default()

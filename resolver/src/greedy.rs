@@ -1,32 +1,39 @@
-//! The way to the answer when nothing conflicts: decide each package once, never look back.
+//! The way to the answer where nothing has to be taken back: decide each package once.
 //!
 //! Packages are decided in the order of decisions, each at the best release that the requirements
-//! met so far leave. If no later requirement and no class rule speaks against any of it, the
-//! result is the best resolution there is, because nothing better could have been decided
-//! anywhere. Otherwise the walk only finds out which packages the search will probably need.
+//! met so far leave. A release whose own requirements contradict what is decided is passed over:
+//! after these decisions it is part of no resolution. If in this way every package gets a release and
+//! no class rule speaks against the result, it is the best resolution there is, because nothing
+//! better could have been decided anywhere. If some package gets none, an earlier decision is to
+//! blame, and finding out which one is what the search is for; the walk then only finds out which
+//! packages the search will probably need.
 
 use crate::engine::{Budget, Exhausted};
 use crate::hierarchy;
 use crate::index::{NONE, to_u32};
 use crate::room::Room as _;
 use crate::selection::Selection;
-use crate::universe::{ClassDemands, Demand, PackageId, ReleaseId, Universe};
+use crate::universe::{ClassDemand, ClassDemands, Demand, PackageId, ReleaseId, Universe};
 use crate::word_set::WordSet;
 
 /// A walk that can be interrupted while releases are fetched.
 #[derive(Debug, Default)]
 pub(crate) struct Greedy {
     order: Vec<ReleaseId>,
-    /// How many releases of `order` have had their requirements taken in.
-    taken_in: usize,
+    /// How many roots have had their requirements taken in.
+    roots_taken_in: usize,
     /// The packages that the releases require, and where those of each release end.
     targets: Vec<PackageId>,
     ends: Vec<u32>,
     /// The requirement that comes next.
     next: usize,
+    /// The release that may be decided for it.
+    tried: Option<ReleaseId>,
     /// By package.
     constraints: Vec<Constraint>,
     words: Vec<u64>,
+    /// What `words` held before the release that is being taken in, and where.
+    before: Vec<(u32, u64)>,
     demands: Vec<Demand>,
     classes: ClassDemands,
     /// Whether several packages can define a class that is extended.
@@ -57,6 +64,24 @@ pub(crate) enum Progress {
     GaveUp,
 }
 
+/// What becomes of a release that is to be taken in.
+enum Taken {
+    In,
+    /// It contradicts what is decided.
+    Refused,
+    /// These packages have to be delivered first.
+    Missing(Vec<PackageId>),
+}
+
+/// How deciding the next package ended.
+enum Decided {
+    /// Another package may follow.
+    GoOn,
+    /// There is nothing left to be decided.
+    All,
+    Missing(Vec<PackageId>),
+}
+
 impl Greedy {
     pub(crate) fn advance(&mut self, universe: &mut Universe, budget: &mut Budget) -> Progress {
         if self.order.is_empty() {
@@ -66,89 +91,125 @@ impl Greedy {
                 self.order.push(root);
             }
         }
-        loop {
-            while let Some(release) = self.order.get(self.taken_in).copied() {
-                let missing = self.take_in(universe, release);
-                if !missing.is_empty() {
-                    return Progress::Missing(missing);
-                }
-                self.taken_in += 1;
+        while let Some(root) = universe.roots().get(self.roots_taken_in).copied() {
+            match self.take_in(universe, root) {
+                Taken::Missing(missing) => return Progress::Missing(missing),
+                Taken::Refused => self.failed = true,
+                Taken::In => self.roots_taken_in += 1,
             }
+        }
+        loop {
             if self.failed && universe.has_attached() {
                 // Nothing has to be fetched that would be worth to be known about early.
                 return Progress::Done(None);
             }
             match self.decide_next(universe, budget) {
-                Ok(true) => {}
-                Ok(false) => return Progress::Done(self.result(universe)),
+                Ok(Decided::GoOn) => {}
+                Ok(Decided::Missing(missing)) => return Progress::Missing(missing),
+                Ok(Decided::All) => return Progress::Done(self.result(universe)),
                 Err(Exhausted) => return Progress::GaveUp,
             }
         }
     }
 
-    /// Takes in what a decided release requires, or says what has to be delivered first.
-    fn take_in(&mut self, universe: &mut Universe, release: ReleaseId) -> Vec<PackageId> {
+    /// Takes in what a release requires, unless that contradicts what is decided. A walk that has failed
+    /// takes in what it can.
+    fn take_in(&mut self, universe: &mut Universe, release: ReleaseId) -> Taken {
         let mut demands = std::mem::take(&mut self.demands);
         universe.demands(release, &mut demands);
-        let mut missing = Vec::new();
-        for demand in &demands {
-            if !universe.is_delivered(demand.target) {
-                missing.push(demand.target);
-            }
-        }
-        if missing.is_empty() {
+        self.before.clear();
+        let taken = self.take_in_demands(universe, release, &demands);
+        if let Taken::In = taken {
+            self.targets.make_room(demands.len());
             for demand in &demands {
-                self.targets.make_room(1);
                 self.targets.push(demand.target);
-                let width = universe.width(demand.target);
-                let allowed = universe.set(demand.allowed, width);
-                self.restrict(universe, demand.target, allowed);
                 if demand.names_prerelease {
                     self.constraint(universe, demand.target).prerelease_named = true;
                 }
             }
             self.ends.make_room(1);
             self.ends.push(to_u32(self.targets.len()));
-            if !self.failed && !universe.extends_nothing(release) {
-                self.take_in_classes(universe, release, &demands);
+        } else {
+            for (at, word) in self.before.drain(..).rev() {
+                self.words[at as usize] = word;
             }
         }
         self.demands = demands;
-        missing
+        taken
     }
 
-    fn take_in_classes(&mut self, universe: &mut Universe, release: ReleaseId, demands: &[Demand]) {
-        let mut classes = std::mem::take(&mut self.classes);
-        universe.class_demands(release, demands, &mut classes);
-        self.failed |= classes.has_circle;
-        for demanded in &classes.all {
-            if let Some(found) = demanded.found {
-                let target = demands[found.demand].target;
-                let allowed = universe.set(found.allowed, universe.width(target));
-                self.restrict(universe, target, allowed);
+    fn take_in_demands(
+        &mut self,
+        universe: &mut Universe,
+        release: ReleaseId,
+        demands: &[Demand],
+    ) -> Taken {
+        let mut missing = Vec::new();
+        for demand in demands {
+            if !universe.is_delivered(demand.target) {
+                missing.push(demand.target);
                 continue;
             }
-            let mut defining: Option<(PackageId, WordSet)> = None;
-            let mut several = false;
-            for demand in demands {
-                let by_target = universe.definers(demand.target, demanded.class);
-                if !by_target.is_empty() {
-                    several |= defining.is_some();
-                    defining = Some((demand.target, by_target));
-                }
-            }
-            match defining {
-                None => self.failed = true,
-                // The check at the end decides.
-                Some(_) if several => self.may_lack_classes = true,
-                Some((package, defining)) => {
-                    let mut allowed = vec![0; universe.width(package)];
-                    defining.copy_to(&mut allowed);
-                    self.restrict(universe, package, &allowed);
-                }
+            let width = universe.width(demand.target);
+            let allowed = universe.set(demand.allowed, width);
+            if !self.restrict(universe, demand.target, allowed) {
+                return Taken::Refused;
             }
         }
+        if !missing.is_empty() {
+            return Taken::Missing(missing);
+        }
+        let has_classes = !self.failed && !universe.extends_nothing(release);
+        if has_classes && !self.take_in_classes(universe, release, demands) {
+            return Taken::Refused;
+        }
+        Taken::In
+    }
+
+    /// Takes in what a release extends; says whether that can be found.
+    fn take_in_classes(
+        &mut self,
+        universe: &mut Universe,
+        release: ReleaseId,
+        demands: &[Demand],
+    ) -> bool {
+        let mut classes = std::mem::take(&mut self.classes);
+        universe.class_demands(release, demands, &mut classes);
+        let can_be_found = |demanded| self.take_in_class(universe, demanded, demands);
+        let is_right = !classes.has_circle && classes.all.iter().all(can_be_found);
         self.classes = classes;
+        is_right
+    }
+
+    fn take_in_class(
+        &mut self,
+        universe: &mut Universe,
+        demanded: &ClassDemand,
+        demands: &[Demand],
+    ) -> bool {
+        if let Some(found) = demanded.found {
+            let target = demands[found.demand].target;
+            let allowed = universe.set(found.allowed, universe.width(target));
+            return self.restrict(universe, target, allowed);
+        }
+        let mut defining: Option<(PackageId, WordSet)> = None;
+        for demand in demands {
+            let by_target = universe.definers(demand.target, demanded.class);
+            if !by_target.is_empty() {
+                if defining.is_some() {
+                    // The check at the end decides.
+                    self.may_lack_classes = true;
+                    return true;
+                }
+                defining = Some((demand.target, by_target));
+            }
+        }
+        let Some((package, defining)) = defining else {
+            return false;
+        };
+        let mut allowed = vec![0; universe.width(package)];
+        defining.copy_to(&mut allowed);
+        self.restrict(universe, package, &allowed)
     }
 
     fn constraint(&mut self, universe: &Universe, package: PackageId) -> &mut Constraint {
@@ -168,52 +229,76 @@ impl Greedy {
         constraint
     }
 
-    fn restrict(&mut self, universe: &Universe, package: PackageId, to: &[u64]) {
+    /// Leaves a package only some releases; says whether that is possible. To a walk that has failed
+    /// everything is.
+    fn restrict(&mut self, universe: &Universe, package: PackageId, to: &[u64]) -> bool {
         let constraint = *self.constraint(universe, package);
         let from = constraint.words as usize;
         let words = &mut self.words[from..from + to.len()];
-        let mut rest = 0;
-        for (word, to) in words.iter_mut().zip(to) {
-            *word &= to;
-            rest |= *word;
-        }
-        let chosen = constraint.chosen;
-        let fits = if chosen == NONE {
-            rest != 0
+        let fits = if constraint.chosen == NONE {
+            words.iter().zip(to).any(|(word, to)| word & to != 0)
         } else {
-            words[(chosen / 64) as usize] >> (chosen % 64) & 1 == 1
+            to[(constraint.chosen / 64) as usize] >> (constraint.chosen % 64) & 1 == 1
         };
-        self.failed |= !fits;
+        if !fits && !self.failed {
+            return false;
+        }
+        for ((at, word), to) in (constraint.words..).zip(words).zip(to) {
+            if *word & !to != 0 {
+                self.before.push((at, *word));
+                *word &= to;
+            }
+        }
+        true
     }
 
-    /// Decides the next package; says whether there was one.
+    /// Decides the next package.
     fn decide_next(
         &mut self,
         universe: &mut Universe,
         budget: &mut Budget,
-    ) -> Result<bool, Exhausted> {
+    ) -> Result<Decided, Exhausted> {
         while let Some(package) = self.targets.get(self.next).copied() {
-            self.next += 1;
             let constraint = self.constraints[package.position()];
             if constraint.chosen != NONE {
+                self.next += 1;
                 continue;
             }
             let from = constraint.words as usize;
-            let words = &self.words[from..from + universe.width(package)];
-            let best = universe.best_of_words(package, words, constraint.prerelease_named);
-            let Some(index) = best else {
-                continue;
+            let release = match self.tried {
+                Some(tried) => tried,
+                None => {
+                    let words = &self.words[from..from + universe.width(package)];
+                    let best = universe.best_of_words(package, words, constraint.prerelease_named);
+                    let Some(index) = best else {
+                        self.failed = true;
+                        self.next += 1;
+                        return Ok(Decided::GoOn);
+                    };
+                    if !self.failed {
+                        // What comes after is looked at only if something has to be fetched.
+                        budget.take()?;
+                    }
+                    ReleaseId { package, index }
+                }
             };
-            if !self.failed {
-                // What comes after is looked at only if something has to be fetched.
-                budget.take()?;
+            self.tried = Some(release);
+            let taken = self.take_in(universe, release);
+            if let Taken::Missing(missing) = taken {
+                return Ok(Decided::Missing(missing));
             }
-            self.constraints[package.position()].chosen = index;
+            self.tried = None;
+            if let Taken::Refused = taken {
+                self.words[from + (release.index / 64) as usize] &= !(1 << (release.index % 64));
+                continue;
+            }
+            self.next += 1;
+            self.constraints[package.position()].chosen = release.index;
             self.order.make_room(1);
-            self.order.push(ReleaseId { package, index });
-            return Ok(true);
+            self.order.push(release);
+            return Ok(Decided::GoOn);
         }
-        Ok(false)
+        Ok(Decided::All)
     }
 
     fn result(&self, universe: &mut Universe) -> Option<Selection> {

@@ -16,7 +16,7 @@ mod details;
 mod edges;
 mod shards;
 
-pub(crate) use class_demands::{ClassDemands, Found};
+pub(crate) use class_demands::{ClassDemand, ClassDemands, Found};
 pub(crate) use classes::{ClassTable, Parent};
 pub(crate) use details::{Body, Details, Edge};
 pub(crate) use edges::Demand;

@@ -4,9 +4,9 @@
 //! met so far leave. A release whose own requirements contradict what is decided is passed over:
 //! after these decisions it is part of no resolution. If in this way every package gets a release and
 //! no class rule speaks against the result, it is the best resolution there is, because nothing
-//! better could have been decided anywhere. If some package gets none, an earlier decision is to
-//! blame, and finding out which one is what the search is for; the walk then only finds out which
-//! packages the search will probably need.
+//! better could have been decided anywhere. If some package gets none, or too much is passed over,
+//! an earlier decision is to blame, and finding out which one is what the search is for; the walk then
+//! only finds out which packages the search will probably need.
 
 use crate::engine::{Budget, Exhausted};
 use crate::hierarchy;
@@ -15,6 +15,10 @@ use crate::room::Room as _;
 use crate::selection::Selection;
 use crate::universe::{ClassDemand, ClassDemands, Demand, PackageId, ReleaseId, Universe};
 use crate::word_set::WordSet;
+
+/// How many releases are passed over. Where there are more, some package mostly ends up without any, and
+/// the walk was in vain.
+const PASSED_OVER: u32 = 8;
 
 /// A walk that can be interrupted while releases are fetched.
 #[derive(Debug, Default)]
@@ -38,6 +42,8 @@ pub(crate) struct Greedy {
     classes: ClassDemands,
     /// Whether several packages can define a class that is extended.
     may_lack_classes: bool,
+    /// How many releases were passed over.
+    passed_over: u32,
     failed: bool,
 }
 
@@ -289,6 +295,8 @@ impl Greedy {
             }
             self.tried = None;
             if let Taken::Refused = taken {
+                self.passed_over += 1;
+                self.failed |= self.passed_over > PASSED_OVER;
                 self.words[from + (release.index / 64) as usize] &= !(1 << (release.index % 64));
                 continue;
             }

@@ -4,6 +4,7 @@
 #![allow(clippy::disallowed_methods)]
 
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -20,6 +21,7 @@ const LINES: &str = r#"{"name":"a.A","version":"1.0.0","require":{"b.B":"1"},"cl
 struct Setting {
     folder: TempDir,
     limits: Limits,
+    threads: NonZeroUsize,
 }
 
 impl Setting {
@@ -27,6 +29,7 @@ impl Setting {
         let setting = Self {
             folder: tempfile::tempdir().expect("a temporary folder"),
             limits: Limits::default(),
+            threads: NonZeroUsize::MIN,
         };
         setting.write(lines);
         setting
@@ -48,7 +51,7 @@ impl Setting {
     fn open_after(&self, age: Duration) -> Result<IndexFileRegistry, RegistryError> {
         let cache = IndexCache::new(self.cache(), SystemTime::now() + age);
         let name = RegistryName::parse("test").expect("a name");
-        IndexFileRegistry::open_cached(name, &self.index(), &self.limits, &cache)
+        IndexFileRegistry::open_cached(name, &self.index(), &self.limits, self.threads, &cache)
     }
 
     /// Opens the index when its file was left alone for a while.
@@ -59,7 +62,7 @@ impl Setting {
 
     fn uncached(&self) -> Result<IndexFileRegistry, RegistryError> {
         let name = RegistryName::parse("test").expect("a name");
-        IndexFileRegistry::open(name, &self.index(), &self.limits)
+        IndexFileRegistry::open(name, &self.index(), &self.limits, self.threads)
     }
 
     /// The files of the cache in a folder of it.

@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::num::NonZeroUsize;
 
 use pkgres_manifest::{ClassName, IndexRecord, Limits, PackageName, RegistryName};
 use pkgres_registry_client::{IndexFileRegistry, Registry as _, RegistryError};
@@ -20,7 +21,7 @@ fn file(lines: &[&str]) -> NamedTempFile {
 
 fn open(file: &NamedTempFile, limits: &Limits) -> Result<IndexFileRegistry, RegistryError> {
     let name = RegistryName::parse("test").expect("a name");
-    IndexFileRegistry::open(name, file.path(), limits)
+    IndexFileRegistry::open(name, file.path(), limits, NonZeroUsize::MIN)
 }
 
 /// The versions of a package, or `None` if there is no such package.

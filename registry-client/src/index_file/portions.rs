@@ -65,7 +65,12 @@ fn read_portions<R: Read>(
     let mut reader = IndexReader::new(limits.clone());
     let mut buffer = Vec::new();
     let mut parts = Vec::new();
-    while let Some(number) = lock(portions).fetch(&mut buffer).transpose() {
+    loop {
+        // By itself, so that nobody waits while this portion is read.
+        let fetched = lock(portions).fetch(&mut buffer);
+        let Some(number) = fetched.transpose() else {
+            return Some(parts);
+        };
         let records = number.ok().zip(read_lines(&buffer, &mut reader, limits));
         if records.is_none() {
             // The others need not go on, either.
@@ -73,7 +78,6 @@ fn read_portions<R: Read>(
         }
         parts.push(records?);
     }
-    Some(parts)
 }
 
 fn lock<R>(portions: &Mutex<Portions<R>>) -> MutexGuard<'_, Portions<R>> {

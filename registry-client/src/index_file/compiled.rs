@@ -67,7 +67,7 @@ impl IndexFileRegistry {
         }
         let index = Arc::new(index);
         let (entry, compiled) = (entry.clone(), Arc::clone(&index));
-        self.in_background(move || {
+        self.background.run(move || {
             let Content { records, digest } = read;
             drop(records);
             entry.store(&digest, &compiled);
@@ -87,7 +87,7 @@ impl IndexFileRegistry {
         }
         let prepare = || {
             let (read, index) = self.compile().filter(|_| self.looks_as_before())?;
-            self.in_background(move || drop(read));
+            self.background.run(move || drop(read));
             Some(Arc::new(index))
         };
         self.prepared.get_or_init(prepare).clone()

@@ -19,6 +19,7 @@
 //! The file is not mapped into memory: it may be replaced or cut short while it is in use, which
 //! has to be an error and not the end of the process. Reading it in portions costs no more.
 
+mod background;
 mod compiled;
 mod lines;
 mod portions;
@@ -31,7 +32,6 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread::JoinHandle;
 
 use memchr::{memchr, memmem};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, SourceText, Span};
@@ -42,6 +42,7 @@ use pkgres_resolver::CompiledIndex;
 
 use crate::index_cache::{Digest, Entry as CacheEntry, IndexCache, Known, Look, Stamp};
 use crate::registry::{Artifact, Registry, RegistryError};
+use background::Background;
 use lines::{Line, Lines};
 use runs::{Run, Runs};
 
@@ -70,8 +71,7 @@ pub struct IndexFileRegistry {
     prepared: OnceCell<Option<Arc<CompiledIndex>>>,
     /// How many packages a solver has asked for.
     asked: Cell<usize>,
-    /// What is done beside everything else.
-    background: RefCell<Vec<JoinHandle<()>>>,
+    background: Background,
 }
 
 impl IndexFileRegistry {
@@ -160,16 +160,8 @@ impl IndexFileRegistry {
             compiled: OnceCell::new(),
             prepared: OnceCell::new(),
             asked: Cell::new(0),
-            background: RefCell::default(),
+            background: Background::default(),
         })
-    }
-
-    /// Does something beside everything else; it is done at the latest when the registry is
-    /// dropped. If that is not possible it is left undone, so nothing but time may depend on it.
-    fn in_background(&self, work: impl FnOnce() + Send + 'static) {
-        if let Ok(thread) = std::thread::Builder::new().spawn(work) {
-            self.background.borrow_mut().push(thread);
-        }
     }
 
     /// Where the lines of each package stand.
@@ -366,15 +358,6 @@ impl IndexFileRegistry {
 
     fn unreadable(&self, error: &dyn std::fmt::Display) -> RegistryError {
         unreachable(&self.name, &self.path, error)
-    }
-}
-
-impl Drop for IndexFileRegistry {
-    fn drop(&mut self) {
-        for thread in self.background.take() {
-            // That it panicked was said by then, and costs the cache alone.
-            let _ = thread.join();
-        }
     }
 }
 

@@ -8,7 +8,7 @@
 use std::io::{self, Read};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use memchr::{memchr, memrchr};
+use memchr::{memchr, memchr_iter, memrchr};
 use pkgres_manifest::diagnostic::{Location, SourceText};
 use pkgres_manifest::{IndexReader, IndexRecord, Limits};
 use sha2::{Digest as _, Sha256};
@@ -18,6 +18,9 @@ use crate::index_cache::Digest;
 /// How much of a file is read at a time: enough for hundreds of lines, and little enough that all
 /// threads end at about the same time.
 pub(super) const PORTION_BYTES: usize = 1 << 16;
+
+/// How long a line with a record is at least: `{"name":"a","version":"1"}`.
+const SHORTEST_LINE: usize = 26;
 
 /// What a file holds.
 pub(super) struct Content {
@@ -90,7 +93,8 @@ fn read_lines(bytes: &[u8], reader: &mut IndexReader, limits: &Limits) -> Option
     let longest = longest_line(limits);
     // Nobody will see where.
     let nowhere = |span| Location::new(&SourceText::new("", ""), span);
-    let mut records = Vec::new();
+    let lines = memchr_iter(b'\n', bytes).count() + 1;
+    let mut records = Vec::with_capacity(lines.min(bytes.len() / SHORTEST_LINE));
     let mut rest = text;
     while !rest.is_empty() {
         let end = memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());

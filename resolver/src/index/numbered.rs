@@ -1,5 +1,8 @@
 //! Things that are met many times, each with a number.
 
+use std::collections::hash_map::Entry;
+use std::hash::Hash;
+
 use pkgres_manifest::{ClassName, PackageName, Spec};
 use rustc_hash::FxHashMap;
 
@@ -48,33 +51,47 @@ pub(super) struct Numbered<'records, T> {
     numbers: FxHashMap<usize, u32>,
 }
 
-/// How many things are found by looking as quickly as by hashing.
-const FEW: usize = 64;
+/// How many things are found by looking as quickly as by hashing, however often each is met.
+const FEW: usize = 256;
 
-impl<'records, T: Ord + Placed> Numbered<'records, T> {
+impl<'records, T: Ord + Hash + Placed> Numbered<'records, T> {
     /// Numbers things, each once.
-    pub(super) fn sorted(all: impl Iterator<Item = &'records T>) -> Self {
-        let mut items: Vec<&T> = Vec::new();
+    pub(super) fn sorted(mut all: impl Iterator<Item = &'records T>) -> Self {
+        let mut first: Vec<&T> = all.by_ref().take(FEW).collect();
+        let Some(next) = all.next() else {
+            first.sort_unstable();
+            first.dedup();
+            return Self {
+                items: first,
+                numbers: FxHashMap::default(),
+            };
+        };
+        // By text only what was not met in the same place.
+        let mut met: Vec<&T> = Vec::new();
+        let mut texts: FxHashMap<&T, u32> = FxHashMap::default();
         let mut numbers: FxHashMap<usize, u32> = FxHashMap::default();
-        for item in all {
-            if items.len() == 4 * FEW && numbers.is_empty() {
-                items.retain(|item| numbers.insert(item.place(), 0).is_none());
+        for item in first.into_iter().chain([next]).chain(all) {
+            if let Entry::Vacant(place) = numbers.entry(item.place()) {
+                let number = *texts.entry(item).or_insert_with(|| {
+                    met.push(item);
+                    to_u32(met.len() - 1)
+                });
+                place.insert(number);
             }
-            if numbers.is_empty() || numbers.insert(item.place(), 0).is_none() {
-                items.push(item);
-            }
         }
-        items.sort_unstable();
-        let mut number = 0;
-        for (at, item) in items.iter().enumerate() {
-            number += u32::from(at > 0 && items[at - 1] != *item);
-            numbers.insert(item.place(), number);
+        let mut order: Vec<usize> = (0..met.len()).collect();
+        order.sort_unstable_by_key(|at| met[*at]);
+        let mut ranks = vec![0; met.len()];
+        for (rank, at) in (0..).zip(&order) {
+            ranks[*at] = rank;
         }
-        items.dedup();
-        if items.len() <= FEW {
-            numbers.clear();
+        for number in numbers.values_mut() {
+            *number = ranks[*number as usize];
         }
-        Self { items, numbers }
+        Self {
+            items: order.into_iter().map(|at| met[at]).collect(),
+            numbers,
+        }
     }
 
     /// The number of a thing that was numbered.

@@ -33,7 +33,7 @@ const HELPER_VARIABLE: &str = "PKGRES_CREDENTIAL_HELPER";
 /// The largest file of certificates, in bytes.
 const MAX_CERTIFICATE_BYTES: u64 = 4 << 20;
 
-/// How many threads read what registries answer at most: more do not help.
+/// How many threads read what registries have at most: more do not help.
 const MAX_THREADS: NonZeroUsize = NonZeroUsize::new(8).expect("eight is not zero");
 
 /// A variable of the environment that has a value.
@@ -78,6 +78,8 @@ pub(crate) fn options(
     cache_folder: Option<PathBuf>,
 ) -> Result<HttpOptions> {
     let mut options = HttpOptions::new(jiff::Timestamp::now());
+    options.threads = std::thread::available_parallelism()
+        .map_or(NonZeroUsize::MIN, |threads| threads.min(MAX_THREADS));
     // What only matters on the network is not looked at for other registries.
     if place.location.address().is_none() {
         return Ok(options);
@@ -87,8 +89,6 @@ pub(crate) fn options(
     options.offline = args.offline;
     options.allow_plain_http = args.allow_http;
     options.system_proxy = true;
-    options.threads = std::thread::available_parallelism()
-        .map_or(NonZeroUsize::MIN, |threads| threads.min(MAX_THREADS));
     options.key = place.key;
     for path in args.ca_files.iter().chain(&place.ca) {
         let bytes = read_file(path, MAX_CERTIFICATE_BYTES, Follow::Links)?;

@@ -78,7 +78,7 @@ impl IndexCache {
 }
 
 /// What is kept about one index file.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Entry {
     cache: IndexCache,
     context: String,
@@ -154,9 +154,18 @@ impl Entry {
         }
     }
 
-    /// Removes the compiled index of a content that the file no longer has.
-    pub(crate) fn forget(&self, content: &Digest) {
-        let _ = RealFileSystem.remove(&self.compiled_path(&self.source(content)));
+    /// Keeps what became known of a file that looks like this, if it was left alone for a while, and
+    /// removes the compiled index of a content that it had before.
+    pub(crate) fn settle(&self, before: Option<Stamp>, look: Look, known: Known) {
+        if let Some(stamp) = before
+            && let Known::Content(content) = stamp.known
+            && stamp.known != known
+        {
+            let _ = RealFileSystem.remove(&self.compiled_path(&self.source(&content)));
+        }
+        if self.is_settled(&look) {
+            self.write_stamp(&Stamp { look, known });
+        }
     }
 
     fn source(&self, content: &Digest) -> Digest {
@@ -296,20 +305,6 @@ pub(crate) fn content_of(mut file: &File) -> io::Result<Digest> {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
-    }
-}
-
-/// Reads, and works out the digest of what is read.
-pub(crate) struct Hashing<R> {
-    pub(crate) input: R,
-    pub(crate) hasher: Sha256,
-}
-
-impl<R: io::Read> io::Read for Hashing<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let length = self.input.read(buffer)?;
-        self.hasher.update(&buffer[..length]);
-        Ok(length)
     }
 }
 

@@ -122,10 +122,12 @@ impl RegistryLocation {
                 Box::new(DirectoryRegistry::open(self.name.clone(), path, options)?)
             }
             Kind::IndexFile(path) => {
-                let (name, limits) = (self.name.clone(), &options.limits);
+                let (name, limits, threads) = (self.name.clone(), &options.limits, http.threads);
                 Box::new(match cache {
-                    Some(cache) => IndexFileRegistry::open_cached(name, path, limits, cache)?,
-                    None => IndexFileRegistry::open(name, path, limits)?,
+                    Some(cache) => {
+                        IndexFileRegistry::open_cached(name, path, limits, threads, cache)?
+                    }
+                    None => IndexFileRegistry::open(name, path, limits, threads)?,
                 })
             }
         })

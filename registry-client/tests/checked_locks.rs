@@ -5,6 +5,7 @@
 #![allow(clippy::disallowed_methods)]
 
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -104,7 +105,9 @@ impl Setting {
         let mut registries: Vec<Box<dyn Registry>> = Vec::new();
         let index = self.index();
         let limits = &self.options.limits;
-        let opened = IndexFileRegistry::open_cached(called.clone(), &index, limits, &cache);
+        let threads = NonZeroUsize::MIN;
+        let opened =
+            IndexFileRegistry::open_cached(called.clone(), &index, limits, threads, &cache);
         registries.push(Box::new(opened.expect("the index can be opened")));
         if self.in_memory {
             let other = RegistryName::parse("other").expect("a name");

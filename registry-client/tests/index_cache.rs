@@ -4,6 +4,7 @@
 #![allow(clippy::disallowed_methods)]
 
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -20,6 +21,7 @@ const LINES: &str = r#"{"name":"a.A","version":"1.0.0","require":{"b.B":"1"},"cl
 struct Setting {
     folder: TempDir,
     limits: Limits,
+    threads: NonZeroUsize,
 }
 
 impl Setting {
@@ -27,6 +29,7 @@ impl Setting {
         let setting = Self {
             folder: tempfile::tempdir().expect("a temporary folder"),
             limits: Limits::default(),
+            threads: NonZeroUsize::MIN,
         };
         setting.write(lines);
         setting
@@ -48,7 +51,7 @@ impl Setting {
     fn open_after(&self, age: Duration) -> Result<IndexFileRegistry, RegistryError> {
         let cache = IndexCache::new(self.cache(), SystemTime::now() + age);
         let name = RegistryName::parse("test").expect("a name");
-        IndexFileRegistry::open_cached(name, &self.index(), &self.limits, &cache)
+        IndexFileRegistry::open_cached(name, &self.index(), &self.limits, self.threads, &cache)
     }
 
     /// Opens the index when its file was left alone for a while.
@@ -59,7 +62,7 @@ impl Setting {
 
     fn uncached(&self) -> Result<IndexFileRegistry, RegistryError> {
         let name = RegistryName::parse("test").expect("a name");
-        IndexFileRegistry::open(name, &self.index(), &self.limits)
+        IndexFileRegistry::open(name, &self.index(), &self.limits, self.threads)
     }
 
     /// The files of the cache in a folder of it.
@@ -139,11 +142,14 @@ fn a_changed_file_is_compiled_anew_and_the_old_one_forgotten() {
     let registry = setting.open();
     assert!(is_compiled(&registry));
     assert!(told(&registry).0[2].is_some(), "what is new is there");
+    // What is kept is there when the registry is no longer in use.
+    drop(registry);
     assert_ne!(setting.compiled(), before);
     // The same content again, in the same place.
     setting.write(LINES);
     let registry = setting.open();
     assert_eq!(told(&registry).0[2], None);
+    drop(registry);
     assert_eq!(setting.compiled(), before);
 }
 
@@ -300,4 +306,88 @@ fn a_file_that_changes_while_it_is_in_use_is_not_misread() {
         told.contains("the file changed while it was in use"),
         "{told}"
     );
+}
+
+/// Lines enough that each of several threads has some to read, not in their order.
+fn many_lines() -> Vec<String> {
+    let line = |at: usize| {
+        let (package, version) = (at * 7 % 1000, at % 13);
+        let other = (package + version) % 1000;
+        format!(
+            r#"{{"name": "a.P{package}", "version": "1.{at}.{version}", "require": {{"b.P{other}": ">=1.{version}", "a.Q": "^1"}}}}"#
+        )
+    };
+    (0..8000).map(line).collect()
+}
+
+#[test]
+fn the_number_of_threads_makes_no_difference() {
+    let lines = many_lines();
+    let text = lines.join("\n");
+    let long = format!(
+        r#"{{"name": "a.P1", "version": "9.0.0", "x": "{}"}}"#,
+        "x".repeat(1 << 17)
+    );
+    for (what, text) in [
+        ("as it is", format!("{text}\n")),
+        ("without a line end at the end", text.clone()),
+        ("with returns of the carriage", text.replace('\n', "\r\n")),
+        ("with empty lines", text.replace('\n', "\n\n")),
+        ("with lines that stand twice", format!("{text}\n{text}\n")),
+        (
+            "with a line longer than what is read at a time",
+            format!("{text}\n{long}\n{text}"),
+        ),
+    ] {
+        let mut kept: Option<(PathBuf, Vec<u8>)> = None;
+        for threads in [1, 2, 7] {
+            let mut setting = Setting::new(&text);
+            setting.threads = NonZeroUsize::new(threads).expect("it is not zero");
+            let registry = setting.open();
+            assert!(is_compiled(&registry), "{what}");
+            let asked = names(&["a.P1", "a.P999", "b.P1", "c.C"]);
+            let uncached = setting.uncached().expect("the index can be opened");
+            assert_eq!(registry.records(&asked), uncached.records(&asked), "{what}");
+            drop(registry);
+            let path = setting.compiled();
+            let bytes = fs::read(&path).expect("it is kept");
+            let name = path.file_name().map(PathBuf::from).expect("a file");
+            let (known_name, known) = kept.get_or_insert_with(|| (name.clone(), bytes.clone()));
+            assert_eq!(*known_name, name, "{what}, {threads} threads");
+            assert!(*known == bytes, "{what}, {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn faults_are_told_alike_however_many_threads_there_are() {
+    let lines = many_lines();
+    let differs = r#"{"name": "a.P0", "version": "1.0.0", "yanked": true}"#;
+    for fault in [r#"{"name": "a.P0", "version": "one"}"#, differs] {
+        for at in [0, 1, lines.len() / 2, lines.len()] {
+            let mut lines = lines.clone();
+            lines.insert(at, fault.to_owned());
+            let mut told: Option<RegistryError> = None;
+            for threads in [1, 2, 7] {
+                let mut setting = Setting::new(&lines.join("\n"));
+                setting.threads = NonZeroUsize::new(threads).expect("it is not zero");
+                let registry = setting.open();
+                assert!(!is_compiled(&registry), "line {at}");
+                let error = registry.records(&names(&["a.P0"]));
+                let error = error.expect_err("a line is at fault");
+                drop(registry);
+                assert!(setting.kept("compiled").is_empty());
+                let uncached = setting.uncached().expect("the index can be opened");
+                let prepared = uncached.prepared(&names(&["a.P0"; 1000]));
+                assert!(prepared.expect("it can be asked").is_none());
+                let expected = uncached.records(&names(&["a.P0"]));
+                // Paths differ, so texts are compared that do not name them.
+                let text = |error: &RegistryError| error.to_diagnostic().message;
+                let expected = expected.expect_err("a line is at fault");
+                assert_eq!(error, expected, "line {at}, {threads} threads");
+                let known = told.get_or_insert(error);
+                assert_eq!(text(known), text(&expected), "line {at}, {threads} threads");
+            }
+        }
+    }
 }

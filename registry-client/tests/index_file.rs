@@ -5,9 +5,13 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::num::NonZeroUsize;
 
-use pkgres_manifest::{ClassName, IndexRecord, Limits, PackageName, RegistryName};
-use pkgres_registry_client::{IndexFileRegistry, Registry as _, RegistryError};
+use pkgres_manifest::{ClassName, IndexRecord, Limits, PackageName, ReadOptions, RegistryName};
+use pkgres_registry_client::{
+    Answer, IndexFileRegistry, Registry as _, RegistryError, RegistrySet, drive,
+};
+use pkgres_resolver::{Request, Resolver};
 use tempfile::NamedTempFile;
 
 fn file(lines: &[&str]) -> NamedTempFile {
@@ -20,7 +24,7 @@ fn file(lines: &[&str]) -> NamedTempFile {
 
 fn open(file: &NamedTempFile, limits: &Limits) -> Result<IndexFileRegistry, RegistryError> {
     let name = RegistryName::parse("test").expect("a name");
-    IndexFileRegistry::open(name, file.path(), limits)
+    IndexFileRegistry::open(name, file.path(), limits, NonZeroUsize::MIN)
 }
 
 /// The versions of a package, or `None` if there is no such package.
@@ -173,4 +177,71 @@ fn a_file_that_changes_is_not_misread() {
     let error = |name| versions(&registry, name).expect_err("the file changed");
     assert!(error("a.A").contains("the file changed"));
     assert!(error("b.B").contains("the file became shorter"));
+}
+
+/// Packages that require the next one each, and what the registry of them says.
+fn chain(length: usize) -> Vec<String> {
+    let line = |at: usize| {
+        let next = at + 1;
+        format!(r#"{{"name":"a.P{at}","version":"1.0.0","require":[["a.P{next}","1"]]}}"#)
+    };
+    let last = format!(r#"{{"name":"a.P{length}","version":"1.0.0"}}"#);
+    (0..length).map(line).chain([last]).collect()
+}
+
+fn chosen(registry: IndexFileRegistry, first: usize) -> usize {
+    let root = format!(r#"{{"name":"a.Root","version":"1.0.0","require":[["a.P{first}","1"]]}}"#);
+    let root = IndexRecord::parse_line(&root, &Limits::default()).expect("a record");
+    let mut request = Request::new(root);
+    request.core = None;
+    let registries = RegistrySet::new(vec![Box::new(registry)]);
+    let answer = drive(
+        &mut Resolver::new(request),
+        &registries,
+        &ReadOptions::default(),
+    );
+    match answer.expect("the index can be read") {
+        Answer::Solved(resolution) => resolution.packages().len(),
+        other => panic!("there is an answer: {other:?}"),
+    }
+}
+
+#[test]
+fn an_index_is_compiled_when_much_of_it_is_asked_for() {
+    let lines = chain(79);
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let file = file(&lines);
+    let open = || open(&file, &Limits::default()).expect("the index can be opened");
+    let registry = open();
+    let name = |at: usize| PackageName::parse(&format!("a.P{at}")).expect("a name");
+    let is_prepared = |registry: &IndexFileRegistry, at| {
+        let prepared = registry.prepared(&[name(at)]).expect("it can be asked");
+        prepared.map(|index| index.package_count())
+    };
+    for at in 0..9 {
+        assert_eq!(is_prepared(&registry, at), None, "{at}");
+    }
+    assert_eq!(is_prepared(&registry, 9), Some(80));
+    // Whether few are needed or all of them, the answer is the same.
+    for first in [0, 75] {
+        assert_eq!(chosen(open(), first), 80 - first);
+    }
+}
+
+#[test]
+fn a_file_that_changed_is_not_compiled() {
+    let lines = chain(20);
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let mut file = file(&lines);
+    let registry = open(&file, &Limits::default()).expect("the index can be opened");
+    writeln!(file, r#"{{"name":"a.New","version":"1.0.0"}}"#).expect("there is room");
+    let asked: Vec<PackageName> = (0..20)
+        .map(|at| PackageName::parse(&format!("a.P{at}")).expect("a name"))
+        .collect();
+    assert!(
+        registry
+            .prepared(&asked)
+            .expect("it can be asked")
+            .is_none()
+    );
 }

@@ -4,6 +4,7 @@
 #![allow(clippy::disallowed_methods)]
 
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 use pkgres_files::RealFileSystem;
@@ -218,7 +219,12 @@ fn an_artifact_that_changed_is_not_handed_out() {
 fn index(folder: &Path, lines: &str) -> Result<IndexFileRegistry, RegistryError> {
     let path = folder.join("index.ndjson");
     fs::write(&path, lines).expect("written");
-    IndexFileRegistry::open(registry_name(), &path, &Limits::default())
+    IndexFileRegistry::open(
+        registry_name(),
+        &path,
+        &Limits::default(),
+        NonZeroUsize::MIN,
+    )
 }
 
 const DB: &str = r#"{"name":"acme.Db","version":"1.0.0"}"#;

@@ -1,6 +1,8 @@
-//! Reading lines that are written as [`IndexRecord::to_line`] writes them.
+//! Reading lines that are written as [`IndexRecord::to_line`] writes them, or nearly so.
 //!
-//! Nearly all lines are, and then nothing has to be looked for: each key stands in its place.
+//! Nearly all lines are, and then nothing has to be looked for: each key stands in its place. Many
+//! writers of JSON put a space after colons and commas, which makes no difference here, and neither
+//! does it whether requirements are pairs or an object.
 //! Releases of one package also tend to require the same and to have the same classes, so that a
 //! value in the very letters of the one before is not read again. A line that differs in anything
 //! is left to the reader of JSON, which alone knows what is wrong with a line.
@@ -64,30 +66,31 @@ pub(super) fn read(reader: &mut IndexReader, line: &str) -> Option<IndexRecord> 
 fn read_with(reader: &mut IndexReader, last: &mut Last, line: &str) -> Option<IndexRecord> {
     let rest = &mut Rest(line);
     rest.skip(r#"{"name":"#)?;
+    rest.space();
     let text = rest.word()?;
     let name = match &last.name {
         Some(name) if name.as_str() == text => name.clone(),
         _ => reader.package(text).ok()?,
     };
     last.name = Some(name.clone());
-    rest.skip(r#","version":"#)?;
+    rest.key(r#""version":"#)?;
     let version = Version::parse(rest.word()?).ok()?;
     let mut record = IndexRecord::new(name, version);
-    if rest.skip(r#","format":"#).is_some() {
+    if rest.key(r#""format":"#).is_some() {
         let text = rest.text()?;
         if last.format.as_deref() != Some(text) {
             last.format = Some(text.into());
         }
         record.format.clone_from(&last.format);
     }
-    if rest.skip(r#","require":"#).is_some() {
+    if rest.key(r#""require":"#).is_some() {
         let read = |rest: &mut Rest<'_>| requirements(reader, rest).map(Shared::from);
         record.requirements = last.requirements.value(rest, read)?;
     }
-    if rest.skip(r#","classes":"#).is_some() {
+    if rest.key(r#""classes":"#).is_some() {
         let read = |rest: &mut Rest<'_>| classes(reader, rest, false).map(Shared::from);
         let mut all = last.classes.value(rest, read)?;
-        if rest.skip(r#","internal":"#).is_some() {
+        if rest.key(r#""internal":"#).is_some() {
             let internal = classes(reader, rest, true)?;
             let all = all.to_mut();
             all.extend(internal);
@@ -95,16 +98,17 @@ fn read_with(reader: &mut IndexReader, last: &mut Last, line: &str) -> Option<In
         }
         record.classes = Some(all);
     }
-    if rest.skip(r#","sha256":"#).is_some() {
+    if rest.key(r#""sha256":"#).is_some() {
         record.digest = Some(ArtifactDigest::parse(rest.word()?).ok()?);
     }
-    if rest.skip(r#","size":"#).is_some() {
+    if rest.key(r#""size":"#).is_some() {
         record.size = Some(rest.number()?);
     }
-    if rest.skip(r#","yanked":true"#).is_some() {
+    if rest.key(r#""yanked":"#).is_some() {
+        rest.skip("true")?;
         record.yanked = true;
     }
-    if rest.skip(r#","published":"#).is_some() {
+    if rest.key(r#""published":"#).is_some() {
         record.published = Some(rest.text()?.to_owned());
     }
     let requires_itself = (record.requirements.iter()).any(|one| one.package == record.name);
@@ -118,6 +122,22 @@ impl<'line> Rest<'line> {
     /// Passes over a text that has to come next.
     fn skip(&mut self, text: &str) -> Option<()> {
         self.0 = self.0.strip_prefix(text)?;
+        Some(())
+    }
+
+    /// Passes over a space, if one comes next.
+    fn space(&mut self) {
+        let _ = self.skip(" ");
+    }
+
+    /// Passes over a comma and a key with its colon, or over nothing if something else comes next.
+    fn key(&mut self, key: &str) -> Option<()> {
+        let mut rest = Rest(self.0);
+        rest.skip(",")?;
+        rest.space();
+        rest.skip(key)?;
+        rest.space();
+        *self = rest;
         Some(())
     }
 
@@ -155,25 +175,50 @@ impl<'line> Rest<'line> {
         digits.parse().ok().filter(|_| is_written_so)
     }
 
-    /// A list that is not empty.
-    fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
-        self.skip("[")?;
-        let mut items = vec![item(self)?];
-        while self.skip(",").is_some() {
-            items.push(item(self)?);
+    /// What stands between two brackets, with commas.
+    fn list<T>(
+        &mut self,
+        [open, close]: [&str; 2],
+        mut item: impl FnMut(&mut Self) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        let mut items = Vec::new();
+        self.skip(open)?;
+        if self.skip(close).is_some() {
+            return Some(items);
         }
-        self.skip("]")?;
-        Some(items)
+        loop {
+            items.push(item(self)?);
+            if self.skip(close).is_some() {
+                return Some(items);
+            }
+            self.comma()?;
+        }
+    }
+
+    fn comma(&mut self) -> Option<()> {
+        self.skip(",")?;
+        self.space();
+        Some(())
     }
 }
 
+const LIST: [&str; 2] = ["[", "]"];
+const OBJECT: [&str; 2] = ["{", "}"];
+
 fn requirements(reader: &mut IndexReader, rest: &mut Rest<'_>) -> Option<Vec<Requirement>> {
-    let requirements = rest.list(|rest| {
-        rest.skip("[")?;
+    let is_object = rest.0.starts_with('{');
+    let brackets = if is_object { OBJECT } else { LIST };
+    let requirements = rest.list(brackets, |rest| {
+        if !is_object {
+            rest.skip("[")?;
+        }
         let package = reader.package(rest.word()?).ok()?;
-        rest.skip(",")?;
+        rest.skip(if is_object { ":" } else { "," })?;
+        rest.space();
         let spec = reader.spec(rest.text()?).ok()?;
-        rest.skip("]")?;
+        if !is_object {
+            rest.skip("]")?;
+        }
         Some(Requirement {
             package,
             spec,
@@ -191,36 +236,32 @@ fn classes(
     rest: &mut Rest<'_>,
     internal: bool,
 ) -> Option<Vec<IndexedClass>> {
-    rest.skip("{")?;
-    let mut all = Vec::new();
-    if rest.skip("}").is_some() {
-        return Some(all);
-    }
-    loop {
+    let mut all = rest.list(OBJECT, |rest| {
         let name = reader.class(rest.word()?).ok()?;
-        rest.skip(":{")?;
+        rest.skip(":")?;
+        rest.space();
+        rest.skip("{")?;
         let (mut extends, mut uses) = (Vec::new(), Vec::new());
         if rest.skip("\"extends\":").is_some() {
+            rest.space();
             extends = class_names(reader, rest)?;
-            if rest.skip(",\"uses\":").is_some() {
+            if rest.key("\"uses\":").is_some() {
                 uses = class_names(reader, rest)?;
             }
         } else if rest.skip("\"uses\":").is_some() {
+            rest.space();
             uses = class_names(reader, rest)?;
         }
         rest.skip("}")?;
-        all.push(IndexedClass {
+        Some(IndexedClass {
             name,
             internal,
             extends,
             uses,
-        });
-        if rest.skip("}").is_some() {
-            sort(&mut all)?;
-            return Some(all);
-        }
-        rest.skip(",")?;
-    }
+        })
+    })?;
+    sort(&mut all)?;
+    Some(all)
 }
 
 /// Sorts classes by name; nothing if a name stands twice.
@@ -231,7 +272,7 @@ fn sort(classes: &mut [IndexedClass]) -> Option<()> {
 }
 
 fn class_names(reader: &mut IndexReader, rest: &mut Rest<'_>) -> Option<Vec<ClassName>> {
-    let names = rest.list(|rest| reader.class(rest.word()?).ok())?;
+    let names = rest.list(LIST, |rest| reader.class(rest.word()?).ok())?;
     let is_twice = |(at, name): (usize, &ClassName)| names[..at].contains(name);
     (!names.iter().enumerate().any(is_twice)).then_some(names)
 }
@@ -248,6 +289,9 @@ mod tests {
         r#"{"name":"a.B","version":"1.1.0","require":[["a.C","1"],["a.D",">=1,<2"]],"classes":{"a.B":{"extends":["a.C","a.D"],"uses":["a.E"]},"a.B2":{},"a.B3":{"uses":["a.B"]}},"internal":{"a.A":{"extends":["a.B"]}},"size":0,"yanked":true}"#,
         r#"{"name":"a.B","version":"1.2.0","require":[["a.C","1"],["a.D",">=1,<2"]],"classes":{"a.B":{"extends":["a.C","a.D"],"uses":["a.E"]},"a.B2":{},"a.B3":{"uses":["a.B"]}},"size":7}"#,
         r#"{"name":"a.C","version":"1.2.0","require":[["a.D",""]],"classes":{},"size":18446744073709551615}"#,
+        r#"{"name": "a.B", "version": "1.0.0", "format": "MuranoPL/1.4", "require": {}}"#,
+        r#"{"name": "a.B", "version": "1.0.1", "require": {"a.C": "1", "a.D": ">=1,<2"}, "classes": {"a.B": {"extends": ["a.C", "a.D"], "uses": []}, "a.B2": {}}, "internal": {"a.A": {"uses": ["a.B"]}}, "size": 0, "yanked": true}"#,
+        r#"{"name":"a.B","version":"1.0.2","require":[],"classes":{"a.B":{"extends":[],"uses":["a.E", "a.F"]}},"published": "2026-01-31T12:00:00Z"}"#,
     ];
 
     fn read_json(reader: &mut IndexReader, line: &str) -> Result<IndexRecord, String> {

@@ -6,8 +6,8 @@ use std::fmt;
 use memchr::memchr;
 use serde::de::{Deserializer as _, Error as _, IgnoredAny, MapAccess, Visitor};
 
-/// How a line begins that we wrote.
-const NAME_FIRST: &[u8] = br#"{"name":""#;
+/// How a line begins that we wrote, and how one that many writers of JSON would write.
+const NAME_FIRST: [&[u8]; 2] = [br#"{"name":""#, br#"{"name": ""#];
 
 /// What the line says its package is. This is not checked to be a name.
 pub(super) fn package_of_line(line: &[u8]) -> Option<Cow<'_, str>> {
@@ -21,9 +21,9 @@ pub(super) fn package_of_line(line: &[u8]) -> Option<Cow<'_, str>> {
     found
 }
 
-/// The name in a line that begins with it, without white space and escapes.
+/// The name in a line that begins with it, without escapes.
 fn written_first(line: &[u8]) -> Option<&str> {
-    let rest = line.strip_prefix(NAME_FIRST)?;
+    let rest = (NAME_FIRST.iter()).find_map(|first| line.strip_prefix(*first))?;
     let name = &rest[..memchr(b'"', rest)?];
     if name.contains(&b'\\') {
         return None;

@@ -34,7 +34,7 @@ pub struct HttpOptions {
     pub retry: RetryPolicy,
     /// How many requests are under way at once.
     pub concurrency: usize,
-    /// How many threads read what is answered.
+    /// How many threads read what is answered, or the lines of an index file.
     pub threads: NonZeroUsize,
 }
 

@@ -1,19 +1,23 @@
 //! When an index is compiled, and what of.
 
 use std::io::{Seek as _, SeekFrom};
+use std::sync::Arc;
 
 use pkgres_manifest::IndexRecord;
 use pkgres_resolver::CompiledIndex;
-use sha2::{Digest as _, Sha256};
 
 use super::IndexFileRegistry;
-use super::lines::{Line, Lines};
-use crate::index_cache::{Entry, Hashing, Known, Stamp, content_of};
+use super::portions::{Content, PORTION_BYTES, read_all};
+use crate::index_cache::{Entry, Known, Look, Stamp, content_of};
 
 /// Up to this size an index is compiled when it is first seen: that takes less than a tenth of a
 /// second, and no longer than to solve with most of its packages. A larger one is compiled when it
 /// is seen again, so that nobody waits long for what is used once.
 const COMPILED_AT_ONCE_BYTES: u64 = 8 << 20;
+
+/// Without a cache all lines are read at once when one in so many packages was asked for: then to look
+/// at each package by itself would soon take longer.
+const ONE_IN: usize = 8;
 
 impl IndexFileRegistry {
     /// The compiled index from the cache; or it is compiled now, if that is worth while.
@@ -21,87 +25,116 @@ impl IndexFileRegistry {
         &self,
         entry: &Entry,
         stamp: Option<Stamp>,
-    ) -> Option<CompiledIndex> {
-        let known = stamp.filter(|stamp| stamp.look == self.look);
-        let write_stamp = |known| {
-            entry.write_stamp(&Stamp {
-                look: self.look,
-                known,
-            })
-        };
+    ) -> Option<Arc<CompiledIndex>> {
+        let look = self.look;
+        let known = stamp.filter(|stamp| stamp.look == look);
         let content = match known.map(|stamp| stamp.known) {
             Some(Known::Unfit) => return None,
             Some(Known::Content(content)) => {
                 if let Some(index) = entry.load(&content) {
-                    return Some(index);
+                    return Some(Arc::new(index));
                 }
-                content
+                Some(content)
             }
-            Some(Known::Seen) => content_of(&self.file).ok()?,
+            Some(Known::Seen) => Some(content_of(&self.file).ok()?),
             None => {
+                let known = Known::Seen;
                 // Where nothing can be written, nothing is done in vain.
-                if !write_stamp(Known::Seen) || self.look.length > COMPILED_AT_ONCE_BYTES {
+                if !entry.write_stamp(&Stamp { look, known })
+                    || look.length > COMPILED_AT_ONCE_BYTES
+                {
                     return None;
                 }
-                content_of(&self.file).ok()?
+                // For a file that was never seen nothing will be there, so it is read but once.
+                let content = stamp.map(|_| content_of(&self.file));
+                content.transpose().ok()?
             }
         };
-        let index = entry.load(&content).or_else(|| {
-            let index = self.compile(&content)?;
-            entry.store(&content, &index);
-            Some(index)
-        });
-        if let Some(stamp) = stamp
-            && let Known::Content(before) = stamp.known
-            && before != content
+        if known.is_none_or(|stamp| stamp.known == Known::Seen)
+            && let Some(content) = content
+            && let Some(index) = entry.load(&content)
         {
-            entry.forget(&before);
+            entry.settle(stamp, look, Known::Content(content));
+            return Some(Arc::new(index));
         }
-        if entry.is_settled(&self.look) {
-            write_stamp(match index {
-                Some(_) => Known::Content(content),
-                None => Known::Unfit,
-            });
+        let Some((read, index)) = self.compile() else {
+            entry.settle(stamp, look, Known::Unfit);
+            return None;
+        };
+        let is_same = content.is_none_or(|content| content == read.digest);
+        if !is_same || !self.looks_as_before() {
+            return None;
         }
-        index
+        let index = Arc::new(index);
+        let (entry, compiled) = (entry.clone(), Arc::clone(&index));
+        self.background.run(move || {
+            let Content { records, digest } = read;
+            drop(records);
+            entry.store(&digest, &compiled);
+            entry.settle(stamp, look, Known::Content(digest));
+        });
+        Some(index)
     }
 
-    /// Reads all lines and compiles them. Nothing comes of it if one of them is at fault, or the
-    /// file no longer has this content.
-    fn compile(&self, content: &[u8; 32]) -> Option<CompiledIndex> {
-        (&self.file).seek(SeekFrom::Start(0)).ok()?;
-        let mut input = Hashing {
-            input: &self.file,
-            hasher: Sha256::new(),
-        };
-        let mut lines = Lines::new(&mut input, self.limits.index_line_bytes);
-        let mut reader = self.reader.borrow_mut();
-        let mut records: Vec<IndexRecord> = Vec::new();
-        while let Some(line) = lines.next().ok()? {
-            let Line::Whole { content, .. } = line else {
-                return None;
-            };
-            if content.is_empty() {
-                continue;
-            }
-            let text = std::str::from_utf8(content).ok()?;
-            // Nobody will see where.
-            let nowhere = |span| self.location(1, "", span);
-            records.push(reader.read_line(text, &nowhere).ok()?);
-        }
-        if <[u8; 32]>::from(input.hasher.finalize()) != *content {
+    /// The index compiled for this run alone, if so much of it is needed that this is worth while.
+    /// `more` is how many packages are asked for beside those that were.
+    pub(super) fn find_prepared(&self, more: usize) -> Option<Arc<CompiledIndex>> {
+        let runs = self.runs.get()?;
+        let asked = self.asked.get() + more;
+        self.asked.set(asked);
+        if asked < runs.package_count() / ONE_IN || self.look.length > COMPILED_AT_ONCE_BYTES {
             return None;
         }
-        // As when a single package is read: the first of equal lines counts.
-        records.sort_by(|one, two| (&one.name, &one.version).cmp(&(&two.name, &two.version)));
-        let is_same = |one: &IndexRecord, two: &IndexRecord| {
-            one.name == two.name && one.version == two.version
+        let prepare = || {
+            let (read, index) = self.compile().filter(|_| self.looks_as_before())?;
+            self.background.run(move || drop(read));
+            Some(Arc::new(index))
         };
-        let differs = |pair: &[IndexRecord]| is_same(&pair[0], &pair[1]) && pair[0] != pair[1];
-        if records.windows(2).any(differs) {
-            return None;
-        }
-        records.dedup_by(|next, kept| is_same(next, kept));
-        Some(CompiledIndex::compile(&records))
+        self.prepared.get_or_init(prepare).clone()
     }
+
+    /// Reads all lines and compiles them. Nothing comes of it if one of them is at fault.
+    fn compile(&self) -> Option<(Content, CompiledIndex)> {
+        (&self.file).seek(SeekFrom::Start(0)).ok()?;
+        let portions = self.look.length.div_ceil(PORTION_BYTES as u64);
+        let threads = usize::try_from(portions).unwrap_or(usize::MAX);
+        let threads = threads.min(self.threads.get());
+        let content = read_all(&self.file, &self.limits, threads, PORTION_BYTES)?;
+        let records = in_order(&content.records)?;
+        let index = CompiledIndex::compile(records);
+        Some((content, index))
+    }
+
+    /// Whether the file is the same as when it was opened, as far as can be seen.
+    fn looks_as_before(&self) -> bool {
+        let now = self.file.metadata();
+        now.is_ok_and(|now| Look::of(&now) == self.look)
+    }
+}
+
+/// The records of portions by name and version; nothing if two differ that are of one release. As when
+/// a single package is read, the first of equal lines counts.
+fn in_order(portions: &[Vec<IndexRecord>]) -> Option<Vec<&IndexRecord>> {
+    // Lines about one package mostly follow each other, by version.
+    let mut runs: Vec<&[IndexRecord]> = portions
+        .iter()
+        .flat_map(|records| records.chunk_by(|one, two| one.name == two.name))
+        .collect();
+    runs.sort_by(|one, two| one[0].name.cmp(&two[0].name));
+    let mut records: Vec<&IndexRecord> = runs.into_iter().flatten().collect();
+    let key = |record: &&IndexRecord, other: &&IndexRecord| {
+        (&record.name, &record.version).cmp(&(&other.name, &other.version))
+    };
+    if records.is_sorted_by(|one, two| key(one, two).is_lt()) {
+        return Some(records);
+    }
+    records.sort_by(key);
+    let is_same =
+        |one: &IndexRecord, two: &IndexRecord| one.name == two.name && one.version == two.version;
+    let differs = |pair: &[&IndexRecord]| is_same(pair[0], pair[1]) && pair[0] != pair[1];
+    if records.windows(2).any(differs) {
+        return None;
+    }
+    records.dedup_by(|next, kept| is_same(next, kept));
+    Some(records)
 }

@@ -13,17 +13,23 @@
 //! from then on: then lines are looked for only when all that a record says is asked for. An index
 //! that has a fault anywhere is not compiled, so that the same faults are told with and without.
 //!
+//! Without one, an index that is not large is compiled for the run alone once a solver has asked for a
+//! good part of its packages. Who needs few of them does not pay for all.
+//!
 //! The file is not mapped into memory: it may be replaced or cut short while it is in use, which
 //! has to be an error and not the end of the process. Reading it in portions costs no more.
 
+mod background;
 mod compiled;
 mod lines;
+mod portions;
 mod runs;
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -36,6 +42,7 @@ use pkgres_resolver::CompiledIndex;
 
 use crate::index_cache::{Digest, Entry as CacheEntry, IndexCache, Known, Look, Stamp};
 use crate::registry::{Artifact, Registry, RegistryError};
+use background::Background;
 use lines::{Line, Lines};
 use runs::{Run, Runs};
 
@@ -48,6 +55,8 @@ pub struct IndexFileRegistry {
     file: File,
     /// What the file looked like when it was opened.
     look: Look,
+    /// How many threads read all lines.
+    threads: NonZeroUsize,
     reader: RefCell<IndexReader>,
     /// What was read of the file last. It is kept for its room alone.
     buffer: RefCell<Vec<u8>>,
@@ -58,27 +67,41 @@ pub struct IndexFileRegistry {
     /// Looked up when the registry is opened, or when it is first asked if the content is known:
     /// then nothing can be wrong with it.
     compiled: OnceCell<Option<Arc<CompiledIndex>>>,
+    /// The index compiled for this run alone, once that was worth while.
+    prepared: OnceCell<Option<Arc<CompiledIndex>>>,
+    /// How many packages a solver has asked for.
+    asked: Cell<usize>,
+    background: Background,
 }
 
 impl IndexFileRegistry {
     /// Opens an index. A line whose package cannot be told is an error; other faults of a line are
     /// found when its package is asked for.
-    pub fn open(name: RegistryName, path: &Path, limits: &Limits) -> Result<Self, RegistryError> {
-        let registry = Self::unread(name, path, limits)?;
+    ///
+    /// Where all lines are needed, so many threads read them: nothing else depends on their number.
+    pub fn open(
+        name: RegistryName,
+        path: &Path,
+        limits: &Limits,
+        threads: NonZeroUsize,
+    ) -> Result<Self, RegistryError> {
+        let registry = Self::unread(name, path, limits, threads)?;
         let _ = registry.compiled.set(None);
         registry.runs()?;
         Ok(registry)
     }
 
     /// Likewise with a cache, from which the index comes if it is there, and where it is kept
-    /// otherwise. Nothing but the time that it takes depends on the cache.
+    /// otherwise. Nothing but the time that it takes depends on the cache. What is kept is there
+    /// at the latest when the registry is dropped.
     pub fn open_cached(
         name: RegistryName,
         path: &Path,
         limits: &Limits,
+        threads: NonZeroUsize,
         cache: &IndexCache,
     ) -> Result<Self, RegistryError> {
-        let mut registry = Self::unread(name, path, limits)?;
+        let mut registry = Self::unread(name, path, limits, threads)?;
         let entry = cache.entry(path, limits);
         let stamp = entry.stamp();
         if let Some(stamp) = stamp
@@ -90,7 +113,7 @@ impl IndexFileRegistry {
         }
         let index = registry.find_compiled(&entry, stamp);
         let has_index = index.is_some();
-        let _ = registry.compiled.set(index.map(Arc::new));
+        let _ = registry.compiled.set(index);
         if !has_index {
             registry.runs()?;
         }
@@ -101,13 +124,18 @@ impl IndexFileRegistry {
     fn compiled_index(&self) -> Option<&Arc<CompiledIndex>> {
         let find = || {
             let (entry, stamp, _) = self.known.as_ref()?;
-            self.find_compiled(entry, Some(*stamp)).map(Arc::new)
+            self.find_compiled(entry, Some(*stamp))
         };
         self.compiled.get_or_init(find).as_ref()
     }
 
     /// Opens the file and no more.
-    fn unread(name: RegistryName, path: &Path, limits: &Limits) -> Result<Self, RegistryError> {
+    fn unread(
+        name: RegistryName,
+        path: &Path,
+        limits: &Limits,
+        threads: NonZeroUsize,
+    ) -> Result<Self, RegistryError> {
         let open = || {
             let file = File::open(path)?;
             let metadata = file.metadata()?;
@@ -124,11 +152,15 @@ impl IndexFileRegistry {
             limits: limits.clone(),
             file,
             look,
+            threads,
             reader: RefCell::new(IndexReader::new(limits.clone())),
             buffer: RefCell::default(),
             runs: OnceCell::new(),
             known: None,
             compiled: OnceCell::new(),
+            prepared: OnceCell::new(),
+            asked: Cell::new(0),
+            background: Background::default(),
         })
     }
 
@@ -357,6 +389,10 @@ impl Registry for IndexFileRegistry {
 
     fn compiled(&self) -> Result<Option<Arc<CompiledIndex>>, RegistryError> {
         Ok(self.compiled_index().cloned())
+    }
+
+    fn prepared(&self, names: &[PackageName]) -> Result<Option<Arc<CompiledIndex>>, RegistryError> {
+        Ok(self.find_prepared(names.len()))
     }
 
     fn content(&self) -> Option<[u8; 32]> {

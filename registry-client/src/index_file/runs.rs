@@ -66,6 +66,11 @@ impl Runs {
         self.last.get_key_value(package).map(|(name, _)| name)
     }
 
+    /// How many packages there are.
+    pub(super) fn package_count(&self) -> usize {
+        self.last.len()
+    }
+
     /// All packages, in the order of their last lines.
     pub(super) fn packages(&self) -> Vec<&PackageName> {
         let mut packages: Vec<(usize, &PackageName)> = (self.last.iter())

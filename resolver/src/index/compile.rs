@@ -10,7 +10,7 @@ use pkgres_manifest::{
 use rustc_hash::FxHashMap;
 
 use super::column::{ListsBuilder, to_u32};
-use super::numbered::{Numbered, other_than_before};
+use super::numbered::{Numbered, Placed as _, other_than_before};
 use super::{
     CompiledIndex, EdgeNumbers, HAS_DIGEST, INTERNAL, Inheritance, NAMES_PRERELEASE, NONE, PLAIN,
     PRERELEASE, Texts, YANKED, width,
@@ -37,10 +37,12 @@ pub(super) fn compile(mut records: Vec<&IndexRecord>) -> CompiledIndex {
         packages: &packages,
         records: &records,
         specs: FxHashMap::default(),
+        spec_places: FxHashMap::default(),
         spec_texts: ListsBuilder::new(),
         spec_flags: Vec::new(),
         sets: Vec::new(),
         allowed: FxHashMap::default(),
+        owners: Vec::new(),
     };
     let mut index = CompiledIndex::default();
     compiler.edges(&mut index, &names);
@@ -95,11 +97,15 @@ struct Compiler<'records> {
     packages: &'records [Range<usize>],
     records: &'records [&'records IndexRecord],
     specs: FxHashMap<&'records str, u32>,
+    /// The numbers of specs by what they share with their clones.
+    spec_places: FxHashMap<usize, u32>,
     spec_texts: ListsBuilder<u8>,
     spec_flags: Vec<u8>,
     /// The sets that specs allow of packages, and where each of them stands.
     sets: Vec<u64>,
     allowed: FxHashMap<(u32, u32), u32>,
+    /// For each group of the package at hand the releases that require it.
+    owners: Vec<u64>,
 }
 
 /// A set of versions that releases of a package require of another one.
@@ -109,7 +115,6 @@ struct Group {
     allowed: u32,
     /// Where the index does not have the target, only equal specs are known to allow the same.
     spec: u32,
-    owners: Vec<u64>,
 }
 
 impl<'records> Compiler<'records> {
@@ -120,9 +125,13 @@ impl<'records> Compiler<'records> {
         let lists = other_than_before(self.records.iter().map(|record| &record.requirements));
         let has_locations = lists.flatten().any(|one| one.location.is_some());
         let mut locations: Vec<Option<Location>> = Vec::new();
+        let mut own: Vec<Group> = Vec::new();
+        // Where the sets of each group stay, one after the other.
+        let mut places: Vec<u32> = Vec::new();
         for package in self.packages {
-            let mut own: Vec<Group> = Vec::new();
-            let count = to_u32(package.len());
+            own.clear();
+            self.owners.clear();
+            let width = width(to_u32(package.len()));
             let first = edges.items.len();
             let mut begin = first;
             let mut before = &Shared::new();
@@ -139,7 +148,7 @@ impl<'records> Compiler<'records> {
                         let target = names.number(&requirement.package);
                         let spec = self.spec(&requirement.spec);
                         let allowed = self.allowed(target, spec, &requirement.spec);
-                        let group = self.group(&mut own, target, spec, allowed, count);
+                        let group = self.group(&mut own, target, spec, allowed, width);
                         edges.items.push([target, spec, group]);
                         if has_locations {
                             locations.push(requirement.location.clone());
@@ -147,15 +156,20 @@ impl<'records> Compiler<'records> {
                     }
                 }
                 for [_, _, group] in &edges.items[begin..] {
-                    let owners = &mut own[*group as usize].owners;
-                    owners[position as usize / 64] |= 1 << (position % 64);
+                    let owner = *group as usize * width + position as usize / 64;
+                    self.owners[owner] |= 1 << (position % 64);
                 }
                 before = &record.requirements;
                 edges.end();
             }
-            let places: Vec<u32> = (own.iter())
-                .map(|group| self.put_sets(group, &mut words))
-                .collect();
+            places.clear();
+            for (at, group) in own.iter().enumerate() {
+                places.push(to_u32(words.len()));
+                words.extend_from_slice(&self.owners[at * width..(at + 1) * width]);
+                if group.allowed != NONE {
+                    words.extend_from_slice(self.set(group.target, group.allowed));
+                }
+            }
             for [_, _, group] in &mut edges.items[first..] {
                 *group = places[*group as usize];
             }
@@ -165,17 +179,10 @@ impl<'records> Compiler<'records> {
         index.words = words.into();
     }
 
-    /// Puts the sets of a group where they stay, one after the other; says where.
-    fn put_sets(&self, group: &Group, words: &mut Vec<u64>) -> u32 {
-        let at = to_u32(words.len());
-        words.extend_from_slice(&group.owners);
-        if group.allowed != NONE {
-            words.extend_from_slice(self.set(group.target, group.allowed));
-        }
-        at
-    }
-
     fn spec(&mut self, spec: &'records Spec) -> u32 {
+        if let Some(known) = self.spec_places.get(&spec.place()) {
+            return *known;
+        }
         let next = to_u32(self.spec_flags.len());
         let known = *self.specs.entry(spec.written()).or_insert(next);
         if known == next {
@@ -183,6 +190,7 @@ impl<'records> Compiler<'records> {
             let names_prerelease = u8::from(spec.names_prerelease()) * NAMES_PRERELEASE;
             self.spec_flags.push(names_prerelease);
         }
+        self.spec_places.insert(spec.place(), known);
         known
     }
 
@@ -195,15 +203,15 @@ impl<'records> Compiler<'records> {
         if let Some(known) = self.allowed.get(&(target, number)) {
             return *known;
         }
-        let at = to_u32(self.sets.len());
-        let mut words = vec![0; width(to_u32(releases.len()))];
+        let at = self.sets.len();
+        self.sets.resize(at + width(to_u32(releases.len())), 0);
         let position =
             |bound: &Version| releases.partition_point(|release| release.version < *bound);
         for interval in spec.set().intervals() {
             let until = interval.until.as_ref().map_or(releases.len(), position);
-            fill(&mut words, position(&interval.from)..until);
+            fill(&mut self.sets[at..], position(&interval.from)..until);
         }
-        self.sets.extend(words);
+        let at = to_u32(at);
         self.allowed.insert((target, number), at);
         at
     }
@@ -221,7 +229,7 @@ impl<'records> Compiler<'records> {
         target: u32,
         spec: u32,
         allowed: u32,
-        count: u32,
+        width: usize,
     ) -> u32 {
         let known = own.iter().position(|group| {
             group.target == target
@@ -239,8 +247,8 @@ impl<'records> Compiler<'records> {
             target,
             allowed,
             spec,
-            owners: vec![0; width(count)],
         });
+        self.owners.resize(own.len() * width, 0);
         to_u32(own.len() - 1)
     }
 }

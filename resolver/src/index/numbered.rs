@@ -1,7 +1,9 @@
 //! Things that are met many times, each with a number.
 
+use std::collections::hash_map::Entry;
 use std::hash::Hash;
 
+use pkgres_manifest::{ClassName, PackageName, Spec};
 use rustc_hash::FxHashMap;
 
 use super::Texts;
@@ -16,48 +18,88 @@ pub(super) fn other_than_before<'records, T: PartialEq + 'records>(
     all.filter(move |item| before.replace(*item) != Some(*item))
 }
 
+/// What can be told apart by where it stands in memory, without looking at it.
+pub(super) trait Placed {
+    /// The same for all clones of one thing, and for nothing else that there is at the time.
+    fn place(&self) -> usize;
+}
+
+impl Placed for PackageName {
+    fn place(&self) -> usize {
+        self.as_str().as_ptr().addr()
+    }
+}
+
+impl Placed for ClassName {
+    fn place(&self) -> usize {
+        self.as_str().as_ptr().addr()
+    }
+}
+
+impl Placed for Spec {
+    fn place(&self) -> usize {
+        // No spec is written as nothing, so that this is memory of its own.
+        self.written().as_ptr().addr()
+    }
+}
+
 /// Things that are numbered in their order.
 pub(super) struct Numbered<'records, T> {
     pub(super) items: Vec<&'records T>,
-    /// Empty if there are so few that they are found by looking.
-    numbers: FxHashMap<&'records T, u32>,
+    /// The numbers by place, because most things that are equal are clones of one. Empty if there are
+    /// so few that they are found by looking.
+    numbers: FxHashMap<usize, u32>,
 }
 
-/// How many things are found by looking as quickly as by hashing.
-const FEW: usize = 64;
+/// How many things are found by looking as quickly as by hashing, however often each is met.
+const FEW: usize = 256;
 
-impl<'records, T: Ord + Hash> Numbered<'records, T> {
+impl<'records, T: Ord + Hash + Placed> Numbered<'records, T> {
     /// Numbers things, each once.
-    pub(super) fn sorted(all: impl Iterator<Item = &'records T>) -> Self {
-        let mut items: Vec<&T> = Vec::new();
-        let mut numbers: FxHashMap<&T, u32> = FxHashMap::default();
-        for item in all {
-            if items.len() == 4 * FEW && numbers.is_empty() {
-                numbers.extend(items.drain(..).map(|item| (item, 0)));
-            }
-            if numbers.is_empty() {
-                items.push(item);
-            } else {
-                numbers.insert(item, 0);
+    pub(super) fn sorted(mut all: impl Iterator<Item = &'records T>) -> Self {
+        let mut first: Vec<&T> = all.by_ref().take(FEW).collect();
+        let Some(next) = all.next() else {
+            first.sort_unstable();
+            first.dedup();
+            return Self {
+                items: first,
+                numbers: FxHashMap::default(),
+            };
+        };
+        // By text only what was not met in the same place.
+        let mut met: Vec<&T> = Vec::new();
+        let mut texts: FxHashMap<&T, u32> = FxHashMap::default();
+        let mut numbers: FxHashMap<usize, u32> = FxHashMap::default();
+        for item in first.into_iter().chain([next]).chain(all) {
+            if let Entry::Vacant(place) = numbers.entry(item.place()) {
+                let number = *texts.entry(item).or_insert_with(|| {
+                    met.push(item);
+                    to_u32(met.len() - 1)
+                });
+                place.insert(number);
             }
         }
-        items.extend(numbers.drain().map(|(item, _)| item));
-        items.sort_unstable();
-        items.dedup();
-        if items.len() > FEW {
-            numbers.extend(items.iter().copied().zip(0..));
+        let mut order: Vec<usize> = (0..met.len()).collect();
+        order.sort_unstable_by_key(|at| met[*at]);
+        let mut ranks = vec![0; met.len()];
+        for (rank, at) in (0..).zip(&order) {
+            ranks[*at] = rank;
         }
-        Self { items, numbers }
+        for number in numbers.values_mut() {
+            *number = ranks[*number as usize];
+        }
+        Self {
+            items: order.into_iter().map(|at| met[at]).collect(),
+            numbers,
+        }
     }
 
     /// The number of a thing that was numbered.
     pub(super) fn number(&self, item: &T) -> u32 {
-        if self.items.len() > FEW {
-            self.numbers[item]
-        } else {
+        self.numbers.get(&item.place()).copied().unwrap_or_else(|| {
             let at = self.items.binary_search(&item);
             to_u32(at.expect("everything that is asked for was numbered"))
-        }
+        })
     }
 
     /// The texts of all, in their order.

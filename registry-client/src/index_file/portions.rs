@@ -1,0 +1,308 @@
+//! All records of a file, read by several threads.
+//!
+//! The file is read in portions of whole lines. Whoever is done with a portion fetches the next one,
+//! so that no more of the file is in memory than what is being read right now. What was fetched is
+//! hashed on the way, in the order of the file. Which thread reads a portion makes no difference: the
+//! portions are put together in their order, and of a file with a fault anywhere nothing is told.
+
+use std::io::{self, Read};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use memchr::{memchr, memchr_iter, memrchr};
+use pkgres_manifest::diagnostic::{Location, SourceText};
+use pkgres_manifest::{IndexReader, IndexRecord, Limits};
+use sha2::{Digest as _, Sha256};
+
+use crate::index_cache::Digest;
+
+/// How much of a file is read at a time: enough for hundreds of lines, and little enough that all
+/// threads end at about the same time.
+pub(super) const PORTION_BYTES: usize = 1 << 16;
+
+/// How long a line with a record is at least: `{"name":"a","version":"1"}`.
+const SHORTEST_LINE: usize = 26;
+
+/// What a file holds.
+pub(super) struct Content {
+    /// The records of each portion, in the order of the file.
+    pub(super) records: Vec<Vec<IndexRecord>>,
+    /// The digest of all its bytes.
+    pub(super) digest: Digest,
+}
+
+/// Reads an input to its end on a number of threads, this one included, in portions of about
+/// `portion` bytes. Nothing comes of it if a line is at fault, or the input cannot be read.
+pub(super) fn read_all(
+    input: impl Read + Send,
+    limits: &Limits,
+    threads: usize,
+    portion: usize,
+) -> Option<Content> {
+    let portions = Mutex::new(Portions::new(input, limits, portion));
+    let mut parts = std::thread::scope(|scope| {
+        let work = || read_portions(&portions, limits);
+        // A thread that cannot be had is one less.
+        let others: Vec<_> = (1..threads)
+            .filter_map(|_| std::thread::Builder::new().spawn_scoped(scope, work).ok())
+            .collect();
+        let own = work();
+        let others = others.into_iter().map(|other| other.join().ok().flatten());
+        let parts: Option<Vec<Vec<_>>> = others.chain([own]).collect();
+        Some(parts?.into_iter().flatten().collect::<Vec<_>>())
+    })?;
+    parts.sort_unstable_by_key(|(number, _)| *number);
+    let portions = portions
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
+    Some(Content {
+        records: parts.into_iter().map(|(_, records)| records).collect(),
+        digest: portions.hasher.finalize().into(),
+    })
+}
+
+/// Reads portions until there are no more; the records of each with its number.
+fn read_portions<R: Read>(
+    portions: &Mutex<Portions<R>>,
+    limits: &Limits,
+) -> Option<Vec<(usize, Vec<IndexRecord>)>> {
+    let mut reader = IndexReader::new(limits.clone());
+    let mut buffer = Vec::new();
+    let mut parts = Vec::new();
+    loop {
+        // By itself, so that nobody waits while this portion is read.
+        let fetched = lock(portions).fetch(&mut buffer);
+        let Some(number) = fetched.transpose() else {
+            return Some(parts);
+        };
+        let records = number.ok().zip(read_lines(&buffer, &mut reader, limits));
+        if records.is_none() {
+            // The others need not go on, either.
+            lock(portions).is_over = true;
+        }
+        parts.push(records?);
+    }
+}
+
+fn lock<R>(portions: &Mutex<Portions<R>>) -> MutexGuard<'_, Portions<R>> {
+    portions.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The records of whole lines, unless one is at fault.
+fn read_lines(bytes: &[u8], reader: &mut IndexReader, limits: &Limits) -> Option<Vec<IndexRecord>> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let longest = longest_line(limits);
+    // Nobody will see where.
+    let nowhere = |span| Location::new(&SourceText::new("", ""), span);
+    let lines = memchr_iter(b'\n', bytes).count() + 1;
+    let mut records = Vec::with_capacity(lines.min(bytes.len() / SHORTEST_LINE));
+    let mut rest = text;
+    while !rest.is_empty() {
+        let end = memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());
+        if end > longest {
+            return None;
+        }
+        let line = rest[..end].trim_ascii_end();
+        if !line.is_empty() {
+            records.push(reader.read_line(line, &nowhere).ok()?);
+        }
+        rest = rest.get(end + 1..).unwrap_or_default();
+    }
+    Some(records)
+}
+
+/// How long a line can be, with the white space at its end, that nobody refuses; see [`Lines`].
+///
+/// [`Lines`]: super::lines::Lines
+fn longest_line(limits: &Limits) -> usize {
+    usize::try_from(limits.index_line_bytes)
+        .unwrap_or(usize::MAX)
+        .saturating_add(1)
+}
+
+/// An input, cut at the ends of lines.
+struct Portions<R> {
+    input: R,
+    portion: usize,
+    longest_line: usize,
+    hasher: Sha256,
+    /// How many portions were fetched.
+    count: usize,
+    /// Whether there is nothing more to be had.
+    is_over: bool,
+    /// The beginning of a line that was read with the portion before it.
+    begun: Vec<u8>,
+}
+
+impl<R: Read> Portions<R> {
+    fn new(input: R, limits: &Limits, portion: usize) -> Self {
+        Self {
+            input,
+            portion,
+            longest_line: longest_line(limits),
+            hasher: Sha256::new(),
+            count: 0,
+            is_over: false,
+            begun: Vec::new(),
+        }
+    }
+
+    /// Fetches the next whole lines and says how many portions were before them.
+    fn fetch(&mut self, buffer: &mut Vec<u8>) -> io::Result<Option<usize>> {
+        buffer.clear();
+        if self.is_over {
+            return Ok(None);
+        }
+        buffer.append(&mut self.begun);
+        loop {
+            let before = buffer.len();
+            buffer.reserve(self.portion);
+            let mut input = self.input.by_ref().take(self.portion as u64);
+            let read = input.read_to_end(buffer)?;
+            self.hasher.update(&buffer[before..]);
+            if read < self.portion {
+                self.is_over = true;
+                break;
+            }
+            if let Some(end) = memrchr(b'\n', &buffer[before..]) {
+                let end = before + end + 1;
+                self.begun.extend_from_slice(&buffer[end..]);
+                buffer.truncate(end);
+                break;
+            }
+            if buffer.len() > self.longest_line {
+                return Err(io::Error::other("a line is too long"));
+            }
+        }
+        self.count += 1;
+        Ok(Some(self.count))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lines::{Line, Lines};
+    use super::*;
+
+    const LIMIT: u64 = 60;
+
+    fn limits() -> Limits {
+        Limits {
+            index_line_bytes: LIMIT,
+            ..Limits::default()
+        }
+    }
+
+    /// The records of all lines, read one after the other; nothing if one is at fault.
+    fn one_by_one(text: &[u8]) -> Option<Vec<IndexRecord>> {
+        let mut lines = Lines::new(text, LIMIT);
+        let mut records = Vec::new();
+        while let Some(line) = lines.next().expect("memory can be read") {
+            let Line::Whole { content, .. } = line else {
+                return None;
+            };
+            if !content.is_empty() {
+                let line = std::str::from_utf8(content).ok()?;
+                records.push(IndexRecord::parse_line(line, &limits()).ok()?);
+            }
+        }
+        Some(records)
+    }
+
+    fn line(package: usize, version: usize) -> String {
+        format!(r#"{{"name":"a.P{package}","version":"1.{version}.0"}}"#)
+    }
+
+    /// Reads a text in every way, which has to make no difference; says whether it is without fault.
+    fn is_read_alike(text: &[u8]) -> bool {
+        let expected = one_by_one(text);
+        for threads in [1, 2, 7] {
+            for portion in [1, 2, 33, 100, 1000, PORTION_BYTES] {
+                let content = read_all(text, &limits(), threads, portion);
+                if let Some(content) = &content {
+                    assert_eq!(content.digest, <Digest>::from(Sha256::digest(text)));
+                }
+                let records = content.map(|content| content.records.concat());
+                assert_eq!(records, expected, "{threads} threads, {portion} bytes");
+            }
+        }
+        expected.is_some()
+    }
+
+    #[test]
+    fn records_are_the_same_however_many_read_them() {
+        let lines: Vec<String> = (0..60).map(|at| line(at * 7 % 10, at)).collect();
+        let text = lines.join("\n");
+        assert!(
+            is_read_alike(text.as_bytes()),
+            "without a line end at the end"
+        );
+        assert!(is_read_alike(format!("{text}\n").as_bytes()));
+        assert!(is_read_alike(text.replace('\n', "\r\n").as_bytes()));
+        assert!(is_read_alike(text.replace('\n', "\n\n \r\n").as_bytes()));
+        assert!(
+            is_read_alike(format!("{text}\n{text}").as_bytes()),
+            "lines twice"
+        );
+        for short in ["", "\n", "\r\n", " ", &line(1, 1)] {
+            assert!(is_read_alike(short.as_bytes()), "{short:?}");
+        }
+    }
+
+    #[test]
+    fn a_fault_anywhere_is_a_fault_however_many_read() {
+        let lines: Vec<String> = (0..40).map(|at| line(at / 10, at)).collect();
+        let long = format!(
+            r#"{{"name":"a.P","version":"1.0.0","x":"{}"}}"#,
+            "x".repeat(60)
+        );
+        for fault in ["{", "nonsense", r#"{"name":"a.P","version":"one"}"#, &long] {
+            for at in 0..=lines.len() {
+                let mut lines = lines.clone();
+                lines.insert(at, fault.to_owned());
+                assert!(
+                    !is_read_alike(lines.join("\n").as_bytes()),
+                    "{fault} at {at}"
+                );
+            }
+        }
+        let mut text = lines.join("\n").into_bytes();
+        assert!(is_read_alike(&text));
+        for at in [0, 500, text.len() - 1] {
+            let before = std::mem::replace(&mut text[at], 0xff);
+            assert!(!is_read_alike(&text), "not UTF-8 at {at}");
+            text[at] = before;
+        }
+    }
+
+    #[test]
+    fn lines_have_a_limit_with_the_white_space_at_their_end() {
+        let short = line(1, 1);
+        let limit = usize::try_from(LIMIT).expect("it is small");
+        for (bytes, is_right) in [(limit, true), (limit + 1, true), (limit + 2, false)] {
+            let padded = format!("{short}{}", " ".repeat(bytes - short.len()));
+            for text in [padded.clone(), format!("{short}\n{padded}\n{short}\n")] {
+                for (threads, portion) in [(1, 1), (2, 50), (2, PORTION_BYTES)] {
+                    let content = read_all(text.as_bytes(), &limits(), threads, portion);
+                    assert_eq!(content.is_some(), is_right, "{bytes} bytes");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_has_no_content() {
+        struct Failing;
+
+        impl Read for Failing {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::ErrorKind::TimedOut.into())
+            }
+        }
+
+        let text = vec![line(1, 1); 20].join("\n");
+        for threads in [1, 2, 7] {
+            let input = text.as_bytes().chain(Failing);
+            assert!(read_all(input, &limits(), threads, 100).is_none());
+        }
+    }
+}

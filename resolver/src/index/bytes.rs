@@ -19,12 +19,12 @@
 //! refers to something that is there, and every text can be read.
 
 use std::ops::{Deref, Range};
-use std::sync::Arc;
 
 use bytemuck::bytes_of;
+use bytes::Bytes;
 use twox_hash::XxHash3_128;
 
-use super::column::{Bytes, Column, Lists, Plain, Texts};
+use super::column::{Column, Lists, Plain, Texts};
 use super::{CompiledIndex, Inheritance, check};
 
 /// What every compiled index begins with. The first byte is not text and the last one ends a line,
@@ -75,11 +75,18 @@ pub enum IndexBytesError {
 /// Memory that is aligned, for bytes that are not.
 struct Aligned(Vec<u64>);
 
-impl Deref for Aligned {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
+impl AsRef<[u8]> for Aligned {
+    fn as_ref(&self) -> &[u8] {
         bytemuck::cast_slice(&self.0)
+    }
+}
+
+/// Bytes that somebody else has, such as a file that is mapped into memory.
+struct Owned<B>(B);
+
+impl<B: Deref<Target = [u8]>> AsRef<[u8]> for Owned<B> {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
     }
 }
 
@@ -132,11 +139,11 @@ impl CompiledIndex {
         check_frame(&bytes, source)?;
         let is_aligned = bytemuck::try_cast_slice::<u8, u64>(&bytes).is_ok();
         let bytes: Bytes = if is_aligned {
-            Arc::new(bytes)
+            Bytes::from_owner(Owned(bytes))
         } else {
             let mut aligned = vec![0; bytes.len().div_ceil(ALIGNMENT)];
             bytemuck::cast_slice_mut(&mut aligned)[..bytes.len()].copy_from_slice(&bytes);
-            Arc::new(Aligned(aligned))
+            Bytes::from_owner(Aligned(aligned))
         };
         let mut index = Self::of_sections(Sections {
             bytes,
@@ -270,10 +277,7 @@ impl Sections {
             .ok_or(IndexBytesError::Inconsistent("the place of a section"))?;
         self.next += 1;
         self.end = range.end;
-        Ok(Column::Part {
-            bytes: Arc::clone(&self.bytes),
-            range,
-        })
+        Ok(Column::Part(self.bytes.slice(range)))
     }
 
     fn is_place(&self, range: &Range<usize>) -> bool {

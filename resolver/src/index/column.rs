@@ -2,7 +2,8 @@
 
 use std::fmt;
 use std::ops::{Deref, Range};
-use std::sync::Arc;
+
+use bytes::Bytes;
 
 /// A number that a file can hold as its bytes.
 pub(crate) trait Plain: bytemuck::Pod {}
@@ -15,13 +16,10 @@ impl Plain for [u32; 3] {}
 /// How many bytes of unused memory are worth the work of giving them back.
 const WORTH_GIVING_BACK: usize = 1 << 12;
 
-/// Bytes that several columns are parts of, such as a file that is mapped into memory.
-pub(crate) type Bytes = Arc<dyn Deref<Target = [u8]> + Send + Sync>;
-
 /// A column: built in memory, or a part of a file.
 pub(crate) enum Column<T> {
     Built(Vec<T>),
-    Part { bytes: Bytes, range: Range<usize> },
+    Part(Bytes),
 }
 
 impl<T> Default for Column<T> {
@@ -37,7 +35,7 @@ impl<T: Plain> Deref for Column<T> {
     fn deref(&self) -> &[T] {
         match self {
             Self::Built(numbers) => numbers,
-            Self::Part { bytes, range } => bytemuck::cast_slice(&bytes[range.clone()]),
+            Self::Part(bytes) => bytemuck::cast_slice(bytes),
         }
     }
 }

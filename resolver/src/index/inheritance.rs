@@ -170,12 +170,14 @@ impl Inheritance {
     }
 
     fn find_definers(&mut self, index: &CompiledIndex) {
+        // Looking at a column that is part of a file is not free.
+        let tables = &*index.tables;
         let mut defined = ListsBuilder::new();
         let mut own: Vec<(u32, u32)> = Vec::new();
         for name in 0..index.name_count() {
             let releases = index.releases(name);
             let width = width(releases.end - releases.start);
-            let unknown = self.find_unknown(index, &releases, width);
+            let unknown = self.find_unknown(tables, &releases, width);
             self.unknown.push(unknown);
             own.clear();
             for (position, release) in (0_u32..).zip(releases) {
@@ -211,10 +213,12 @@ impl Inheritance {
         self.defined = defined.finish();
     }
 
-    fn find_unknown(&mut self, index: &CompiledIndex, releases: &Range<u32>, width: usize) -> u32 {
+    /// Keeps which releases of a package have classes that are unknown, if there are any; `tables` are those
+    /// of all releases.
+    fn find_unknown(&mut self, tables: &[u32], releases: &Range<u32>, width: usize) -> u32 {
         let mut unknown = releases
             .clone()
-            .filter(|release| index.table(*release).is_none());
+            .filter(|release| tables[*release as usize] == 0);
         let Some(first) = unknown.next() else {
             return NONE;
         };
@@ -253,9 +257,9 @@ impl Inheritance {
                 Extends::Explicitly
             }
         };
-        let releases = 0..to_u32(index.release_count());
-        self.extends = releases
-            .map(|release| index.table(release).map_or(Extends::Nothing, extends))
+        let tables = index.tables.iter().map(|table| table.checked_sub(1));
+        self.extends = tables
+            .map(|table| table.map_or(Extends::Nothing, extends))
             .collect();
     }
 

@@ -271,22 +271,21 @@ impl Greedy {
                 continue;
             }
             let from = constraint.words as usize;
-            let release = match self.tried {
-                Some(tried) => tried,
-                None => {
-                    let words = &self.words[from..from + universe.width(package)];
-                    let best = universe.best_of_words(package, words, constraint.prerelease_named);
-                    let Some(index) = best else {
-                        self.failed = true;
-                        self.next += 1;
-                        return Ok(Decided::GoOn);
-                    };
-                    if !self.failed {
-                        // What comes after is looked at only if something has to be fetched.
-                        budget.take()?;
-                    }
-                    ReleaseId { package, index }
+            let release = if let Some(tried) = self.tried {
+                tried
+            } else {
+                let words = &self.words[from..from + universe.width(package)];
+                let best = universe.best_of_words(package, words, constraint.prerelease_named);
+                let Some(index) = best else {
+                    self.failed = true;
+                    self.next += 1;
+                    return Ok(Decided::GoOn);
+                };
+                if !self.failed {
+                    // What comes after is looked at only if something has to be fetched.
+                    budget.take()?;
                 }
+                ReleaseId { package, index }
             };
             self.tried = Some(release);
             let taken = self.take_in(universe, release);
@@ -321,5 +320,81 @@ impl Greedy {
         let is_sound = !self.may_lack_classes && hierarchy::is_tame(universe, &selection)
             || hierarchy::violation(universe, &selection).is_none();
         is_sound.then_some(selection)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pkgres_manifest::{IndexRecord, Limits, PackageName, RegistryName, ReleaseSource};
+
+    use super::*;
+    use crate::engine::Engine;
+    use crate::index::CompiledIndex;
+    use crate::request::{Locked, PrereleasePolicy, Root};
+
+    /// What the walk finds for the first of some index lines, which is the root.
+    fn walk(lines: &[String]) -> Option<Vec<String>> {
+        let read = |line: &String| {
+            IndexRecord::parse_line(line, &Limits::default()).expect("the test writes lines")
+        };
+        let mut records: Vec<IndexRecord> = lines.iter().map(read).collect();
+        let mut universe = Universe::new(None, PrereleasePolicy::default(), Locked::default());
+        universe.add_root(Root::Package(Box::new(records.remove(0))));
+        let source = ReleaseSource::Registry(RegistryName::parse("demo").expect("a name"));
+        universe.attach(source, CompiledIndex::compile(&records).into());
+        let mut budget = Budget::new(1000, 0, Engine::Native);
+        let Progress::Done(found) = Greedy::default().advance(&mut universe, &mut budget) else {
+            panic!("all releases are there");
+        };
+        let chosen = found?.releases()[1..].to_vec();
+        let told = chosen.iter().map(|release| {
+            let name: &PackageName = universe.name(release.package);
+            format!("{name} {}", universe.version(*release))
+        });
+        Some(told.collect())
+    }
+
+    fn line(name: &str, major: u32, require: &str) -> String {
+        format!(r#"{{"name":"{name}","version":"{major}.0.0","require":[{require}]}}"#)
+    }
+
+    #[test]
+    fn what_contradicts_a_decision_is_passed_over_and_leaves_nothing_behind() {
+        let lines = [
+            line("R", 1, r#"["A","*"],["B","*"],["C","*"]"#),
+            line("A", 1, ""),
+            line("A", 2, ""),
+            line("B", 1, ""),
+            line("B", 2, r#"["C","<2"],["A","<2"]"#),
+            line("C", 1, ""),
+            line("C", 2, ""),
+        ];
+        let found = walk(&lines).expect("a resolution");
+        assert_eq!(found, ["A 2.0.0", "B 1.0.0", "C 2.0.0"]);
+    }
+
+    #[test]
+    fn a_package_without_releases_is_left_to_the_search() {
+        let lines = [
+            line("R", 1, r#"["A","*"],["B","*"]"#),
+            line("A", 1, ""),
+            line("A", 2, ""),
+            line("B", 2, r#"["A","<2"]"#),
+        ];
+        assert_eq!(walk(&lines), None);
+    }
+
+    #[test]
+    fn only_so_many_releases_are_passed_over() {
+        let with = |count: u32| {
+            let root = line("R", 1, r#"["A","*"],["B","*"]"#);
+            let others = [line("A", 1, ""), line("A", 2, ""), line("B", 1, "")];
+            let refused = (0..count).map(|at| line("B", at + 2, r#"["A","<2"]"#));
+            let lines: Vec<String> = [root].into_iter().chain(others).chain(refused).collect();
+            walk(&lines)
+        };
+        let found = with(PASSED_OVER).expect("a resolution");
+        assert_eq!(found, ["A 2.0.0", "B 1.0.0"]);
+        assert_eq!(with(PASSED_OVER + 1), None);
     }
 }

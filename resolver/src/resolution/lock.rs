@@ -4,7 +4,7 @@
 //! It is made of what the solver found, so that nothing else is put into words for it.
 
 use pkgres_manifest::{
-    Bindings, LockedPackage, LockedRequirement, Lockfile, PackageName, ReleaseSource, Version,
+    LockedPackage, LockedRequirement, Lockfile, PackageName, ReleaseSource, Version,
 };
 use rustc_hash::FxHashMap;
 
@@ -36,7 +36,7 @@ pub(super) fn lockfile(universe: &Universe, selection: &Selection) -> Lockfile {
         let locked = LockedPackage {
             digest: digest(universe, release, &source),
             source,
-            requires: Bindings::from_iter(bound),
+            requires: bound.collect(),
         };
         Some(((name(&release), versions.all[at].clone()), locked))
     });

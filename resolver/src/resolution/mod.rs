@@ -251,7 +251,7 @@ impl Resolution {
             if packages.is_empty() {
                 return Vec::new();
             }
-            self.parts().side_by_side(packages)
+            self.parts().side_by_side(&packages)
         };
         solved.side_by_side.get_or_init(find)
     }

@@ -66,7 +66,7 @@ impl Parts {
     }
 
     /// The packages that have several releases, and why.
-    pub(super) fn side_by_side(&self, packages: BTreeSet<&PackageName>) -> Vec<SideBySide> {
+    pub(super) fn side_by_side(&self, packages: &BTreeSet<&PackageName>) -> Vec<SideBySide> {
         let roots = self.roots.iter();
         let roots = roots.map(|root| (&root.name, &root.version, &root.requires));
         let others = self.packages.iter();

@@ -239,7 +239,11 @@ impl Universe {
         match root {
             Root::Package(record) => {
                 let package = self.package_id(&record.name);
-                self.deliver(package, None, &[*record]);
+                if !self.is_delivered(package) {
+                    let requirements = record.requirements.clone();
+                    self.deliver(package, None, &[*record]);
+                    self.know_specs(package, &requirements);
+                }
                 self.roots.push(ReleaseId { package, index: 0 });
             }
             Root::Model(root) => self.add_model(root),
@@ -566,12 +570,28 @@ impl Universe {
             .or_else(|| self.best(package, among, prerelease_named))
     }
 
+    /// How many versions of a package are lower than one. Where nobody asked for the versions, only those
+    /// are read that it is compared with.
+    fn versions_below(&self, package: PackageId, bound: &Version) -> u32 {
+        if let Some(versions) = self.about(package).known_versions() {
+            return to_u32(versions.partition_point(|version| version < bound));
+        }
+        let (mut low, mut high) = (0, self.release_count(package));
+        while low < high {
+            let index = low.midpoint(high);
+            if self.read_version(ReleaseId { package, index }) < *bound {
+                low = index + 1;
+            } else {
+                high = index;
+            }
+        }
+        low
+    }
+
     /// The releases of a package that match a spec, candidates or not.
     pub(crate) fn versions_in(&self, package: PackageId, spec: &Spec) -> WordSet {
-        let versions = self.versions(package);
-        let position =
-            |bound: &Version| to_u32(versions.partition_point(|version| version < bound));
-        let end = to_u32(versions.len());
+        let position = |bound: &Version| self.versions_below(package, bound);
+        let end = self.release_count(package);
         let mut matching = WordSet::EMPTY;
         for interval in spec.set().intervals() {
             let until = interval.until.as_ref().map_or(end, position);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use pkgres_manifest::{IndexRecord, PackageName, ReleaseSource, Spec, Version};
+use pkgres_manifest::{IndexRecord, PackageName, ReleaseSource, Requirement, Spec, Version};
 use rustc_hash::FxHashMap;
 
 use super::about::About;
@@ -199,6 +199,17 @@ impl Universe {
             specs: HashMap::default(),
         });
         to_u32(self.shards.len() - 1)
+    }
+
+    /// Keeps what the only release of a package requires as it was read, so that it is not read again.
+    pub(super) fn know_specs(&mut self, package: PackageId, requirements: &[Requirement]) {
+        let delivered = *self.delivered(package);
+        let shard = &mut self.shards[delivered.shard as usize];
+        let edges = shard.index.edges(delivered.first);
+        for (edge, requirement) in edges.zip(requirements) {
+            let number = shard.index.edge_spec(edge);
+            shard.specs.insert(number, requirement.spec.clone());
+        }
     }
 
     /// Keeps in mind which releases were published too late.

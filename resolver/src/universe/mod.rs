@@ -15,6 +15,7 @@ mod classes;
 mod details;
 mod edges;
 mod shards;
+mod versions;
 
 pub(crate) use class_demands::{ClassDemand, ClassDemands, Found};
 pub(crate) use classes::{ClassTable, Parent};
@@ -468,32 +469,6 @@ impl Universe {
         candidates.is_some_and(|candidates| candidates.is_locked(release.index))
     }
 
-    /// The versions of a package, ascending.
-    pub(crate) fn versions(&self, package: PackageId) -> &[Version] {
-        let delivered = self.delivered(package);
-        self.about(package).versions(|| {
-            if delivered.count == 0 {
-                return Box::default();
-            }
-            let index = &self.shards[delivered.shard as usize].index;
-            let releases = delivered.first..delivered.first + delivered.count;
-            releases.map(|release| index.version(release)).collect()
-        })
-    }
-
-    pub(crate) fn version(&self, release: ReleaseId) -> &Version {
-        &self.versions(release.package)[release.index as usize]
-    }
-
-    /// The version of one release, without those of others being read for it.
-    pub(crate) fn read_version(&self, release: ReleaseId) -> Version {
-        if let Some(versions) = self.about(release.package).known_versions() {
-            return versions[release.index as usize].clone();
-        }
-        let (index, number) = self.locate(release);
-        index.version(number)
-    }
-
     pub(crate) fn is_yanked(&self, release: ReleaseId) -> bool {
         let (index, number) = self.locate(release);
         index.is_yanked(number)
@@ -507,12 +482,6 @@ impl Universe {
     pub(crate) fn digest(&self, release: ReleaseId) -> Option<ArtifactDigest> {
         let (index, number) = self.locate(release);
         index.digest(number)
-    }
-
-    /// The position of a version, if the package has it.
-    pub(crate) fn index_of(&self, package: PackageId, version: &Version) -> Option<u32> {
-        let at = self.versions(package).binary_search(version).ok()?;
-        Some(to_u32(at))
     }
 
     pub(crate) fn prerelease_policy(&self) -> PrereleasePolicy {
@@ -568,40 +537,5 @@ impl Universe {
         self.locked_binding(release, package)
             .filter(|locked| among.contains(*locked))
             .or_else(|| self.best(package, among, prerelease_named))
-    }
-
-    /// How many versions of a package are lower than one. Where nobody asked for the versions, only those
-    /// are read that it is compared with.
-    fn versions_below(&self, package: PackageId, bound: &Version) -> u32 {
-        if let Some(versions) = self.about(package).known_versions() {
-            return to_u32(versions.partition_point(|version| version < bound));
-        }
-        let (mut low, mut high) = (0, self.release_count(package));
-        while low < high {
-            let index = low.midpoint(high);
-            if self.read_version(ReleaseId { package, index }) < *bound {
-                low = index + 1;
-            } else {
-                high = index;
-            }
-        }
-        low
-    }
-
-    /// The releases of a package that match a spec, candidates or not.
-    pub(crate) fn versions_in(&self, package: PackageId, spec: &Spec) -> WordSet {
-        let position = |bound: &Version| self.versions_below(package, bound);
-        let end = self.release_count(package);
-        let mut matching = WordSet::EMPTY;
-        for interval in spec.set().intervals() {
-            let until = interval.until.as_ref().map_or(end, position);
-            let run = WordSet::range(position(&interval.from), until);
-            matching = if matching.is_empty() {
-                run
-            } else {
-                matching.union(&run)
-            };
-        }
-        matching
     }
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use sha2::{Digest as _, Sha256};
 
 use crate::diagnostic::Escaped;
+use crate::hexadecimal::{Hexadecimal, from_hexadecimal};
 use crate::package::PackagePath;
 
 /// The digest that names the content of a release.
@@ -62,36 +63,6 @@ impl ArtifactDigest {
     }
 }
 
-/// The digits.
-const HEXADECIMAL: &[u8; 16] = b"0123456789abcdef";
-
-/// What a character is worth as a lower case hexadecimal digit; 255 for one that is none.
-const DIGITS: [u8; 256] = {
-    let mut digits = [u8::MAX; 256];
-    let mut digit = 0;
-    while digit < 16 {
-        digits[HEXADECIMAL[digit as usize] as usize] = digit;
-        digit += 1;
-    }
-    digits
-};
-
-/// Fills `bytes` from twice as many lower case hexadecimal digits; says whether there were any.
-///
-/// An index has two digests for each release: nothing is decided digit by digit.
-pub fn from_hexadecimal(text: &str, bytes: &mut [u8]) -> bool {
-    if text.len() != bytes.len() * 2 {
-        return false;
-    }
-    let mut all = 0;
-    for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-        let (high, low) = (DIGITS[usize::from(pair[0])], DIGITS[usize::from(pair[1])]);
-        all |= high | low;
-        *byte = high << 4 | low;
-    }
-    all < 16
-}
-
 /// The SHA-256 of some bytes.
 pub fn sha256(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
@@ -106,12 +77,7 @@ impl fmt::Display for ArtifactDigest {
                 bytes
             }
         };
-        let mut text = [0; 64];
-        for (pair, byte) in text.chunks_exact_mut(2).zip(bytes) {
-            let digit = |number: u8| HEXADECIMAL[usize::from(number)];
-            pair.copy_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
-        }
-        formatter.write_str(std::str::from_utf8(&text).expect("digits are text"))
+        fmt::Display::fmt(&Hexadecimal(bytes), formatter)
     }
 }
 

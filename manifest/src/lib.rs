@@ -37,6 +37,7 @@ mod class_file;
 pub mod diagnostic;
 mod digest;
 mod document;
+mod hexadecimal;
 mod index_record;
 mod limits;
 mod lockfile;
@@ -55,7 +56,8 @@ pub use class_file::{
     Argument, ClassConstraint, ClassDefinition, ClassUsage, Contract, MapKey, Method, Property,
     Rule, parse_class_file, read_class_file,
 };
-pub use digest::{ArtifactDigest, DigestError, from_hexadecimal, sha256};
+pub use digest::{ArtifactDigest, DigestError, sha256};
+pub use hexadecimal::{Hexadecimal, from_hexadecimal};
 pub use index_record::{IndexReader, IndexRecord, IndexedClass};
 pub use limits::Limits;
 pub use lockfile::{

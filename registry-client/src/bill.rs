@@ -1,6 +1,6 @@
 //! A resolution as a bill of materials, for tools that look for known faults and licences.
 
-use pkgres_manifest::{ArtifactDigest, PackageName, ReleaseSource, Version, sha256};
+use pkgres_manifest::{ArtifactDigest, Hexadecimal, PackageName, ReleaseSource, Version, sha256};
 use pkgres_resolver::{BoundRequirement, Resolution, ResolvedPackage};
 use serde_json::{Value, json};
 
@@ -117,10 +117,7 @@ pub fn spdx(resolution: &Resolution, maker: Maker<'_>) -> Value {
         |root| (root.name.to_string(), root.version.to_string()),
     );
     let lock = resolution.to_lockfile().to_text();
-    let digest: String = sha256(lock.as_bytes())
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let digest = Hexadecimal(&sha256(lock.as_bytes())).to_string();
     let mut packages: Vec<Value> = Vec::new();
     let mut relationships: Vec<Value> = Vec::new();
     for root in roots {

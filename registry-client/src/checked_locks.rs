@@ -16,11 +16,11 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use pkgres_files::{Follow, RealFileSystem, open_file, read_file, write_cache_file};
-use pkgres_manifest::{Limits, PackagePath, ReadOptions};
+use pkgres_manifest::{Hexadecimal, Limits, PackagePath, ReadOptions};
 use pkgres_resolver::{LockReport, Request, SolveOptions};
 use sha2::{Digest as _, Sha256};
 
-use crate::index_cache::{Digest, IndexCache, digest_of, hexadecimal};
+use crate::index_cache::{Digest, IndexCache, digest_of};
 use crate::set::RegistrySet;
 
 /// The folder in that of the cache.
@@ -94,9 +94,9 @@ impl CheckedLocks {
             &case.lock.0,
             case.manifest,
         ];
-        let name = hexadecimal(&digest_of(&[path.as_os_str().as_encoded_bytes()]));
+        let name = digest_of(&[path.as_os_str().as_encoded_bytes()]);
         Some(LockQuestion {
-            path: self.folder.join(name),
+            path: self.folder.join(Hexadecimal(&name).to_string()),
             known: digest_of(&known),
             contents,
         })
@@ -184,7 +184,8 @@ impl LockQuestion {
         for file in files {
             parts.extend([file.path.as_str().as_bytes(), &file.content]);
         }
-        let key = hexadecimal(&digest_of(&parts));
+        let digest = digest_of(&parts);
+        let key = Hexadecimal(&digest);
         let mut text = format!("{HEADER}\n{key} {releases}\n");
         for file in files {
             writeln!(text, "{}", file.path).expect("memory can be written");

@@ -20,7 +20,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use pkgres_files::{
     FileSystem as _, Follow, RealFileSystem, map_file, read_file, write_cache_file,
 };
-use pkgres_manifest::Limits;
+use pkgres_manifest::{Hexadecimal, Limits, from_hexadecimal};
 use pkgres_resolver::CompiledIndex;
 use sha2::{Digest as _, Sha256};
 
@@ -72,7 +72,10 @@ impl IndexCache {
         Entry {
             cache: self.clone(),
             context,
-            stamp_path: self.folder.join(STAMPS).join(hexadecimal(&name)),
+            stamp_path: self
+                .folder
+                .join(STAMPS)
+                .join(Hexadecimal(&name).to_string()),
         }
     }
 }
@@ -173,7 +176,10 @@ impl Entry {
     }
 
     fn compiled_path(&self, source: &Digest) -> PathBuf {
-        self.cache.folder.join(COMPILED).join(hexadecimal(source))
+        self.cache
+            .folder
+            .join(COMPILED)
+            .join(Hexadecimal(source).to_string())
     }
 }
 
@@ -249,7 +255,7 @@ impl Stamp {
         } = self.look;
         let known = match self.known {
             Known::Seen => "seen".to_owned(),
-            Known::Content(digest) => hexadecimal(&digest),
+            Known::Content(digest) => Hexadecimal(&digest).to_string(),
             Known::Unfit => "unfit".to_owned(),
         };
         format!(
@@ -285,7 +291,10 @@ impl Stamp {
             known: match known {
                 "seen" => Known::Seen,
                 "unfit" => Known::Unfit,
-                digits => Known::Content(digest_from(digits)?),
+                digits => {
+                    let mut digest = [0; 32];
+                    from_hexadecimal(digits, &mut digest).then_some(Known::Content(digest))?
+                }
             },
         };
         // A stamp that is cut short can still look like one, but not like what is written here.
@@ -316,23 +325,6 @@ pub(crate) fn digest_of(parts: &[&[u8]]) -> Digest {
         hasher.update(part);
     }
     hasher.finalize().into()
-}
-
-pub(crate) fn hexadecimal(digest: &Digest) -> String {
-    let digit = |value: u8| char::from_digit(u32::from(value), 16).expect("it is less than 16");
-    let digits = digest.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    digits.map(digit).collect()
-}
-
-fn digest_from(digits: &str) -> Option<Digest> {
-    let mut digest = [0; 32];
-    if digits.len() != 64 || !digits.is_ascii() {
-        return None;
-    }
-    for (at, byte) in digest.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&digits[at * 2..at * 2 + 2], 16).ok()?;
-    }
-    Some(digest)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use pkgres_manifest::Hexadecimal;
 
 /// The clock and the source of randomness. Passed in, so that tests can set both.
 #[derive(Clone)]
@@ -34,7 +35,7 @@ impl Environment {
         let mut bytes: [u8; 16] = self.random();
         bytes[6] = bytes[6] & 0x0f | 0x40;
         bytes[8] = bytes[8] & 0x3f | 0x80;
-        let text = hexadecimal(&bytes);
+        let text = Hexadecimal(&bytes).to_string();
         let parts = [
             &text[..8],
             &text[8..12],
@@ -44,11 +45,6 @@ impl Environment {
         ];
         parts.join("-")
     }
-}
-
-/// Bytes as lower case hexadecimal digits.
-pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use pkgres_manifest::{from_hexadecimal, sha256};
+use pkgres_manifest::{Hexadecimal, from_hexadecimal, sha256};
 
 use super::Malformed;
 
@@ -49,43 +49,9 @@ impl Digest {
     }
 }
 
-/// The two digits of a byte.
-fn digits(byte: u8) -> [u8; 2] {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    [
-        DIGITS[usize::from(byte >> 4)],
-        DIGITS[usize::from(byte & 15)],
-    ]
-}
-
-pub(super) fn write_hexadecimal(formatter: &mut fmt::Formatter<'_>, bytes: &[u8]) -> fmt::Result {
-    for byte in bytes {
-        let pair = digits(*byte);
-        formatter.write_str(std::str::from_utf8(&pair).expect("digits are ASCII"))?;
-    }
-    Ok(())
-}
-
-/// A digest as text, where nothing has to be allocated for it: batch answers have many thousands.
-struct Hexadecimal([u8; 64]);
-
-impl Hexadecimal {
-    fn of(digest: &Digest) -> Self {
-        let mut text = [0; 64];
-        for (pair, byte) in text.chunks_exact_mut(2).zip(digest.0) {
-            pair.copy_from_slice(&digits(byte));
-        }
-        Self(text)
-    }
-
-    fn as_str(&self) -> &str {
-        std::str::from_utf8(&self.0).expect("digits are ASCII")
-    }
-}
-
 impl fmt::Display for Digest {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(Hexadecimal::of(self).as_str())
+        fmt::Display::fmt(&Hexadecimal(&self.0), formatter)
     }
 }
 
@@ -97,7 +63,7 @@ impl fmt::Debug for Digest {
 
 impl serde::Serialize for Digest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(Hexadecimal::of(self).as_str())
+        serializer.collect_str(self)
     }
 }
 

@@ -3,10 +3,9 @@
 use std::fmt;
 
 use ed25519_dalek::Signer as _;
-use pkgres_manifest::from_hexadecimal;
+use pkgres_manifest::{Hexadecimal, from_hexadecimal};
 
 use super::Malformed;
-use super::digest::write_hexadecimal;
 
 /// What the text of a key begins with.
 const ALGORITHM: &str = "ed25519:";
@@ -49,7 +48,7 @@ impl PublicKey {
 impl fmt::Display for PublicKey {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(ALGORITHM)?;
-        write_hexadecimal(formatter, &self.0)
+        fmt::Display::fmt(&Hexadecimal(&self.0), formatter)
     }
 }
 

@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use pkgres_manifest::from_hexadecimal;
+use pkgres_manifest::{Hexadecimal, from_hexadecimal};
 
-use super::digest::write_hexadecimal;
 use super::{Digest, Malformed, PublicKey, SigningKey};
 
 /// The state of an index: what is signed.
@@ -140,13 +139,13 @@ impl SignedSnapshot {
 
 impl fmt::Debug for SignatureBytes {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_hexadecimal(formatter, &self.0)
+        fmt::Display::fmt(&Hexadecimal(&self.0), formatter)
     }
 }
 
 impl fmt::Display for SignatureBytes {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_hexadecimal(formatter, &self.0)
+        fmt::Display::fmt(&Hexadecimal(&self.0), formatter)
     }
 }
 

@@ -3,8 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use http::HeaderValue;
-
-use crate::environment::hexadecimal;
+use pkgres_manifest::Hexadecimal;
 
 /// How a request id looks: that of a UUID of version four, which logs are searched by. The first
 /// digits are those of the process, the others count.
@@ -26,7 +25,7 @@ impl RequestIds {
     /// Ids that begin with digits of a process, which have to be random.
     pub(super) fn new(seed: [u8; 8]) -> Self {
         let mut first = *FORM;
-        let digits = hexadecimal(&seed);
+        let digits = Hexadecimal(&seed).to_string();
         for (place, from) in [(4..12, 0..8), (13..17, 8..12), (19..22, 12..15)] {
             first[place].copy_from_slice(&digits.as_bytes()[from]);
         }

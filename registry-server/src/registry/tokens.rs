@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
+use pkgres_manifest::Hexadecimal;
 use pkgres_registry_client::Namespace;
 use pkgres_registry_client::protocol::Digest;
 
 use super::Registry;
 use crate::access::{Actor, Scope};
-use crate::environment::hexadecimal;
 use crate::problem::{Problem, ProblemCode};
 use crate::store::tokens::{self, TokenRow};
 
@@ -91,7 +91,7 @@ impl Registry {
     fn new_token(&self, new: &NewToken) -> (TokenRow, String) {
         let secret = format!(
             "{SECRET_PREFIX}{}",
-            hexadecimal(&self.environment.random::<32>())
+            Hexadecimal(&self.environment.random::<32>())
         );
         let scopes: Vec<&str> = new.scopes.iter().map(|scope| scope.as_str()).collect();
         let names: Vec<String> = new.names.iter().map(Namespace::to_string).collect();

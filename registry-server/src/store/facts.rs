@@ -1,9 +1,10 @@
 //! Facts about the registry itself.
 
+use pkgres_manifest::{Hexadecimal, from_hexadecimal};
 use pkgres_registry_client::protocol::SigningKey;
 
 use crate::database::{DatabaseError, Result, Transaction};
-use crate::environment::{Environment, hexadecimal};
+use crate::environment::Environment;
 
 /// Who the registry is, and the key that it signs with.
 pub(crate) struct Identity {
@@ -18,16 +19,10 @@ pub(crate) fn identity(
 ) -> Result<Identity> {
     let registry = fact(transaction, "registry", || environment.uuid())?;
     let key = fact(transaction, "signing_key", || {
-        hexadecimal(&environment.random::<32>())
+        Hexadecimal(&environment.random::<32>()).to_string()
     })?;
     let mut secret = [0; 32];
-    let is_key = key.len() == 64
-        && secret.iter_mut().enumerate().all(|(at, byte)| {
-            let digits = key.get(2 * at..2 * at + 2);
-            let read = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
-            read.inspect(|read| *byte = *read).is_some()
-        });
-    if !is_key {
+    if !from_hexadecimal(&key, &mut secret) {
         let message = "the signing key is not one".to_owned();
         return Err(DatabaseError::Failed(message));
     }

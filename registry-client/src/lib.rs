@@ -38,6 +38,7 @@
 #[doc = include_str!("../../docs/embedding.md")]
 mod book {}
 
+mod background;
 mod bill;
 mod check_lock;
 mod checked_locks;

@@ -54,27 +54,12 @@ impl HttpRegistry {
             })
             .collect();
         let address = self.transport.address.clone();
-        self.finish_writing();
-        self.write(move || {
+        // What was written before must not come out on top of this.
+        self.background.finish();
+        self.background.run(move || {
             documents.sort_by(|one, two| one.0.cmp(&two.0));
             store::write_kept(&folder, &address, header, &documents);
         });
-    }
-
-    /// Writes something to the cache on a thread of its own, or here if there can be none.
-    pub(super) fn write(&self, work: impl FnOnce() + Send + 'static) {
-        // What cannot be written is missing from the cache, which is never an error.
-        if let Ok(thread) = std::thread::Builder::new().spawn(work) {
-            self.writing.borrow_mut().push(thread);
-        }
-    }
-
-    /// Waits until everything is written.
-    pub(super) fn finish_writing(&self) {
-        for thread in self.writing.take() {
-            // That it panicked was said by then, and costs the cache alone.
-            let _ = thread.join();
-        }
     }
 
     pub(super) fn offline(&self, reason: &str) -> RegistryError {

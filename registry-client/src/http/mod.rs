@@ -37,7 +37,6 @@ mod trust;
 use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread::JoinHandle;
 
 use pkgres_files::{FileSystem as _, RealFileSystem};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
@@ -52,6 +51,7 @@ pub use artifacts::{ArtifactCache, CacheReport};
 pub use credentials::{Credential, CredentialError, CredentialSources, Secret, TokenFile};
 pub use options::{HttpOptions, RetryPolicy};
 
+use crate::background::Background;
 use crate::protocol::{ClassDocument, Config, Digest};
 use crate::registry::{Artifact, Registry, RegistryError};
 
@@ -70,8 +70,8 @@ pub struct HttpRegistry {
     limits: Limits,
     session: RefCell<Session>,
     is_dirty: Cell<bool>,
-    /// What is being written to the cache.
-    writing: RefCell<Vec<JoinHandle<()>>>,
+    /// Writes to the cache.
+    background: Background,
 }
 
 impl std::fmt::Debug for HttpRegistry {
@@ -98,7 +98,7 @@ impl HttpRegistry {
             limits: limits.clone(),
             session: RefCell::new(Session::new(reader)),
             is_dirty: Cell::new(false),
-            writing: RefCell::default(),
+            background: Background::default(),
         }
     }
 
@@ -281,7 +281,6 @@ impl Drop for HttpRegistry {
         if self.is_dirty.get() {
             self.save(&self.session.borrow());
         }
-        self.finish_writing();
     }
 }
 

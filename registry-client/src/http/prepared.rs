@@ -72,7 +72,7 @@ impl HttpRegistry {
         let index = remember(session, CompiledIndex::compile(records.iter().flatten()));
         let source = self.source(&documents);
         let kept = Arc::clone(&index);
-        self.write(move || {
+        self.background.run(move || {
             // Nobody has to wait until they are gone.
             drop(records);
             if let Some(slot) = slot

@@ -19,7 +19,6 @@
 //! The file is not mapped into memory: it may be replaced or cut short while it is in use, which
 //! has to be an error and not the end of the process. Reading it in portions costs no more.
 
-mod background;
 mod compiled;
 mod lines;
 mod portions;
@@ -40,9 +39,9 @@ use pkgres_manifest::{
 };
 use pkgres_resolver::CompiledIndex;
 
+use crate::background::Background;
 use crate::index_cache::{Digest, Entry as CacheEntry, IndexCache, Known, Look, Stamp};
 use crate::registry::{Artifact, Registry, RegistryError};
-use background::Background;
 use lines::{Line, Lines};
 use runs::{Run, Runs};
 

@@ -30,12 +30,7 @@ impl IndexFileRegistry {
         let known = stamp.filter(|stamp| stamp.look == look);
         let content = match known.map(|stamp| stamp.known) {
             Some(Known::Unfit) => return None,
-            Some(Known::Content(content)) => {
-                if let Some(index) = entry.load(&content) {
-                    return Some(Arc::new(index));
-                }
-                Some(content)
-            }
+            Some(Known::Content(content)) => Some(content),
             Some(Known::Seen) => Some(content_of(&self.file).ok()?),
             None => {
                 let known = Known::Seen;
@@ -50,11 +45,13 @@ impl IndexFileRegistry {
                 content.transpose().ok()?
             }
         };
-        if known.is_none_or(|stamp| stamp.known == Known::Seen)
-            && let Some(content) = content
+        if let Some(content) = content
             && let Some(index) = entry.load(&content)
         {
-            entry.settle(stamp, look, Known::Content(content));
+            let now = Known::Content(content);
+            if known.is_none_or(|stamp| stamp.known != now) {
+                entry.settle(stamp, look, now);
+            }
             return Some(Arc::new(index));
         }
         let Some((read, index)) = self.compile() else {

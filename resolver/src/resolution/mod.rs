@@ -1,5 +1,6 @@
 //! A resolution: the answer when there is one.
 
+mod chosen;
 mod lock;
 mod parts;
 mod paths;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use pkgres_manifest::{PackageName, Version};
 use rustc_hash::FxHashMap;
 
-use super::lock::{Versions, digest, sorted};
+use super::chosen::{Versions, digest, sorted};
 use super::{
     BoundRequirement, ChosenPrerelease, Demand, PrereleaseReason, ResolvedPackage, ResolvedRoot,
     SideBySide,

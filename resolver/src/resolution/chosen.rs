@@ -1,0 +1,55 @@
+//! What both the words and the lock of a resolution say of the releases that were chosen.
+
+use pkgres_manifest::{ArtifactDigest, PackageName, ReleaseSource, Version};
+
+use crate::selection::Selection;
+use crate::universe::{ReleaseId, Universe};
+
+/// The digest that is known of a release. The host answers for what it supplies; see
+/// `LockedPackage::digest`.
+pub(super) fn digest(
+    universe: &Universe,
+    release: ReleaseId,
+    source: &ReleaseSource,
+) -> Option<ArtifactDigest> {
+    let is_hosted = *source == ReleaseSource::Host;
+    universe.digest(release).filter(|_| !is_hosted)
+}
+
+/// The versions of chosen releases, each read once.
+pub(super) struct Versions<'solved> {
+    selection: &'solved Selection,
+    /// In the order of the selection.
+    pub(super) all: Vec<Version>,
+}
+
+impl<'solved> Versions<'solved> {
+    pub(super) fn of(universe: &Universe, selection: &'solved Selection) -> Self {
+        let chosen = selection.releases().iter();
+        Self {
+            selection,
+            all: chosen.map(|at| universe.read_version(*at)).collect(),
+        }
+    }
+
+    /// The version of a release that was chosen.
+    pub(super) fn of_release(&self, release: ReleaseId) -> &Version {
+        let at = self.selection.position(release);
+        &self.all[at.expect("what is bound is chosen")]
+    }
+}
+
+/// The positions of the releases that are not roots, by name and version.
+pub(super) fn sorted(
+    universe: &Universe,
+    selection: &Selection,
+    versions: &Versions<'_>,
+) -> Vec<usize> {
+    let releases = selection.releases();
+    let key = |at: &usize| -> (&PackageName, &Version) {
+        (universe.name(releases[*at].package), &versions.all[*at])
+    };
+    let mut positions: Vec<usize> = (universe.roots().len()..releases.len()).collect();
+    positions.sort_by(|one, two| key(one).cmp(&key(two)));
+    positions
+}

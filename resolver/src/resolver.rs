@@ -14,7 +14,7 @@ use crate::greedy::{Greedy, Progress};
 use crate::hierarchy;
 use crate::index::CompiledIndex;
 use crate::model::unmet_contract;
-use crate::request::{Locked, PrereleasePolicy, Request, Root, SolveOptions};
+use crate::request::{Request, Root, SolveOptions};
 use crate::resolution::Resolution;
 use crate::second_tier::{Tier, search_second_tier};
 use crate::selection::Selection;
@@ -393,8 +393,7 @@ impl Resolver {
 
     fn solved(&mut self, selection: Selection) -> Step {
         // The resolution takes what is known along, and makes words of it when it is asked to.
-        let empty = Universe::new(None, PrereleasePolicy::default(), Locked::default());
-        let universe = std::mem::replace(&mut self.universe, empty);
+        let universe = std::mem::take(&mut self.universe);
         let update = (self.update.take()).map(|told| told.report(&universe, &selection));
         let resolution = Resolution::new(universe, selection, self.budget.taken(), update);
         self.phase = Phase::Solved(Box::new(resolution.clone()));

@@ -3,6 +3,10 @@
 //! A search keeps millions of small things until it ends, in a few long lists. Lists that double when
 //! they are full can be half empty, and here that is memory that the program would do without.
 
+/// For how many elements there is room at first. To make room again and again costs small problems more
+/// than these few bytes.
+const SHORT: usize = 16;
+
 /// From how many elements on lists grow by half of what they have, not by as much.
 const LONG: usize = 1 << 8;
 
@@ -25,7 +29,7 @@ impl<T> Room for Vec<T> {
 fn grow<T>(list: &mut Vec<T>, more: usize) {
     let length = list.len();
     let step = if length < LONG { length } else { length / 2 };
-    list.reserve_exact(step.max(more).max(4));
+    list.reserve_exact(step.max(more).max(SHORT));
 }
 
 #[cfg(test)]
@@ -41,7 +45,7 @@ mod tests {
             list.make_room(1);
             list.push(number);
             grown += usize::from(list.capacity() != before);
-            assert!(list.capacity() <= (2 * list.len()).max(4));
+            assert!(list.capacity() <= (2 * list.len()).max(SHORT));
             if number > 2000 {
                 assert!(list.capacity() <= list.len() + list.len() / 2 + 1);
             }

@@ -111,28 +111,45 @@ impl Texts {
 /// Runs that are being collected.
 #[derive(Debug)]
 pub(crate) struct ListsBuilder<T> {
+    /// Nothing as long as there are no runs: indexes of one record have many lists without any.
     starts: Vec<u32>,
     pub(crate) items: Vec<T>,
 }
 
+/// Where the runs of a list begin that has none.
+static NO_STARTS: u32 = 0;
+
 impl<T: Plain> ListsBuilder<T> {
     pub(crate) fn new() -> Self {
-        Self {
-            starts: vec![0],
-            items: Vec::new(),
-        }
+        Self::with_room(0)
+    }
+
+    /// A builder with room for so many runs.
+    pub(crate) fn with_room(runs: usize) -> Self {
+        let starts = match runs {
+            0 => Vec::new(),
+            runs => Vec::with_capacity(runs + 1),
+        };
+        let items = Vec::new();
+        Self { starts, items }
     }
 
     /// Ends a run.
     pub(crate) fn end(&mut self) {
+        if self.starts.is_empty() {
+            self.starts.push(0);
+        }
         self.starts.push(to_u32(self.items.len()));
     }
 
     pub(crate) fn finish(self) -> Lists<T> {
-        Lists {
-            starts: self.starts.into(),
-            items: self.items.into(),
-        }
+        let starts = if self.starts.is_empty() {
+            Column::Part(Bytes::from_static(bytemuck::bytes_of(&NO_STARTS)))
+        } else {
+            self.starts.into()
+        };
+        let items = self.items.into();
+        Lists { starts, items }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Preparing releases for solving.
 
-use std::fmt::Write as _;
+use std::io::Write as _;
 use std::ops::Range;
 
 use pkgres_manifest::diagnostic::Location;
@@ -119,7 +119,7 @@ struct Group {
 
 impl<'records> Compiler<'records> {
     fn edges(&mut self, index: &mut CompiledIndex, names: &Numbered<'_, PackageName>) {
-        let mut edges: ListsBuilder<EdgeNumbers> = ListsBuilder::new();
+        let mut edges: ListsBuilder<EdgeNumbers> = ListsBuilder::with_room(self.records.len());
         let mut words: Vec<u64> = Vec::new();
         // Nothing that comes from an index has one.
         let lists = other_than_before(self.records.iter().map(|record| &record.requirements));
@@ -261,16 +261,14 @@ pub(crate) fn fill(words: &mut [u64], range: Range<usize>) {
 }
 
 fn releases(index: &mut CompiledIndex, records: &[&IndexRecord], packages: &[Range<usize>]) {
-    let mut first_release: Vec<u32> = packages.iter().map(|range| to_u32(range.start)).collect();
-    first_release.push(to_u32(records.len()));
-    index.first_release = first_release.into();
-    let mut versions = ListsBuilder::new();
-    let mut text = String::new();
+    let first_release = packages.iter().map(|range| to_u32(range.start));
+    let first_release = first_release.chain([to_u32(records.len())]);
+    index.first_release = first_release.collect::<Vec<_>>().into();
+    let mut versions = ListsBuilder::with_room(records.len());
     let mut flags = Vec::with_capacity(records.len());
     for record in records {
-        text.clear();
-        write!(text, "{}", record.version).expect("texts take everything");
-        versions.text(&text);
+        write!(versions.items, "{}", record.version).expect("memory takes everything");
+        versions.end();
         let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
         flags.push(
             flag(record.yanked, YANKED)

@@ -68,7 +68,7 @@ pub(crate) struct Inheritance {
     /// For each release which of those sets.
     required: Vec<u32>,
     any_unknown: bool,
-    /// For each release what it extends.
+    /// For each release what it extends. Nothing if none extends anything.
     extends: Vec<Extends>,
     /// Whether no class of a package can be part of a circle or have the name of another
     /// package's class.
@@ -130,7 +130,8 @@ impl Inheritance {
     /// What the classes of a release extend.
     #[inline]
     pub(crate) fn extends(&self, release: u32) -> Extends {
-        self.extends[release as usize]
+        let extends = self.extends.get(release as usize);
+        extends.copied().unwrap_or(Extends::Nothing)
     }
 
     /// Whether the classes of any release are unknown.
@@ -257,6 +258,9 @@ impl Inheritance {
                 Extends::Explicitly
             }
         };
+        if index.table_classes.items.is_empty() {
+            return;
+        }
         let tables = index.tables.iter().map(|table| table.checked_sub(1));
         self.extends = tables
             .map(|table| table.map_or(Extends::Nothing, extends))

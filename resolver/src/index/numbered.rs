@@ -104,7 +104,10 @@ impl<'records, T: Ord + Hash + Placed> Numbered<'records, T> {
 
     /// The texts of all, in their order.
     pub(super) fn texts(&self, text: impl Fn(&T) -> &str) -> Texts {
-        let mut texts = ListsBuilder::new();
+        let mut texts = ListsBuilder::with_room(self.items.len());
+        texts
+            .items
+            .reserve(self.items.iter().map(|item| text(item).len()).sum());
         for item in &self.items {
             texts.text(text(item));
         }

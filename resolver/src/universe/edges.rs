@@ -70,6 +70,8 @@ pub(super) struct Sets {
     of_overrides: FxHashMap<PackageId, u32>,
     of_objects: FxHashMap<(ReleaseId, usize), u32>,
     of_owners: FxHashMap<(PackageId, PackageId, SetId), u32>,
+    /// The first release of a package with one.
+    first: Option<u32>,
 }
 
 impl Universe {
@@ -155,6 +157,15 @@ impl Universe {
         }
         if self.model.is_some() && self.is_root(release.package) {
             return None;
+        }
+        if self.release_count(release.package) == 1 {
+            // Most roots are such packages, and may require very many others.
+            let at = match self.sets.first {
+                Some(known) => known,
+                None => self.keep(release.package, &WordSet::single(0)),
+            };
+            self.sets.first = Some(at);
+            return Some(SetId::worked_out(at));
         }
         let key = (release.package, demand.target, demand.allowed);
         if let Some(at) = self.sets.of_owners.get(&key) {

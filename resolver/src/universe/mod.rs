@@ -92,7 +92,7 @@ struct Entry {
 }
 
 /// What decides which releases may be chosen and which are preferred.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Preferences {
     prerelease: PrereleasePolicy,
     prefer: Preference,
@@ -104,8 +104,11 @@ struct Preferences {
     kept_versions: FxHashMap<PackageName, Vec<Version>>,
 }
 
+/// For so many packages there is room from the beginning.
+const FEW: usize = 32;
+
 /// Everything that is known.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Universe {
     shards: Vec<Shard>,
     /// The shards whose packages need not be asked for, in order of preference.
@@ -167,8 +170,8 @@ impl Universe {
         let mut universe = Self {
             shards: Vec::new(),
             attached: Vec::new(),
-            packages: Vec::with_capacity(64),
-            about: Vec::with_capacity(64),
+            packages: Vec::with_capacity(FEW),
+            about: Vec::with_capacity(FEW),
             package_ids: HashMap::default(),
             classes: Vec::new(),
             class_ids: HashMap::default(),

@@ -175,6 +175,7 @@ impl<'universe> Encoding<'universe> {
     }
 
     /// Whether a requirement on a package that allows some versions is one that allows every.
+    #[inline]
     pub(crate) fn is_loosened(&self, package: PackageId, on: PackageId, words: &[u64]) -> bool {
         match &self.loosened {
             Some(Fact::Requires {
@@ -184,6 +185,11 @@ impl<'universe> Encoding<'universe> {
             }) => *owner == package && *target == on && *allowed == WordSet::of_words(words),
             _ => false,
         }
+    }
+
+    /// Whether everything is in force as it stands.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.only.is_none() && self.loosened.is_none()
     }
 
     /// Whether some facts may be dropped.

@@ -187,8 +187,8 @@ impl Analysis {
         let mut terms: Vec<(u32, u32, Term)> = Vec::with_capacity(self.parts.len());
         for part in &self.parts {
             let width = state.width(part.var);
-            let set = self.words[part.words..part.words + width].to_vec();
-            let is_trivial = words::count(&set) > state.var(part.var).values;
+            let set = &self.words[part.words..part.words + width];
+            let is_trivial = words::count(set) > state.var(part.var).values;
             if is_trivial {
                 continue;
             }

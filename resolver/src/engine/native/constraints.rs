@@ -7,8 +7,10 @@
 use crate::encoding::Fact;
 use crate::index::{NONE, to_u32};
 use crate::room::Room as _;
+use crate::universe::ClassId;
 
-use super::state::{Reason, Set, State, Term, Var};
+use super::state::{Reason, Set, State, Term, Var, VarState};
+use super::words::{self, Below};
 
 /// What a constraint rests on.
 #[derive(Debug, Clone, Copy)]
@@ -17,6 +19,8 @@ pub(super) enum Cause {
     Encoding,
     /// The first term is about a package that requires the second.
     Requirement,
+    /// The first term is about releases of which classes extend this one, which the second has to define.
+    Extends(ClassId),
     /// The fact of this number.
     Fact(u32),
     /// It was learned from a conflict: which of the antecedents it follows from.
@@ -114,19 +118,38 @@ impl Constraints {
         let [owner, target] = terms;
         let at = to_u32(self.sides.len());
         self.sides.make_room(2);
-        for term in terms {
-            self.sides.push(Side {
-                word: state.set(term)[0],
-                var: term.var,
-                set: term.set,
-                next: NONE,
-            });
-        }
-        self.enlist(state, owner, at, |var| &mut var.owned);
-        self.enlist(state, target, at + 1, |var| &mut var.targeted);
+        self.add_side(state, owner, at, |var| &mut var.owned);
+        self.add_side(state, target, at + 1, |var| &mut var.targeted);
         self.causes.make_room(1);
         self.causes.push(cause);
         at / 2
+    }
+
+    /// Adds a side. `list` is the one of its variable that it may stand in.
+    #[inline]
+    fn add_side(
+        &mut self,
+        state: &mut State,
+        term: Term,
+        at: u32,
+        list: impl FnOnce(&mut VarState) -> &mut u32,
+    ) {
+        let word = state.set(term)[0];
+        let var = state.var_mut(term.var);
+        let mut side = Side {
+            word,
+            var: term.var,
+            set: term.set,
+            next: NONE,
+        };
+        if var.width == 1 && words::below(&[word], var.values) == Below::Several {
+            // So it is nearly always.
+            side.next = std::mem::replace(list(var), at);
+            self.sides.push(side);
+        } else {
+            self.sides.push(side);
+            self.enlist(state, term, at, list);
+        }
     }
 
     /// Adds a constraint of any other number of terms, which nothing watches yet.

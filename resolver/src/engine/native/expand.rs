@@ -1,7 +1,7 @@
 //! What a value of a variable depends on, as constraints.
 
 use crate::encoding::{Clause, Detour, Encoding, Fact, Missing, Variable};
-use crate::universe::{Demand, Found, PackageId, ReleaseId};
+use crate::universe::{Demand, PackageId, ReleaseId};
 use crate::word_set::WordSet;
 
 use super::Core;
@@ -81,7 +81,7 @@ impl Core {
             let absent = self.state.var(var).values;
             words::insert(&mut words, absent);
             let is_everything = words::count(&words) > absent;
-            let set = self.state.keep(words);
+            let set = self.state.keep(&words);
             if is_everything {
                 always = Some(Term { var, set });
             } else {
@@ -172,13 +172,12 @@ impl Core {
         release: ReleaseId,
         demands: &[Demand],
     ) -> Result<(), Missing> {
-        let missing: Vec<PackageId> = demands
-            .iter()
-            .map(|demand| demand.target)
-            .filter(|package| !encoding.universe.is_delivered(*package))
-            .collect();
-        if !missing.is_empty() {
-            return Err(Missing::Packages(missing));
+        let is_missing = |demand: &&Demand| !encoding.universe.is_delivered(demand.target);
+        if demands.iter().any(|demand| is_missing(&demand)) {
+            let missing = demands.iter().filter(is_missing);
+            return Err(Missing::Packages(
+                missing.map(|demand| demand.target).collect(),
+            ));
         }
         let is_package = matches!(self.state.var(var).variable, Variable::Package(_));
         let mut is_impossible = false;
@@ -216,7 +215,7 @@ impl Core {
                     // The same requirement came in with another value.
                     continue;
                 }
-                let set = self.state.keep(owners.iter().copied());
+                let set = self.state.keep(owners);
                 Term { var, set }
             } else {
                 self.single(var, value)
@@ -249,140 +248,7 @@ impl Core {
         Ok(())
     }
 
-    fn expand_classes(
-        &mut self,
-        encoding: &mut Encoding<'_>,
-        var: Var,
-        value: u32,
-        release: ReleaseId,
-        demands: &[Demand],
-    ) {
-        let mut classes = std::mem::take(&mut self.classes);
-        encoding
-            .universe
-            .class_demands(release, demands, &mut classes);
-        let owner = release.package;
-        if classes.has_circle {
-            let fact = Fact::OwnCycle { owner };
-            if encoding.is_in_force(&fact) {
-                let terms = [self.single(var, value)];
-                self.add_clause_of(&terms, fact);
-            }
-        }
-        for demanded in &classes.all {
-            let class = &demanded.class;
-            let fact = Fact::Extends {
-                owner,
-                class: *class,
-            };
-            if !encoding.is_in_force(&fact) {
-                continue;
-            }
-            if let Some(found) = &demanded.found {
-                self.expand_found(encoding, var, value, found, demands, fact);
-                continue;
-            }
-            let mut terms = vec![self.single(var, value)];
-            for (edge, demand) in demands.iter().enumerate() {
-                let defining = encoding.universe.definers(demand.target, *class);
-                let defining =
-                    defining.intersection(&encoding.universe.candidates_of(demand.target));
-                if defining.is_empty() {
-                    continue;
-                }
-                let target = self.bound_var(encoding, release, edge, demand.target);
-                let mut allowed = vec![0; self.state.width(target)];
-                defining.copy_to(&mut allowed);
-                // That the package is there at all is what the requirement says.
-                words::insert(&mut allowed, self.state.var(target).values);
-                let set = self.state.keep_complement(target, &allowed);
-                terms.push(Term { var: target, set });
-            }
-            if let [owner, target] = terms.as_slice() {
-                let mut terms = [*owner, *target];
-                if self.has_constraint(terms, value) {
-                    continue;
-                }
-                let both = [var, target.var].map(|var| self.state.var(var).variable);
-                if matches!(both, [Variable::Package(_), Variable::Package(_)]) {
-                    let alike = encoding.universe.extenders(release, *class);
-                    let mut words = vec![0; self.state.width(var)];
-                    alike.copy_to(&mut words);
-                    terms[0].set = self.state.keep(words);
-                }
-                let cause = self.constraints.add_fact(fact);
-                self.constraints.add_binary(&mut self.state, terms, cause);
-            } else {
-                self.add_clause_of(&terms, fact);
-            }
-        }
-        self.classes = classes;
-    }
-
-    /// Adds that only one required package can define a class.
-    fn expand_found(
-        &mut self,
-        encoding: &mut Encoding<'_>,
-        var: Var,
-        value: u32,
-        found: &Found,
-        demands: &[Demand],
-        fact: Fact,
-    ) {
-        let package = demands[found.demand].target;
-        let release = (self.state.var(var).variable)
-            .release(value)
-            .expect("releases alone extend classes");
-        let target = self.bound_var(encoding, release, found.demand, package);
-        let universe = &*encoding.universe;
-        let allowed = universe.set(found.allowed, universe.width(package));
-        if self.has_class_constraint(var, value, target, allowed) {
-            return;
-        }
-        let set = self.state.keep_present_complement(target, allowed);
-        let both = [var, target].map(|var| self.state.var(var).variable);
-        let owner = if matches!(both, [Variable::Package(_), Variable::Package(_)]) {
-            let owners = universe.set(found.owners, self.state.width(var));
-            let set = self.state.keep(owners.iter().copied());
-            Term { var, set }
-        } else {
-            self.single(var, value)
-        };
-        let cause = self.constraints.add_fact(fact);
-        let refused = Term { var: target, set };
-        self.constraints
-            .add_binary(&mut self.state, [owner, refused], cause);
-    }
-
-    /// Whether the constraint that another value extends a class came in, which `allowed` define.
-    fn has_class_constraint(&self, owner: Var, value: u32, target: Var, allowed: &[u64]) -> bool {
-        let values = self.state.var(target).values;
-        let mut found = false;
-        self.constraints
-            .each_owned(&self.state, owner, value, |own, other| {
-                let refused = self.state.set(other);
-                found |= other.var == target
-                    && words::contains(self.state.set(own), value)
-                    && !words::contains(refused, values)
-                    && words::is_disjoint(refused, allowed)
-                    && words::count(refused) + words::count(allowed) == values;
-            });
-        found
-    }
-
-    /// Whether a constraint that says the same came in with another value.
-    fn has_constraint(&self, [owner, target]: [Term; 2], value: u32) -> bool {
-        let mut found = false;
-        self.constraints
-            .each_owned(&self.state, owner.var, value, |own, other| {
-                found |= other.var == target.var
-                    && words::contains(self.state.set(own), value)
-                    && self.state.set(other) == self.state.set(target);
-            });
-        found
-    }
-
-    fn add_clause_of(&mut self, terms: &[Term], fact: Fact) {
+    pub(super) fn add_clause_of(&mut self, terms: &[Term], fact: Fact) {
         let cause = self.constraints.add_fact(fact);
         let number = self.constraints.add_clause(terms, cause);
         self.fresh.push(number);
@@ -406,14 +272,14 @@ impl Core {
                 let var = self.var(encoding, *variable);
                 let mut words = vec![0; self.state.width(var)];
                 values.copy_to(&mut words);
-                let set = self.state.keep(words);
+                let set = self.state.keep(&words);
                 Term { var, set }
             })
             .collect();
         self.add_clause_of(&terms, fact);
     }
 
-    fn single(&mut self, var: Var, value: u32) -> Term {
+    pub(super) fn single(&mut self, var: Var, value: u32) -> Term {
         let set = self.state.keep_single(var, value);
         Term { var, set }
     }

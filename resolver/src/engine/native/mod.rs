@@ -8,6 +8,7 @@
 mod analysis;
 mod constraints;
 mod expand;
+mod expand_classes;
 mod follow;
 mod lists;
 mod order;
@@ -377,10 +378,13 @@ impl Core {
     /// The selection that was found.
     pub(super) fn selection(&self) -> Selection {
         let (order, ends) = self.order.releases();
-        let bound = self.order.targets().map(|target| ReleaseId {
-            package: target.package,
-            index: (self.state.value(target.var)).expect("what was found has a value"),
-        });
-        Selection::new(&order, bound.collect(), &ends)
+        let mut bound = Vec::with_capacity(ends.last().map_or(0, |end| *end as usize));
+        for targets in self.order.targets() {
+            bound.extend(targets.iter().map(|target| ReleaseId {
+                package: target.package,
+                index: (self.state.value(target.var)).expect("what was found has a value"),
+            }));
+        }
+        Selection::new(&order, bound, &ends)
     }
 }

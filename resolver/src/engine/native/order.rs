@@ -174,10 +174,10 @@ impl Order {
         (releases, ends.collect())
     }
 
-    /// The requirements of all releases that have their places.
-    pub(super) fn targets(&self) -> impl Iterator<Item = &Target> {
+    /// The requirements of all releases that have their places, by release.
+    pub(super) fn targets(&self) -> impl Iterator<Item = &[Target]> {
         let items = self.items.iter();
-        items.flat_map(|item| &self.targets.all[item.targets()])
+        items.map(|item| &self.targets.all[item.targets()])
     }
 
     /// The requirement that came next is decided.

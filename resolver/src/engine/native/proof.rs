@@ -109,6 +109,18 @@ fn add_leaf(
         Cause::Requirement => {
             proof.facts.extend(requirement(state, terms));
         }
+        Cause::Extends(class) => {
+            let owner = terms
+                .first()
+                .and_then(|owner| match state.var(owner.var).variable {
+                    Variable::Package(package) => Some(package),
+                    Variable::Release(release) => Some(release.package),
+                    _ => None,
+                });
+            proof
+                .facts
+                .extend(owner.map(|owner| Fact::Extends { owner, class }));
+        }
         Cause::Encoding | Cause::Learned { .. } => {}
     }
 }

@@ -181,6 +181,11 @@ impl State {
         &self.words[state.words as usize..(state.words + state.width) as usize]
     }
 
+    fn domain_mut(&mut self, var: Var) -> &mut [u64] {
+        let state = &self.vars[var as usize];
+        &mut self.words[state.words as usize..(state.words + state.width) as usize]
+    }
+
     /// The value of a variable, if it is known to be there and only one is left.
     #[inline]
     pub(super) fn value(&self, var: Var) -> Option<u32> {
@@ -273,25 +278,43 @@ impl State {
     }
 
     /// Keeps a set.
-    pub(super) fn keep(&mut self, words: impl IntoIterator<Item = u64>) -> Set {
+    #[inline]
+    pub(super) fn keep(&mut self, words: &[u64]) -> Set {
         let set = to_u32(self.sets.len());
-        let words = words.into_iter();
-        self.sets.make_room(words.size_hint().0);
-        self.sets.extend(words);
+        self.sets.make_room(words.len());
+        match words {
+            [word] => self.sets.push(*word),
+            words => self.sets.extend_from_slice(words),
+        }
         set
+    }
+
+    /// Keeps an empty set of values of a variable, into which some are to be put.
+    #[inline]
+    fn keep_empty(&mut self, var: Var) -> Set {
+        let (set, width) = (self.sets.len(), self.width(var));
+        self.sets.make_room(width);
+        self.sets.resize(set + width, 0);
+        to_u32(set)
     }
 
     /// Keeps the set of one value.
     pub(super) fn keep_single(&mut self, var: Var, value: u32) -> Set {
-        let set = self.keep(std::iter::repeat_n(0, self.width(var)));
+        let set = self.keep_empty(var);
         words::insert(&mut self.sets[set as usize..], value);
         set
     }
 
     /// Keeps the set of everything that is not in another one.
     pub(super) fn keep_complement(&mut self, var: Var, of: &[u64]) -> Set {
-        let set = self.keep(std::iter::repeat_n(0, self.width(var)));
         let last = self.var(var).values;
+        if let ([of], 1) = (of, self.width(var)) {
+            let mut complement = [0];
+            words::fill(&mut complement, last);
+            complement[0] &= !of;
+            return self.keep(&complement);
+        }
+        let set = self.keep_empty(var);
         let complement = &mut self.sets[set as usize..];
         words::fill(complement, last);
         for (word, of) in complement.iter_mut().zip(of) {
@@ -387,10 +410,11 @@ impl State {
             trail: to_u32(self.trail.len()),
         });
         let level = self.level();
-        self.push(var, Reason::Decision, level, NONE, |words| {
-            words.fill(0);
-            words::insert(words, value);
-        });
+        self.record(var, Reason::Decision, level, NONE);
+        let domain = self.domain_mut(var);
+        domain.fill(0);
+        words::insert(domain, value);
+        self.enqueue(var);
     }
 
     /// Whether a domain would be left without values if a term's were taken away; `None` if
@@ -428,30 +452,26 @@ impl State {
     }
 
     fn remove_again(&mut self, term: Term, reason: Reason, level: u32) {
-        let (from, width) = (term.set as usize, self.width(term.var));
-        let sets = std::mem::take(&mut self.sets);
-        self.push(term.var, reason, level, term.set, |words| {
-            for (word, removed) in words.iter_mut().zip(&sets[from..from + width]) {
-                *word &= !removed;
-            }
-        });
-        self.sets = sets;
+        self.record(term.var, reason, level, term.set);
+        let state = &self.vars[term.var as usize];
+        let domain = state.words as usize..(state.words + state.width) as usize;
+        let removed = term.set as usize..(term.set + state.width) as usize;
+        for (word, removed) in self.words[domain].iter_mut().zip(&self.sets[removed]) {
+            *word &= !removed;
+        }
+        self.enqueue(term.var);
     }
 
-    fn push(
-        &mut self,
-        var: Var,
-        reason: Reason,
-        level: u32,
-        removed: Set,
-        change: impl FnOnce(&mut [u64]),
-    ) {
+    /// Writes down that a domain is about to be reduced.
+    fn record(&mut self, var: Var, reason: Reason, level: u32, removed: Set) {
         let state = &mut self.vars[var as usize];
         let domain = state.words as usize..(state.words + state.width) as usize;
         let before = to_u32(self.history.len());
         self.history.make_room(domain.len());
-        self.history.extend_from_slice(&self.words[domain.clone()]);
-        change(&mut self.words[domain]);
+        match &self.words[domain] {
+            [word] => self.history.push(*word),
+            words => self.history.extend_from_slice(words),
+        }
         let previous = state.head;
         state.head = to_u32(self.trail.len());
         let level_so_far = match self.trail.get(previous as usize) {
@@ -468,7 +488,6 @@ impl State {
             previous,
             before,
         });
-        self.enqueue(var);
     }
 
     pub(super) fn enqueue(&mut self, var: Var) {

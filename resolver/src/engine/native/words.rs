@@ -47,6 +47,9 @@ pub(super) fn count(set: &[u64]) -> u32 {
 /// The only number of a set that has one.
 #[inline]
 pub(super) fn single(set: &[u64]) -> Option<u32> {
+    if let [word] = set {
+        return word.is_power_of_two().then(|| word.trailing_zeros());
+    }
     let mut found = None;
     for (base, word) in (0_u32..).step_by(64).zip(set) {
         if *word != 0 {
@@ -70,6 +73,14 @@ pub(super) enum Below {
 /// The numbers of a set that are less than `end`, which is the greatest that it can have.
 #[inline]
 pub(super) fn below(set: &[u64], end: u32) -> Below {
+    // Nearly all sets are so small.
+    if let [word] = set {
+        return match word & !(1 << end) {
+            0 => Below::Nothing,
+            below if below.is_power_of_two() => Below::One(below.trailing_zeros()),
+            _ => Below::Several,
+        };
+    }
     let mut found = Below::Nothing;
     for (base, word) in (0_u32..).step_by(64).zip(set) {
         let word = match end.checked_sub(base) {
@@ -99,6 +110,7 @@ pub(super) fn last_below(set: &[u64], end: u32) -> Option<u32> {
 }
 
 /// Fills a set with the numbers up to and with `last`.
+#[inline]
 pub(super) fn fill(set: &mut [u64], last: u32) {
     for (base, word) in (0_u32..).step_by(64).zip(set) {
         *word = match last.checked_sub(base) {

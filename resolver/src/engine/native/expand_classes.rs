@@ -1,0 +1,182 @@
+//! What a release extends, as constraints.
+//!
+//! Where a requirement leads to nothing but releases that define a class, it says already that the class
+//! is found, and there is no constraint of its own. Searches for reasons may drop requirements; they
+//! need all constraints.
+
+use crate::encoding::{Encoding, Fact, Variable};
+use crate::universe::{ClassId, Demand, Found, ReleaseId};
+use crate::word_set::WordSet;
+
+use super::Core;
+use super::constraints::Cause;
+use super::state::{Term, Var};
+use super::words;
+
+impl Core {
+    /// Adds what a release extends, as constraints on what it requires.
+    pub(super) fn expand_classes(
+        &mut self,
+        encoding: &mut Encoding<'_>,
+        var: Var,
+        value: u32,
+        release: ReleaseId,
+        demands: &[Demand],
+    ) {
+        let mut classes = std::mem::take(&mut self.classes);
+        encoding
+            .universe
+            .class_demands(release, demands, &mut classes);
+        let owner = release.package;
+        if classes.has_circle {
+            let fact = Fact::OwnCycle { owner };
+            if encoding.is_in_force(&fact) {
+                let terms = [self.single(var, value)];
+                self.add_clause_of(&terms, fact);
+            }
+        }
+        for demanded in &classes.all {
+            let class = &demanded.class;
+            let fact = Fact::Extends {
+                owner,
+                class: *class,
+            };
+            if !encoding.is_in_force(&fact) {
+                continue;
+            }
+            match &demanded.found {
+                Some(found) => self.expand_found(encoding, var, value, *class, found, demands),
+                None => self.expand_sought(encoding, var, value, *class, demands),
+            }
+        }
+        self.classes = classes;
+    }
+
+    /// Adds that one of several required packages may define a class.
+    fn expand_sought(
+        &mut self,
+        encoding: &mut Encoding<'_>,
+        var: Var,
+        value: u32,
+        class: ClassId,
+        demands: &[Demand],
+    ) {
+        let release = (self.state.var(var).variable)
+            .release(value)
+            .expect("releases alone extend classes");
+        let mut definers: Vec<(usize, &Demand, WordSet)> = Vec::new();
+        for (edge, demand) in demands.iter().enumerate() {
+            let defining = encoding.universe.definers(demand.target, class);
+            let defining = defining.intersection(&encoding.universe.candidates_of(demand.target));
+            if !defining.is_empty() {
+                definers.push((edge, demand, defining));
+            }
+        }
+        let universe = &*encoding.universe;
+        let is_implied = |(_, demand, defining): &(usize, &Demand, WordSet)| {
+            let required = universe.set(demand.allowed, universe.width(demand.target));
+            WordSet::of_words(required).is_subset_of(defining)
+        };
+        if encoding.is_whole() && definers.iter().any(is_implied) {
+            return;
+        }
+        let mut terms = vec![self.single(var, value)];
+        for (edge, demand, defining) in definers {
+            let target = self.bound_var(encoding, release, edge, demand.target);
+            let mut allowed = vec![0; self.state.width(target)];
+            defining.copy_to(&mut allowed);
+            // That the package is there at all is what the requirement says.
+            words::insert(&mut allowed, self.state.var(target).values);
+            let set = self.state.keep_complement(target, &allowed);
+            terms.push(Term { var: target, set });
+        }
+        if let [owner, target] = terms.as_slice() {
+            let mut terms = [*owner, *target];
+            if self.has_constraint(terms, value) {
+                return;
+            }
+            let both = [var, target.var].map(|var| self.state.var(var).variable);
+            if matches!(both, [Variable::Package(_), Variable::Package(_)]) {
+                let alike = encoding.universe.extenders(release, class);
+                let mut words = vec![0; self.state.width(var)];
+                alike.copy_to(&mut words);
+                terms[0].set = self.state.keep(&words);
+            }
+            let cause = Cause::Extends(class);
+            self.constraints.add_binary(&mut self.state, terms, cause);
+        } else {
+            let owner = release.package;
+            self.add_clause_of(&terms, Fact::Extends { owner, class });
+        }
+    }
+
+    /// Adds that only one required package can define a class.
+    fn expand_found(
+        &mut self,
+        encoding: &mut Encoding<'_>,
+        var: Var,
+        value: u32,
+        class: ClassId,
+        found: &Found,
+        demands: &[Demand],
+    ) {
+        let demand = &demands[found.demand];
+        let (package, width) = (demand.target, encoding.universe.width(demand.target));
+        let required = encoding.universe.set(demand.allowed, width);
+        let allowed = encoding.universe.set(found.allowed, width);
+        if encoding.is_whole() && words::is_subset(required, allowed) {
+            // Wherever the requirement leads the class is found.
+            return;
+        }
+        let release = (self.state.var(var).variable)
+            .release(value)
+            .expect("releases alone extend classes");
+        let target = self.bound_var(encoding, release, found.demand, package);
+        let universe = &*encoding.universe;
+        let allowed = universe.set(found.allowed, width);
+        if self.has_class_constraint(var, value, target, allowed) {
+            return;
+        }
+        let set = self.state.keep_present_complement(target, allowed);
+        let both = [var, target].map(|var| self.state.var(var).variable);
+        let owner = if matches!(both, [Variable::Package(_), Variable::Package(_)]) {
+            let owners = universe.set(found.owners, self.state.width(var));
+            let set = self.state.keep(owners);
+            Term { var, set }
+        } else {
+            self.single(var, value)
+        };
+        let cause = Cause::Extends(class);
+        let refused = Term { var: target, set };
+        self.constraints
+            .add_binary(&mut self.state, [owner, refused], cause);
+    }
+
+    /// Whether the constraint that another value extends a class came in, which `allowed` define.
+    fn has_class_constraint(&self, owner: Var, value: u32, target: Var, allowed: &[u64]) -> bool {
+        let values = self.state.var(target).values;
+        let mut found = false;
+        self.constraints
+            .each_owned(&self.state, owner, value, |own, other| {
+                let refused = self.state.set(other);
+                found |= other.var == target
+                    && words::contains(self.state.set(own), value)
+                    && !words::contains(refused, values)
+                    && words::is_disjoint(refused, allowed)
+                    && words::count(refused) + words::count(allowed) == values;
+            });
+        found
+    }
+
+    /// Whether a constraint that says the same came in with another value.
+    fn has_constraint(&self, [owner, target]: [Term; 2], value: u32) -> bool {
+        let mut found = false;
+        self.constraints
+            .each_owned(&self.state, owner.var, value, |own, other| {
+                found |= other.var == target.var
+                    && words::contains(self.state.set(own), value)
+                    && self.state.set(other) == self.state.set(target);
+            });
+        found
+    }
+}

@@ -206,8 +206,10 @@ impl Constraints {
     }
 
     pub(super) fn put_watchers(&mut self, var: Var, watchers: Vec<Watch>) {
-        if let Some(place) = self.watches.get_mut(var as usize) {
-            place.extend(watchers);
+        match self.watches.get_mut(var as usize) {
+            Some(place) if place.is_empty() => *place = watchers,
+            Some(place) => place.extend(watchers),
+            None => {}
         }
     }
 

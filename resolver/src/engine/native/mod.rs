@@ -213,13 +213,17 @@ impl Core {
         budget.take()?;
         self.conflicts += 1;
         let mut undone = Vec::new();
+        let is_impatient = self.is_impatient;
+        let mut undo = |var| {
+            if is_impatient {
+                undone.push(var);
+            }
+        };
         let mut conflict = conflict;
         loop {
             let lesson =
                 self.analysis
-                    .learn(&mut self.state, &mut self.constraints, conflict, |var| {
-                        undone.push(var);
-                    });
+                    .learn(&mut self.state, &mut self.constraints, conflict, &mut undo);
             let (terms, cause, level, others) = match lesson {
                 Lesson::Impossible(cause) => return Err(Stop::Impossible(cause)),
                 Lesson::Learned {
@@ -234,7 +238,7 @@ impl Core {
             } else {
                 others
             };
-            self.state.back_to(back, |var| undone.push(var));
+            self.state.back_to(back, &mut undo);
             let reason = if let [one, two] = terms.as_slice() {
                 let terms = [*one, *two];
                 Reason::Binary(self.constraints.add_binary(&mut self.state, terms, cause))
@@ -254,10 +258,8 @@ impl Core {
         }
         let level = self.state.level();
         self.order.back_to(&mut self.state, level);
-        if self.is_impatient {
-            for var in undone {
-                self.agenda.add(&self.state, var);
-            }
+        for var in undone {
+            self.agenda.add(&self.state, var);
         }
         Ok(())
     }

@@ -19,7 +19,7 @@ pub(super) enum Cause {
     Encoding,
     /// The first term is about a package that requires the second.
     Requirement,
-    /// The first term is about releases of which classes extend this one, which the second has to define.
+    /// The first term is about releases that extend this class, the second about those that do not have it.
     Extends(ClassId),
     /// The fact of this number.
     Fact(u32),

@@ -10,6 +10,14 @@ use super::order::Target;
 use super::state::{Term, Var};
 use super::words;
 
+/// A value of a variable that stands for a release, which constraints are about.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Owner {
+    pub(super) var: Var,
+    pub(super) value: u32,
+    pub(super) release: ReleaseId,
+}
+
 impl Core {
     /// The variable of a package that has one release.
     pub(super) fn package_var(&mut self, encoding: &Encoding<'_>, package: PackageId) -> Var {
@@ -156,7 +164,12 @@ impl Core {
         } else if let Some(release) = variable.release(value) {
             let mut demands = std::mem::take(&mut self.demands);
             encoding.universe.demands(release, &mut demands);
-            let result = self.expand_release(encoding, var, value, release, &demands);
+            let owner = Owner {
+                var,
+                value,
+                release,
+            };
+            let result = self.expand_release(encoding, owner, &demands);
             self.demands = demands;
             result?;
         }
@@ -167,17 +180,19 @@ impl Core {
     fn expand_release(
         &mut self,
         encoding: &mut Encoding<'_>,
-        var: Var,
-        value: u32,
-        release: ReleaseId,
+        owner: Owner,
         demands: &[Demand],
     ) -> Result<(), Missing> {
-        let is_missing = |demand: &&Demand| !encoding.universe.is_delivered(demand.target);
-        if demands.iter().any(|demand| is_missing(&demand)) {
-            let missing = demands.iter().filter(is_missing);
-            return Err(Missing::Packages(
-                missing.map(|demand| demand.target).collect(),
-            ));
+        let Owner {
+            var,
+            value,
+            release,
+        } = owner;
+        let is_delivered = |demand: &Demand| encoding.universe.is_delivered(demand.target);
+        if !demands.iter().all(is_delivered) {
+            let missing = demands.iter().filter(|demand| !is_delivered(demand));
+            let missing = missing.map(|demand| demand.target);
+            return Err(Missing::Packages(missing.collect()));
         }
         let is_package = matches!(self.state.var(var).variable, Variable::Package(_));
         let mut is_impossible = false;
@@ -209,7 +224,7 @@ impl Core {
                 allowed = &every;
             }
             is_impossible |= allowed.iter().all(|word| *word == 0);
-            let owner = if let Some(owners) = owners {
+            let own = if let Some(owners) = owners {
                 let owners = encoding.universe.set(owners, self.state.width(var));
                 if !words::is_disjoint(self.state.known(var), owners) {
                     // The same requirement came in with another value.
@@ -239,11 +254,11 @@ impl Core {
                 set: refused,
             };
             self.constraints
-                .add_binary(&mut self.state, [owner, refused], cause);
+                .add_binary(&mut self.state, [own, refused], cause);
         }
         // That a class is missing because its package is would be the lesser half of the reason.
         if !is_impossible && !encoding.universe.extends_nothing(release) {
-            self.expand_classes(encoding, var, value, release, demands);
+            self.expand_classes(encoding, owner, demands);
         }
         Ok(())
     }

@@ -5,11 +5,12 @@
 //! need all constraints.
 
 use crate::encoding::{Encoding, Fact, Variable};
-use crate::universe::{ClassId, Demand, Found, ReleaseId};
+use crate::universe::{ClassId, Demand, Found};
 use crate::word_set::WordSet;
 
 use super::Core;
 use super::constraints::Cause;
+use super::expand::Owner;
 use super::state::{Term, Var};
 use super::words;
 
@@ -18,35 +19,33 @@ impl Core {
     pub(super) fn expand_classes(
         &mut self,
         encoding: &mut Encoding<'_>,
-        var: Var,
-        value: u32,
-        release: ReleaseId,
+        owner: Owner,
         demands: &[Demand],
     ) {
         let mut classes = std::mem::take(&mut self.classes);
         encoding
             .universe
-            .class_demands(release, demands, &mut classes);
-        let owner = release.package;
+            .class_demands(owner.release, demands, &mut classes);
+        let package = owner.release.package;
         if classes.has_circle {
-            let fact = Fact::OwnCycle { owner };
+            let fact = Fact::OwnCycle { owner: package };
             if encoding.is_in_force(&fact) {
-                let terms = [self.single(var, value)];
+                let terms = [self.single(owner.var, owner.value)];
                 self.add_clause_of(&terms, fact);
             }
         }
         for demanded in &classes.all {
-            let class = &demanded.class;
+            let class = demanded.class;
             let fact = Fact::Extends {
-                owner,
-                class: *class,
+                owner: package,
+                class,
             };
             if !encoding.is_in_force(&fact) {
                 continue;
             }
             match &demanded.found {
-                Some(found) => self.expand_found(encoding, var, value, *class, found, demands),
-                None => self.expand_sought(encoding, var, value, *class, demands),
+                Some(found) => self.expand_found(encoding, owner, class, found, demands),
+                None => self.expand_sought(encoding, owner, class, demands),
             }
         }
         self.classes = classes;
@@ -56,14 +55,15 @@ impl Core {
     fn expand_sought(
         &mut self,
         encoding: &mut Encoding<'_>,
-        var: Var,
-        value: u32,
+        owner: Owner,
         class: ClassId,
         demands: &[Demand],
     ) {
-        let release = (self.state.var(var).variable)
-            .release(value)
-            .expect("releases alone extend classes");
+        let Owner {
+            var,
+            value,
+            release,
+        } = owner;
         let mut definers: Vec<(usize, &Demand, WordSet)> = Vec::new();
         for (edge, demand) in demands.iter().enumerate() {
             let defining = encoding.universe.definers(demand.target, class);
@@ -90,8 +90,8 @@ impl Core {
             let set = self.state.keep_complement(target, &allowed);
             terms.push(Term { var: target, set });
         }
-        if let [owner, target] = terms.as_slice() {
-            let mut terms = [*owner, *target];
+        if let [own, target] = terms.as_slice() {
+            let mut terms = [*own, *target];
             if self.has_constraint(terms, value) {
                 return;
             }
@@ -114,12 +114,16 @@ impl Core {
     fn expand_found(
         &mut self,
         encoding: &mut Encoding<'_>,
-        var: Var,
-        value: u32,
+        owner: Owner,
         class: ClassId,
         found: &Found,
         demands: &[Demand],
     ) {
+        let Owner {
+            var,
+            value,
+            release,
+        } = owner;
         let demand = &demands[found.demand];
         let (package, width) = (demand.target, encoding.universe.width(demand.target));
         let required = encoding.universe.set(demand.allowed, width);
@@ -128,9 +132,6 @@ impl Core {
             // Wherever the requirement leads the class is found.
             return;
         }
-        let release = (self.state.var(var).variable)
-            .release(value)
-            .expect("releases alone extend classes");
         let target = self.bound_var(encoding, release, found.demand, package);
         let universe = &*encoding.universe;
         let allowed = universe.set(found.allowed, width);
@@ -139,7 +140,7 @@ impl Core {
         }
         let set = self.state.keep_present_complement(target, allowed);
         let both = [var, target].map(|var| self.state.var(var).variable);
-        let owner = if matches!(both, [Variable::Package(_), Variable::Package(_)]) {
+        let own = if matches!(both, [Variable::Package(_), Variable::Package(_)]) {
             let owners = universe.set(found.owners, self.state.width(var));
             let set = self.state.keep(owners);
             Term { var, set }
@@ -149,7 +150,7 @@ impl Core {
         let cause = Cause::Extends(class);
         let refused = Term { var: target, set };
         self.constraints
-            .add_binary(&mut self.state, [owner, refused], cause);
+            .add_binary(&mut self.state, [own, refused], cause);
     }
 
     /// Whether the constraint that another value extends a class came in, which `allowed` define.

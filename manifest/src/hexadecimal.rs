@@ -78,7 +78,10 @@ mod tests {
         let mut read = vec![0; bytes.len()];
         assert!(from_hexadecimal(&text, &mut read));
         assert_eq!(read, bytes);
-        assert_eq!(Hexadecimal(&[]).to_string(), "");
+        for length in [0, 1, PART_BYTES - 1, PART_BYTES, PART_BYTES + 1] {
+            let shorter = Hexadecimal(&bytes[..length]).to_string();
+            assert_eq!(shorter, text[..2 * length]);
+        }
     }
 
     #[test]

@@ -165,8 +165,8 @@ impl Greedy {
         if !missing.is_empty() {
             return Taken::Missing(missing);
         }
-        let has_classes = !self.failed && !universe.extends_nothing(release);
-        if has_classes && !self.take_in_classes(universe, release, demands) {
+        let is_open = !self.failed && !universe.finds_classes(release, demands);
+        if is_open && !self.take_in_classes(universe, release, demands) {
             return Taken::Refused;
         }
         Taken::In

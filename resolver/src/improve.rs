@@ -183,7 +183,7 @@ impl Improvement<'_> {
     /// several releases of a package may be, the check of the whole selection decides.
     fn finds_classes(&mut self, exchange: Exchange) -> bool {
         let better = exchange.better;
-        if !self.split.is_empty() || self.universe.extends_nothing(better) {
+        if !self.split.is_empty() || self.universe.finds_classes(better, &self.demands) {
             return true;
         }
         let mut classes = std::mem::take(&mut self.classes);
@@ -313,7 +313,7 @@ impl Demanded {
                 let allowed = universe.set(demand.allowed, universe.width(demand.target));
                 demanded.restrict(demand.target, allowed);
             }
-            if !universe.extends_nothing(*release) {
+            if !universe.finds_classes(*release, &demands) {
                 universe.class_demands(*release, &demands, &mut classes);
                 demanded.restrict_to_definers(universe, selection, *release, &classes);
             }

@@ -15,7 +15,7 @@ mod numbered;
 pub use bytes::IndexBytesError;
 pub(crate) use column::to_u32;
 use column::{Column, Lists, Texts};
-pub(crate) use inheritance::{Extends, Inheritance, Link, SEVERAL, leading_to_circles};
+pub(crate) use inheritance::{Inheritance, Link, SEVERAL, leading_to_circles};
 
 use std::sync::OnceLock;
 
@@ -218,10 +218,9 @@ impl CompiledIndex {
         self.edges.range(release)
     }
 
-    /// The requirements of a release.
     #[inline]
-    pub(crate) fn requirements(&self, release: u32) -> &[EdgeNumbers] {
-        self.edges.of(release)
+    pub(crate) fn requirement(&self, edge: usize) -> EdgeNumbers {
+        self.edges.items[edge]
     }
 
     /// The name that a requirement is on.

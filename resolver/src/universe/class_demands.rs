@@ -79,7 +79,7 @@ impl Universe {
         if core == Some(release.package) || demands.iter().any(is_elsewhere) {
             return false;
         }
-        let index = Arc::clone(&self.shards[shard as usize].index);
+        let index = &self.shards[shard as usize].index;
         let Some(table) = index.table(number) else {
             return true;
         };
@@ -87,12 +87,14 @@ impl Universe {
         if inheritance.has_circle(table) {
             return false;
         }
-        let links = inheritance.links(number);
+        let links = inheritance.link_range(number);
+        let link_count = to_u32(links.len());
         let implicit = match self.root_class {
             Some(root) => inheritance.implicit_at(table).map(|at| (root, at)),
             None => None,
         };
-        for (position, link) in (0..).zip(links) {
+        for (position, at) in (0..).zip(links) {
+            let link = self.shards[shard as usize].index.inheritance().link(at);
             if let Some((root, at)) = implicit
                 && at == position
                 && !self.add_implicit(shard, release, root, classes)
@@ -111,7 +113,8 @@ impl Universe {
                 }
                 NONE => self.found_in_core(class, SetId::inherited(shard, link.owners)),
                 edge => {
-                    let target = self.package_of(&index, shard, index.edge_target(edge as usize));
+                    let [target, ..] = self.shards[shard as usize].index.requirement(edge as usize);
+                    let target = self.package_in(shard, target);
                     let demand = demands.iter().position(|demand| demand.target == target);
                     let is_only = self.is_plain(target) && !self.core_defines(target, class);
                     demand.filter(|_| is_only).map(|demand| Found {
@@ -124,7 +127,7 @@ impl Universe {
             classes.all.push(ClassDemand { class, found });
         }
         match implicit {
-            Some((root, at)) if at as usize >= links.len() => {
+            Some((root, at)) if at >= link_count => {
                 self.add_implicit(shard, release, root, classes)
             }
             _ => true,

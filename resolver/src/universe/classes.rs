@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pkgres_manifest::ClassName;
 
 use super::{ClassId, Demand, PackageId, ReleaseId, Universe};
-use crate::index::{CompiledIndex, Extends, ParentNumber, leading_to_circles, to_u32};
+use crate::index::{CompiledIndex, ParentNumber, leading_to_circles, to_u32};
 use crate::word_set::WordSet;
 
 /// Where a class that is extended is to be found.
@@ -137,11 +137,19 @@ impl Universe {
     /// Whether no class of a release extends another one, even implicitly.
     pub(crate) fn extends_nothing(&self, release: ReleaseId) -> bool {
         let (index, number) = self.locate(release);
-        match index.inheritance().extends(number) {
-            Extends::Nothing => true,
-            Extends::Implicitly => self.root_class.is_none(),
-            Extends::Explicitly => false,
-        }
+        let extends = index.inheritance().extends(number);
+        extends.nothing(self.root_class.is_some())
+    }
+
+    /// Whether it is known without looking that whatever meets the requirements of a release has
+    /// all classes that the release extends; `demands` is what it requires.
+    pub(crate) fn finds_classes(&self, release: ReleaseId, demands: &[Demand]) -> bool {
+        let (index, number) = self.locate(release);
+        let extends = index.inheritance().extends(number);
+        let has_root_class = self.root_class.is_some();
+        extends.nothing(has_root_class)
+            || extends.only_what_is_required(has_root_class)
+                && demands.iter().all(|demand| self.is_as_indexed(demand))
     }
 
     /// The classes of a release, if they are known.

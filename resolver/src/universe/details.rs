@@ -103,7 +103,7 @@ impl Universe {
             });
         }
         for edge in index.edges(number) {
-            let package = self.package_of(&index, shard, index.edge_target(edge));
+            let package = self.package_in(shard, index.edge_target(edge));
             self.packages[package.position()].is_required = true;
             if package == release.package {
                 continue;

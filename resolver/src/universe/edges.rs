@@ -1,7 +1,5 @@
 //! Releases as numbers: what the search sees.
 
-use std::sync::Arc;
-
 use pkgres_manifest::Spec;
 use rustc_hash::FxHashMap;
 
@@ -100,7 +98,6 @@ impl Universe {
         let delivered = self.delivered(release.package);
         let (shard, number) = (delivered.shard, delivered.first + release.index);
         let owners_width = to_u32(width(delivered.count));
-        let index = Arc::clone(&self.shards[shard as usize].index);
         let core = self.core.filter(|core| *core != release.package);
         if let Some(core) = core {
             let allowed = self.default_core_set(core);
@@ -112,9 +109,12 @@ impl Universe {
                 names_prerelease,
             });
         }
+        let index = &self.shards[shard as usize].index;
         let names_prerelease = index.any_names_prerelease();
-        for [target, spec, sets] in index.requirements(number).iter().copied() {
-            let target = self.package_of(&index, shard, target);
+        // To share the index with the loop would cost more than to look it up each time.
+        for edge in index.edges(number) {
+            let [target, spec, sets] = self.shards[shard as usize].index.requirement(edge);
+            let target = self.package_in(shard, target);
             if target == release.package {
                 continue;
             }
@@ -138,8 +138,9 @@ impl Universe {
                 allowed,
                 // Releases that do not write the requirement have it, too.
                 owners: owners.filter(|_| !is_core),
-                names_prerelease: overriding
-                    .unwrap_or_else(|| names_prerelease && index.names_prerelease(spec)),
+                names_prerelease: overriding.unwrap_or_else(|| {
+                    names_prerelease && self.shards[shard as usize].index.names_prerelease(spec)
+                }),
             };
             if is_core {
                 demands[0] = demand;
@@ -147,6 +148,12 @@ impl Universe {
                 demands.push(demand);
             }
         }
+    }
+
+    /// Whether a requirement allows what the index of its owner says, of a package in that index.
+    #[inline]
+    pub(super) fn is_as_indexed(&self, demand: &Demand) -> bool {
+        demand.owners.is_some()
     }
 
     /// The releases of the same package that allow the same releases of a target. Only those of

@@ -51,40 +51,26 @@ impl Universe {
     /// The package of a name of a shard.
     #[inline]
     pub(super) fn package_in(&mut self, shard: u32, number: u32) -> PackageId {
-        if let Some(known) = self.shards[shard as usize].packages[number as usize].checked_sub(1) {
-            PackageId(known)
-        } else {
-            let index = Arc::clone(&self.shards[shard as usize].index);
-            self.meet(&index, shard, number)
-        }
-    }
-
-    /// Likewise, for whoever has the index of the shard at hand.
-    #[inline]
-    pub(super) fn package_of(
-        &mut self,
-        index: &CompiledIndex,
-        shard: u32,
-        number: u32,
-    ) -> PackageId {
         match self.shards[shard as usize].packages[number as usize].checked_sub(1) {
             Some(known) => PackageId(known),
-            None => self.meet(index, shard, number),
+            None => self.meet(shard, number),
         }
     }
 
     /// Meets a package through a name of a shard.
-    fn meet(&mut self, index: &CompiledIndex, shard: u32, number: u32) -> PackageId {
+    #[inline(never)]
+    fn meet(&mut self, shard: u32, number: u32) -> PackageId {
         let is_first = self.attached.first() == Some(&shard);
+        let index = &self.shards[shard as usize].index;
         let id = if is_first && !index.releases(number).is_empty() {
             // No other has the name before this one, or it would stand in the table.
-            self.new_delivered(index, shard, number)
+            self.new_delivered(shard, number)
         } else {
             let name = index.name(number);
             match (self.package_ids.get(&name), self.find_attached(&name)) {
                 (Some(known), _) => *known,
                 (None, Some((other, there))) if other != shard => self.package_in(other, there),
-                (None, Some(_)) => self.new_delivered(index, shard, number),
+                (None, Some(_)) => self.new_delivered(shard, number),
                 (None, None) => self.package_id(&name),
             }
         };
@@ -93,14 +79,15 @@ impl Universe {
     }
 
     /// A package that is met and comes from an attached shard.
-    fn new_delivered(&mut self, index: &CompiledIndex, shard: u32, number: u32) -> PackageId {
+    fn new_delivered(&mut self, shard: u32, number: u32) -> PackageId {
         let id = self.new_package(About::default());
-        self.deliver_from(index, id, shard, number);
+        self.deliver_from(id, shard, number);
         id
     }
 
     /// Says that a package comes from a shard.
-    fn deliver_from(&mut self, index: &CompiledIndex, package: PackageId, shard: u32, number: u32) {
+    fn deliver_from(&mut self, package: PackageId, shard: u32, number: u32) {
+        let index = &self.shards[shard as usize].index;
         let releases = index.releases(number);
         let preferences = &self.preferences;
         let has_preferences = !preferences.locked_versions.is_empty()
@@ -174,14 +161,14 @@ impl Universe {
             .collect();
         known.sort_unstable_by_key(|(_, id)| *id);
         for (name, id) in known {
-            let index = Arc::clone(&self.shards[shard as usize].index);
+            let index = &self.shards[shard as usize].index;
             let Some(number) = index.find(name.as_str()) else {
                 continue;
             };
             let has_releases = !index.releases(number).is_empty();
             self.shards[shard as usize].packages[number as usize] = id.0 + 1;
             if has_releases && !self.is_delivered(id) {
-                self.deliver_from(&index, id, shard, number);
+                self.deliver_from(id, shard, number);
             }
         }
         if self.attached.is_empty() {
@@ -273,9 +260,9 @@ impl Universe {
         let name = self.name(package).clone();
         self.note_too_new(&name, records);
         let shard = self.add_shard(source, Arc::new(CompiledIndex::compile(records)));
-        let index = Arc::clone(&self.shards[shard as usize].index);
+        let index = &self.shards[shard as usize].index;
         let number = index.find(name.as_str()).expect("the records are of it");
         self.shards[shard as usize].packages[number as usize] = package.0 + 1;
-        self.deliver_from(&index, package, shard, number);
+        self.deliver_from(package, shard, number);
     }
 }

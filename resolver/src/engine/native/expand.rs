@@ -257,7 +257,12 @@ impl Core {
                 .add_binary(&mut self.state, [own, refused], cause);
         }
         // That a class is missing because its package is would be the lesser half of the reason.
-        if !is_impossible && !encoding.universe.extends_nothing(release) {
+        let is_found = if encoding.is_whole() {
+            encoding.universe.finds_classes(release, demands)
+        } else {
+            encoding.universe.extends_nothing(release)
+        };
+        if !is_impossible && !is_found {
             self.expand_classes(encoding, owner, demands);
         }
         Ok(())

@@ -1,0 +1,102 @@
+//! Which packages cannot break the rules of inheritance.
+
+use super::super::{CompiledIndex, NONE, ParentNumber, to_u32};
+use super::Inheritance;
+
+impl Inheritance {
+    pub(super) fn find_tame(&mut self, index: &CompiledIndex) {
+        let names = index.name_count();
+        // Releases whose classes are unknown have whatever is asked for.
+        self.tame = self
+            .unknown
+            .iter()
+            .map(|unknown| *unknown == NONE)
+            .collect();
+        self.homes = vec![NONE; index.class_name_count() as usize];
+        for name in 0..names {
+            for release in index.releases(name) {
+                let Some(table) = index.table(release) else {
+                    continue;
+                };
+                self.tame[name as usize] &= !self.has_circle(table);
+                for class in index.table_classes(table) {
+                    let home = &mut self.homes[*class as usize];
+                    if *home != NONE && *home != name {
+                        let other = *home;
+                        self.tame[name as usize] = false;
+                        self.tame[other as usize] = false;
+                    } else {
+                        *home = name;
+                    }
+                }
+            }
+        }
+        self.find_circles(index);
+    }
+
+    /// Packages that have a class which can be part of a circle are not tame. Whichever releases are
+    /// chosen, a circle of their classes is one of names.
+    fn find_circles(&mut self, index: &CompiledIndex) {
+        let mut extending: Vec<(u32, u32)> = Vec::new();
+        for table in 0..index.table_classes.len() {
+            let (classes, externals) = (index.table_classes(table), index.externals(table));
+            for (position, class) in classes.iter().enumerate() {
+                extending.extend(index.parents(table, position).map(|parent| match parent {
+                    ParentNumber::Own(own) => (classes[own as usize], *class),
+                    ParentNumber::External(at) => (externals[at as usize], *class),
+                }));
+            }
+        }
+        let count = index.class_name_count();
+        let turned = extending.iter().map(|(parent, class)| (*class, *parent));
+        let from_circles = leading_to_circles(count, turned.collect());
+        let to_circles = leading_to_circles(count, extending);
+        for (class, home) in self.homes.iter().enumerate() {
+            if *home != NONE && to_circles[class] && from_circles[class] {
+                // Where several packages have the class, none of them is tame anyway.
+                self.tame[*home as usize] = false;
+            }
+        }
+    }
+}
+
+/// Which of some things lead to a circle; a pair is a thing and one that leads to it.
+pub(crate) fn leading_to_circles(count: u32, mut pairs: Vec<(u32, u32)>) -> Vec<bool> {
+    if pairs.is_empty() {
+        return vec![false; count as usize];
+    }
+    pairs.sort_unstable();
+    pairs.dedup();
+    let mut left = vec![0_u32; count as usize];
+    for (_, from) in &pairs {
+        left[*from as usize] += 1;
+    }
+    // Whatever leads nowhere, or only to what was taken out before, is taken out.
+    let mut out: Vec<u32> = (0..count)
+        .filter(|thing| left[*thing as usize] == 0)
+        .collect();
+    while let Some(thing) = out.pop() {
+        let first = pairs.partition_point(|(to, _)| *to < thing);
+        for (_, from) in pairs[first..].iter().take_while(|pair| pair.0 == thing) {
+            left[*from as usize] -= 1;
+            if left[*from as usize] == 0 {
+                out.push(*from);
+            }
+        }
+    }
+    left.iter().map(|left| *left > 0).collect()
+}
+
+/// Whether classes of a table extend each other in a circle.
+pub(super) fn has_own_circle(index: &CompiledIndex, table: u32) -> bool {
+    let count = to_u32(index.table_classes(table).len());
+    let mut pairs = Vec::new();
+    for class in 0..count {
+        for parent in index.parents(table, class as usize) {
+            if let ParentNumber::Own(parent) = parent {
+                pairs.push((parent, class));
+            }
+        }
+    }
+    !pairs.is_empty() && leading_to_circles(count, pairs).contains(&true)
+}

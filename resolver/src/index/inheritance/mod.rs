@@ -1,0 +1,238 @@
+//! What follows from the classes of an index: who defines what, where what is extended is found,
+//! and which packages cannot break the rules of inheritance.
+//!
+//! None of it stands in a file. It is worked out when an index is compiled or opened, in about the
+//! time that it would take to check it.
+
+mod circles;
+mod definers;
+mod extends;
+mod links;
+
+pub(crate) use circles::leading_to_circles;
+pub(crate) use extends::Extends;
+
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
+use super::column::{Lists, ListsBuilder};
+use super::{CompiledIndex, NONE, ParentNumber, to_u32};
+
+/// A class that a release extends and a required package must define.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Link {
+    /// The number of the class.
+    pub(crate) class: u32,
+    /// The requirement on the only package that can define it; [`NONE`] if no package of the index
+    /// can, and [`SEVERAL`] if more than one can.
+    pub(crate) edge: u32,
+    /// Where the set of releases of that package stands that define it.
+    pub(crate) allowed: u32,
+    /// Where the set of releases stands that extend it, find it in that package alone, or in none,
+    /// and require nothing that this release does not require.
+    pub(crate) owners: u32,
+}
+
+/// Stands for more than one requirement.
+pub(crate) const SEVERAL: u32 = NONE - 1;
+
+/// What the classes of an index mean for solving.
+#[derive(Debug, Default)]
+pub(crate) struct Inheritance {
+    words: Vec<u64>,
+    /// For each package the classes that any release defines for others, ascending, and where the
+    /// sets of those releases stand.
+    defined: Lists<u32>,
+    defining: Vec<u32>,
+    /// For each package where the set of releases stands whose classes are unknown; [`NONE`] if
+    /// all are known.
+    unknown: Vec<u32>,
+    /// For each release what stands in the order of its externals. Nothing if no class of the
+    /// index extends another package's.
+    links: Vec<Link>,
+    /// Where those of each release begin; one more than there are releases.
+    link_starts: Vec<u32>,
+    /// For each class a package that has it; [`NONE`] if none has.
+    homes: Vec<u32>,
+    /// Whether the classes of a table extend each other in a circle.
+    circles: Vec<bool>,
+    /// For each table how many classes of others are extended before a class comes that says
+    /// nothing of what it extends; [`NONE`] if all say it.
+    implicit: Vec<u32>,
+    /// What releases require, apart from their own package: ascending, each set once.
+    requirements: Lists<u32>,
+    /// For each release which of those sets.
+    required: Vec<u32>,
+    any_unknown: bool,
+    /// For each release what it extends. Nothing if none extends anything.
+    extends: Vec<Extends>,
+    /// Whether no class of a package can be part of a circle or have the name of another
+    /// package's class.
+    tame: Vec<bool>,
+}
+
+impl Inheritance {
+    /// What follows from an index whose columns hold together.
+    pub(super) fn of(index: &CompiledIndex) -> Self {
+        let mut inheritance = Self::default();
+        inheritance.find_definers(index);
+        inheritance.look_at_tables(index);
+        inheritance.find_extends(index);
+        inheritance.find_requirements(index);
+        inheritance.find_links(index);
+        inheritance.find_tame(index);
+        inheritance
+    }
+
+    /// The words of a set.
+    #[inline]
+    pub(crate) fn words_at(&self, at: usize, width: usize) -> &[u64] {
+        &self.words[at..at + width]
+    }
+
+    /// Where the set of releases of a package stands that define a class, if it is not empty.
+    pub(crate) fn definers_of(&self, name: u32, class: u32) -> Option<u32> {
+        let range = self.defined.range(name);
+        match self.defined.items[range.clone()].binary_search(&class) {
+            Ok(at) => Some(self.defining[range.start + at]),
+            Err(_) => self.unknown_of(name),
+        }
+    }
+
+    /// Whether any release of a package is known to define a class for others.
+    pub(crate) fn defines(&self, name: u32, class: u32) -> bool {
+        self.defined.of(name).binary_search(&class).is_ok()
+    }
+
+    /// Where the set of releases of a package stands whose classes are unknown, if there are any.
+    pub(crate) fn unknown_of(&self, name: u32) -> Option<u32> {
+        Some(self.unknown[name as usize]).filter(|at| *at != NONE)
+    }
+
+    /// The links of a release.
+    pub(crate) fn links(&self, release: u32) -> &[Link] {
+        &self.links[self.link_range(release)]
+    }
+
+    /// The numbers of the links of a release.
+    #[inline]
+    pub(crate) fn link_range(&self, release: u32) -> Range<usize> {
+        match self.link_starts.get(release as usize..release as usize + 2) {
+            Some(bounds) => bounds[0] as usize..bounds[1] as usize,
+            None => 0..0,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn link(&self, number: usize) -> Link {
+        self.links[number]
+    }
+
+    /// A package that has a class, if any has. Where several have it, none of them is tame.
+    pub(crate) fn home(&self, class: u32) -> Option<u32> {
+        Some(self.homes[class as usize]).filter(|home| *home != NONE)
+    }
+
+    /// What the classes of a release extend.
+    #[inline]
+    pub(crate) fn extends(&self, release: u32) -> Extends {
+        let extends = self.extends.get(release as usize);
+        extends.copied().unwrap_or_default()
+    }
+
+    /// Whether the classes of any release are unknown.
+    pub(crate) fn any_unknown(&self) -> bool {
+        self.any_unknown
+    }
+
+    /// Whether the classes of a table extend each other in a circle.
+    pub(crate) fn has_circle(&self, table: u32) -> bool {
+        self.circles[table as usize]
+    }
+
+    /// How many classes of others a table extends before a class comes that says nothing of what
+    /// it extends, if one does.
+    pub(crate) fn implicit_at(&self, table: u32) -> Option<u32> {
+        Some(self.implicit[table as usize]).filter(|at| *at != NONE)
+    }
+
+    /// Stands for everything that a release with classes requires: equal for releases that require
+    /// the same.
+    pub(crate) fn required(&self, release: u32) -> u32 {
+        self.required[release as usize]
+    }
+
+    /// Whether a release requires nothing that another one does not.
+    pub(crate) fn requires_no_more(&self, release: u32, than: u32) -> bool {
+        let [few, many] = [release, than].map(|release| self.required(release));
+        let many = self.requirements.of(many);
+        let is_there = |name: &u32| many.binary_search(name).is_ok();
+        few == self.required(than) || self.requirements.of(few).iter().all(is_there)
+    }
+
+    /// Whether no class of a package can be part of a circle or have the name of another
+    /// package's class, as far as the index goes.
+    pub(crate) fn is_tame(&self, name: u32) -> bool {
+        self.tame[name as usize]
+    }
+
+    fn look_at_tables(&mut self, index: &CompiledIndex) {
+        for table in 0..index.table_classes.len() {
+            self.implicit.push(externals_before_implicit(index, table));
+            self.circles.push(circles::has_own_circle(index, table));
+        }
+    }
+
+    fn find_requirements(&mut self, index: &CompiledIndex) {
+        // It is asked only of releases that have classes.
+        if index.table_classes.items.is_empty() {
+            return;
+        }
+        let mut requirements = ListsBuilder::new();
+        let mut known: FxHashMap<Box<[u32]>, u32> = FxHashMap::default();
+        let mut targets: Vec<u32> = Vec::new();
+        let (mut before, mut set_before): (Vec<u32>, Option<u32>) = (Vec::new(), None);
+        for name in 0..index.name_count() {
+            for release in index.releases(name) {
+                let required = index.edges(release).map(|edge| index.edge_target(edge));
+                targets.clear();
+                targets.extend(required.filter(|target| *target != name));
+                targets.sort_unstable();
+                // Most releases require what the one before does.
+                if let Some(set) = set_before.filter(|_| before == targets) {
+                    self.required.push(set);
+                    continue;
+                }
+                let next = to_u32(known.len());
+                let set = known.get(&targets[..]).copied().unwrap_or(next);
+                if set == next {
+                    known.insert(targets.as_slice().into(), set);
+                    requirements.items.extend_from_slice(&targets);
+                    requirements.end();
+                }
+                self.required.push(set);
+                std::mem::swap(&mut before, &mut targets);
+                set_before = Some(set);
+            }
+        }
+        self.requirements = requirements.finish();
+    }
+}
+
+fn externals_before_implicit(index: &CompiledIndex, table: u32) -> u32 {
+    let mut before = 0;
+    for position in 0..index.table_classes(table).len() {
+        let parents = index.parents(table, position);
+        if parents.len() == 0 {
+            return before;
+        }
+        for parent in parents {
+            if let ParentNumber::External(at) = parent {
+                // They are numbered in the order in which they are first extended.
+                before = before.max(at + 1);
+            }
+        }
+    }
+    NONE
+}

@@ -43,20 +43,20 @@ pub enum NameError {
 /// Whether `word` names a device on Windows, with or without an extension.
 pub(crate) fn is_device_name(word: &str) -> bool {
     let stem = word.split('.').next().unwrap_or(word);
-    let stem = stem.to_lowercase();
-    matches!(
-        stem.as_str(),
-        "con" | "prn" | "aux" | "nul" | "conin$" | "conout$"
-    ) || stem
-        .strip_prefix("com")
-        .or_else(|| stem.strip_prefix("lpt"))
-        .is_some_and(|rest| {
-            let mut characters = rest.chars();
-            matches!(
-                (characters.next(), characters.next()),
+    let is_one_of = |text: &str, words: &[&str]| {
+        let mut words = words.iter();
+        words.any(|word| text.eq_ignore_ascii_case(word))
+    };
+    let is_port = stem.split_at_checked(3).is_some_and(|(kind, number)| {
+        let mut number = number.chars();
+        let number = (number.next(), number.next());
+        is_one_of(kind, &["com", "lpt"])
+            && matches!(
+                number,
                 (Some('0'..='9' | '\u{b9}' | '\u{b2}' | '\u{b3}'), None)
             )
-        })
+    });
+    is_port || is_one_of(stem, &["con", "prn", "aux", "nul", "conin$", "conout$"])
 }
 
 /// Whether a text is without a doubt a name. Nearly every one that is met is, and names are what

@@ -120,7 +120,9 @@ enum Phase {
     SecondTier(Proof),
     /// There is a resolution.
     Solved(Box<Resolution>),
-    /// There is no resolution; what of the proof is needed to see why?
+    /// There is no resolution.
+    Impossible(Box<Impossible>),
+    /// What of the proof is needed to see why?
     Explaining(Explanation),
 }
 
@@ -262,6 +264,11 @@ impl Resolver {
                 Phase::Candidate(_) => self.try_candidate(),
                 Phase::FirstTier(_) => self.first_tier(),
                 Phase::SecondTier(_) => Some(self.second_tier()),
+                Phase::Impossible(impossible) => {
+                    let impossible = std::mem::take(&mut **impossible);
+                    self.phase = Phase::Explaining(Explanation::new(&self.universe, impossible));
+                    None
+                }
                 Phase::Explaining(explanation) => {
                     let explained = explanation.finish(&mut self.universe, &mut self.budget);
                     Some(match explained {
@@ -381,7 +388,7 @@ impl Resolver {
     }
 
     fn explain(&mut self, impossible: Impossible) -> Step {
-        self.phase = Phase::Explaining(Explanation::new(&self.universe, impossible));
+        self.phase = Phase::Impossible(Box::new(impossible));
         Step::Impossible
     }
 

@@ -244,7 +244,7 @@ pub(crate) fn search_from(
 }
 
 /// Why a search was in vain, and what it was about.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Impossible {
     pub(crate) proof: Proof,
     /// The packages that may have several releases.

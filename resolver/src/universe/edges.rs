@@ -70,6 +70,8 @@ pub(super) struct Sets {
     of_owners: FxHashMap<(PackageId, PackageId, SetId), u32>,
     /// The first release of a package with one.
     first: Option<u32>,
+    /// What any requirement allows of a package that nobody has.
+    nothing: Option<u32>,
 }
 
 impl Universe {
@@ -126,6 +128,7 @@ impl Universe {
             let overriding = self.overriding(target).map(Spec::names_prerelease);
             let (allowed, owners) = match &self.packages[target.position()].delivered {
                 None => (SetId::UNKNOWN, None),
+                Some(delivered) if delivered.count == 0 => (self.nothing(target), None),
                 Some(_) if overriding.is_some() => (self.set_of_override(target), None),
                 Some(delivered) if delivered.shard == shard && delivered.is_plain => {
                     (in_shard(sets + owners_width), Some(in_shard(sets)))
@@ -254,6 +257,16 @@ impl Universe {
         let candidates = self.candidates_of(target);
         let at = self.keep(target, &matching.intersection(&candidates));
         self.sets.of_overrides.insert(target, at);
+        SetId::worked_out(at)
+    }
+
+    /// What is allowed of a package that nobody has: whatever is required of it, that is the same set.
+    fn nothing(&mut self, target: PackageId) -> SetId {
+        let at = match self.sets.nothing {
+            Some(known) => known,
+            None => self.keep(target, &WordSet::EMPTY),
+        };
+        self.sets.nothing = Some(at);
         SetId::worked_out(at)
     }
 

@@ -270,6 +270,7 @@ impl Greedy {
                 self.next += 1;
                 continue;
             }
+            universe.read_ahead(|places| self.upcoming(places));
             let from = constraint.words as usize;
             let release = if let Some(tried) = self.tried {
                 tried
@@ -306,6 +307,12 @@ impl Greedy {
             return Ok(Decided::GoOn);
         }
         Ok(Decided::All)
+    }
+
+    /// The package that the requirement so many places ahead is on, unless it is decided.
+    fn upcoming(&self, places: usize) -> Option<PackageId> {
+        let package = *self.targets.get(self.next + places)?;
+        (self.constraints[package.position()].chosen == NONE).then_some(package)
     }
 
     fn result(&self, universe: &mut Universe) -> Option<Selection> {

@@ -5,6 +5,7 @@
 //! solved without looking at a text. Everything is kept in columns of plain numbers, which a file
 //! can hold as they are.
 
+mod ahead;
 mod bytes;
 mod check;
 mod column;

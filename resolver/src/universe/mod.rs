@@ -8,6 +8,7 @@
 //! is put together from [`details`], which are texts.
 
 mod about;
+mod ahead;
 mod candidates;
 mod class_demands;
 mod class_ids;
@@ -113,6 +114,8 @@ pub(crate) struct Universe {
     shards: Vec<Shard>,
     /// The shards whose packages need not be asked for, in order of preference.
     attached: Vec<u32>,
+    /// Whether any of the shards does not fit into the caches of a processor.
+    is_large: bool,
     packages: Vec<Entry>,
     about: Vec<About>,
     /// The packages that do not come from attached shards.
@@ -170,6 +173,7 @@ impl Universe {
         let mut universe = Self {
             shards: Vec::new(),
             attached: Vec::new(),
+            is_large: false,
             packages: Vec::with_capacity(FEW),
             about: Vec::with_capacity(FEW),
             package_ids: HashMap::default(),

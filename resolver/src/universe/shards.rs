@@ -178,6 +178,7 @@ impl Universe {
     }
 
     fn add_shard(&mut self, source: Option<ReleaseSource>, index: Arc<CompiledIndex>) -> u32 {
+        self.is_large |= index.is_large();
         self.shards.push(Shard {
             packages: vec![0; index.name_count() as usize],
             classes: vec![0; index.class_name_count() as usize],

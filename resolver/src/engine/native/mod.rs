@@ -22,7 +22,7 @@ use rustc_hash::FxHashMap;
 use crate::encoding::{Clause, Encoding, Missing, Variable};
 use crate::index::to_u32;
 use crate::selection::Selection;
-use crate::universe::{ClassDemands, Demand, ReleaseId};
+use crate::universe::{ClassDemands, Demand, PackageId, ReleaseId};
 use crate::word_set::WordSet;
 
 use super::{Budget, Exhausted, Found, Outcome};
@@ -300,6 +300,7 @@ impl Core {
                 }
                 budget.take()?;
                 let value = self.best(encoding, owner, var);
+                encoding.universe.read_ahead(|places| self.upcoming(places));
                 self.order.mark();
                 self.state.decide(var, value);
                 return Ok(false);
@@ -328,6 +329,13 @@ impl Core {
             }
         }
         Ok(true)
+    }
+
+    /// The package that the requirement so many places ahead is on, unless it is decided.
+    fn upcoming(&self, places: usize) -> Option<PackageId> {
+        let target = self.order.upcoming(places)?;
+        let is_open = self.state.value(target.var).is_none();
+        is_open.then_some(target.package)
     }
 
     /// Decides the variable that takes part in most conflicts; says whether all are decided.

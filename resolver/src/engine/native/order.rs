@@ -180,6 +180,14 @@ impl Order {
         items.map(|item| &self.targets.all[item.targets()])
     }
 
+    /// The requirement so many places after the next, if all are met in the order of decisions:
+    /// mostly they are.
+    pub(super) fn upcoming(&self, places: usize) -> Option<Target> {
+        let item = self.items.get(self.next.0 as usize)?;
+        let at = (item.from + self.next.1) as usize + places;
+        self.targets.all.get(at).copied()
+    }
+
     /// The requirement that came next is decided.
     pub(super) fn advance(&mut self) {
         self.next.1 += 1;

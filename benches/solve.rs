@@ -3,7 +3,8 @@
 //!
 //! `FILTER` is a part of the names of the cases to run. `SEED` makes other random universes,
 //! `LIMIT` is how many seconds of computing time a solver has for a case (10), and `WITHOUT_PEER`
-//! names peers to leave out, with commas in between, or `all` of them.
+//! names peers to leave out, with commas in between, or `all` of them. With `CORE` the packages stand
+//! on a core library, which pkgres takes them to require by default, and the others know nothing of.
 
 // The tables are what this program is run for.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
@@ -38,6 +39,7 @@ const SOLVERS: [&str; 7] = [
 struct Options {
     limit: Duration,
     left_out: Vec<String>,
+    has_core: bool,
     libsolv: Option<Program>,
 }
 
@@ -56,6 +58,7 @@ fn main() -> ExitCode {
     let mut options = Options {
         limit: Duration::from_secs_f64(limit),
         left_out: left_out.split(',').map(str::to_owned).collect(),
+        has_core: variable("CORE").is_some(),
         libsolv: None,
     };
     if !options.is_left_out("libsolv") {
@@ -134,7 +137,7 @@ impl Options {
     fn solver(&self, name: &str, universe: &Universe, plain: &Plain) -> Result<Measured, Flaw> {
         let started = "a child process can be started and given a universe";
         measure::<dyn Peer>(universe, self.limit, || match name {
-            "pkgres" => Box::new(Pkgres::new(universe)),
+            "pkgres" => Box::new(Pkgres::new(universe, self.has_core)),
             "pubgrub-u32" => Box::new(pubgrub_u32::Solver::new(plain)),
             "pubgrub-semver" => Box::new(pubgrub_semver::Solver::new(plain)),
             "astral-pubgrub" => Box::new(astral::Solver::new(plain)),

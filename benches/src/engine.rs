@@ -7,7 +7,7 @@ use pkgres_manifest::{
     Shared, Spec, Version,
 };
 use pkgres_registry_client::{MemoryRegistry, Registry as _, RegistrySet, advance};
-use pkgres_resolver::{Request, Resolution, Resolver, Step};
+use pkgres_resolver::{Request, Resolution, ResolvedPackage, Resolver, Step};
 
 use crate::check::Answer;
 use crate::peers::{Peer, Timeout};
@@ -46,6 +46,19 @@ fn classes(package: usize, release: &Release) -> Vec<IndexedClass> {
 
 fn class(package: usize, number: u32) -> ClassName {
     ClassName::parse(&format!("p{package}.C{number}")).expect("a name")
+}
+
+/// A release of a core library.
+fn core_library() -> IndexRecord {
+    let mut core = record(PackageName::parse("core").expect("a name"), 0, &[]);
+    let root_class = IndexedClass {
+        name: core.name.root_class(),
+        internal: false,
+        extends: Vec::new(),
+        uses: Vec::new(),
+    };
+    core.classes = Some(vec![root_class].into());
+    core
 }
 
 /// The roots of a universe.
@@ -90,14 +103,20 @@ fn spec(range: Range) -> Spec {
 pub struct Pkgres {
     registries: RegistrySet,
     roots: Vec<IndexRecord>,
+    core: Option<PackageName>,
     found: Option<Box<Resolution>>,
 }
 
 impl Pkgres {
-    /// Makes a universe ready.
-    pub fn new(universe: &Universe) -> Self {
+    /// Makes a universe ready, on a core library if there is to be one: then every release requires
+    /// that as well, and every class that says nothing of what it extends extends one of its classes.
+    pub fn new(universe: &Universe, has_core: bool) -> Self {
         let name = RegistryName::parse("bench").expect("a name");
         let mut registry = MemoryRegistry::new(name);
+        let core = has_core.then(core_library);
+        if let Some(core) = &core {
+            registry.add_record(core.clone());
+        }
         for record in records(universe) {
             registry.add_record(record);
         }
@@ -105,6 +124,7 @@ impl Pkgres {
         Self {
             registries: RegistrySet::new(vec![Box::new(registry)]),
             roots: roots(universe),
+            core: core.map(|core| core.name),
             found: None,
         }
     }
@@ -115,7 +135,7 @@ impl Peer for Pkgres {
     fn solve(&mut self, root: usize, _: Duration) -> Result<bool, Timeout> {
         self.found = None;
         let mut request = Request::new(self.roots[root].clone());
-        request.core = None;
+        request.core = self.core.clone();
         // What the peers do not have would only take time where there is no resolution.
         request.options.single_version = true;
         let mut resolver = Resolver::new(request);
@@ -139,7 +159,9 @@ impl Peer for Pkgres {
             return Answer::new();
         };
         let number = |text: &str| text.parse::<usize>().expect("a number");
-        let packages = resolution.packages().iter().map(|package| {
+        let asked_for = |package: &&ResolvedPackage| Some(&package.name) != self.core.as_ref();
+        let packages = resolution.packages().iter().filter(asked_for);
+        let packages = packages.map(|package| {
             let version = package.version.to_string();
             let major = version.split('.').next().expect("a version has numbers");
             let package = number(&package.name.as_str()[1..]);

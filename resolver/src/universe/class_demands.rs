@@ -1,7 +1,5 @@
 //! Where the classes that a release extends are found, in numbers.
 
-use std::sync::Arc;
-
 use super::edges::{Demand, SetId};
 use super::{ClassId, PackageId, ReleaseId, Universe};
 use crate::index::{Link, NONE, SEVERAL, to_u32};
@@ -23,8 +21,9 @@ pub(crate) struct Found {
     pub(crate) demand: usize,
     /// The candidates that define the class.
     pub(crate) allowed: SetId,
-    /// The releases of the same package that find the class in the same package alone.
-    pub(crate) owners: SetId,
+    /// The releases of the same package that find the class in the same package alone, if the index
+    /// knows them; otherwise [`extenders`](Universe::extenders) says.
+    pub(crate) owners: Option<SetId>,
 }
 
 /// What a release extends.
@@ -97,7 +96,7 @@ impl Universe {
             let link = self.shards[shard as usize].index.inheritance().link(at);
             if let Some((root, at)) = implicit
                 && at == position
-                && !self.add_implicit(shard, release, root, classes)
+                && !self.add_implicit(shard, root, classes)
             {
                 return false;
             }
@@ -107,42 +106,33 @@ impl Universe {
             }
             let found = match link.edge {
                 SEVERAL => None,
-                NONE if Some(class) == self.root_class => {
-                    let owners = self.extenders_of_root_class(release, class);
-                    self.found_in_core(class, owners)
-                }
-                NONE => self.found_in_core(class, SetId::inherited(shard, link.owners)),
-                edge => {
-                    let [target, ..] = self.shards[shard as usize].index.requirement(edge as usize);
-                    let target = self.package_in(shard, target);
-                    let demand = demands.iter().position(|demand| demand.target == target);
-                    let is_only = self.is_plain(target) && !self.core_defines(target, class);
-                    demand.filter(|_| is_only).map(|demand| Found {
-                        demand,
-                        allowed: SetId::inherited(shard, link.allowed),
-                        owners: SetId::inherited(shard, link.owners),
-                    })
-                }
+                NONE => self.found_in_core(class),
+                edge => self.found_by_edge(shard, edge, link, class, demands),
             };
             classes.all.push(ClassDemand { class, found });
         }
         match implicit {
-            Some((root, at)) if at >= link_count => {
-                self.add_implicit(shard, release, root, classes)
-            }
+            Some((root, at)) if at >= link_count => self.add_implicit(shard, root, classes),
             _ => true,
         }
     }
 
     /// Adds the class that classes without `Extends` extend; says whether it is known where that
     /// is found.
-    fn add_implicit(
-        &mut self,
-        shard: u32,
-        release: ReleaseId,
-        root: ClassId,
-        classes: &mut ClassDemands,
-    ) -> bool {
+    fn add_implicit(&mut self, shard: u32, root: ClassId, classes: &mut ClassDemands) -> bool {
+        if !self.root_class_is_of_core(shard, root) {
+            return false;
+        }
+        if classes.all.iter().all(|known| known.class != root) {
+            let found = self.found_in_core(root);
+            classes.all.push(ClassDemand { class: root, found });
+        }
+        true
+    }
+
+    /// Whether it is known of an index that none of its packages but the core library has the class that
+    /// classes extend which do not say it.
+    pub(super) fn root_class_is_of_core(&self, shard: u32, root: ClassId) -> bool {
         let core = self.core.expect("whoever has a root class has a core");
         let index = &self.shards[shard as usize].index;
         let inheritance = index.inheritance();
@@ -152,48 +142,35 @@ impl Universe {
             self.shards[shard as usize].packages[home as usize] == to_u32(core.position()) + 1
                 && inheritance.is_tame(home)
         });
-        if !is_cores || inheritance.any_unknown() {
-            return false;
-        }
-        if classes.all.iter().all(|known| known.class != root) {
-            let owners = self.extenders_of_root_class(release, root);
-            let found = self.found_in_core(root, owners);
-            classes.all.push(ClassDemand { class: root, found });
-        }
-        true
+        is_cores && !inheritance.any_unknown()
     }
 
-    /// The releases of the same package that extend the root class, explicitly or not, find it in
-    /// the core library, and require nothing that `release` does not require.
-    fn extenders_of_root_class(&mut self, release: ReleaseId, root: ClassId) -> SetId {
-        let delivered = self.delivered(release.package);
-        let (shard, first, count) = (delivered.shard, delivered.first, delivered.count);
-        let index = Arc::clone(&self.shards[shard as usize].index);
-        let inheritance = index.inheritance();
-        let key = (release.package, inheritance.required(first + release.index));
-        if let Some(known) = self.root_extenders.get(&key) {
-            return *known;
+    /// That a class is found in the package that a requirement is on, if that is the only place.
+    fn found_by_edge(
+        &mut self,
+        shard: u32,
+        edge: u32,
+        link: Link,
+        class: ClassId,
+        demands: &[Demand],
+    ) -> Option<Found> {
+        let [target, ..] = self.shards[shard as usize].index.requirement(edge as usize);
+        let target = self.package_in(shard, target);
+        if Some(target) == self.core {
+            // Whether a release says that it requires the core library makes no difference.
+            return self.found_in_core(class);
         }
-        let number = self.class_number(root, shard);
-        let extends = |other: u32| {
-            let table = index.table(other);
-            let implicitly = table.and_then(|table| inheritance.implicit_at(table));
-            let is_found = |link: &Link| Some(link.class) == number && link.edge == NONE;
-            implicitly.is_some() || inheritance.links(other).iter().any(is_found)
-        };
-        let owners: WordSet = (0..count)
-            .filter(|other| {
-                let other = first + other;
-                extends(other) && inheritance.requires_no_more(other, first + release.index)
-            })
-            .collect();
-        let set = SetId::worked_out(self.keep(release.package, &owners));
-        self.root_extenders.insert(key, set);
-        set
+        let demand = demands.iter().position(|demand| demand.target == target);
+        let is_only = self.is_plain(target) && !self.core_defines(target, class);
+        demand.filter(|_| is_only).map(|demand| Found {
+            demand,
+            allowed: SetId::inherited(shard, link.allowed),
+            owners: Some(SetId::inherited(shard, link.owners)),
+        })
     }
 
     /// That a class is found in the core library, if that defines it.
-    fn found_in_core(&mut self, class: ClassId, owners: SetId) -> Option<Found> {
+    fn found_in_core(&mut self, class: ClassId) -> Option<Found> {
         let core = self.core?;
         let allowed = if let Some(known) = self.core_sets.get(&class) {
             *known
@@ -209,7 +186,7 @@ impl Universe {
         Some(Found {
             demand: 0,
             allowed: allowed?,
-            owners,
+            owners: None,
         })
     }
 

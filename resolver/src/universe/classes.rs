@@ -69,35 +69,6 @@ impl Universe {
         Some(named.collect())
     }
 
-    /// The releases of the same package that extend a class too, and can find it in the same
-    /// required package alone: those that require nothing that `release` does not require.
-    pub(crate) fn extenders(&mut self, release: ReleaseId, class: ClassId) -> WordSet {
-        let mut found = WordSet::single(release.index);
-        let defining = |universe: &mut Self, demand: &Demand| {
-            let defining = universe.definers(demand.target, class);
-            !defining.is_disjoint(&universe.candidates_of(demand.target))
-        };
-        let delivered = self.delivered(release.package);
-        let first = delivered.first;
-        let index = Arc::clone(&self.shards[delivered.shard as usize].index);
-        let inheritance = index.inheritance();
-        let mut demands = Vec::new();
-        for other in self.releases(release.package) {
-            let extends = |table: &Arc<ClassTable>| table.external.contains(&class);
-            if other == release
-                || !inheritance.requires_no_more(first + other.index, first + release.index)
-                || !self.class_table(other).as_ref().is_some_and(extends)
-            {
-                continue;
-            }
-            self.demands(other, &mut demands);
-            if demands.iter().any(|demand| defining(self, demand)) {
-                found = found.union(&WordSet::single(other.index));
-            }
-        }
-        found
-    }
-
     /// Whether no class of a package can be part of a circle or have the name of another
     /// package's class; `None` if the package does not come from the only attached index.
     pub(crate) fn is_tame(&self, package: PackageId) -> Option<bool> {
@@ -146,10 +117,27 @@ impl Universe {
     pub(crate) fn finds_classes(&self, release: ReleaseId, demands: &[Demand]) -> bool {
         let (index, number) = self.locate(release);
         let extends = index.inheritance().extends(number);
-        let has_root_class = self.root_class.is_some();
-        extends.nothing(has_root_class)
-            || extends.only_what_is_required(has_root_class)
-                && demands.iter().all(|demand| self.is_as_indexed(demand))
+        extends.nothing(self.root_class.is_some())
+            || extends.names_what_is_required()
+                && demands.iter().all(|demand| demand.is_as_indexed)
+                && (!extends.is_implicit() || self.finds_root_class(release, demands))
+    }
+
+    /// Whether whatever a release allows of the core library has the class that classes extend which
+    /// do not say it.
+    fn finds_root_class(&self, release: ReleaseId, demands: &[Demand]) -> bool {
+        let Some(root) = self.root_class else {
+            return true;
+        };
+        let shard = self.delivered(release.package).shard;
+        if self.core == Some(release.package) || !self.root_class_is_of_core(shard, root) {
+            return false;
+        }
+        // The core library comes first among what is required.
+        demands.first().is_some_and(|demand| {
+            let allowed = self.set(demand.allowed, self.width(demand.target));
+            WordSet::of_words(allowed).is_subset_of(&self.definers(demand.target, root))
+        })
     }
 
     /// The classes of a release, if they are known.

@@ -3,8 +3,8 @@
 use pkgres_manifest::Spec;
 use rustc_hash::FxHashMap;
 
-use super::{PackageId, ReleaseId, Universe};
-use crate::index::{NONE, to_u32, width};
+use super::{ClassId, PackageId, ReleaseId, Universe};
+use crate::index::{EdgeNumbers, NONE, to_u32, width};
 use crate::room::Room as _;
 use crate::word_set::WordSet;
 
@@ -53,7 +53,9 @@ pub(crate) struct Demand {
     /// The candidates that it allows. Unknown as long as the target was not delivered.
     pub(crate) allowed: SetId,
     /// The releases of the same package that have the same requirement, if the index knows them.
-    owners: Option<SetId>,
+    pub(super) owners: Option<SetId>,
+    /// Whether it allows no more than the index of its owner says; what nobody wrote there does not.
+    pub(super) is_as_indexed: bool,
     /// Whether it names a prerelease.
     pub(crate) names_prerelease: bool,
 }
@@ -67,9 +69,12 @@ pub(super) struct Sets {
     of_core: FxHashMap<PackageId, u32>,
     of_overrides: FxHashMap<PackageId, u32>,
     of_objects: FxHashMap<(ReleaseId, usize), u32>,
-    of_owners: FxHashMap<(PackageId, PackageId, SetId), u32>,
+    /// By package, target, and what is allowed of that.
+    pub(super) of_owners: FxHashMap<(PackageId, PackageId, SetId), SetId>,
+    /// By package, class, where it is found, and what a release requires.
+    pub(super) of_extenders: FxHashMap<(PackageId, ClassId, PackageId, u32), SetId>,
     /// The first release of a package with one.
-    first: Option<u32>,
+    pub(super) first: Option<u32>,
     /// What any requirement allows of a package that nobody has.
     nothing: Option<u32>,
 }
@@ -108,6 +113,7 @@ impl Universe {
                 target: core,
                 allowed,
                 owners: None,
+                is_as_indexed: true,
                 names_prerelease,
             });
         }
@@ -120,27 +126,18 @@ impl Universe {
             if target == release.package {
                 continue;
             }
-            let in_shard = |at: u32| SetId {
-                place: Place::Shard(shard),
-                at,
-            };
-            // The sets of the index were made as if all its releases could be chosen.
+            let (allowed, owners) = self.indexed(shard, sets, owners_width, target).map_or_else(
+                || (self.set_of_edge(shard, spec, target), None),
+                |(allowed, owners)| (allowed, Some(owners)),
+            );
             let overriding = self.overriding(target).map(Spec::names_prerelease);
-            let (allowed, owners) = match &self.packages[target.position()].delivered {
-                None => (SetId::UNKNOWN, None),
-                Some(delivered) if delivered.count == 0 => (self.nothing(target), None),
-                Some(_) if overriding.is_some() => (self.set_of_override(target), None),
-                Some(delivered) if delivered.shard == shard && delivered.is_plain => {
-                    (in_shard(sets + owners_width), Some(in_shard(sets)))
-                }
-                Some(_) => (self.set_of_spec(shard, spec, target), None),
-            };
             let is_core = Some(target) == core;
             let demand = Demand {
                 target,
                 allowed,
                 // Releases that do not write the requirement have it, too.
                 owners: owners.filter(|_| !is_core),
+                is_as_indexed: owners.is_some(),
                 names_prerelease: overriding.unwrap_or_else(|| {
                     names_prerelease && self.shards[shard as usize].index.names_prerelease(spec)
                 }),
@@ -153,50 +150,48 @@ impl Universe {
         }
     }
 
-    /// Whether a requirement allows what the index of its owner says, of a package in that index.
+    /// What an index says that a requirement allows, and which releases of the same package have it;
+    /// nothing if the target does not come from there, or not all of its releases may be chosen:
+    /// the sets of the index were made as if they could.
     #[inline]
-    pub(super) fn is_as_indexed(&self, demand: &Demand) -> bool {
-        demand.owners.is_some()
-    }
-
-    /// The releases of the same package that allow the same releases of a target. Only those of
-    /// the object model are not known.
-    pub(crate) fn owners(&mut self, release: ReleaseId, demand: &Demand) -> Option<SetId> {
-        if demand.owners.is_some() {
-            return demand.owners;
-        }
-        if self.model.is_some() && self.is_root(release.package) {
+    fn indexed(
+        &self,
+        shard: u32,
+        sets: u32,
+        owners_width: u32,
+        target: PackageId,
+    ) -> Option<(SetId, SetId)> {
+        let delivered = self.packages[target.position()].delivered.as_ref()?;
+        let is_indexed = delivered.shard == shard && delivered.is_plain;
+        if !is_indexed || self.overriding(target).is_some() {
             return None;
         }
-        if self.release_count(release.package) == 1 {
-            // Most roots are such packages, and may require very many others.
-            let at = match self.sets.first {
-                Some(known) => known,
-                None => self.keep(release.package, &WordSet::single(0)),
-            };
-            self.sets.first = Some(at);
-            return Some(SetId::worked_out(at));
+        let place = Place::Shard(shard);
+        let allowed = SetId {
+            place,
+            at: sets + owners_width,
+        };
+        Some((allowed, SetId { place, at: sets }))
+    }
+
+    /// What a requirement allows of a target that does not come from the index of its owner.
+    fn set_of_edge(&mut self, shard: u32, spec: u32, target: PackageId) -> SetId {
+        match &self.packages[target.position()].delivered {
+            None => SetId::UNKNOWN,
+            Some(delivered) if delivered.count == 0 => self.nothing(target),
+            Some(_) if self.overriding(target).is_some() => self.set_of_override(target),
+            Some(_) => self.set_of_spec(shard, spec, target),
         }
-        let key = (release.package, demand.target, demand.allowed);
-        if let Some(at) = self.sets.of_owners.get(&key) {
-            return Some(SetId::worked_out(*at));
+    }
+
+    /// What the requirement on the core library of a release allows that writes it so.
+    pub(super) fn set_of_core_edge(&mut self, shard: u32, width: u32, edge: EdgeNumbers) -> SetId {
+        let core = self.core.expect("a core library is required");
+        let [_, spec, sets] = edge;
+        match self.indexed(shard, sets, width, core) {
+            Some((allowed, _)) => allowed,
+            None => self.set_of_edge(shard, spec, core),
         }
-        let width = self.width(demand.target);
-        let mut demands = Vec::new();
-        let mut owners = WordSet::EMPTY;
-        for other in self.releases(release.package) {
-            self.demands(other, &mut demands);
-            let is_same = |other: &Demand| {
-                other.target == demand.target
-                    && self.set(other.allowed, width) == self.set(demand.allowed, width)
-            };
-            if demands.iter().any(is_same) {
-                owners = owners.union(&WordSet::single(other.index));
-            }
-        }
-        let at = self.keep(release.package, &owners);
-        self.sets.of_owners.insert(key, at);
-        Some(SetId::worked_out(at))
     }
 
     /// Whether a requirement allows a release of its target.
@@ -222,13 +217,14 @@ impl Universe {
                 target: edge.package,
                 allowed,
                 owners: None,
+                is_as_indexed: false,
                 names_prerelease: edge.requirement.spec.names_prerelease(),
             });
         }
     }
 
     /// What a release that says nothing of the core library allows of it.
-    fn default_core_set(&mut self, core: PackageId) -> SetId {
+    pub(super) fn default_core_set(&mut self, core: PackageId) -> SetId {
         if !self.is_delivered(core) {
             return SetId::UNKNOWN;
         }

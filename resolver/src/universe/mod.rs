@@ -15,6 +15,8 @@ mod class_ids;
 mod classes;
 mod details;
 mod edges;
+mod extenders;
+mod owners;
 mod shards;
 mod versions;
 
@@ -137,8 +139,6 @@ pub(crate) struct Universe {
     sets: edges::Sets,
     /// The candidates of the core library that define a class; `None` if there are none.
     core_sets: FxHashMap<ClassId, Option<edges::SetId>>,
-    /// By package and what a release requires: those that extend the root class.
-    root_extenders: FxHashMap<(PackageId, u32), edges::SetId>,
 }
 
 impl Universe {
@@ -190,7 +190,6 @@ impl Universe {
             tables: FxHashMap::default(),
             sets: edges::Sets::default(),
             core_sets: FxHashMap::default(),
-            root_extenders: FxHashMap::default(),
         };
         if let Some(core) = core {
             universe.core = Some(universe.package_id(core));

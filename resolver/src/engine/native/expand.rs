@@ -209,12 +209,17 @@ impl Core {
             });
             // What a requirement on a split package is bound to belongs to one release.
             let is_shared = is_package && !encoding.is_split(demand.target);
+            let width = encoding.universe.width(demand.target);
+            let allowed = encoding.universe.set(demand.allowed, width);
+            if encoding.is_whole() && words::is_subset(self.state.certain(target), allowed) {
+                // Nothing else is left, whatever is decided: mostly so of the core library.
+                continue;
+            }
             let owners = if is_shared {
                 encoding.universe.owners(release, demand)
             } else {
                 None
             };
-            let width = encoding.universe.width(demand.target);
             let mut every = Vec::new();
             let mut allowed = encoding.universe.set(demand.allowed, width);
             if encoding.is_loosened(release.package, demand.target, allowed) {

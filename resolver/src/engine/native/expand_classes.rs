@@ -96,11 +96,10 @@ impl Core {
                 return;
             }
             let both = [var, target.var].map(|var| self.state.var(var).variable);
-            if matches!(both, [Variable::Package(_), Variable::Package(_)]) {
-                let alike = encoding.universe.extenders(release, class);
-                let mut words = vec![0; self.state.width(var)];
-                alike.copy_to(&mut words);
-                terms[0].set = self.state.keep(&words);
+            if let [Variable::Package(_), Variable::Package(package)] = both {
+                let alike = encoding.universe.extenders(release, class, package);
+                let alike = encoding.universe.set(alike, self.state.width(var));
+                terms[0].set = self.state.keep(alike);
             }
             let cause = Cause::Extends(class);
             self.constraints.add_binary(&mut self.state, terms, cause);
@@ -133,15 +132,18 @@ impl Core {
             return;
         }
         let target = self.bound_var(encoding, release, found.demand, package);
-        let universe = &*encoding.universe;
-        let allowed = universe.set(found.allowed, width);
+        let allowed = encoding.universe.set(found.allowed, width);
         if self.has_class_constraint(var, value, target, allowed) {
             return;
         }
         let set = self.state.keep_present_complement(target, allowed);
         let both = [var, target].map(|var| self.state.var(var).variable);
         let own = if matches!(both, [Variable::Package(_), Variable::Package(_)]) {
-            let owners = universe.set(found.owners, self.state.width(var));
+            let owners = match found.owners {
+                Some(known) => known,
+                None => encoding.universe.extenders(release, class, package),
+            };
+            let owners = encoding.universe.set(owners, self.state.width(var));
             let set = self.state.keep(owners);
             Term { var, set }
         } else {

@@ -348,13 +348,18 @@ impl State {
         words::is_disjoint(self.domain(term.var), self.set(term))
     }
 
+    /// The values of a variable that are left without any decision.
+    #[inline]
+    pub(super) fn certain(&self, var: Var) -> &[u64] {
+        let state = self.var(var);
+        let from = (state.words + 2 * state.width) as usize;
+        &self.words[from..from + state.width as usize]
+    }
+
     /// Whether a term can never hold again, whatever is decided.
     #[inline]
     pub(super) fn is_certainly_excluded(&self, term: Term) -> bool {
-        let state = self.var(term.var);
-        let from = (state.words + 2 * state.width) as usize;
-        let certain = &self.words[from..from + state.width as usize];
-        words::is_disjoint(certain, self.set(term))
+        words::is_disjoint(self.certain(term.var), self.set(term))
     }
 
     /// The entry of the trail with which a term began to hold; nothing if it always did.

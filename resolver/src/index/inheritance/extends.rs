@@ -22,17 +22,19 @@ impl Extends {
     /// classes extend which do not say it.
     #[inline]
     pub(crate) fn nothing(self, has_root_class: bool) -> bool {
-        self.0 & NAMED == 0 && !self.is_implicit(has_root_class)
+        self.0 & NAMED == 0 && !(has_root_class && self.is_implicit())
     }
 
-    /// Whether whatever meets the requirements of the release has all classes that are extended.
+    /// Whether whatever meets the requirements that are written has all classes that are named.
     #[inline]
-    pub(crate) fn only_what_is_required(self, has_root_class: bool) -> bool {
-        self.0 & SOUGHT == 0 && !self.is_implicit(has_root_class)
+    pub(crate) fn names_what_is_required(self) -> bool {
+        self.0 & SOUGHT == 0
     }
 
-    fn is_implicit(self, has_root_class: bool) -> bool {
-        has_root_class && self.0 & IMPLICIT != 0
+    /// Whether a class does not say what it extends.
+    #[inline]
+    pub(crate) fn is_implicit(self) -> bool {
+        self.0 & IMPLICIT != 0
     }
 }
 

@@ -68,7 +68,7 @@ impl Inheritance {
                             && self.links[at].edge != SEVERAL
                             && targets[at - first] == target
                     });
-                    if is_alike && self.requires_no_more(other, release) {
+                    if is_alike && self.requires_no_more(other, release, None) {
                         self.insert(owners, position);
                     }
                 }

@@ -169,12 +169,12 @@ impl Inheritance {
         self.required[release as usize]
     }
 
-    /// Whether a release requires nothing that another one does not.
-    pub(crate) fn requires_no_more(&self, release: u32, than: u32) -> bool {
+    /// Whether a release requires nothing that another one does not, `apart` from one package.
+    pub(crate) fn requires_no_more(&self, release: u32, than: u32, apart: Option<u32>) -> bool {
         let [few, many] = [release, than].map(|release| self.required(release));
-        let many = self.requirements.of(many);
-        let is_there = |name: &u32| many.binary_search(name).is_ok();
-        few == self.required(than) || self.requirements.of(few).iter().all(is_there)
+        let required = self.requirements.of(many);
+        let is_there = |name: &u32| Some(*name) == apart || required.binary_search(name).is_ok();
+        few == many || self.requirements.of(few).iter().all(is_there)
     }
 
     /// Whether no class of a package can be part of a circle or have the name of another

@@ -1,0 +1,69 @@
+//! Which releases of a package extend a class and have to find it in the same place.
+
+use std::sync::Arc;
+
+use super::edges::SetId;
+use super::{ClassId, PackageId, ReleaseId, Universe};
+use crate::index::Link;
+use crate::word_set::WordSet;
+
+impl Universe {
+    /// The releases of the same package that extend a class too, and can find it in the same
+    /// required package alone: those that require nothing that `release` does not require. `target`
+    /// is where `release` finds it. Everybody requires the core library, whether it is written or not.
+    pub(crate) fn extenders(
+        &mut self,
+        release: ReleaseId,
+        class: ClassId,
+        target: PackageId,
+    ) -> SetId {
+        let delivered = *self.delivered(release.package);
+        let (shard, first) = (delivered.shard, delivered.first);
+        let index = Arc::clone(&self.shards[shard as usize].index);
+        let inheritance = index.inheritance();
+        let own = first + release.index;
+        let key = (release.package, class, target, inheritance.required(own));
+        if let Some(known) = self.sets.of_extenders.get(&key) {
+            return *known;
+        }
+        let is_in_core = Some(target) == self.core;
+        let core = self.core_number(shard).filter(|_| is_in_core);
+        let number = self.class_number(class, shard);
+        let mut demands = Vec::new();
+        let mut found = WordSet::single(release.index);
+        for other in self.releases(release.package) {
+            let at = first + other.index;
+            if !inheritance.requires_no_more(at, own, core)
+                || !self.extends(shard, at, class, number)
+            {
+                continue;
+            }
+            self.demands(other, &mut demands);
+            if demands.iter().any(|demand| demand.target == target) {
+                found = found.union(&WordSet::single(other.index));
+            }
+        }
+        let set = SetId::worked_out(self.keep(release.package, &found));
+        self.sets.of_extenders.insert(key, set);
+        set
+    }
+
+    /// Whether a release extends a class of another package; `number` is what its index knows the class
+    /// by.
+    fn extends(&self, shard: u32, release: u32, class: ClassId, number: Option<u32>) -> bool {
+        let index = &self.shards[shard as usize].index;
+        let inheritance = index.inheritance();
+        let is_named = |link: &Link| Some(link.class) == number;
+        if inheritance.links(release).iter().any(is_named) {
+            return true;
+        }
+        let Some(table) = index
+            .table(release)
+            .filter(|_| self.root_class == Some(class))
+        else {
+            return false;
+        };
+        let has_own = number.is_some_and(|root| index.table_classes(table).contains(&root));
+        inheritance.implicit_at(table).is_some() && !has_own
+    }
+}

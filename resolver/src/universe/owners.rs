@@ -1,0 +1,124 @@
+//! Which releases of a package share a requirement.
+//!
+//! What releases share is one constraint. An index knows it of requirements on its own packages;
+//! the rest is worked out when a search first asks.
+
+use rustc_hash::FxHashMap;
+
+use super::edges::{Demand, SetId};
+use super::{PackageId, ReleaseId, Universe};
+use crate::index::{EdgeNumbers, to_u32, width};
+use crate::word_set::WordSet;
+
+impl Universe {
+    /// The releases of the same package that allow the same releases of a target. Only those of
+    /// the object model are not known.
+    pub(crate) fn owners(&mut self, release: ReleaseId, demand: &Demand) -> Option<SetId> {
+        if demand.owners.is_some() {
+            return demand.owners;
+        }
+        let package = release.package;
+        if self.model.is_some() && self.is_root(package) {
+            return None;
+        }
+        if self.release_count(package) == 1 {
+            // Most roots are such packages, and may require very many others.
+            let at = match self.sets.first {
+                Some(known) => known,
+                None => self.keep(package, &WordSet::single(0)),
+            };
+            self.sets.first = Some(at);
+            return Some(SetId::worked_out(at));
+        }
+        let key = (package, demand.target, demand.allowed);
+        if let Some(known) = self.sets.of_owners.get(&key) {
+            return Some(*known);
+        }
+        if Some(demand.target) == self.core {
+            let owners = self.owners_of_core(package, demand.allowed);
+            let owners = SetId::worked_out(self.keep(package, &owners));
+            self.sets.of_owners.insert(key, owners);
+            return Some(owners);
+        }
+        self.find_owners(package);
+        self.sets.of_owners.get(&key).copied()
+    }
+
+    /// The releases of a package that allow the same of the core library. Most say nothing of it, so
+    /// that only those are looked at that do.
+    fn owners_of_core(&mut self, package: PackageId, allowed: SetId) -> WordSet {
+        let core = self.core.expect("a core library is required");
+        let core_width = self.width(core);
+        let delivered = *self.delivered(package);
+        let (shard, owners_width) = (delivered.shard, to_u32(width(delivered.count)));
+        let number = self.core_number(shard);
+        let default = self.default_core_set(core);
+        let is_default_same = self.set(default, core_width) == self.set(allowed, core_width);
+        // Releases mostly write it alike.
+        let mut known: FxHashMap<EdgeNumbers, bool> = FxHashMap::default();
+        let mut owners = Vec::new();
+        for index in 0..delivered.count {
+            let edges = self.shards[shard as usize]
+                .index
+                .edges(delivered.first + index);
+            let written = number.and_then(|number| {
+                let index = &self.shards[shard as usize].index;
+                let mut written = edges.rev().map(|edge| index.requirement(edge));
+                written.find(|[target, ..]| *target == number)
+            });
+            let is_same = match written {
+                None => is_default_same,
+                Some(edge) => match known.get(&edge) {
+                    Some(known) => *known,
+                    None => {
+                        let set = self.set_of_core_edge(shard, owners_width, edge);
+                        let is_same = self.set(set, core_width) == self.set(allowed, core_width);
+                        known.insert(edge, is_same);
+                        is_same
+                    }
+                },
+            };
+            if is_same {
+                owners.push(index);
+            }
+        }
+        owners.into_iter().collect()
+    }
+
+    /// The number of the core library in the index of a shard, if that names it.
+    pub(super) fn core_number(&self, shard: u32) -> Option<u32> {
+        let name = self.name(self.core?);
+        self.shards[shard as usize].index.find(name.as_str())
+    }
+
+    /// Finds out which releases of a package share the requirements of which no index knows it.
+    fn find_owners(&mut self, package: PackageId) {
+        let mut demands = Vec::new();
+        let mut all: Vec<(Demand, u32)> = Vec::new();
+        for release in self.releases(package) {
+            self.demands(release, &mut demands);
+            // What others require may not have been delivered yet.
+            let is_open =
+                |demand: &&Demand| demand.owners.is_none() && self.is_delivered(demand.target);
+            let open = demands.iter().filter(is_open);
+            all.extend(open.map(|demand| (*demand, release.index)));
+        }
+        let universe = &*self;
+        let key = |demand: &Demand| {
+            let words = universe.set(demand.allowed, universe.width(demand.target));
+            (demand.target, words)
+        };
+        all.sort_by(|(one, _), (two, _)| key(one).cmp(&key(two)));
+        let alike = all.chunk_by(|(one, _), (two, _)| key(one) == key(two));
+        let alike: Vec<(&[(Demand, u32)], WordSet)> = alike
+            .map(|alike| (alike, alike.iter().map(|(_, release)| *release).collect()))
+            .collect();
+        for (alike, owners) in alike {
+            let owners = SetId::worked_out(self.keep(package, &owners));
+            for (demand, _) in alike {
+                let key = (package, demand.target, demand.allowed);
+                self.sets.of_owners.insert(key, owners);
+            }
+        }
+    }
+}

@@ -200,7 +200,46 @@ fn check_classes(index: &CompiledIndex, releases: usize) -> Checked {
             let count = if parent & 1 == 0 { own } else { externals }.len();
             ((parent >> 1) as usize) < count
         };
-        that(parents[range].iter().all(is_parent), CLASSES)?;
+        that(parents[range.clone()].iter().all(is_parent), CLASSES)?;
+        // Classes of others are numbered in the order in which they are first extended.
+        let extended = parents[range].iter().filter(|parent| *parent & 1 == 1);
+        let mut met = 0;
+        for number in extended.map(|parent| parent >> 1) {
+            that(number <= met, CLASSES)?;
+            met = met.max(number + 1);
+        }
+        that(met as usize == externals.len(), CLASSES)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use pkgres_manifest::{IndexRecord, Limits};
+
+    use super::*;
+
+    /// The index of a release whose class extends two classes of others.
+    fn index() -> CompiledIndex {
+        let line = r#"{"name":"A","version":"1.0.0","classes":{"A.C":{"extends":["B.C","B.D"]}}}"#;
+        let record = IndexRecord::parse_line(line, &Limits::default());
+        CompiledIndex::compile([&record.expect("the test writes lines")])
+    }
+
+    #[test]
+    fn classes_of_others_are_those_that_classes_extend() {
+        assert_eq!(check(&index()), Ok(()));
+
+        let mut without_classes = index();
+        without_classes.table_classes.starts = vec![0, 0].into();
+        without_classes.table_classes.items = Vec::new().into();
+        without_classes.parents.starts = vec![0].into();
+        without_classes.parents.items = Vec::new().into();
+        without_classes.class_flags = Vec::new().into();
+        assert_eq!(check(&without_classes), Err("classes"));
+
+        let mut out_of_order = index();
+        out_of_order.parents.items = vec![3, 1].into();
+        assert_eq!(check(&out_of_order), Err("classes"));
+    }
 }

@@ -66,18 +66,12 @@ impl Universe {
                 let mut written = edges.rev().map(|edge| index.requirement(edge));
                 written.find(|[target, ..]| *target == number)
             });
-            let is_same = match written {
-                None => is_default_same,
-                Some(edge) => match known.get(&edge) {
-                    Some(known) => *known,
-                    None => {
-                        let set = self.set_of_core_edge(shard, owners_width, edge);
-                        let is_same = self.set(set, core_width) == self.set(allowed, core_width);
-                        known.insert(edge, is_same);
-                        is_same
-                    }
-                },
-            };
+            let is_same = written.map_or(is_default_same, |edge| {
+                *known.entry(edge).or_insert_with(|| {
+                    let set = self.set_of_core_edge(shard, owners_width, edge);
+                    self.set(set, core_width) == self.set(allowed, core_width)
+                })
+            });
             if is_same {
                 owners.push(index);
             }

@@ -159,6 +159,7 @@ impl Resolver {
         };
         // Only the native engine can be told what stays.
         let engine = update.as_ref().map_or(options.engine, |_| Engine::Native);
+        let may_split = !options.single_version;
         let mut universe = Universe::new(core.as_ref(), options.prerelease, locked);
         universe.prefer(options.prefer, options.exclude_newer);
         universe.override_requirements(overrides);
@@ -170,7 +171,9 @@ impl Resolver {
             budget: Budget::new(options.max_steps, options.patience, engine),
             options,
             phase: match (update, &told) {
-                (Some(update), Some(told)) => Phase::Update(Box::new(Updating::new(update, told))),
+                (Some(update), Some(told)) => {
+                    Phase::Update(Box::new(Updating::new(update, told, may_split)))
+                }
                 _ if has_lock => Phase::Lock,
                 _ => Phase::Greedy(Greedy::default()),
             },
@@ -260,7 +263,7 @@ impl Resolver {
                         Progress::GaveUp => Some(self.gave_up()),
                     }
                 }
-                Phase::Update(_) => self.update(),
+                Phase::Update(_) => Some(self.update()),
                 Phase::Candidate(_) => self.try_candidate(),
                 Phase::FirstTier(_) => self.first_tier(),
                 Phase::SecondTier(_) => Some(self.second_tier()),
@@ -314,26 +317,19 @@ impl Resolver {
         }
     }
 
-    fn update(&mut self) -> Option<Step> {
+    fn update(&mut self) -> Step {
         let Phase::Update(updating) = &mut self.phase else {
             unreachable!("this is the phase");
         };
         match updating.advance(&mut self.universe, &mut self.budget) {
-            Ended::Missing(missing) => Some(self.need(missing)),
-            Ended::GaveUp => Some(self.gave_up()),
-            Ended::Impossible(impossible) => Some(self.explain(*impossible)),
+            Ended::Missing(missing) => self.need(missing),
+            Ended::GaveUp => self.gave_up(),
+            Ended::Impossible(impossible) => self.explain(*impossible),
             Ended::Solved(selection, findings) => {
                 if let Some(told) = &mut self.update {
                     told.findings = Some(*findings);
                 }
-                Some(self.solved(*selection))
-            }
-            Ended::Otherwise(impossible) if self.options.single_version => {
-                Some(self.explain(*impossible))
-            }
-            Ended::Otherwise(impossible) => {
-                self.phase = Phase::SecondTier(impossible.proof);
-                None
+                self.solved(*selection)
             }
         }
     }

@@ -310,6 +310,60 @@ fn side_by_side_nothing_is_proved() {
     assert_eq!(moves(&found), Vec::<String>::new());
 }
 
+/// A lock with two releases of a package side by side.
+fn side_by_side() -> (Vec<IndexRecord>, &'static [&'static str]) {
+    let records = vec![
+        release("A", "1").requires("Q", "1"),
+        release("A", "2").requires("Q", "2"),
+        release("P", "1"),
+        release("P", "2").requires("Q", "2"),
+        release("Q", "1"),
+        release("Q", "2"),
+        release("X", "1").requires("Z", "1"),
+        release("Y", "1").requires("Z", "1"),
+        release("Y", "2").requires("Z", "2"),
+        release("Z", "1"),
+        release("Z", "2"),
+    ];
+    let lock = &[
+        "R 1 A 1", "R 1 P 1", "R 1 X 1", "R 1 Y 2", "A 1 Q 1", "X 1 Z 1", "Y 2 Z 2",
+    ];
+    (records, lock)
+}
+
+fn root_of_five() -> IndexRecord {
+    let packages = ["A", "P", "X", "Y"];
+    packages
+        .iter()
+        .fold(release("R", "1"), |root, name| root.requires(name, "*"))
+}
+
+#[test]
+fn a_package_moves_beside_others_that_are_side_by_side() {
+    let (records, lock) = side_by_side();
+    let to_newest = update(root_of_five(), records.clone(), lock, newest(&["P"]));
+    let moved = ["A 1.0.0 -> 2.0.0", "P 1.0.0 -> 2.0.0", "Q 1.0.0 -> 2.0.0"];
+    assert_eq!(moves(&solved(to_newest)), moved);
+    let to_two = update(root_of_five(), records, lock, exactly("P", "2"));
+    assert_eq!(moves(&solved(to_two)), moved);
+}
+
+#[test]
+fn what_is_side_by_side_stays_so() {
+    let (records, lock) = side_by_side();
+    // There is a resolution with one release of each package, for which Y would have to go back.
+    let found = update(root_of_five(), records, lock, newest(&["X"]));
+    assert_eq!(moves(&solved(found)), Vec::<String>::new());
+}
+
+#[test]
+fn beside_others_an_exact_version_is_impossible() {
+    let (records, lock) = side_by_side();
+    let found = conflict(update(root_of_five(), records, lock, exactly("P", "3")));
+    let mut reasons = found.reasons.iter();
+    assert!(reasons.any(|reason| reason.kind == ReasonKind::Wanted));
+}
+
 /// Resolutions by brute force: whether there is one in which all releases are allowed and one is
 /// there.
 struct Walk<'universe> {
@@ -405,8 +459,8 @@ fn exists(
     walk.finds()
 }
 
-/// A lock with one release of each package, and an update of one of them.
-fn problem(seed: u64) -> Option<(Universe, PackageName, Target)> {
+/// A lock that keeps to some rules, and an update of one of its packages.
+fn problem(seed: u64, rules: &Rules) -> Option<(Universe, PackageName, Target)> {
     let mut universe = Universe::random(seed);
     let mut random = Random::new(seed);
     let mut earlier = universe.clone();
@@ -422,7 +476,7 @@ fn problem(seed: u64) -> Option<(Universe, PackageName, Target)> {
         let chosen = random.below(earlier.root.requirements.len());
         earlier.root.requirements[chosen].spec = Spec::any();
     }
-    let lock = match search(&earlier, &Rules::without(Rule::SecondTier)) {
+    let lock = match search(&earlier, rules) {
         Answer::Solved(lock) => lock,
         Answer::NoSolution => return None,
     };
@@ -462,7 +516,7 @@ struct Tally {
 
 /// What is wrong with the answer to a universe, and what kind of answer it is.
 fn check(seed: u64, patience: u64, tally: &mut Tally) -> Option<String> {
-    let (universe, name, target) = problem(seed)?;
+    let (universe, name, target) = problem(seed, &Rules::without(Rule::SecondTier))?;
     let anything = |_: &PackageName, _: &Version| true;
     let possible = exists(&universe, &anything, None)?;
     let update = Update {
@@ -569,6 +623,69 @@ fn check(seed: u64, patience: u64, tally: &mut Tally) -> Option<String> {
     None
 }
 
+/// What is wrong with an update of a lock in which some package has several releases, and whether there
+/// was one.
+fn check_side_by_side(seed: u64) -> Option<Result<(), String>> {
+    let (universe, name, target) = problem(seed, &Rules::default())?;
+    let lock = universe.locked.as_ref().expect("there is a lock");
+    let held = lock.releases(&universe.root.name);
+    let names: BTreeSet<&PackageName> = held.iter().map(|(name, _)| name).collect();
+    if names.len() == held.len() {
+        return None;
+    }
+    let update = Update {
+        packages: BTreeMap::from([(name.clone(), target.clone())]),
+    };
+    let verdict = solver::update(&universe, Supplies::OnDemand, update, u64::MAX);
+    let Verdict::Solved(resolution) = verdict else {
+        return Some(Ok(()));
+    };
+    let found = solver::solution(&resolution);
+    if let Err(text) = is_valid(&universe, &found, &Rules::default()) {
+        return Some(Err(text));
+    }
+    let now = found.releases(&universe.root.name);
+    let mut at = now.iter().filter(|(other, _)| *other == name);
+    let is_right = match &target {
+        Target::Exactly(version) => at.next().is_some() && at.all(|(_, at)| at == version),
+        Target::Newest => true,
+    };
+    if !is_right {
+        return Some(Err("what was asked for was not done".to_owned()));
+    }
+    // Where it was enough that the named package moves, nothing else did.
+    let moved = resolution.update().expect("an update was asked for");
+    let stays = |releases: &BTreeSet<(PackageName, Version)>| {
+        let others = releases.iter().filter(|(other, _)| *other != name);
+        others.cloned().collect::<BTreeSet<_>>()
+    };
+    let is_kept = stays(&held) == stays(&now);
+    let is_said = moved.moved.iter().all(|moved| moved.package == name);
+    (is_kept == is_said)
+        .then_some(Ok(()))
+        .or_else(|| Some(Err("what moved is not what differs".to_owned())))
+}
+
+#[test]
+fn random_updates_beside_others_do_what_was_asked_for() {
+    let found: Vec<Result<(), String>> = for_all_seeds(check_side_by_side)
+        .into_iter()
+        .flatten()
+        .collect();
+    let wrong: Vec<&String> = found.iter().filter_map(|one| one.as_ref().err()).collect();
+    assert!(
+        wrong.is_empty(),
+        "{} are wrong: {:?}",
+        wrong.len(),
+        wrong.iter().take(5).collect::<Vec<_>>()
+    );
+    assert!(
+        found.len() > 20,
+        "only {} locks have several releases",
+        found.len()
+    );
+}
+
 fn seeds() -> u64 {
     let asked = std::env::var("SEEDS").ok();
     asked.map_or(SEEDS, |asked| asked.parse().expect("SEEDS is a number"))
@@ -637,7 +754,7 @@ fn random_updates_are_minimal() {
 #[test]
 fn shuffled_input() {
     let each = |seed: u64| {
-        let (universe, name, target) = problem(seed)?;
+        let (universe, name, target) = problem(seed, &Rules::without(Rule::SecondTier))?;
         let update = Update {
             packages: BTreeMap::from([(name, target)]),
         };

@@ -62,6 +62,7 @@ pub(crate) struct Told {
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     pub(super) because: BTreeMap<PackageName, Vec<Reason>>,
+    pub(super) is_minimal: bool,
     pub(super) held_back: Vec<HeldBack>,
 }
 
@@ -84,7 +85,6 @@ impl Told {
 
     /// What a selection differs in from what was locked.
     pub(crate) fn report(self, universe: &Universe, selection: &Selection) -> UpdateReport {
-        let is_minimal = self.findings.is_some();
         let mut findings = self.findings.unwrap_or_default();
         let mut there: BTreeMap<PackageName, BTreeSet<Version>> = BTreeMap::new();
         for release in selection.releases() {
@@ -121,7 +121,7 @@ impl Told {
         UpdateReport {
             moved,
             held_back: findings.held_back,
-            is_minimal,
+            is_minimal: findings.is_minimal,
         }
     }
 }

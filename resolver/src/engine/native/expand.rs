@@ -60,19 +60,19 @@ impl Core {
     /// Takes in the last way in which a package would not be there.
     pub(in crate::engine) fn add_last_detour(
         &mut self,
-        encoding: &Encoding<'_>,
+        encoding: &mut Encoding<'_>,
         package: PackageId,
     ) {
         let wish = encoding.limits().wish(package);
-        if let Some(detour) = wish.and_then(|wish| wish.detours.last()) {
-            self.add_detour(encoding, package, detour);
+        if let Some(detour) = wish.and_then(|wish| wish.detours.last()).cloned() {
+            self.add_detour(encoding, package, &detour);
         }
     }
 
     /// Says that a package has to be there, and so not all of these releases.
     pub(super) fn add_detour(
         &mut self,
-        encoding: &Encoding<'_>,
+        encoding: &mut Encoding<'_>,
         package: PackageId,
         detour: &Detour,
     ) {
@@ -83,6 +83,20 @@ impl Core {
         let mut terms: Vec<Term> = Vec::new();
         let mut always = None;
         for (other, releases) in &detour.releases {
+            if encoding.is_split(*other) {
+                // Each of its releases is there or not.
+                let others = encoding.universe.candidates_of(*other);
+                for index in others.intersection(&releases.complement()).iter() {
+                    let release = ReleaseId {
+                        package: *other,
+                        index,
+                    };
+                    let var = self.var(encoding, Variable::Release(release));
+                    let term = self.single(var, 1);
+                    terms.push(term);
+                }
+                continue;
+            }
             let var = self.package_var(encoding, *other);
             let mut words = vec![0; self.state.width(var)];
             releases.copy_to(&mut words);
@@ -109,16 +123,19 @@ impl Core {
         if let Some(known) = self.other_vars.get(&variable) {
             return *known;
         }
-        let values = match variable {
-            Variable::Binding(release, edge) => {
-                let details = encoding.universe.details(release);
-                let package = details.edges[edge as usize].package;
-                encoding.universe.release_count(package)
-            }
-            _ => 1,
+        let Variable::Binding(release, edge) = variable else {
+            let var = self.state.add_var(variable, 1);
+            self.other_vars.insert(variable, var);
+            return var;
         };
+        let details = encoding.universe.details(release);
+        let package = details.edges[edge as usize].package;
+        let values = encoding.universe.release_count(package);
         let var = self.state.add_var(variable, values);
         self.other_vars.insert(variable, var);
+        if !encoding.limits().is_empty() {
+            self.add_limits(encoding, package, var);
+        }
         var
     }
 

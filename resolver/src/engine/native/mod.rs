@@ -90,7 +90,9 @@ impl Core {
         }
         for wish in encoding.limits().wanted.clone() {
             if wish.is_needed {
-                core.package_var(encoding, wish.package);
+                if !encoding.is_split(wish.package) {
+                    core.package_var(encoding, wish.package);
+                }
                 for detour in &wish.detours {
                     core.add_detour(encoding, wish.package, detour);
                 }

@@ -1,7 +1,5 @@
 //! The best version that a package can go to, wherever the others go.
 
-use std::collections::BTreeSet;
-
 use pkgres_manifest::PackageName;
 use rustc_hash::FxHashSet;
 
@@ -40,7 +38,8 @@ impl Updating {
             self.stage = Stage::Grow;
             return Ok(());
         };
-        if target != Target::Newest {
+        // What may have several releases gets the best for each requirement anyway.
+        if target != Target::Newest || self.split.contains(&universe.package_id(&name)) {
             self.stage = Stage::Best(at + 1, None);
             return Ok(());
         }
@@ -103,7 +102,7 @@ impl Updating {
             let taken = budget.taken();
             for (held_back, facts) in &mut best.held_back {
                 let clauses = self.clauses.clone();
-                let mut encoding = Encoding::with_clauses(universe, BTreeSet::new(), clauses);
+                let mut encoding = Encoding::with_clauses(universe, self.split.clone(), clauses);
                 let mut limits = Limits {
                     wanted: self.wishes.clone(),
                     ..Limits::default()

@@ -11,8 +11,9 @@ use super::{Target, Update};
 use crate::conflict::{self, Explanation};
 use crate::encoding::{Clause, Encoding, Fact, Limits, Missing, Wish};
 use crate::engine::{Budget, Impossible, Outcome, Proof, Search, search_from};
+use crate::second_tier::{Tier, search_second_tier};
 use crate::selection::Selection;
-use crate::universe::{PackageId, Universe};
+use crate::universe::{PackageId, ReleaseId, Universe};
 use crate::word_set::WordSet;
 use best::Best;
 
@@ -22,8 +23,6 @@ pub(crate) enum Ended {
     Solved(Box<Selection>, Box<Findings>),
     /// What was asked for is impossible.
     Impossible(Box<Impossible>),
-    /// The first tier is impossible, whatever is asked for.
-    Otherwise(Box<Impossible>),
     /// Something is needed before it can go on.
     Missing(Missing),
     /// The budget is used up.
@@ -45,6 +44,10 @@ pub(crate) struct Updating {
     held: Vec<(PackageName, Vec<Version>)>,
     /// The locked packages that are not named, by name, and their locked releases.
     locked: Vec<(PackageId, WordSet)>,
+    /// The packages that may have several releases: those that the lock has side by side and, where
+    /// nothing is possible otherwise, others.
+    split: BTreeSet<PackageId>,
+    may_split: bool,
     /// What the named packages are to be at, by name.
     wishes: Vec<Wish>,
     /// The locked packages that are let go, by their place in `locked`.
@@ -65,6 +68,8 @@ enum Stage {
     Exact,
     /// They are not; whether anything is.
     Anything(Box<Impossible>),
+    /// Nothing is; which packages need several releases.
+    Split(Box<Impossible>),
     /// The best version of the named package at this position.
     Best(usize, Option<Best>),
     /// With everything staying that was not let go.
@@ -78,7 +83,8 @@ enum Stage {
 }
 
 impl Updating {
-    pub(crate) fn new(update: Update, told: &Told) -> Self {
+    /// An update; `may_split` says whether a package may have several releases.
+    pub(crate) fn new(update: Update, told: &Told, may_split: bool) -> Self {
         let held = told.held.iter();
         Self {
             targets: update.packages.into_iter().collect(),
@@ -86,6 +92,8 @@ impl Updating {
                 .map(|(name, versions)| (name.clone(), versions.iter().cloned().collect()))
                 .collect(),
             locked: Vec::new(),
+            split: BTreeSet::new(),
+            may_split,
             wishes: Vec::new(),
             let_go: BTreeSet::new(),
             stage: Stage::Begin,
@@ -116,7 +124,7 @@ impl Updating {
                 match self.search(universe, budget, None)? {
                     Ok(_) => self.stage = Stage::Best(0, None),
                     Err(impossible) if self.wishes.is_empty() => {
-                        return Err(Ended::Otherwise(impossible));
+                        self.stage = Stage::Split(impossible);
                     }
                     Err(impossible) => self.stage = Stage::Anything(impossible),
                 }
@@ -127,13 +135,14 @@ impl Updating {
                 self.wishes = wishes;
                 match found {
                     Ok(Ok(_)) => return Err(Ended::Impossible(impossible)),
-                    Ok(Err(impossible)) => return Err(Ended::Otherwise(impossible)),
+                    Ok(Err(impossible)) => self.stage = Stage::Split(impossible),
                     Err(ended) => {
                         self.stage = Stage::Anything(impossible);
                         return Err(ended);
                     }
                 }
             }
+            Stage::Split(impossible) => self.split(universe, budget, impossible)?,
             Stage::Best(at, best) => self.find_best(universe, budget, at, best)?,
             Stage::Grow => {
                 self.stage = Stage::Grow;
@@ -191,6 +200,11 @@ impl Updating {
                 self.locked.push((package, releases.collect()));
             }
         }
+        if self.may_split {
+            let several = self.held.iter().filter(|(_, versions)| versions.len() > 1);
+            let several = several.map(|(name, _)| universe.package_id(name));
+            self.split.extend(several);
+        }
         for (name, target) in &self.targets {
             if let Target::Exactly(version) = target {
                 let package = universe.package_id(name);
@@ -206,6 +220,39 @@ impl Updating {
             }
         }
         Ok(())
+    }
+
+    /// Finds out which packages need several releases for anything to be possible, and begins again with
+    /// these.
+    fn split(
+        &mut self,
+        universe: &mut Universe,
+        budget: &mut Budget,
+        impossible: Box<Impossible>,
+    ) -> Result<(), Ended> {
+        if !self.may_split {
+            return Err(Ended::Impossible(impossible));
+        }
+        let taken = budget.taken();
+        match search_second_tier(universe, &impossible.proof, budget) {
+            Tier::Solved(selection) => {
+                let before = self.split.len();
+                self.split.extend(selection.packages_side_by_side());
+                if self.split.len() == before {
+                    return Err(Ended::Impossible(impossible));
+                }
+                self.clauses.clear();
+                self.stage = Stage::Exact;
+                Ok(())
+            }
+            Tier::Impossible(impossible) => Err(Ended::Impossible(impossible)),
+            Tier::Missing(missing) => {
+                budget.rewind(taken);
+                self.stage = Stage::Split(impossible);
+                Err(Ended::Missing(missing))
+            }
+            Tier::GaveUp => Err(Ended::GaveUp),
+        }
     }
 
     fn is_held(&self, name: &PackageName) -> bool {
@@ -226,7 +273,7 @@ impl Updating {
             None => self.limits(let_go),
         };
         let clauses = std::mem::take(&mut self.clauses);
-        let mut encoding = Encoding::with_clauses(universe, BTreeSet::new(), clauses);
+        let mut encoding = Encoding::with_clauses(universe, self.split.clone(), clauses);
         encoding.limit(limits);
         let outcome = search_from(&mut self.search, &mut encoding, budget);
         let limits = encoding.take_limits();
@@ -240,7 +287,7 @@ impl Updating {
                 self.keep_detours(limits.clone());
                 Ok(Err(Box::new(Impossible {
                     proof,
-                    split: BTreeSet::new(),
+                    split: self.split.clone(),
                     clauses: self.clauses.clone(),
                     limits,
                 })))
@@ -307,8 +354,10 @@ impl Updating {
             return Ok(());
         };
         let (package, allowed) = &self.locked[at];
-        let is_there = witness.only(*package);
-        if is_there.is_none_or(|release| allowed.contains(release.index)) {
+        let mut there = witness.releases().iter();
+        let stays =
+            |release: &ReleaseId| release.package != *package || allowed.contains(release.index);
+        if there.all(stays) {
             self.let_go.remove(&at);
             self.stage = Stage::Shrink(rest, witness);
             return Ok(());
@@ -337,13 +386,14 @@ impl Updating {
     fn solved(&mut self, universe: &mut Universe, selection: Selection) -> Ended {
         let limits = self.limits(None);
         let wanted: Vec<PackageId> = limits.wanted.iter().map(|wish| wish.package).collect();
-        let mut encoding = Encoding::new(universe, BTreeSet::new());
+        let mut encoding = Encoding::new(universe, self.split.clone());
         encoding.limit(limits);
         for package in wanted {
             let reasons = conflict::wanted(&mut encoding, package);
             let name = encoding.universe.name(package).clone();
             self.findings.because.insert(name, reasons);
         }
+        self.findings.is_minimal = self.split.is_empty();
         let findings = std::mem::take(&mut self.findings);
         Ended::Solved(Box::new(selection), Box::new(findings))
     }

@@ -110,7 +110,8 @@ enum Phase {
     Lock,
     /// Without looking back.
     Greedy(Greedy),
-    /// Whether what the walk without looking back found meets the contracts of the model.
+    /// Whether what fits otherwise, the lock or what the walk without looking back found, meets the
+    /// contracts of the model.
     Candidate(Selection),
     /// With as few moves as possible.
     Update(Box<Updating>),
@@ -286,20 +287,21 @@ impl Resolver {
         }
     }
 
-    /// A lock that is whole and still valid is the answer.
+    /// A lock that is whole and still valid is the answer if no contract speaks against it. If one
+    /// does, the search is next: the walk without looking back would take the same releases again.
     fn try_lock(&mut self) -> Option<Step> {
         let missing = self.missing_for_lock();
         if !missing.is_empty() {
             return Some(self.need(Missing::Packages(missing)));
         }
-        if let Some(selection) = self.locked_selection() {
-            return Some(self.solved(selection));
-        }
-        self.phase = Phase::Greedy(Greedy::default());
+        self.phase = match self.locked_selection() {
+            Some(selection) => Phase::Candidate(selection),
+            None => Phase::Greedy(Greedy::default()),
+        };
         None
     }
 
-    /// What the walk without looking back found is the answer if no contract speaks against it.
+    /// What fits otherwise is the answer if no contract speaks against it.
     fn try_candidate(&mut self) -> Option<Step> {
         let Phase::Candidate(selection) = &self.phase else {
             unreachable!("this is the phase");

@@ -7,7 +7,8 @@ use std::thread;
 
 use pkgres_manifest::{IndexRecord, PackageName, Spec, Version};
 use pkgres_resolver::{
-    Conflict, Reason, ReasonKind, Resolution, SolveOptions, Target, Update, UpdateReport,
+    Conflict, Preference, Reason, ReasonKind, Resolution, SolveOptions, Target, Update,
+    UpdateReport,
 };
 use pkgres_tests::build::{Build, package, release, solution, version};
 use pkgres_tests::random::Random;
@@ -243,6 +244,53 @@ fn better_versions_are_held_back() {
     let texts = texts(&held_back.because.reasons);
     assert!(texts.contains(&"X 4.0.0 was asked for"), "{texts:?}");
     assert!(texts.contains(&"Y 1.1.0 requires X <3"), "{texts:?}");
+}
+
+/// Which versions are better is a matter of preference: where the oldest is preferred they are the
+/// lower ones.
+#[test]
+fn what_is_held_back_is_better_whichever_way_round() {
+    let root = |wanted: &str| release("A", "1").requires("B", "*").requires("C", wanted);
+    let records = |refused: &str, wanted: &str| {
+        let mut records = vec![release("C", "1"), release("C", "2")];
+        records.push(release("B", refused).requires("C", if wanted == "1" { "2" } else { "1" }));
+        records.push(release("B", "2"));
+        records
+    };
+    for (prefer, refused, wanted) in [
+        (Preference::Newest, "3", "1"),
+        (Preference::Oldest, "1", "2"),
+    ] {
+        let universe = Universe::new(root(wanted), records(refused, wanted));
+        let mut request = solver::request(&universe);
+        request.options.prefer = prefer;
+        request.update = Some(newest(&["B"]));
+        let found = solved(solver::run(&universe, Supplies::OnDemand, request));
+        let [held_back] = &report(&found).held_back[..] else {
+            panic!("{prefer:?}: {found:#?}");
+        };
+        assert_eq!(held_back.version, version(refused), "{prefer:?}");
+        assert_eq!(held_back.alike, []);
+    }
+}
+
+/// A stable version is better than a prerelease that is newer.
+#[test]
+fn stable_versions_are_held_back() {
+    let root = release("A", "1").requires("B", "*").requires("C", "2");
+    let records = vec![
+        release("B", "1").requires("C", "1"),
+        release("B", "1.1").requires("C", "1"),
+        release("B", "2.0.0-rc.1"),
+        release("C", "1"),
+        release("C", "2"),
+    ];
+    let found = solved(update(root, records, &[], newest(&["B"])));
+    let [held_back] = &report(&found).held_back[..] else {
+        panic!("{found:#?}");
+    };
+    assert_eq!(held_back.version, version("1.1"));
+    assert_eq!(held_back.alike, [version("1")]);
 }
 
 /// A package that vanishes would be free of all conflicts. That is no way to update it.

@@ -41,9 +41,10 @@ pub struct Moved {
 pub struct HeldBack {
     /// The package.
     pub package: PackageName,
-    /// The newest of the versions that the same stands in the way of.
+    /// The best of the versions that the same stands in the way of.
     pub version: Version,
-    /// The others, newest first, as far as they are newer than what the package went to.
+    /// The others, the best first. All of them are better than what the package went to, which is
+    /// not the same as newer: old versions may be preferred, and stable ones usually are.
     pub alike: Vec<Version>,
     /// What stands in the way of the version.
     pub because: Conflict,

@@ -18,8 +18,9 @@ pub(super) struct Best {
     /// The best ones first.
     candidates: Vec<u32>,
     next: usize,
-    /// Why those before it are not possible.
+    /// Why the next one is not possible.
     explanation: Option<Box<Explanation>>,
+    /// Those before it, the best ones first, each with the facts that stand in its way.
     held_back: Vec<(HeldBack, FxHashSet<Fact>)>,
     /// Ways in which the package would not be there. They are the same for every version.
     detours: Vec<Detour>,
@@ -127,15 +128,9 @@ impl Updating {
         best.detours.clone_from(&wish.detours);
         match found? {
             Ok(_) => {
-                for (mut held_back, _) in std::mem::take(&mut best.held_back) {
-                    held_back.alike.push(held_back.version);
-                    held_back.alike.retain(|other| *other > version);
-                    held_back.alike.sort_by(|one, two| two.cmp(one));
-                    if !held_back.alike.is_empty() {
-                        held_back.version = held_back.alike.remove(0);
-                        self.findings.held_back.push(held_back);
-                    }
-                }
+                let held_back = std::mem::take(&mut best.held_back).into_iter();
+                let held_back = held_back.map(|(held_back, _)| held_back);
+                self.findings.held_back.extend(held_back);
                 self.wishes.push(wish);
                 let name = |wish: &Wish| universe.name(wish.package).clone();
                 self.wishes.sort_by_cached_key(name);

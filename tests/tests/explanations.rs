@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 
 use pkgres_manifest::{IndexRecord, PackageName, Spec, Version};
 use pkgres_resolver::{Conflict, Reason, ReasonKind};
-use pkgres_tests::solver::{Verdict, solve};
+use pkgres_tests::build::{Build, package, release, spec};
+use pkgres_tests::solver::{Supplies, Verdict, request, run, solve};
 use pkgres_tests::universe::Universe;
 
 const SEEDS: u64 = 10_000;
@@ -62,6 +63,35 @@ fn repairs_repair() {
         }
     }
     assert!(tried > 500, "only {tried} repairs were tried");
+}
+
+/// An override stands in place of what everyone wrote, so that it is mended for everyone.
+#[test]
+fn an_override_is_repaired_for_all_who_require_the_package() {
+    let root = release("R", "1")
+        .requires("Z", "*")
+        .requires("B", "*")
+        .requires("C", "*")
+        .defines("R", &["Z.K"]);
+    let records = vec![
+        release("Z", "1"),
+        release("Z", "2").defines("Z.K", &[]),
+        release("B", "1").requires("Z", "*"),
+        release("C", "1").requires("Z", "1"),
+    ];
+    let universe = Universe::new(root, records);
+    let mut request = request(&universe);
+    request.overrides = BTreeMap::from([(package("Z"), spec("1"))]);
+    let Verdict::Conflict(conflict) = run(&universe, Supplies::OnDemand, request) else {
+        panic!("Z 1 has no class Z.K");
+    };
+    let texts: Vec<&str> = (conflict.repairs.iter())
+        .map(|repair| repair.text.as_str())
+        .collect();
+    assert_eq!(
+        texts,
+        ["it can be solved if the override of Z allows Z 2.0.0"]
+    );
 }
 
 /// A requirement that takes part: who requires what, and which releases that leaves.

@@ -1,13 +1,16 @@
-//! What would make it solvable: one requirement allows more. Each is tried by solving.
+//! What would make it solvable: one requirement, or one override, allows more. Each is tried by
+//! solving.
 
 use std::collections::BTreeSet;
 
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{PackageName, Spec, Version};
+use rustc_hash::FxHashSet;
 
-use crate::encoding::{Encoding, Fact, Limits, Missing};
+use crate::encoding::{Encoding, Fact, Limits, Loosened, Missing};
 use crate::engine::{Budget, Outcome, search};
-use crate::universe::{ReleaseId, Universe};
+use crate::universe::{PackageId, ReleaseId, Universe};
+use crate::word_set::WordSet;
 
 /// How many requirements are tried. Reasons are many where no single change is worth much.
 const MAX_TRIES: usize = 24;
@@ -15,16 +18,18 @@ const MAX_TRIES: usize = 24;
 /// How many steps each try may take.
 const MAX_STEPS: u64 = 20_000;
 
-/// A change that makes a conflict solvable: a requirement that also allows another version.
+/// A change that makes a conflict solvable: a requirement that also allows another version, or an
+/// override that does, and with it every requirement on the package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repair {
-    /// The package whose requirement it is.
+    /// The package whose requirement it is. Where the requirement is overridden, one of those that
+    /// have such a requirement: the override is what has to change.
     pub owner: PackageName,
     /// The package's versions that have the requirement, ascending.
     pub versions: Vec<Version>,
     /// The package that is required.
     pub package: PackageName,
-    /// The spec, as it is written now.
+    /// The spec, as it is written now; that of the override where there is one.
     pub spec: String,
     /// The version that would have to be allowed.
     pub allow: Version,
@@ -37,25 +42,43 @@ pub struct Repair {
 /// Repairs that are being looked for. What was found out stays when more has to be delivered.
 #[derive(Debug)]
 pub(super) struct Repairs {
-    tries: Vec<Fact>,
+    tries: Vec<Requirement>,
     next: usize,
     found: Vec<Repair>,
 }
 
+/// A requirement that takes part in a conflict.
+#[derive(Debug, Clone)]
+struct Requirement {
+    owner: PackageId,
+    target: PackageId,
+    allowed: WordSet,
+}
+
 impl Repairs {
-    /// Tries the requirements among the facts, those of the roots first.
+    /// Tries the requirements among the facts, those of the roots first, and each override once.
     pub(super) fn new(universe: &Universe, facts: &[Fact]) -> Self {
         let is_written = universe.model().is_none();
-        let mut tries: Vec<Fact> = facts
-            .iter()
-            .filter(|fact| is_written && matches!(fact, Fact::Requires { .. }))
-            .cloned()
+        let requirements = facts.iter().filter(|_| is_written);
+        let mut tries: Vec<Requirement> = requirements
+            .filter_map(|fact| match fact {
+                Fact::Requires {
+                    owner,
+                    target,
+                    allowed,
+                } => Some(Requirement {
+                    owner: *owner,
+                    target: *target,
+                    allowed: allowed.clone(),
+                }),
+                _ => None,
+            })
             .collect();
-        let is_of_root = |fact: &Fact| match fact {
-            Fact::Requires { owner, .. } => universe.is_root(*owner),
-            _ => false,
-        };
-        tries.sort_by_key(|fact| !is_of_root(fact));
+        tries.sort_by_key(|requirement| !universe.is_root(requirement.owner));
+        let mut overridden = FxHashSet::default();
+        tries.retain(|Requirement { target, .. }| {
+            universe.overriding(*target).is_none() || overridden.insert(*target)
+        });
         tries.truncate(MAX_TRIES);
         Self {
             tries,
@@ -80,33 +103,40 @@ impl Repairs {
         limits: &Limits,
         budget: &Budget,
     ) -> Result<&[Repair], Missing> {
-        while let Some(fact) = self.tries.get(self.next).cloned() {
-            self.found.extend(repair(universe, limits, &fact, budget)?);
+        while let Some(requirement) = self.tries.get(self.next) {
+            (self.found).extend(repair(universe, limits, requirement, budget)?);
             self.next += 1;
         }
         Ok(&self.found)
     }
 }
 
-/// What a requirement would have to allow.
+/// What a requirement, or what stands in its place, would have to allow.
 fn repair(
     universe: &mut Universe,
     limits: &Limits,
-    fact: &Fact,
+    requirement: &Requirement,
     budget: &Budget,
 ) -> Result<Option<Repair>, Missing> {
-    let Fact::Requires {
+    let Requirement {
         owner,
         target,
         allowed,
-    } = fact
-    else {
-        return Ok(None);
+    } = requirement;
+    let is_overridden = universe.overriding(*target).is_some();
+    let loosened = if is_overridden {
+        Loosened::Override { target: *target }
+    } else {
+        Loosened::Requirement {
+            owner: *owner,
+            target: *target,
+            allowed: allowed.clone(),
+        }
     };
     // That a search without patience finds is locally best, by the requirements as they are.
     let mut budget = budget.aside(MAX_STEPS);
     let mut encoding = Encoding::new(universe, BTreeSet::new());
-    encoding.loosen(fact.clone());
+    encoding.loosen(loosened);
     encoding.limit(limits.clone());
     let selection = match search(&mut encoding, &mut budget) {
         Outcome::Solved(selection) => selection,
@@ -140,7 +170,7 @@ fn repair(
     };
     let (name, package) = (universe.name(*owner), universe.name(*target));
     let allow = universe.version(release);
-    let text = if universe.overriding(*target).is_some() {
+    let text = if is_overridden {
         format!("it can be solved if the override of {package} allows {package} {allow}")
     } else if universe.is_root(*owner) {
         let place = location.as_ref().map(|location| format!(" ({location})"));

@@ -89,6 +89,19 @@ pub(crate) struct Dependency {
     pub(crate) fact: Option<Fact>,
 }
 
+/// Something that is written once and can be changed to allow every version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Loosened {
+    /// What versions of `owner` require of `target`, which leaves `allowed`.
+    Requirement {
+        owner: PackageId,
+        target: PackageId,
+        allowed: WordSet,
+    },
+    /// What stands in place of every requirement on `target`.
+    Override { target: PackageId },
+}
+
 /// What is needed before the search can go on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Missing {
@@ -108,8 +121,8 @@ pub(crate) struct Encoding<'universe> {
     terms: HashMap<Variable, Vec<(u32, u32)>>,
     /// If set, only these facts hold.
     only: Option<FxHashSet<Fact>>,
-    /// A requirement that allows every version.
-    loosened: Option<Fact>,
+    /// What allows every version.
+    loosened: Option<Loosened>,
     /// What an update adds. Only the native engine heeds it.
     limits: Limits,
 }
@@ -169,21 +182,22 @@ impl<'universe> Encoding<'universe> {
         self.only = only;
     }
 
-    /// Lets a requirement allow every version.
-    pub(crate) fn loosen(&mut self, requirement: Fact) {
-        self.loosened = Some(requirement);
+    /// Lets a requirement, or all that are overridden with one spec, allow every version.
+    pub(crate) fn loosen(&mut self, loosened: Loosened) {
+        self.loosened = Some(loosened);
     }
 
     /// Whether a requirement on a package that allows some versions is one that allows every.
     #[inline]
     pub(crate) fn is_loosened(&self, package: PackageId, on: PackageId, words: &[u64]) -> bool {
         match &self.loosened {
-            Some(Fact::Requires {
+            Some(Loosened::Requirement {
                 owner,
                 target,
                 allowed,
             }) => *owner == package && *target == on && *allowed == WordSet::of_words(words),
-            _ => false,
+            Some(Loosened::Override { target }) => *target == on,
+            None => false,
         }
     }
 

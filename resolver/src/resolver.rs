@@ -274,7 +274,7 @@ impl Resolver {
                     None
                 }
                 Phase::Explaining(explanation) => {
-                    let explained = explanation.finish(&mut self.universe, &mut self.budget);
+                    let explained = explanation.finish(&mut self.universe, &self.budget);
                     Some(match explained {
                         Ok(conflict) => Step::Conflict(Box::new(conflict)),
                         Err(missing) => self.need(missing),

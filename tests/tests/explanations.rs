@@ -4,9 +4,10 @@
 //! `SEEDS=100000` asks for more universes than the usual number.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use pkgres_manifest::{IndexRecord, PackageName, Spec, Version};
-use pkgres_resolver::{Conflict, Reason, ReasonKind};
+use pkgres_manifest::{IndexRecord, PackageName, RegistryName, ReleaseSource, Spec, Version};
+use pkgres_resolver::{CompiledIndex, Conflict, Reason, ReasonKind, Resolver, Step, Supply};
 use pkgres_tests::build::{Build, package, release, spec};
 use pkgres_tests::solver::{Supplies, Verdict, request, run, solve};
 use pkgres_tests::universe::Universe;
@@ -92,6 +93,59 @@ fn an_override_is_repaired_for_all_who_require_the_package() {
         texts,
         ["it can be solved if the override of Z allows Z 2.0.0"]
     );
+}
+
+/// Why there is no resolution is a matter of what there is, not of what it took to find out.
+#[test]
+fn what_the_search_used_up_does_not_change_the_explanation() {
+    let (mut compared, mut narrow) = (0, 0);
+    for seed in 0..seeds() {
+        let universe = Universe::random(seed);
+        let Some(expected) = conflict(&universe) else {
+            continue;
+        };
+        assert!(expected.is_minimal, "seed {seed}");
+        let explained = (0..40).find_map(|max_steps| {
+            let mut request = request(&universe);
+            request.options.max_steps = max_steps;
+            let mut resolver = Resolver::new(request);
+            let source = ReleaseSource::Registry(RegistryName::parse("test").expect("a name"));
+            let index = CompiledIndex::compile(&universe.records);
+            resolver.attach(source, Arc::new(index));
+            loop {
+                match resolver.step() {
+                    Step::Need(names) => {
+                        for name in names {
+                            resolver.provide(&name, Supply::Unknown);
+                        }
+                    }
+                    Step::Impossible => {}
+                    Step::Conflict(conflict) => return Some((max_steps, conflict)),
+                    Step::GaveUp { .. } => return None,
+                    other => panic!("seed {seed}: {other:?}"),
+                }
+            }
+        });
+        if let Some((max_steps, found)) = explained {
+            assert_eq!(found, expected, "seed {seed} in {max_steps} steps");
+            compared += 1;
+            narrow += usize::from(max_steps > 2);
+        }
+    }
+    assert!(compared > 500 && narrow > 20, "{compared} {narrow}");
+}
+
+/// A proof of very many facts is not looked through for those that can be left out.
+#[test]
+fn what_is_not_known_to_be_minimal_says_so() {
+    let last = 600;
+    let name = |number: usize| format!("P{number}");
+    let root = release("R", "1").requires(&name(0), "1");
+    let chain = (0..last).map(|at| release(&name(at), "1").requires(&name(at + 1), "1"));
+    let universe = Universe::new(root, chain.chain([release(&name(last), "2")]).collect());
+    let conflict = conflict(&universe).expect("the last one is too new");
+    assert_eq!(conflict.reasons.len(), last + 1);
+    assert!(!conflict.is_minimal);
 }
 
 /// A requirement that takes part: who requires what, and which releases that leaves.

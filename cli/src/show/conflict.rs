@@ -88,7 +88,11 @@ pub(crate) fn proof(conflict: &Conflict) -> String {
             text.push_str(&format!("{:>3}. {mark} {what} ({origin})\n", number + 1));
         }
     }
-    text.push_str("None of these can be left out; those with `!` clash.\n");
+    text.push_str(if conflict.is_minimal {
+        "None of these can be left out; those with `!` clash.\n"
+    } else {
+        "Not all of these may be needed; those with `!` clash.\n"
+    });
     for repair in &conflict.repairs {
         text.push_str(&format!("- {}\n", repair.text));
     }
@@ -174,6 +178,7 @@ pub(crate) fn conflict_json(conflict: &Conflict) -> Value {
         "summary": conflict.summary,
         "steps": steps,
         "packages": conflict.packages,
+        "minimal": conflict.is_minimal,
         "hints": conflict.hints,
         "repairs": conflict.repairs.iter().map(repair_json).collect::<Vec<_>>(),
     })

@@ -1,8 +1,8 @@
 //! Why there is no resolution.
 //!
 //! A proof rests on facts: a requirement, a class that must be found, a class that would be
-//! inherited twice. The facts are reduced until none can be left out, and told in the order in
-//! which a reader meets them: from the root on.
+//! inherited twice. The facts are reduced until none can be left out, as far as that can be found
+//! out in time, and told in the order in which a reader meets them: from the root on.
 
 mod hints;
 mod places;
@@ -26,8 +26,10 @@ use repairs::Repairs;
 /// How many versions are listed before "and n more".
 const LISTED_VERSIONS: usize = 4;
 
-/// Why there is no resolution: reasons that together leave none, and none of which can be left
-/// out.
+/// Why there is no resolution: reasons that together leave none. Only where
+/// [`is_minimal`](Self::is_minimal) does not hold, some of them may not be needed for that.
+///
+/// It depends on the request and on what was provided, but not on how many steps the search took.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
     /// The kind of conflict.
@@ -38,6 +40,9 @@ pub struct Conflict {
     pub packages: Vec<PackageName>,
     /// The reasons: those that clash first, then how the others came in, from the root on.
     pub reasons: Vec<Reason>,
+    /// Whether it is proved that no reason can be left out. It is not where that would take too
+    /// long, as with a chain of very many packages.
+    pub is_minimal: bool,
     /// What can be done, at most two entries.
     pub hints: Vec<String>,
     /// Changes of which any one makes it solvable with one release of each package; each was tried.
@@ -157,17 +162,19 @@ impl Explanation {
     pub(crate) fn finish(
         &mut self,
         universe: &mut Universe,
-        budget: &mut Budget,
+        budget: &Budget,
     ) -> Result<Conflict, Missing> {
         let mut encoding =
             Encoding::with_clauses(universe, self.split.clone(), self.clauses.clone());
         encoding.limit(self.limits.clone());
-        let facts = self.reduction.finish(&mut encoding, budget)?;
+        let reduced = self.reduction.finish(&mut encoding, budget)?;
         let repairs = match &mut self.repairs {
             Some(repairs) => repairs,
-            None => self.repairs.insert(Repairs::new(encoding.universe, facts)),
+            None => self
+                .repairs
+                .insert(Repairs::new(encoding.universe, reduced.facts)),
         };
         let repairs = repairs.finish(encoding.universe, &self.limits, budget)?;
-        tell::tell(&mut encoding, facts, repairs)
+        tell::tell(&mut encoding, &reduced, repairs)
     }
 }

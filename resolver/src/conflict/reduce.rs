@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::encoding::{Encoding, Fact, Missing};
-use crate::engine::{Budget, refute};
+use crate::engine::{Budget, Refutation, refute};
 use crate::universe::Universe;
 
 /// How many facts all tries together look at. Each try takes as long as there are facts, so that
@@ -11,25 +11,40 @@ use crate::universe::Universe;
 /// find that out.
 const MAX_FACTS_LOOKED_AT: usize = 250_000;
 
+/// How many steps each try may take. What the search took before does not count: why there is no
+/// resolution must not depend on what it took to find that out.
+const MAX_STEPS: u64 = 20_000;
+
 /// Facts that leave no selection, on the way to a set of which none can be left out.
 ///
-/// Each fact is tried once: without it, either there is still no selection, or it is needed. What
-/// was found out stays when more has to be delivered first.
+/// Each fact is tried once: without it, either there is still no selection, or it is needed. Where
+/// that takes too many steps to find out the fact is kept. What was found out stays when more has
+/// to be delivered first.
 #[derive(Debug)]
 pub(super) struct Reduction {
     /// In an order that depends on the metadata alone.
     kept: Vec<Fact>,
-    /// How many at the end are known to be needed.
-    needed: usize,
+    /// How many at the end were tried and kept.
+    tried: usize,
+    /// Whether all of these are known to be needed.
+    all_needed: bool,
     /// How many facts were looked at.
     looked_at: usize,
+}
+
+/// What is left of the facts that a proof uses.
+pub(super) struct Reduced<'reduction> {
+    pub(super) facts: &'reduction [Fact],
+    /// Whether it is known that none can be left out.
+    pub(super) is_minimal: bool,
 }
 
 impl Reduction {
     pub(super) fn new(universe: &Universe, facts: FxHashSet<Fact>) -> Self {
         Self {
             kept: sorted(universe, facts),
-            needed: 0,
+            tried: 0,
+            all_needed: true,
             looked_at: 0,
         }
     }
@@ -39,34 +54,42 @@ impl Reduction {
         &self.kept
     }
 
-    /// Goes on until no fact can be left out, or the facts are so many that a few too many among
-    /// them make no difference.
+    /// Goes on until no fact can be left out, as far as can be found out.
     pub(super) fn finish(
         &mut self,
         encoding: &mut Encoding<'_>,
-        budget: &mut Budget,
-    ) -> Result<&[Fact], Missing> {
-        while self.needed < self.kept.len()
+        budget: &Budget,
+    ) -> Result<Reduced<'_>, Missing> {
+        while self.tried < self.kept.len()
             && self.looked_at + self.kept.len() <= MAX_FACTS_LOOKED_AT
+            && !budget.cancellation().is_cancelled()
         {
-            self.looked_at += self.kept.len();
             // Facts that stand later are further from the root: they go first.
-            let candidate = self.kept.len() - 1 - self.needed;
+            let candidate = self.kept.len() - 1 - self.tried;
             let without: FxHashSet<Fact> = (self.kept.iter().enumerate())
                 .filter(|(at, _)| *at != candidate)
                 .map(|(_, fact)| fact.clone())
                 .collect();
-            match refute(encoding, without, budget)? {
-                // What the new proof does not use goes as well, but never what is needed.
-                Some(proof) => {
-                    let needed = self.kept.split_off(self.kept.len() - self.needed);
+            let refutation = refute(encoding, without, &mut budget.aside(MAX_STEPS))?;
+            self.looked_at += self.kept.len();
+            match refutation {
+                // What the new proof does not use goes as well, but never what was kept.
+                Refutation::Refuted(proof) => {
+                    let tried = self.kept.split_off(self.kept.len() - self.tried);
                     self.kept.retain(|fact| proof.facts.contains(fact));
-                    self.kept.extend(needed);
+                    self.kept.extend(tried);
                 }
-                None => self.needed += 1,
+                Refutation::Solvable => self.tried += 1,
+                Refutation::Unknown => {
+                    self.tried += 1;
+                    self.all_needed = false;
+                }
             }
         }
-        Ok(&self.kept)
+        Ok(Reduced {
+            facts: &self.kept,
+            is_minimal: self.all_needed && self.tried == self.kept.len(),
+        })
     }
 }
 

@@ -134,7 +134,7 @@ fn repair(
         }
     };
     // That a search without patience finds is locally best, by the requirements as they are.
-    let mut budget = budget.aside(MAX_STEPS);
+    let mut budget = budget.aside(MAX_STEPS).patiently();
     let mut encoding = Encoding::new(universe, BTreeSet::new());
     encoding.loosen(loosened);
     encoding.limit(limits.clone());

@@ -10,13 +10,15 @@ use crate::encoding::{Breach, Encoding, Fact, Missing};
 use crate::hierarchy::Violation;
 use crate::universe::{PackageId, Universe};
 
+use super::reduce::Reduced;
 use super::{Conflict, Reason, ReasonKind, Repair, hints, reasons};
 
 pub(super) fn tell(
     encoding: &mut Encoding<'_>,
-    facts: &[Fact],
+    reduced: &Reduced<'_>,
     repairs: &[Repair],
 ) -> Result<Conflict, Missing> {
+    let facts = reduced.facts;
     let clashing = match clause(encoding, facts) {
         None => clashing_package(encoding.universe, facts),
         Some(breach) => end_of_diamond(breach),
@@ -49,6 +51,7 @@ pub(super) fn tell(
         code,
         summary,
         packages: packages.into_iter().collect(),
+        is_minimal: reduced.is_minimal,
         hints: hints::hints(encoding, facts, repairs),
         repairs: repairs.to_vec(),
         reasons,

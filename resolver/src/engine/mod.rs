@@ -42,11 +42,21 @@ impl Budget {
         }
     }
 
-    /// So many steps for something on the side, which ends when the solver is to end.
+    /// So many steps for something on the side, which ends when the solver is to end. Nothing that
+    /// was taken before counts.
     pub(crate) fn aside(&self, limit: u64) -> Self {
         Self {
             cancellation: self.cancellation.clone(),
-            ..Self::new(limit, u64::MAX, Engine::Native)
+            ..Self::new(limit, self.patience, self.engine)
+        }
+    }
+
+    /// The same for the native engine, which then never settles for less than the best selection.
+    pub(crate) fn patiently(self) -> Self {
+        Self {
+            patience: u64::MAX,
+            engine: Engine::Native,
+            ..self
         }
     }
 
@@ -255,19 +265,31 @@ pub(crate) struct Impossible {
     pub(crate) limits: Limits,
 }
 
-/// Whether these facts alone leave no selection, and if so, which of them a proof uses.
+/// What is found out of facts.
+#[derive(Debug)]
+pub(crate) enum Refutation {
+    /// They leave no selection; this is what a proof uses of them.
+    Refuted(Proof),
+    /// They leave a selection.
+    Solvable,
+    /// Nothing, in the steps that there were.
+    Unknown,
+}
+
+/// Whether these facts alone leave no selection.
 pub(crate) fn refute(
     encoding: &mut Encoding<'_>,
     facts: FxHashSet<Fact>,
     budget: &mut Budget,
-) -> Result<Option<Proof>, Missing> {
+) -> Result<Refutation, Missing> {
     let taken = budget.taken();
     encoding.restrict(Some(facts));
     let outcome = Search::new(encoding, budget.engine).solve(encoding, budget);
     encoding.restrict(None);
     match outcome {
-        Outcome::Impossible(proof) => Ok(Some(proof)),
-        Outcome::Solved(_) | Outcome::GaveUp => Ok(None),
+        Outcome::Impossible(proof) => Ok(Refutation::Refuted(proof)),
+        Outcome::Solved(_) => Ok(Refutation::Solvable),
+        Outcome::GaveUp => Ok(Refutation::Unknown),
         Outcome::Missing(missing) => {
             budget.rewind(taken);
             Err(missing)

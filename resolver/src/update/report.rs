@@ -31,8 +31,9 @@ pub struct Moved {
     pub from: Option<Version>,
     /// The version now; `None` if nothing requires the package any more.
     pub to: Option<Version>,
-    /// Why it could not stay: reasons of which none can be left out. There are none for what came
-    /// in or is not required any more, and none where nothing was proved.
+    /// Why it could not stay: reasons of which none can be left out, as far as could be found out.
+    /// There are none for what came in or is not required any more, and none where nothing was
+    /// proved.
     pub because: Vec<Reason>,
 }
 

@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use super::{Ended, Stage, Updating};
 use crate::conflict::Explanation;
 use crate::encoding::{Detour, Encoding, Fact, Limits, Wish};
-use crate::engine::{Budget, refute};
+use crate::engine::{Budget, Refutation, refute};
 use crate::universe::{PackageId, ReleaseId, Universe};
 use crate::update::{HeldBack, Target};
 use crate::word_set::WordSet;
@@ -115,7 +115,7 @@ impl Updating {
                     // All of them are tried again.
                     budget.rewind(taken);
                 }
-                if refuted?.is_some() {
+                if let Refutation::Refuted(_) = refuted? {
                     held_back.alike.push(version);
                     best.next += 1;
                     return Ok(false);

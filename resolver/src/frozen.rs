@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use pkgres_manifest::{
-    IndexRecord, Lockfile, PackageName, ReleaseSource, Requirement, Spec, Version,
+    IndexRecord, LockedRequirement, Lockfile, PackageName, ReleaseSource, Requirement, Spec,
+    Version,
 };
+use rustc_hash::FxHashSet;
 
 use crate::index::CompiledIndex;
 use crate::request::{Locked, PrereleasePolicy, Request, Root, SolveOptions};
@@ -30,6 +32,10 @@ pub enum FrozenError {
 /// the specs of their requirements are those versions. Nothing is known of classes. The version of
 /// the root is not in the lock either, and is the one that is given.
 ///
+/// Where the lock has several roots, those that the root requires, itself or through others, are
+/// roots of the resolution too and follow it by name. They have the versions that they had when the
+/// lock was written.
+///
 /// ```
 /// use pkgres_manifest::{Lockfile, PackageName, Version};
 ///
@@ -44,25 +50,44 @@ pub enum FrozenError {
 pub fn frozen(
     lock: &Lockfile,
     root: &PackageName,
-    version: &Version,
+    current: &Version,
 ) -> Result<Resolution, FrozenError> {
     let Some(requirements) = lock.roots.get(root) else {
         return Err(FrozenError::NoRoot(root.clone()));
     };
+    let reached = (lock.roots.len() > 1).then(|| Reached::from(lock, root));
     let requirement = |package: &PackageName, spec: Spec| Requirement {
         package: package.clone(),
         spec,
         location: None,
     };
-    let mut record = IndexRecord::new(root.clone(), version.clone());
-    record.requirements = requirements
-        .iter()
-        .map(|(package, bound)| requirement(package, bound.spec.clone()))
-        .collect();
+    let root_of = |name: &PackageName, version: &Version, requirements: &Requirements| {
+        let mut record = IndexRecord::new(name.clone(), version.clone());
+        record.requirements = requirements
+            .iter()
+            .map(|(package, bound)| {
+                let is_outdated = package == root && !bound.spec.matches(current);
+                let spec = if is_outdated {
+                    Spec::any()
+                } else {
+                    bound.spec.clone()
+                };
+                requirement(package, spec)
+            })
+            .collect();
+        Root::Package(Box::new(record))
+    };
+    let mut roots = vec![root_of(root, current, requirements)];
     let mut locked = Locked::from_lockfile(lock);
-    locked.roots.retain(|name, _| name == root);
+    if let Some(reached) = &reached {
+        for (name, version) in &reached.roots {
+            roots.push(root_of(name, version, &lock.roots[*name]));
+        }
+        (locked.roots).retain(|name, _| name == root || reached.roots.contains_key(name));
+        (locked.packages).retain(|(name, version), _| reached.all.contains(&(name, version)));
+    }
     let mut resolver = Resolver::new(Request {
-        roots: vec![Root::Package(Box::new(record))],
+        roots,
         core: None,
         provided: Vec::new(),
         locked,
@@ -107,12 +132,47 @@ pub fn frozen(
         .map(|package| (&package.name, &package.version))
         .collect();
     let held = lock.packages.keys().map(|(name, version)| (name, version));
-    // Of several roots only one is looked at, which need not reach everything.
-    let is_whole = lock.roots.len() > 1 || held.clone().all(|release| found.contains(&release));
+    // One of several roots need not reach everything.
+    let is_whole = reached.is_some() || held.clone().all(|release| found.contains(&release));
     let held: BTreeSet<(&PackageName, &Version)> = held.collect();
     if is_whole && found.is_subset(&held) {
         Ok(*resolution)
     } else {
         Err(FrozenError::Inconsistent)
+    }
+}
+
+type Requirements = BTreeMap<PackageName, LockedRequirement>;
+
+/// What one of several roots requires, itself or through others.
+#[derive(Default)]
+struct Reached<'lock> {
+    /// The other roots, each in the first version that it is found to be bound to.
+    roots: BTreeMap<&'lock PackageName, &'lock Version>,
+    /// All releases, roots or not.
+    all: FxHashSet<(&'lock PackageName, &'lock Version)>,
+}
+
+impl<'lock> Reached<'lock> {
+    fn from(lock: &'lock Lockfile, root: &PackageName) -> Self {
+        let bound = |requirements: &'lock Requirements| {
+            let requirements = requirements.iter();
+            requirements.map(|(package, bound)| (package, &bound.version))
+        };
+        let mut reached = Self::default();
+        let mut rest: Vec<(&PackageName, &Version)> =
+            lock.roots.get(root).into_iter().flat_map(bound).collect();
+        while let Some((name, version)) = rest.pop() {
+            if name == root || !reached.all.insert((name, version)) {
+                continue;
+            }
+            if let Some(requirements) = lock.roots.get(name) {
+                reached.roots.entry(name).or_insert(version);
+                rest.extend(bound(requirements));
+            } else if let Some(package) = lock.packages.get(&(name.clone(), version.clone())) {
+                rest.extend(package.requires.iter());
+            }
+        }
+        reached
     }
 }

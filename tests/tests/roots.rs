@@ -1,0 +1,66 @@
+//! Requests with several roots.
+
+use std::sync::Arc;
+
+use pkgres_manifest::{IndexRecord, LockDiff, Lockfile, RegistryName, ReleaseSource};
+use pkgres_resolver::{CompiledIndex, Request, Resolution, Resolver, Root, Step, frozen};
+use pkgres_tests::build::{Build, package, release, version};
+
+fn resolver(roots: &[IndexRecord], records: &[IndexRecord]) -> Resolver {
+    let mut request = Request::new(roots[0].clone());
+    request.core = None;
+    let roots = roots
+        .iter()
+        .map(|root| Root::Package(Box::new(root.clone())));
+    request.roots = roots.collect();
+    let mut resolver = Resolver::new(request);
+    let source = ReleaseSource::Registry(RegistryName::parse("test").expect("a name"));
+    resolver.attach(source, Arc::new(CompiledIndex::compile(records)));
+    resolver
+}
+
+fn solve(roots: &[IndexRecord], records: &[IndexRecord]) -> Resolution {
+    match resolver(roots, records).step() {
+        Step::Solved(resolution) => *resolution,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn read_back(lock: &Lockfile) -> Lockfile {
+    let text = lock.to_text();
+    let read = Lockfile::read(
+        "pkgres.lock",
+        text.as_bytes(),
+        &pkgres_manifest::Limits::default(),
+    );
+    read.into_result().expect("it was written").0
+}
+
+#[test]
+fn what_is_frozen_for_a_root_has_the_roots_that_it_requires() {
+    let roots = [
+        release("A", "1").requires("B", "*"),
+        release("B", "2").requires("C", ">=1").requires("A", "1"),
+        release("E", "1").requires("F", "1"),
+    ];
+    let records = [
+        release("C", "1").requires("D", "*").requires("B", "2"),
+        release("D", "1"),
+        release("F", "1"),
+    ];
+    let solved = solve(&roots, &records);
+    let lock = read_back(&solved.to_lockfile());
+    let found = frozen(&lock, &package("A"), &version("1"));
+    let found = found.expect("nobody edited the lock");
+    let expected = solve(&roots[..2], &records);
+    assert_eq!(found.roots().len(), 2);
+    assert_eq!(found.roots()[1].name, package("B"));
+    assert_eq!(found.roots()[1].version, version("2"));
+    let diff = LockDiff::between(&expected.to_lockfile(), &found.to_lockfile());
+    assert!(diff.is_empty(), "{diff:?}");
+    // The version of the root itself is what it is now.
+    let found = frozen(&lock, &package("A"), &version("3"));
+    assert_eq!(found.expect("the same").roots()[0].version, version("3"));
+    let found = frozen(&lock, &package("E"), &version("1"));
+    assert_eq!(found.expect("it requires no root").roots().len(), 1);
+}

@@ -192,6 +192,16 @@ pub enum Root {
     Model(ModelRoot),
 }
 
+impl Root {
+    /// The name of which it is the only candidate.
+    pub(crate) fn name(&self) -> PackageName {
+        match self {
+            Self::Package(record) => record.name.clone(),
+            Self::Model(_) => PackageName::object_model(),
+        }
+    }
+}
+
 /// The objects of a model, each with the package that its class is taken from.
 #[derive(Debug, Clone)]
 pub struct ModelRoot {
@@ -216,7 +226,9 @@ pub struct ObjectDemand {
 /// them, see [`Resolver`](crate::Resolver).
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// What a resolution is wanted for.
+    /// What a resolution is wanted for. Each root is the only candidate of its name: where several
+    /// have one name, be they the same release or the models that a request can have one of, there
+    /// is no resolution, and the solver says so.
     pub roots: Vec<Root>,
     /// The core library, which every other package requires; `None` if there is none.
     pub core: Option<PackageName>,

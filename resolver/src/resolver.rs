@@ -7,7 +7,7 @@ use pkgres_manifest::{IndexRecord, Package, PackageName, ReleaseSource, Version}
 use rustc_hash::FxHashSet;
 
 use crate::cancel::Cancellation;
-use crate::conflict::{Conflict, Explanation};
+use crate::conflict::{self, Conflict, Explanation};
 use crate::encoding::{Clause, Encoding, Limits, Missing};
 use crate::engine::{Budget, Engine, Impossible, Outcome, Proof, Search, search_from};
 use crate::greedy::{Greedy, Progress};
@@ -123,8 +123,12 @@ enum Phase {
     Solved(Box<Resolution>),
     /// There is no resolution.
     Impossible(Box<Impossible>),
+    /// There is no resolution, and it is known why.
+    Refused(Box<Conflict>),
     /// What of the proof is needed to see why?
     Explaining(Explanation),
+    /// There is no resolution, and this is why.
+    Explained(Box<Conflict>),
 }
 
 /// A search that waits for something, and the clauses that it found.
@@ -146,6 +150,7 @@ impl Resolver {
             options,
             update,
         } = request;
+        let refused = conflict::several_roots_of_one_name(&roots);
         let has_lock = !locked.roots.is_empty();
         let is_root = |name: &PackageName| {
             roots.iter().any(|root| match root {
@@ -164,15 +169,17 @@ impl Resolver {
         let mut universe = Universe::new(core.as_ref(), options.prerelease, locked);
         universe.prefer(options.prefer, options.exclude_newer);
         universe.override_requirements(overrides);
-        for root in roots {
+        // Where they are refused nothing is looked at.
+        for root in roots.into_iter().filter(|_| refused.is_none()) {
             universe.add_root(root);
         }
         let mut resolver = Self {
             universe,
             budget: Budget::new(options.max_steps, options.patience, engine),
             options,
-            phase: match (update, &told) {
-                (Some(update), Some(told)) => {
+            phase: match (refused, update, &told) {
+                (Some(conflict), ..) => Phase::Refused(Box::new(conflict)),
+                (None, Some(update), Some(told)) => {
                     Phase::Update(Box::new(Updating::new(update, told, may_split)))
                 }
                 _ if has_lock => Phase::Lock,
@@ -273,6 +280,11 @@ impl Resolver {
                     self.phase = Phase::Explaining(Explanation::new(&self.universe, impossible));
                     None
                 }
+                Phase::Refused(conflict) => {
+                    self.phase = Phase::Explained(conflict.clone());
+                    Some(Step::Impossible)
+                }
+                Phase::Explained(conflict) => Some(Step::Conflict(conflict.clone())),
                 Phase::Explaining(explanation) => {
                     let explained = explanation.finish(&mut self.universe, &self.budget);
                     Some(match explained {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pkgres_manifest::{IndexRecord, LockDiff, Lockfile, RegistryName, ReleaseSource};
-use pkgres_resolver::{CompiledIndex, Request, Resolution, Resolver, Root, Step, frozen};
+use pkgres_resolver::{CompiledIndex, Conflict, Request, Resolution, Resolver, Root, Step, frozen};
 use pkgres_tests::build::{Build, package, release, version};
 
 fn resolver(roots: &[IndexRecord], records: &[IndexRecord]) -> Resolver {
@@ -63,4 +63,31 @@ fn what_is_frozen_for_a_root_has_the_roots_that_it_requires() {
     assert_eq!(found.expect("the same").roots()[0].version, version("3"));
     let found = frozen(&lock, &package("E"), &version("1"));
     assert_eq!(found.expect("it requires no root").roots().len(), 1);
+}
+
+#[test]
+fn two_roots_of_one_name_are_refused() {
+    let roots = [
+        release("A", "1").requires("B", "*"),
+        release("X", "1"),
+        release("A", "2").requires("C", "*"),
+    ];
+    let records = [release("B", "1"), release("C", "1")];
+    let mut resolver = resolver(&roots, &records);
+    assert_eq!(resolver.step(), Step::Impossible);
+    let Step::Conflict(conflict) = resolver.step() else {
+        panic!("only one of them can be there");
+    };
+    let Conflict {
+        summary,
+        packages,
+        reasons,
+        is_minimal,
+        ..
+    } = *conflict;
+    assert_eq!(summary, "several roots have the name `A`");
+    assert_eq!(packages, [package("A")]);
+    assert_eq!(reasons[0].versions, [version("1"), version("2")]);
+    assert_eq!(reasons[0].text, "A 1.0.0 and A 2.0.0 are roots");
+    assert!(is_minimal);
 }

@@ -9,6 +9,7 @@ mod places;
 mod reasons;
 mod reduce;
 mod repairs;
+mod roots;
 mod tell;
 
 use std::collections::BTreeSet;
@@ -22,6 +23,7 @@ use crate::universe::{PackageId, Universe};
 use reduce::Reduction;
 pub use repairs::Repair;
 use repairs::Repairs;
+pub(crate) use roots::several_roots_of_one_name;
 
 /// How many versions are listed before "and n more".
 const LISTED_VERSIONS: usize = 4;
@@ -95,7 +97,7 @@ pub enum ReasonKind {
     },
     /// Classes of the owner extend each other.
     OwnCycle,
-    /// These versions of the owner were asked for.
+    /// These versions of the owner were asked for, by an update or as roots.
     Wanted,
     /// The lock holds these versions of the owner.
     Stays,

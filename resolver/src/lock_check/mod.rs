@@ -51,7 +51,8 @@ pub struct LockCheck {
 }
 
 impl LockCheck {
-    /// A check of a lockfile. What the request has locked is ignored.
+    /// A check of a lockfile. What the request has locked is ignored, and of several roots of one
+    /// name all but the first.
     pub fn new(request: Request, lock: Lockfile) -> Self {
         let Request {
             roots,
@@ -64,8 +65,11 @@ impl LockCheck {
         // Nothing is chosen here, so nothing is preferred.
         let mut universe = Universe::new(core.as_ref(), PrereleasePolicy::Allow, Locked::default());
         universe.override_requirements(overrides);
+        let mut names = BTreeSet::new();
         for root in roots {
-            universe.add_root(root);
+            if names.insert(root.name()) {
+                universe.add_root(root);
+            }
         }
         let mut check = Self {
             universe,

@@ -53,7 +53,7 @@ impl Clause {
         selection: &Selection,
         violation: Violation,
     ) -> Self {
-        let mut terms = Terms(Vec::new());
+        let mut terms = Terms::default();
         let paths: Vec<Vec<ClassAt>> = match &violation {
             Violation::Missing { .. } => unreachable!("rule 2 is part of the encoding"),
             Violation::Cycle(circle) => {
@@ -72,10 +72,7 @@ impl Clause {
         if is_diamond {
             terms.widen_diamond(encoding, selection, &paths);
         }
-        Self {
-            terms: terms.0,
-            breach: Breach::Rule(violation),
-        }
+        terms.against(Breach::Rule(violation))
     }
 }
 
@@ -117,13 +114,24 @@ fn visits(encoding: &Encoding<'_>, selection: &Selection, path: &[ClassAt]) -> V
     visits
 }
 
-struct Terms(Vec<(Variable, WordSet)>);
+/// The terms of a clause in the making, one a variable.
+#[derive(Debug, Default)]
+pub(crate) struct Terms(Vec<(Variable, WordSet)>);
 
 impl Terms {
-    fn add(&mut self, variable: Variable, values: WordSet) {
+    /// Adds that a variable has a value in a set, next to what is said of it already.
+    pub(crate) fn add(&mut self, variable: Variable, values: WordSet) {
         match self.0.iter_mut().find(|(known, _)| *known == variable) {
             Some((_, known)) => *known = known.intersection(&values),
             None => self.0.push((variable, values)),
+        }
+    }
+
+    /// The clause that keeps a breach from being.
+    pub(crate) fn against(self, breach: Breach) -> Clause {
+        Clause {
+            terms: self.0,
+            breach,
         }
     }
 

@@ -14,7 +14,7 @@
 mod clause;
 mod limits;
 
-pub(crate) use clause::{Breach, Clause};
+pub(crate) use clause::{Breach, Clause, Terms};
 pub(crate) use limits::{Detour, Limits, Wish};
 
 use std::collections::{BTreeSet, HashMap};

@@ -4,7 +4,7 @@ use pkgres_manifest::ClassName;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Lookup, Say, Unmet};
-use crate::encoding::{Breach, Clause, Encoding, Variable};
+use crate::encoding::{Breach, Clause, Encoding, Terms};
 use crate::selection::Selection;
 use crate::universe::{PackageId, ReleaseId};
 use crate::word_set::WordSet;
@@ -13,24 +13,21 @@ impl Unmet {
     /// The clause that forbids it. Everything that it depends on stays as it is, but for the
     /// release of the class that is wanted, which may be any that will not do.
     pub(crate) fn clause(self, encoding: &mut Encoding<'_>, selection: &Selection) -> Clause {
-        let mut terms = Terms(Vec::new());
-        terms.follow(encoding, selection, &self.holder_trail);
+        let mut terms = Terms::default();
+        follow(&mut terms, encoding, selection, &self.holder_trail);
         if self.is_found || !self.is_never_found(encoding) {
-            terms.follow(encoding, selection, &self.allowed_trail);
+            follow(&mut terms, encoding, selection, &self.allowed_trail);
             match self.object_trail.split_last() {
                 Some((last, before)) if self.is_found => {
-                    terms.follow(encoding, selection, before);
+                    follow(&mut terms, encoding, selection, before);
                     let package = selection.bound(last.release)[last.edge].package;
                     let unfit = self.unfit(encoding, package);
-                    terms.add(encoding.bound_variable(last.release, last.edge), &unfit);
+                    terms.add(encoding.bound_variable(last.release, last.edge), unfit);
                 }
-                _ => terms.follow(encoding, selection, &self.object_trail),
+                _ => follow(&mut terms, encoding, selection, &self.object_trail),
             }
         }
-        Clause {
-            terms: terms.0,
-            breach: Breach::Contract(Box::new(self.breach)),
-        }
+        terms.against(Breach::Contract(Box::new(self.breach)))
     }
 
     /// The releases of a package that define the wanted class in a version that will not do.
@@ -94,45 +91,30 @@ impl Unmet {
     }
 }
 
-/// The terms of a clause, one a variable.
-struct Terms(Vec<(Variable, WordSet)>);
-
-impl Terms {
-    fn add(&mut self, variable: Variable, values: &WordSet) {
-        match self.0.iter_mut().find(|(known, _)| *known == variable) {
-            Some((_, known)) => *known = known.intersection(values),
-            None => self.0.push((variable, values.clone())),
-        }
-    }
-
-    /// Holds on to what a search went along.
-    fn follow(&mut self, encoding: &mut Encoding<'_>, selection: &Selection, trail: &[Lookup]) {
-        for lookup in trail {
-            let bound = selection.bound(lookup.release)[lookup.edge];
-            let package = bound.package;
-            let values = match lookup.say {
-                Say::Entered => WordSet::single(bound.index),
-                Say::Passed(class) | Say::Defines(class) => {
-                    let defining = encoding.universe.definers(package, class);
-                    let allowed = encoding.universe.candidates_of(package);
-                    let passes = matches!(lookup.say, Say::Passed(_));
-                    let says = if passes {
-                        defining.complement()
-                    } else {
-                        defining
-                    };
-                    let values = allowed.intersection(&says);
-                    if values == allowed {
-                        // It cannot be otherwise.
-                        continue;
-                    }
-                    values
+/// Holds on to what a search went along.
+fn follow(terms: &mut Terms, encoding: &mut Encoding<'_>, selection: &Selection, trail: &[Lookup]) {
+    for lookup in trail {
+        let bound = selection.bound(lookup.release)[lookup.edge];
+        let package = bound.package;
+        let values = match lookup.say {
+            Say::Entered => WordSet::single(bound.index),
+            Say::Passed(class) | Say::Defines(class) => {
+                let defining = encoding.universe.definers(package, class);
+                let allowed = encoding.universe.candidates_of(package);
+                let passes = matches!(lookup.say, Say::Passed(_));
+                let says = if passes {
+                    defining.complement()
+                } else {
+                    defining
+                };
+                let values = allowed.intersection(&says);
+                if values == allowed {
+                    // It cannot be otherwise.
+                    continue;
                 }
-            };
-            self.add(
-                encoding.bound_variable(lookup.release, lookup.edge),
-                &values,
-            );
-        }
+                values
+            }
+        };
+        terms.add(encoding.bound_variable(lookup.release, lookup.edge), values);
     }
 }

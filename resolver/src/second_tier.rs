@@ -68,8 +68,10 @@ pub(crate) fn search_second_tier(
     // The witness may come from a search in which more packages were split.
     match search(&mut Encoding::new(universe, split), budget) {
         Outcome::Solved(selection) => Tier::Solved(Box::new(selection)),
-        // The witness fulfils all that is asked for here.
-        Outcome::Impossible(_) => Tier::Solved(Box::new(witness)),
+        Outcome::Impossible(_) => {
+            debug_assert!(false, "the witness fulfils all that is asked for here");
+            Tier::Solved(Box::new(witness))
+        }
         Outcome::Missing(missing) => Tier::Missing(missing),
         Outcome::GaveUp => Tier::GaveUp,
     }

@@ -282,10 +282,10 @@ impl Resolution {
 
     /// The release of a package; the newest if there are several.
     pub fn package(&self, name: &PackageName) -> Option<&ResolvedPackage> {
-        self.packages()
-            .iter()
-            .rev()
-            .find(|package| package.name == *name)
+        let packages = self.packages();
+        let end = packages.partition_point(|package| package.name <= *name);
+        let last = packages[..end].last()?;
+        (last.name == *name).then_some(last)
     }
 
     /// Who requires a package, and in which versions: roots first, then by name and version.

@@ -220,6 +220,16 @@ pub struct ObjectDemand {
     pub spec: Spec,
 }
 
+/// Releases that the host supplies by their names, each name with its releases in the order that
+/// they were given.
+pub(crate) fn by_name(provided: Vec<IndexRecord>) -> BTreeMap<PackageName, Vec<IndexRecord>> {
+    let mut by_name: BTreeMap<PackageName, Vec<IndexRecord>> = BTreeMap::new();
+    for record in provided {
+        by_name.entry(record.name.clone()).or_default().push(record);
+    }
+    by_name
+}
+
 /// A problem to solve.
 ///
 /// Registries are not part of it: the solver asks for the releases of a package when it needs

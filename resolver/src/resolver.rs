@@ -14,7 +14,7 @@ use crate::greedy::{Greedy, Progress};
 use crate::hierarchy;
 use crate::index::CompiledIndex;
 use crate::model::unmet_contract;
-use crate::request::{Request, Root, SolveOptions};
+use crate::request::{Request, Root, SolveOptions, by_name};
 use crate::resolution::Resolution;
 use crate::second_tier::{Tier, search_second_tier};
 use crate::selection::Selection;
@@ -187,14 +187,7 @@ impl Resolver {
             },
             update: told,
         };
-        let mut by_name: Vec<(PackageName, Vec<IndexRecord>)> = Vec::new();
-        for record in provided {
-            match by_name.iter_mut().find(|(name, _)| *name == record.name) {
-                Some((_, records)) => records.push(record),
-                None => by_name.push((record.name.clone(), vec![record])),
-            }
-        }
-        for (name, records) in by_name {
+        for (name, records) in by_name(provided) {
             let source = ReleaseSource::Host;
             resolver.provide(&name, Supply::Releases { source, records });
         }

@@ -12,14 +12,12 @@ pub use staleness::{LockReport, Staleness};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use pkgres_manifest::{
-    IndexRecord, LockedPackage, Lockfile, PackageName, ReleaseSource, Spec, Version,
-};
+use pkgres_manifest::{LockedPackage, Lockfile, PackageName, ReleaseSource, Spec, Version};
 use rustc_hash::FxHashSet;
 
 use crate::hierarchy::{self, Violation};
 use crate::index::CompiledIndex;
-use crate::request::{Locked, PrereleasePolicy, Request};
+use crate::request::{Locked, PrereleasePolicy, Request, by_name};
 use crate::resolver::Supply;
 use crate::selection::Selection;
 use crate::universe::{PackageId, ReleaseId, Universe};
@@ -78,11 +76,7 @@ impl LockCheck {
             packages: Vec::new(),
             bindings: Bindings::default(),
         };
-        let mut by_name: BTreeMap<PackageName, Vec<IndexRecord>> = BTreeMap::new();
-        for record in provided {
-            by_name.entry(record.name.clone()).or_default().push(record);
-        }
-        for (name, records) in by_name {
+        for (name, records) in by_name(provided) {
             let source = ReleaseSource::Host;
             check.provide(&name, Supply::Releases { source, records });
         }

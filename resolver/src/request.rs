@@ -53,7 +53,8 @@ pub struct SolveOptions {
     /// release can be exchanged for a better one with all others kept. The best resolution in the
     /// order of decisions can be out of reach where some resolution is not.
     pub patience: u64,
-    /// Which engine searches.
+    /// Which engine searches. [Updates](Request::update) and the search for
+    /// [repairs](crate::Conflict::repairs) are always the native engine's.
     pub engine: Engine,
 }
 

@@ -112,7 +112,9 @@ struct Found {
     is_best: bool,
 }
 
-/// Which engine searches.
+/// Which engine searches. An [update](crate::Request::update) and the search for
+/// [repairs](crate::Conflict::repairs) are the native engine's whichever it is, because only that one
+/// can be told what stays and what is to allow more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Engine {
     /// The engine of our own.

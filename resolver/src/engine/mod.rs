@@ -160,9 +160,14 @@ impl Search {
                     let split = encoding.split().clone();
                     let wanted = encoding.limits().wanted.iter().map(|wish| wish.package);
                     let fixed: Vec<PackageId> = wanted.collect();
+                    let taken = budget.taken();
                     return match improve(encoding.universe, selection, &split, &fixed, budget) {
                         Ok(selection) => Outcome::Solved(selection),
-                        Err(Stopped::Missing(missing)) => Outcome::Missing(missing),
+                        Err(Stopped::Missing(missing)) => {
+                            // All exchanges are tried again.
+                            budget.rewind(taken);
+                            Outcome::Missing(missing)
+                        }
                         Err(Stopped::Exhausted) => Outcome::GaveUp,
                     };
                 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use pkgres_manifest::{IndexRecord, PackageName, RegistryName, ReleaseSource, Spec, Version};
 use pkgres_resolver::{CompiledIndex, Conflict, Reason, ReasonKind, Resolver, Step, Supply};
 use pkgres_tests::build::{Build, package, release, spec};
+use pkgres_tests::random::Random;
 use pkgres_tests::solver::{Supplies, Verdict, request, run, solve};
 use pkgres_tests::universe::Universe;
 
@@ -148,50 +149,60 @@ fn what_is_not_known_to_be_minimal_says_so() {
     assert!(!conflict.is_minimal);
 }
 
-/// A requirement that takes part: who requires what, and which releases that leaves.
-type Key = (PackageName, PackageName, Vec<Version>);
-
-fn key(universe: &Universe, owner: &PackageName, package: &PackageName, spec: &Spec) -> Key {
-    let mut left: Vec<Version> = universe
-        .records
-        .iter()
-        .filter(|record| record.name == *package && !record.yanked)
-        .map(|record| record.version.clone())
-        .filter(|version| spec.matches(version))
-        .collect();
-    left.sort();
-    (owner.clone(), package.clone(), left)
-}
-
-fn key_of(universe: &Universe, reason: &Reason) -> Option<Key> {
+/// Whether a reason tells what a release requires of a package.
+fn tells(reason: &Reason, record: &IndexRecord, required: &PackageName, spec: &Spec) -> bool {
     match &reason.kind {
-        ReasonKind::Requires { package, spec, .. } => {
-            let spec = Spec::parse(spec).expect("a spec as it was written");
-            Some(key(universe, &reason.owner, package, &spec))
+        ReasonKind::Requires {
+            package,
+            spec: told,
+            ..
+        } => {
+            reason.owner == record.name
+                && reason.versions.contains(&record.version)
+                && package == required
+                && told == spec.written()
         }
-        _ => None,
+        _ => false,
     }
 }
 
-/// The universe with no requirements but those of the reasons.
-fn reduced(
-    universe: &Universe,
-    keys: &BTreeMap<Key, Vec<&Reason>>,
-    without: Option<&Key>,
-) -> Universe {
+/// The universe with no requirements but those that reasons tell.
+fn reduced(universe: &Universe, reasons: &[&Reason]) -> Universe {
     let mut reduced = universe.clone();
     for record in releases(&mut reduced) {
-        let (name, version) = (record.name.clone(), record.version.clone());
+        let whole = record.clone();
         record.requirements.to_mut().retain(|requirement| {
-            let key = key(universe, &name, &requirement.package, &requirement.spec);
-            let is_reason = keys.get(&key).is_some_and(|reasons| {
-                let mut versions = reasons.iter().flat_map(|reason| &reason.versions);
-                versions.any(|known| *known == version)
-            });
-            is_reason && Some(&key) != without
+            let tells =
+                |reason: &&Reason| tells(reason, &whole, &requirement.package, &requirement.spec);
+            reasons.iter().any(tells)
         });
     }
     reduced
+}
+
+/// Asserts that the reasons are enough, and that none of them, as it is printed, can be left out.
+/// Says how many there are.
+fn assert_minimal(name: &str, universe: &Universe, conflict: &Conflict) -> usize {
+    let is_requirement = |reason: &Reason| matches!(reason.kind, ReasonKind::Requires { .. });
+    assert!(
+        conflict.reasons.iter().all(is_requirement),
+        "{name}: there are no classes\n{universe}{conflict:#?}"
+    );
+    let all: Vec<&Reason> = conflict.reasons.iter().collect();
+    assert!(
+        matches!(solve(&reduced(universe, &all)), Verdict::Conflict(_)),
+        "{name}: the reasons are not enough\n{universe}{conflict:#?}"
+    );
+    for (at, left_out) in all.iter().enumerate() {
+        let mut others = all.clone();
+        others.remove(at);
+        assert!(
+            matches!(solve(&reduced(universe, &others)), Verdict::Solved(_)),
+            "{name}: `{}` can be left out\n{universe}{conflict:#?}",
+            left_out.text
+        );
+    }
+    all.len()
 }
 
 #[test]
@@ -206,27 +217,144 @@ fn no_reason_can_be_left_out() {
         for record in releases(&mut universe) {
             record.classes = None;
         }
-        let Some(conflict) = conflict(&universe) else {
-            continue;
-        };
-        let mut keys: BTreeMap<Key, Vec<&Reason>> = BTreeMap::new();
-        for reason in &conflict.reasons {
-            let key = key_of(&universe, reason).expect("there are no classes");
-            keys.entry(key).or_default().push(reason);
-        }
-        let all = reduced(&universe, &keys, None);
-        assert!(
-            matches!(solve(&all), Verdict::Conflict(_)),
-            "seed {seed}: the reasons are not enough\n{universe}{conflict:#?}"
-        );
-        for key in keys.keys() {
-            checked += 1;
-            let without = reduced(&universe, &keys, Some(key));
-            assert!(
-                matches!(solve(&without), Verdict::Solved(_)),
-                "seed {seed}: {key:?} can be left out\n{universe}{conflict:#?}"
-            );
+        if let Some(conflict) = conflict(&universe) {
+            checked += assert_minimal(&format!("seed {seed}"), &universe, &conflict);
         }
     }
     assert!(checked > 500, "only {checked} reasons were checked");
+}
+
+#[test]
+fn no_spelling_of_a_reason_can_be_left_out() {
+    let (mut checked, mut respelled) = (0, 0);
+    for seed in 0..seeds() {
+        let universe = spelled(&mut Random::new(seed));
+        let Some(conflict) = conflict(&universe) else {
+            continue;
+        };
+        checked += assert_minimal(&format!("seed {seed}"), &universe, &conflict);
+        let mut ends: Vec<(&PackageName, &PackageName)> = (conflict.reasons.iter())
+            .filter_map(|reason| match &reason.kind {
+                ReasonKind::Requires { package, .. } => Some((&reason.owner, package)),
+                _ => None,
+            })
+            .collect();
+        ends.sort_unstable();
+        respelled += usize::from(ends.windows(2).any(|two| two[0] == two[1]));
+    }
+    assert!(checked > 500, "only {checked} reasons were checked");
+    assert!(
+        respelled > 50,
+        "only {respelled} conflicts have several requirements of one package on another"
+    );
+}
+
+/// A small universe without classes, in which releases require the same in different words.
+fn spelled(random: &mut Random) -> Universe {
+    const NAMES: [&str; 4] = ["p.A", "p.B", "p.C", "p.D"];
+    const SPECS: [&str; 10] = [
+        "*", ">=1", ">=1,<9", "<2", "1.0.0", "1", ">=2", ">=2,<9", "3", ">=3",
+    ];
+    let mut require = |mut record: IndexRecord, percent: usize| {
+        for name in NAMES {
+            if name != record.name.as_str() && random.chance(percent) {
+                record = record.requires(name, random.pick::<&str>(&SPECS));
+            }
+        }
+        record
+    };
+    let root = require(release("p.Root", "1.0.0"), 50);
+    let mut records = Vec::new();
+    for name in NAMES {
+        for version in ["1.0.0", "2.0.0", "3.0.0"] {
+            records.push(require(release(name, version), 40));
+        }
+    }
+    let mut universe = Universe::new(root, records);
+    universe.single_version = random.chance(50);
+    universe
+}
+
+#[test]
+fn what_releases_require_that_are_ruled_out_is_not_told() {
+    let universe = Universe::new(
+        release("p.Root", "1.0.0").requires("p.C", ">=2"),
+        vec![
+            release("p.C", "1.0.0").requires("p.A", "1.0.0"),
+            release("p.C", "2.0.0").requires("p.A", "*"),
+            release("p.A", "1.0.0").requires("p.Gone", "1"),
+        ],
+    );
+    assert_eq!(
+        texts(&universe),
+        [
+            "p.A 1.0.0 requires p.Gone 1",
+            "p.Root 1.0.0 requires p.C >=2",
+            "p.C 2.0.0 requires p.A *",
+        ]
+    );
+}
+
+#[test]
+fn classes_that_only_releases_miss_that_are_ruled_out_are_not_told() {
+    let mut universe = Universe::new(
+        release("p.Root", "1.0.0")
+            .requires("p.C", ">=2")
+            .requires("p.A", "2"),
+        vec![
+            release("p.C", "1.0.0")
+                .requires("p.B", "*")
+                .defines("p.C.C", &["p.A.C"]),
+            release("p.C", "2.0.0")
+                .requires("p.A", "*")
+                .defines("p.C.C", &["p.A.C"]),
+            release("p.A", "1.0.0").defines("p.A.C", &[]),
+            release("p.A", "2.0.0"),
+            release("p.B", "1.0.0").defines("p.A.C", &[]),
+            release("p.B", "2.0.0"),
+        ],
+    );
+    universe.single_version = true;
+    assert_eq!(
+        texts(&universe),
+        [
+            "a class of every version of p.C extends p.A.C",
+            "p.A 2.0.0 no longer defines the class p.A.C; 1.0.0 does",
+            "p.Root 1.0.0 requires p.A 2",
+            "p.Root 1.0.0 requires p.C >=2",
+        ]
+    );
+}
+
+#[test]
+fn a_line_is_told_once() {
+    let mut universe = Universe::new(
+        release("p.Root", "1.0.0")
+            .requires("p.A", "1.3")
+            .requires("p.D", "*")
+            .defines("p.Root.Q", &["p.A.C"]),
+        vec![
+            release("p.A", "1.2.0").defines("p.A.C", &[]),
+            release("p.A", "1.3.0"),
+            release("p.D", "1.0.0"),
+            release("p.D", "1.1.0")
+                .requires("p.C", "*")
+                .defines("p.A.C", &[]),
+            release("p.C", "1.0.0")
+                .requires("p.A", "*")
+                .defines("p.C.C", &["p.A.C"]),
+        ],
+    );
+    universe.single_version = true;
+    let told = texts(&universe);
+    let lacking = "p.A 1.3.0 no longer defines the class p.A.C; 1.2.0 does";
+    let count = told.iter().filter(|text| *text == lacking).count();
+    assert_eq!(count, 1, "{told:#?}");
+}
+
+/// The reasons of a universe that has no resolution.
+fn texts(universe: &Universe) -> Vec<String> {
+    let conflict = conflict(universe).expect("there is no resolution");
+    let reasons = conflict.reasons.into_iter();
+    reasons.map(|reason| reason.text).collect()
 }

@@ -5,6 +5,7 @@
 //! out in time, and told in the order in which a reader meets them: from the root on.
 
 mod hints;
+mod lines;
 mod places;
 mod reasons;
 mod reduce;
@@ -20,6 +21,7 @@ use pkgres_manifest::{ClassName, PackageName, ReleaseSource, Version};
 use crate::encoding::{Clause, Encoding, Fact, Limits, Missing};
 use crate::engine::{Budget, Impossible};
 use crate::universe::{PackageId, Universe};
+use crate::word_set::WordSet;
 use reduce::Reduction;
 pub use repairs::Repair;
 use repairs::Repairs;
@@ -121,7 +123,8 @@ pub enum ReasonKind {
 
 /// That versions of a package were asked for, in words.
 pub(crate) fn wanted(encoding: &mut Encoding<'_>, package: PackageId) -> Vec<Reason> {
-    let told = reasons::of(encoding, &Fact::Wanted { package }, Some(package));
+    let fact = Fact::Wanted { package };
+    let told = reasons::of(encoding, &fact, &WordSet::FULL, Some(package));
     told.expect("nothing has to be known to say what was asked for")
 }
 
@@ -177,6 +180,6 @@ impl Explanation {
                 .insert(Repairs::new(encoding.universe, reduced.facts)),
         };
         let repairs = repairs.finish(encoding.universe, &self.limits, budget)?;
-        tell::tell(&mut encoding, &reduced, repairs)
+        tell::tell(&mut encoding, &reduced, repairs, budget)
     }
 }

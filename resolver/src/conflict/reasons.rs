@@ -13,10 +13,12 @@ use crate::word_set::WordSet;
 
 use super::{LISTED_VERSIONS, Reason, ReasonKind};
 
-/// The reasons that a fact amounts to. Requirements on `clashing` are the ones that clash.
+/// The reasons that a fact amounts to, without the lines that are about no release among `told`.
+/// Requirements on `clashing` are the ones that clash.
 pub(super) fn of(
     encoding: &mut Encoding<'_>,
     fact: &Fact,
+    told: &WordSet,
     clashing: Option<PackageId>,
 ) -> Result<Vec<Reason>, Missing> {
     Ok(match fact {
@@ -24,15 +26,20 @@ pub(super) fn of(
             owner,
             target,
             allowed,
-        } if encoding.universe.model().is_some() && encoding.universe.is_root(*owner) => {
+        } if are_demands(encoding.universe, *owner) => {
             demands(encoding.universe, *owner, *target, allowed, clashing)
         }
         Fact::Requires {
             owner,
             target,
             allowed,
-        } => requirements(encoding.universe, *owner, *target, allowed, clashing),
-        Fact::Extends { owner, class } => extends(encoding, *owner, *class)?,
+        } => requirements(
+            encoding.universe,
+            (*owner, *target, allowed),
+            told,
+            clashing,
+        ),
+        Fact::Extends { owner, class } => extends(encoding, *owner, *class, told)?,
         Fact::OwnCycle { owner } => {
             let releases: Vec<ReleaseId> = candidates(encoding.universe, *owner)
                 .into_iter()
@@ -63,22 +70,34 @@ pub(super) fn of(
             vec![match &encoding.clauses()[*number as usize].breach {
                 Breach::Rule(violation) => inheritance(encoding.universe, violation),
                 Breach::Contract(breach) => contract(encoding.universe, breach),
+                Breach::Line => return Ok(Vec::new()),
             }]
         }
     })
 }
 
-/// The requirements of a package on another one that allow exactly these versions: one reason for
-/// each way in which they are written.
-fn requirements(
+/// Whether what a package requires is what the objects of a model demand.
+pub(super) fn are_demands(universe: &Universe, owner: PackageId) -> bool {
+    universe.model().is_some() && universe.is_root(owner)
+}
+
+/// One way in which a requirement is written.
+pub(super) struct Written {
+    /// The releases that write it like this.
+    pub(super) releases: Vec<ReleaseId>,
+    spec: Spec,
+    location: Option<Location>,
+}
+
+/// The ways in which requirements of a package on another one are written that allow exactly these
+/// versions, by what is written.
+pub(super) fn ways_of_writing(
     universe: &mut Universe,
     owner: PackageId,
     target: PackageId,
     allowed: &WordSet,
-    clashing: Option<PackageId>,
-) -> Vec<Reason> {
-    let mut written: BTreeMap<String, (Vec<ReleaseId>, Spec, Option<Location>)> = BTreeMap::new();
-    let overriding = universe.overriding(target).cloned();
+) -> BTreeMap<String, Written> {
+    let mut written: BTreeMap<String, Written> = BTreeMap::new();
     for release in candidates(universe, owner) {
         let details = universe.details(release);
         let Some(edge) = details.edges.iter().find(|edge| edge.package == target) else {
@@ -87,16 +106,43 @@ fn requirements(
         if universe.allowed(edge) == *allowed {
             let requirement = &edge.requirement;
             let spec = edge.overridden.as_ref().unwrap_or(&requirement.spec);
-            let entry = written
+            let way = written
                 .entry(spec.written().to_owned())
-                .or_insert_with(|| (Vec::new(), spec.clone(), requirement.location.clone()));
-            entry.0.push(release);
+                .or_insert_with(|| Written {
+                    releases: Vec::new(),
+                    spec: spec.clone(),
+                    location: requirement.location.clone(),
+                });
+            way.releases.push(release);
         }
     }
+    written
+}
+
+/// The requirements of a package on another one that allow exactly these versions: one reason for
+/// each way in which they are written.
+fn requirements(
+    universe: &mut Universe,
+    (owner, target, allowed): (PackageId, PackageId, &WordSet),
+    told: &WordSet,
+    clashing: Option<PackageId>,
+) -> Vec<Reason> {
+    let mut written = ways_of_writing(universe, owner, target, allowed);
+    written.retain(|_, way| {
+        way.releases
+            .iter()
+            .any(|release| told.contains(release.index))
+    });
+    let overriding = universe.overriding(target).cloned();
     let package = universe.name(target).clone();
     let mut reasons: Vec<Reason> = written
         .into_values()
-        .map(|(releases, spec, location)| {
+        .map(|way| {
+            let Written {
+                releases,
+                spec,
+                location,
+            } = way;
             let (subject, versions, every_version) = subject(universe, owner, &releases);
             Reason {
                 text: match &overriding {
@@ -176,35 +222,68 @@ fn demands(
     reasons
 }
 
+/// The candidates of a package of which a class extends a class of others.
+pub(super) fn extending(
+    universe: &mut Universe,
+    owner: PackageId,
+    class: ClassId,
+) -> Vec<ReleaseId> {
+    let mut releases = candidates(universe, owner);
+    releases.retain(|release| {
+        let extends = |table: &ClassTable| table.external.contains(&class);
+        let details = universe.details(*release);
+        details.classes.as_deref().is_some_and(extends)
+    });
+    releases
+}
+
+/// The packages in which classes that a release extends are looked for.
+pub(super) fn asked_by(
+    encoding: &mut Encoding<'_>,
+    release: ReleaseId,
+) -> Result<Vec<PackageId>, Missing> {
+    let details = encoding.universe.details(release);
+    let asked: Vec<PackageId> = details.edges.iter().map(|edge| edge.package).collect();
+    let mut missing = asked.clone();
+    missing.retain(|package| !encoding.universe.is_delivered(*package));
+    if missing.is_empty() {
+        Ok(asked)
+    } else {
+        Err(Missing::Packages(missing))
+    }
+}
+
+/// The candidates of a package that do not define a class, and the newest one that does, if there
+/// are both.
+pub(super) fn lacks(
+    universe: &Universe,
+    package: PackageId,
+    class: ClassId,
+) -> Option<(Vec<ReleaseId>, ReleaseId)> {
+    let defining = universe.definers(package, class);
+    let (defining, lacking): (Vec<ReleaseId>, Vec<ReleaseId>) = candidates(universe, package)
+        .into_iter()
+        .partition(|release| defining.contains(release.index));
+    let newest = *defining.last()?;
+    (!lacking.is_empty()).then_some((lacking, newest))
+}
+
 /// That classes of a package extend a class which no candidate for it defines, and which versions
-/// of the required packages lack it.
+/// of the packages lack it that `told` releases require.
 fn extends(
     encoding: &mut Encoding<'_>,
     owner: PackageId,
     class: ClassId,
+    told: &WordSet,
 ) -> Result<Vec<Reason>, Missing> {
-    let mut releases = Vec::new();
+    let releases = extending(encoding.universe, owner, class);
     let mut asked: Vec<PackageId> = Vec::new();
-    for release in candidates(encoding.universe, owner) {
-        let details = encoding.universe.details(release);
-        let extends = |table: &ClassTable| table.external.contains(&class);
-        if details.classes.as_deref().is_some_and(extends) {
-            releases.push(release);
-            let packages = details.edges.iter().map(|edge| edge.package);
-            asked.extend(
-                packages
-                    .filter(|package| !asked.contains(package))
-                    .collect::<Vec<_>>(),
-            );
+    for release in &releases {
+        let mut by_release = asked_by(encoding, *release)?;
+        if told.contains(release.index) {
+            by_release.retain(|package| !asked.contains(package));
+            asked.extend(by_release);
         }
-    }
-    let missing: Vec<PackageId> = asked
-        .iter()
-        .copied()
-        .filter(|package| !encoding.universe.is_delivered(*package))
-        .collect();
-    if !missing.is_empty() {
-        return Err(Missing::Packages(missing));
     }
     let name = encoding.universe.class_name(class).clone();
     let kind = ReasonKind::Extends {
@@ -217,28 +296,12 @@ fn extends(
         |subject| (format!("a class of {subject} extends {name}"), kind.clone()),
     )];
     for package in asked {
-        let defining = encoding.universe.definers(package, class);
         let universe = &*encoding.universe;
-        let allowed = universe.candidates_of(package);
-        let (defining, lacking) = (
-            defining.intersection(&allowed),
-            allowed.intersection(&defining.complement()),
-        );
-        let Some(newest) = defining.last() else {
+        let Some((lacking, newest)) = lacks(universe, package, class) else {
             continue;
         };
-        let lacking: Vec<ReleaseId> = lacking
-            .iter()
-            .map(|index| ReleaseId { package, index })
-            .collect();
-        if lacking.is_empty() {
-            continue;
-        }
-        let no_longer = lacking.iter().all(|release| release.index > newest);
-        let newest = universe.version(ReleaseId {
-            package,
-            index: newest,
-        });
+        let no_longer = lacking.iter().all(|release| release.index > newest.index);
+        let newest = universe.version(newest);
         reasons.push(reason_about(universe, package, &lacking, |subject| {
             let verb = if no_longer {
                 "no longer defines"

@@ -4,28 +4,37 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use pkgres_manifest::PackageName;
 use pkgres_manifest::diagnostic::{Code, Escaped};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::encoding::{Breach, Encoding, Fact, Missing};
+use crate::engine::Budget;
 use crate::hierarchy::Violation;
 use crate::universe::{PackageId, Universe};
 
 use super::reduce::Reduced;
-use super::{Conflict, Reason, ReasonKind, Repair, hints, reasons};
+use super::{Conflict, Reason, ReasonKind, Repair, hints, lines, reasons};
 
 pub(super) fn tell(
     encoding: &mut Encoding<'_>,
     reduced: &Reduced<'_>,
     repairs: &[Repair],
+    budget: &Budget,
 ) -> Result<Conflict, Missing> {
     let facts = reduced.facts;
     let clashing = match clause(encoding, facts) {
         None => clashing_package(encoding.universe, facts),
         Some(breach) => end_of_diamond(breach),
     };
+    let told = lines::needed(encoding, facts, budget)?;
     let mut reasons = Vec::new();
-    for fact in facts {
-        reasons.extend(reasons::of(encoding, fact, clashing)?);
+    let mut lacking: FxHashSet<String> = FxHashSet::default();
+    for (fact, told) in facts.iter().zip(&told) {
+        let mut of_fact = reasons::of(encoding, fact, told, clashing)?;
+        // Several facts may rest on one class that is missing.
+        of_fact.retain(|reason| {
+            !matches!(reason.kind, ReasonKind::Lacks { .. }) || lacking.insert(reason.text.clone())
+        });
+        reasons.extend(of_fact);
     }
     let order = distances(encoding.universe, facts);
     let distance = |reason: &Reason| order.get(&reason.owner).copied().unwrap_or(usize::MAX);
@@ -154,7 +163,7 @@ fn summary(encoding: &Encoding<'_>, facts: &[Fact], clashing: Option<PackageId>)
             let class = universe.class_name(circle[0].class);
             return (Code::ClassCycle, format!("`{class}` would extend itself"));
         }
-        Some(Breach::Rule(Violation::Missing { .. })) | None => {}
+        Some(Breach::Rule(Violation::Missing { .. }) | Breach::Line) | None => {}
     }
     for fact in facts {
         match fact {

@@ -24,6 +24,8 @@ pub(crate) enum Breach {
     Rule(Violation),
     /// A contract of an object model would not be met.
     Contract(Box<ContractBreach>),
+    /// What a line of an explanation says would not hold, see `conflict/lines.rs`.
+    Line,
 }
 
 /// Which class of a release extends which, and, if the parent is another package's, which packages

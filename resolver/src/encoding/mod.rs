@@ -368,9 +368,20 @@ impl<'universe> Encoding<'universe> {
         Ok(())
     }
 
+    /// Whether a release requires something of which no candidate is left. Its classes are not looked
+    /// at then.
+    pub(crate) fn lacks_a_package(&mut self, release: ReleaseId) -> bool {
+        let details = self.universe.details(release);
+        (details.edges.iter()).any(|edge| self.universe.allowed(edge).is_empty())
+    }
+
     /// The requirements of a release through which a class can be found, with the candidates that
     /// define it.
-    fn definers_of(&mut self, release: ReleaseId, class: ClassId) -> Vec<(usize, WordSet)> {
+    pub(crate) fn definers_of(
+        &mut self,
+        release: ReleaseId,
+        class: ClassId,
+    ) -> Vec<(usize, WordSet)> {
         let details = self.universe.details(release);
         let mut found = Vec::new();
         for (number, edge) in details.edges.iter().enumerate() {

@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use pkgres_manifest::{ClassName, IndexRecord, Limits, PackageName, RegistryName};
 use pkgres_registry_client::{IndexCache, IndexFileRegistry, Registry, RegistryError};
+use pkgres_resolver::CompiledIndex;
 use tempfile::TempDir;
 
 const LINES: &str = r#"{"name":"a.A","version":"1.0.0","require":{"b.B":"1"},"classes":{"a.A":{"extends":["b.B"],"uses":["b.B"]}}}
@@ -273,6 +274,30 @@ fn equal_lines_are_one_release() {
     let registry = setting.open();
     assert!(is_compiled(&registry));
     assert_eq!(told(&registry), expected);
+}
+
+#[test]
+fn of_lines_that_differ_in_build_metadata_the_least_counts() {
+    let line = |build: &str| format!("{{\"name\":\"a.A\",\"version\":\"1.0.0+{build}\"}}\n");
+    let builds = |registry: &IndexFileRegistry| -> Vec<String> {
+        let records = registry.records(&names(&["a.A"]));
+        let records = records.expect("records can be read").remove(0);
+        let records = records.expect("the package is there").into_iter();
+        records
+            .map(|record| record.version.build().to_owned())
+            .collect()
+    };
+    for order in [["a", "b", "c"], ["b", "a", "c"], ["c", "b", "a"]] {
+        let setting = Setting::new(&order.map(line).concat());
+        let uncached = setting.uncached().expect("the index can be opened");
+        assert_eq!(builds(&uncached), ["a"], "{order:?}");
+        let compiled = setting.open().compiled().expect("it can be asked");
+        let compiled = compiled.expect("small files are compiled when they are first seen");
+        let expected = IndexRecord::parse_line(&line("a"), &Limits::default());
+        let expected = CompiledIndex::compile([&expected.expect("a record")]);
+        let bytes = |index: &CompiledIndex| index.to_bytes(&[0; 32]);
+        assert_eq!(bytes(&compiled), bytes(&expected), "{order:?}");
+    }
 }
 
 #[test]

@@ -110,7 +110,8 @@ impl IndexFileRegistry {
 }
 
 /// The records of portions by name and version; nothing if two differ that are of one release. As when
-/// a single package is read, the first of equal lines counts.
+/// a single package is read, of lines that differ in build metadata alone the one counts that has the
+/// least.
 fn in_order(portions: &[Vec<IndexRecord>]) -> Option<Vec<&IndexRecord>> {
     // Lines about one package mostly follow each other, by version.
     let mut runs: Vec<&[IndexRecord]> = portions
@@ -132,6 +133,12 @@ fn in_order(portions: &[Vec<IndexRecord>]) -> Option<Vec<&IndexRecord>> {
     if records.windows(2).any(differs) {
         return None;
     }
-    records.dedup_by(|next, kept| is_same(next, kept));
+    records.dedup_by(|next, kept| {
+        let is_same = is_same(next, kept);
+        if is_same && next.version.build() < kept.version.build() {
+            std::mem::swap(next, kept);
+        }
+        is_same
+    });
     Some(records)
 }

@@ -292,7 +292,8 @@ impl IndexFileRegistry {
         }
     }
 
-    /// The records of a package, by version.
+    /// The records of a package, by version. Of lines that differ in build metadata alone, the one
+    /// counts that has the least, wherever it stands.
     fn records_of(&self, package: &str) -> Result<Option<Vec<IndexRecord>>, RegistryError> {
         if let Some(compiled) = self.compiled_index()
             && !compiled.has_package(package)
@@ -340,7 +341,13 @@ impl IndexFileRegistry {
                     .hint("give one of them another version, or remove it")
                     .into());
             }
-            records.dedup_by(|next, kept| next.0.version == kept.0.version);
+            records.dedup_by(|next, kept| {
+                let is_same = next.0.version == kept.0.version;
+                if is_same && next.0.version.build() < kept.0.version.build() {
+                    std::mem::swap(next, kept);
+                }
+                is_same
+            });
         }
         Ok(Some(
             records.into_iter().map(|(record, _)| record).collect(),

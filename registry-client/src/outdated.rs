@@ -84,10 +84,8 @@ pub fn outdated(
             _ if in_use => candidates.any.as_ref(),
             _ => candidates.stable.as_ref(),
         };
-        let allowed = fresh
-            .as_ref()
-            .and_then(|fresh| fresh.package(&package.name))
-            .map(|package| package.version.clone());
+        let allowed = (fresh.as_deref())
+            .and_then(|fresh| counterpart(resolution, fresh, &package.name, &package.version));
         let latest = match latest {
             Some(latest) if *latest > package.version => latest.clone(),
             _ => package.version.clone(),
@@ -119,6 +117,27 @@ pub fn outdated(
         found.push(outdated);
     }
     Ok(found)
+}
+
+/// The version that stands in place of a release in another resolution: the release itself where it
+/// stays, otherwise the next higher one, of releases side by side one that is new.
+fn counterpart(
+    now: &Resolution,
+    fresh: &Resolution,
+    name: &PackageName,
+    version: &Version,
+) -> Option<Version> {
+    let of = |resolution: &Resolution| -> BTreeSet<Version> {
+        let packages = resolution.packages().iter();
+        let packages = packages.filter(|package| package.name == *name);
+        packages.map(|package| package.version.clone()).collect()
+    };
+    let (now, mut fresh) = (of(now), of(fresh));
+    if !fresh.contains(version) && fresh.iter().any(|other| !now.contains(other)) {
+        fresh.retain(|other| !now.contains(other));
+    }
+    let higher = fresh.range(version..).next();
+    higher.or(fresh.last()).cloned()
 }
 
 /// The newest versions of a package.
@@ -172,7 +191,8 @@ fn latest_versions(
     Ok(latest)
 }
 
-/// The requirements of a resolution that do not allow the latest version.
+/// The requirements of a resolution that do not allow the latest version. Of releases side by side
+/// those count that are bound to the one that is looked at.
 fn holders(request: &Request, resolution: &Resolution, outdated: &Outdated) -> Vec<Holder> {
     let roots = resolution
         .roots()
@@ -182,10 +202,14 @@ fn holders(request: &Request, resolution: &Resolution, outdated: &Outdated) -> V
         .packages()
         .iter()
         .map(|package| (&package.name, &package.version, &package.requires));
+    let bound_to = outdated.allowed.as_ref().unwrap_or(&outdated.now);
     let mut holders = Vec::new();
     for (owner, version, requires) in roots.chain(packages) {
         for bound in requires {
-            if bound.package == outdated.package && !bound.spec.matches(&outdated.latest) {
+            if bound.package == outdated.package
+                && bound.version == *bound_to
+                && !bound.spec.matches(&outdated.latest)
+            {
                 holders.push(Holder {
                     owner: owner.clone(),
                     version: version.clone(),

@@ -121,3 +121,58 @@ fn the_cut_off_date_counts() {
         ["X 1.0.0 2.0.0 2.0.0"]
     );
 }
+
+#[test]
+fn releases_side_by_side_are_looked_at_one_by_one() {
+    let root = release("R", "1")
+        .requires("A", "*")
+        .requires("P", "*")
+        .requires("X", "1")
+        .requires("Y", "1");
+    let records = vec![
+        release("A", "1").requires("Q", "1"),
+        release("A", "2").requires("Q", "2"),
+        release("Q", "1"),
+        release("Q", "2"),
+        release("P", "1"),
+        release("P", "2").requires("Q", "2"),
+        release("X", "1").requires("Z", "1"),
+        release("Y", "1").requires("Z", "2"),
+        release("Z", "1"),
+        release("Z", "2"),
+    ];
+    assert_eq!(
+        look(
+            request(root),
+            records,
+            &[("A", "1"), ("P", "1"), ("Q", "1")]
+        ),
+        [
+            "A 1.0.0 2.0.0 2.0.0",
+            "P 1.0.0 2.0.0 2.0.0",
+            "Q 1.0.0 2.0.0 2.0.0",
+            "Z 1.0.0 1.0.0 2.0.0, X 1.0.0 wants 1",
+        ]
+    );
+}
+
+#[test]
+fn what_moves_beside_another_release_is_told_apart_from_it() {
+    let root = release("R", "1").requires("X", "1").requires("Y", "1");
+    let records = vec![
+        release("X", "1").requires("Z", "1"),
+        release("Y", "1").requires("Z", "2"),
+        release("Z", "1"),
+        release("Z", "1.1"),
+        release("Z", "2"),
+        release("Z", "2.1"),
+        release("Z", "3"),
+    ];
+    assert_eq!(
+        look(request(root), records, &[("Z", "1"), ("Z", "2")]),
+        [
+            "Z 1.0.0 1.1.0 3.0.0, X 1.0.0 wants 1",
+            "Z 2.0.0 2.1.0 3.0.0, Y 1.0.0 wants 2",
+        ]
+    );
+}

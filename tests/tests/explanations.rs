@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use pkgres_manifest::{IndexRecord, PackageName, RegistryName, ReleaseSource, Spec, Version};
+use pkgres_manifest::{IndexRecord, PackageName, RegistryName, ReleaseSource, Spec};
 use pkgres_resolver::{CompiledIndex, Conflict, Reason, ReasonKind, Resolver, Step, Supply};
 use pkgres_tests::build::{Build, package, release, spec};
 use pkgres_tests::random::Random;

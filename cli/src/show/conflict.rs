@@ -1,5 +1,6 @@
 //! Why there is no resolution.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use clap::builder::styling::{AnsiColor, Style};
@@ -93,8 +94,12 @@ pub(crate) fn proof(conflict: &Conflict) -> String {
     } else {
         "Not all of these may be needed; those with `!` clash.\n"
     });
+    // Requirements that are spelled in different ways may be mended by the same words.
+    let mut told: HashSet<&str> = HashSet::new();
     for repair in &conflict.repairs {
-        text.push_str(&format!("- {}\n", repair.text));
+        if told.insert(&repair.text) {
+            text.push_str(&format!("- {}\n", repair.text));
+        }
     }
     text
 }

@@ -9,7 +9,10 @@ use crate::word_set::WordSet;
 use super::reasons::candidates;
 use super::{LISTED_VERSIONS, Repair};
 
-/// At most two hints.
+/// How many hints are given.
+const MOST: usize = 2;
+
+/// At most two hints, of which no two are the same.
 pub(super) fn hints(
     encoding: &mut Encoding<'_>,
     facts: &[Fact],
@@ -77,10 +80,15 @@ pub(super) fn hints(
             hints.push(available(universe, *target));
         }
     }
-    hints.dedup();
     hints.extend(repairs.iter().map(|repair| repair.text.clone()));
-    hints.truncate(2);
-    hints
+    // Requirements that are spelled in different ways may be mended by the same words.
+    let mut different: Vec<String> = Vec::new();
+    for hint in hints {
+        if different.len() < MOST && !different.contains(&hint) {
+            different.push(hint);
+        }
+    }
+    different
 }
 
 /// The versions, candidates or not, that match what the newest candidate of a package requires.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use pkgres_files::{RealFileSystem, write_file};
-use pkgres_manifest::{Lockfile, PackageName, ReadOptions, Version};
+use pkgres_manifest::{LOCK_FILE, Lockfile, PackageName, ReadOptions, Version};
 use pkgres_resolver::Locked;
 use serde_json::json;
 
@@ -61,10 +61,12 @@ pub(crate) fn write_lock(
     lock: &Lockfile,
     before: Option<&[u8]>,
     dry_run: bool,
+    options: &ReadOptions,
 ) -> Result<Written> {
     let path = project.lock_path();
     let text = lock.to_text();
-    let is_new = before != Some(text.as_bytes());
+    let is_new = !before
+        .is_some_and(|bytes| bytes == text.as_bytes() || say_the_same(bytes, &text, options));
     let is_written = is_new && !dry_run;
     if is_written {
         write_file(&RealFileSystem, &path, text.as_bytes())?;
@@ -74,6 +76,16 @@ pub(crate) fn write_lock(
         is_new,
         on_disk: is_written,
     })
+}
+
+/// Whether a lockfile as it is written says the same as another one, though its bytes differ: build
+/// metadata does not tell releases apart.
+fn say_the_same(bytes: &[u8], text: &str, options: &ReadOptions) -> bool {
+    let read = |bytes| Lockfile::read(LOCK_FILE, bytes, &options.limits).into_result();
+    let (Ok((before, _)), Ok((now, _))) = (read(bytes), read(text.as_bytes())) else {
+        return false;
+    };
+    before == now && before.to_text().as_bytes() == bytes
 }
 
 pub(crate) fn run(args: &LockArgs, output: &mut Output) -> Result<Exit> {
@@ -152,7 +164,7 @@ fn write(
         Solved::No(exit) => return Ok(exit),
     };
     let lock = resolution.to_lockfile();
-    let written = write_lock(project, &lock, before.as_deref(), args.dry_run)?;
+    let written = write_lock(project, &lock, before.as_deref(), args.dry_run, options)?;
     let changes = show::lock_changes(&old, &lock, &resolution);
     if output.is_json() {
         output.json(&json!({

@@ -192,7 +192,13 @@ fn finish(
         let old = old.map(|(lock, _)| lock).unwrap_or_default();
         let lock = resolution.to_lockfile();
         let diff = LockDiff::between(&old, &lock);
-        let result = write_lock(before, &lock, bytes.as_deref(), task.write.dry_run)?;
+        let result = write_lock(
+            before,
+            &lock,
+            bytes.as_deref(),
+            task.write.dry_run,
+            task.options,
+        )?;
         written = Some((result, diff, resolution.len()));
     }
     tell(edits, is_new, written.as_ref(), task, output);

@@ -53,7 +53,13 @@ pub(crate) fn run(args: &UpdateArgs, output: &mut Output) -> Result<Exit> {
         Solved::No(exit) => return Ok(exit),
     };
     let updated = resolution.to_lockfile();
-    let written = write_lock(&project, &updated, Some(&bytes), args.write.dry_run)?;
+    let written = write_lock(
+        &project,
+        &updated,
+        Some(&bytes),
+        args.write.dry_run,
+        &options,
+    )?;
     let diff = LockDiff::between(&lock, &updated);
     tell(&resolution, &diff, &named, &written, output);
     Ok(Exit::Done)

@@ -216,18 +216,24 @@ fn a_binding_of_the_root_that_its_own_spec_rules_out() {
 
 #[test]
 fn a_release_that_is_gone() {
-    let gone = |host_has: Option<&str>| Staleness::Gone {
+    let named =
+        |text: &str| ReleaseSource::Registry(RegistryName::parse(text).expect("a valid name"));
+    let gone = |found: Option<ReleaseSource>, host_has: Option<&str>| Staleness::Gone {
         package: package("Db"),
         version: version("1.1.0"),
+        locked: named("test"),
+        found,
         host_has: host_has.map(version),
     };
     let mut now = world();
     now.records.retain(|record| record.name != package("Db"));
-    assert_eq!(now.stale(), [gone(None)], "the package is gone");
+    assert_eq!(now.stale(), [gone(None, None)], "the package is gone");
     now.records.push(release("Db", "1.2.0"));
-    assert_eq!(now.stale(), [gone(None)], "the version is gone");
+    let from_test = gone(Some(named("test")), None);
+    assert_eq!(now.stale(), [from_test], "the version is gone");
     now.provided.push(release("Db", "1.3.0"));
-    assert_eq!(now.stale(), [gone(Some("1.3.0"))], "the host has another");
+    let from_host = gone(Some(ReleaseSource::Host), Some("1.3.0"));
+    assert_eq!(now.stale(), [from_host], "the host has another");
 }
 
 #[test]

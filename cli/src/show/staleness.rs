@@ -115,9 +115,23 @@ fn location(entry: &Staleness) -> Option<Location> {
 
 fn hints(outdated: &[&Staleness]) -> Vec<&'static str> {
     let mut hints = Vec::new();
-    let is_gone = |entry: &Staleness| matches!(entry, Staleness::Gone { host_has: None, .. });
-    if outdated.iter().any(|entry| is_gone(entry)) {
+    let is_unknown = |entry: &Staleness| matches!(entry, Staleness::Gone { found: None, .. });
+    if outdated.iter().any(|entry| is_unknown(entry)) {
         hints.push("`--registry` adds the registry that a release which is gone was locked from");
+    }
+    let is_shadowed = |entry: &Staleness| match entry {
+        Staleness::Gone {
+            locked,
+            found: Some(found),
+            host_has: None,
+            ..
+        } => locked != found,
+        _ => false,
+    };
+    if outdated.iter().any(|entry| is_shadowed(entry)) {
+        hints.push(
+            "all releases of a package come from the first registry that has it: name the one that it was locked from before the others",
+        );
     }
     let is_split = |entry: &Staleness| matches!(entry, Staleness::SeveralReleases { .. });
     hints.push(if outdated.iter().any(|entry| is_split(entry)) {
@@ -234,15 +248,26 @@ fn line(entry: &Staleness) -> (char, String) {
         Staleness::Gone {
             package,
             version,
+            locked,
+            found,
             host_has: None,
-        } => (
-            '-',
-            format!("{package} {version} is in no registry any more"),
-        ),
+        } => {
+            let line = match found {
+                None => format!("{package} {version} is in no registry any more"),
+                Some(found) if found == locked => {
+                    format!("{package} {version} is not in the registry `{found}` any more")
+                }
+                Some(found) => format!(
+                    "{package} {version} was locked from `{locked}`; {package} now comes from `{found}`, which does not have it"
+                ),
+            };
+            ('-', line)
+        }
         Staleness::Gone {
             package,
             version,
             host_has: Some(found),
+            ..
         } => (
             '~',
             format!("{package} {version}: the host supplies {found} now"),

@@ -236,6 +236,8 @@ impl LockCheck {
             report.stale.push(Staleness::Gone {
                 package: name.clone(),
                 version: version.clone(),
+                locked: locked.source.clone(),
+                found: source,
                 host_has,
             });
             return None;

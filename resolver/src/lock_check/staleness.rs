@@ -50,12 +50,16 @@ pub enum Staleness {
         /// What it says; `None` if there is none any more.
         spec: Option<Spec>,
     },
-    /// A release is not in the registries any more.
+    /// A release is not where its package comes from.
     Gone {
         /// The package.
         package: PackageName,
         /// The version.
         version: Version,
+        /// The source when the lock was written.
+        locked: ReleaseSource,
+        /// Where all releases of the package come from now; `None` if nobody has it.
+        found: Option<ReleaseSource>,
         /// The version that is there instead, if the host supplies the package.
         host_has: Option<Version>,
     },

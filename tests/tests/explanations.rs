@@ -352,6 +352,33 @@ fn a_line_is_told_once() {
     assert_eq!(count, 1, "{told:#?}");
 }
 
+#[test]
+fn a_class_path_names_every_version_that_it_is_about() {
+    let universe = Universe::new(
+        release("p.Root", "1.0.0").requires("p.F", "2"),
+        vec![
+            release("p.C", "1.0.0")
+                .requires("p.F", "*")
+                .defines("p.C.C", &["p.F.D"]),
+            release("p.F", "1.0.0").defines("p.F.D", &[]),
+            release("p.F", "2.0.0")
+                .requires("p.C", "*")
+                .defines("p.F.D", &["p.C.C"]),
+            release("p.F", "3.0.0")
+                .requires("p.C", "*")
+                .defines("p.F.D", &["p.C.C"]),
+        ],
+    );
+    let told = texts(&universe);
+    assert_eq!(
+        told[..2],
+        [
+            "p.F.D (p.F 2.0.0) > p.C.C (p.C 1.0.0)",
+            "p.F.D (p.F 2.0.0); p.F.D (p.F 2.0.0) > p.C.C (p.C 1.0.0) > p.F.D (p.F 1.0.0, 3.0.0)",
+        ]
+    );
+}
+
 /// The reasons of a universe that has no resolution.
 fn texts(universe: &Universe) -> Vec<String> {
     let conflict = conflict(universe).expect("there is no resolution");

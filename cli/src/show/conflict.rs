@@ -118,15 +118,8 @@ fn shortened<T>(all: &[T]) -> (&[T], usize, &[T]) {
 /// Where a reason comes from, and the reason itself; a line for each path of a class.
 fn lines(reason: &Reason) -> Vec<(String, String)> {
     match &reason.kind {
-        ReasonKind::Inherits { paths } => paths
-            .iter()
-            .map(|path| {
-                let steps: Vec<String> = path
-                    .iter()
-                    .map(|(class, package, version)| format!("{class} ({package} {version})"))
-                    .collect();
-                ("classes".to_owned(), steps.join(" > "))
-            })
+        ReasonKind::Inherits { .. } => (reason.text.split("; "))
+            .map(|path| ("classes".to_owned(), path.to_owned()))
             .collect(),
         _ => vec![(origin(reason), reason.text.clone())],
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pkgres_manifest::diagnostic::{Escaped, Location};
 use pkgres_manifest::{ClassName, PackageName, Spec, Version, VersionSet};
 
-use crate::encoding::{Breach, Encoding, Fact, Missing};
+use crate::encoding::{Breach, Clause, Encoding, Fact, Missing, Variable};
 use crate::hierarchy::{ClassAt, Violation};
 use crate::model::{AllowedVersions, ContractBreach};
 use crate::universe::{ClassId, ClassTable, PackageId, ReleaseId, Universe};
@@ -67,8 +67,9 @@ pub(super) fn of(
             vec![limit(encoding, fact, *package, clashing)]
         }
         Fact::Clause(number) => {
-            vec![match &encoding.clauses()[*number as usize].breach {
-                Breach::Rule(violation) => inheritance(encoding.universe, violation),
+            let clause = &encoding.clauses()[*number as usize];
+            vec![match &clause.breach {
+                Breach::Rule(violation) => inheritance(encoding, clause, violation),
                 Breach::Contract(breach) => contract(encoding.universe, breach),
                 Breach::Line => return Ok(Vec::new()),
             }]
@@ -380,7 +381,10 @@ fn reason_about(
     }
 }
 
-fn inheritance(universe: &Universe, violation: &Violation) -> Reason {
+/// That classes inherit what they may not. The text names all versions that the clause is about; the
+/// paths are those of the selection that broke the rule.
+fn inheritance(encoding: &Encoding<'_>, clause: &Clause, violation: &Violation) -> Reason {
+    let universe = &*encoding.universe;
     let paths: Vec<&[ClassAt]> = match violation {
         Violation::Cycle(circle) => vec![circle],
         Violation::Diamond(paths) => paths.iter().map(Vec::as_slice).collect(),
@@ -400,20 +404,73 @@ fn inheritance(universe: &Universe, violation: &Violation) -> Reason {
                 .collect()
         })
         .collect();
-    let start = paths[0][0].release;
+    let told: Vec<String> = paths
+        .iter()
+        .map(|path| {
+            let steps: Vec<String> = (0..path.len())
+                .map(|at| {
+                    let package = path[at].release.package;
+                    let (releases, _, _) =
+                        subject(universe, package, &covered(encoding, clause, path, at));
+                    format!("{} ({releases})", universe.class_name(path[at].class))
+                })
+                .collect();
+            steps.join(" > ")
+        })
+        .collect();
+    let start = paths[0][0].release.package;
+    let (_, versions, every_version) =
+        subject(universe, start, &covered(encoding, clause, paths[0], 0));
     Reason {
-        text: shown
-            .iter()
-            .map(|path| class_path(path))
-            .collect::<Vec<_>>()
-            .join("; "),
+        text: told.join("; "),
         kind: ReasonKind::Inherits { paths: shown },
-        owner: universe.name(start.package).clone(),
-        versions: vec![universe.version(start).clone()],
-        every_version: false,
+        owner: universe.name(start).clone(),
+        versions,
+        every_version,
         location: None,
-        source: universe.source(start.package).cloned(),
+        source: universe.source(start).cloned(),
         clashes: true,
+    }
+}
+
+/// The releases that a clause is about at a place of a path, each of which can stand there.
+fn covered(
+    encoding: &Encoding<'_>,
+    clause: &Clause,
+    path: &[ClassAt],
+    at: usize,
+) -> Vec<ReleaseId> {
+    let is_circle = matches!(clause.breach, Breach::Rule(Violation::Cycle(_)));
+    let release = path[at].release;
+    let is_bound = |(variable, _): &(Variable, WordSet)| matches!(variable, Variable::Binding(owner, _) if *owner == release);
+    let term = if encoding.is_split(release.package) {
+        // Before the first class of a circle stands the last one.
+        let last = path[at..].iter().rev().filter(|_| is_circle);
+        let mut before = path[..at].iter().rev().chain(last);
+        let by = before.find(|class| class.release != release);
+        let by = by.map(|class| class.release);
+        (clause.terms.iter()).find(|(variable, _)| match variable {
+            Variable::Binding(owner, edge) => {
+                let edges = &encoding.universe.known_details(*owner).edges;
+                Some(*owner) == by && edges[*edge as usize].package == release.package
+            }
+            _ => false,
+        })
+    } else if clause.terms.iter().any(is_bound) {
+        // What is bound is bound for this release alone.
+        None
+    } else {
+        let package = Variable::Package(release.package);
+        (clause.terms.iter()).find(|(variable, _)| *variable == package)
+    };
+    match term {
+        Some((_, releases)) if releases.contains(release.index) => {
+            candidates(encoding.universe, release.package)
+                .into_iter()
+                .filter(|release| releases.contains(release.index))
+                .collect()
+        }
+        _ => vec![release],
     }
 }
 
@@ -449,15 +506,6 @@ fn contract(universe: &Universe, breach: &ContractBreach) -> Reason {
         source: None,
         clashes: true,
     }
-}
-
-/// `A (Web 1.0.0) > X.B (X 1.0.0) > Z.D (Z 1.2.0)`
-fn class_path(path: &[(ClassName, PackageName, Version)]) -> String {
-    let steps: Vec<String> = path
-        .iter()
-        .map(|(class, package, version)| format!("{class} ({package} {version})"))
-        .collect();
-    steps.join(" > ")
 }
 
 pub(super) fn candidates(universe: &Universe, package: PackageId) -> Vec<ReleaseId> {

@@ -135,7 +135,7 @@ impl Peer for Pkgres {
     fn solve(&mut self, root: usize, _: Duration) -> Result<bool, Timeout> {
         self.found = None;
         let mut request = Request::new(self.roots[root].clone());
-        request.core = self.core.clone();
+        request.core.clone_from(&self.core);
         // What the peers do not have would only take time where there is no resolution.
         request.options.single_version = true;
         let mut resolver = Resolver::new(request);

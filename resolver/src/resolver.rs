@@ -270,7 +270,11 @@ impl Resolver {
                 Phase::SecondTier(_) => Some(self.second_tier()),
                 Phase::Impossible(impossible) => {
                     let impossible = std::mem::take(&mut **impossible);
-                    self.phase = Phase::Explaining(Explanation::new(&self.universe, impossible));
+                    self.phase = Phase::Explaining(Explanation::new(
+                        &self.universe,
+                        impossible,
+                        !self.options.single_version,
+                    ));
                     None
                 }
                 Phase::Refused(conflict) => {

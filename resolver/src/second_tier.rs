@@ -35,7 +35,7 @@ pub(crate) fn search_second_tier(
     budget: &mut Budget,
 ) -> Tier {
     let mut split = BTreeSet::new();
-    extend(universe, &mut split, first, |_| true);
+    split_more(universe, &mut split, first, |_| true);
     let mut witness = match search_splitting(universe, &mut split, |_| true, budget) {
         Ok(witness) => witness,
         Err(tier) => return tier,
@@ -91,7 +91,7 @@ fn search_splitting(
         match outcome {
             Outcome::Solved(selection) => return Ok(selection),
             Outcome::Impossible(proof) => {
-                if !extend(universe, split, &proof, &may_split) {
+                if !split_more(universe, split, &proof, &may_split) {
                     let split = split.clone();
                     return Err(Tier::Impossible(Box::new(Impossible {
                         proof,
@@ -108,7 +108,7 @@ fn search_splitting(
 }
 
 /// Splits the packages of which a proof uses that they have one release; says whether any were.
-fn extend(
+pub(crate) fn split_more(
     universe: &Universe,
     split: &mut BTreeSet<PackageId>,
     proof: &Proof,

@@ -67,6 +67,47 @@ fn repairs_repair() {
     assert!(tried > 500, "only {tried} repairs were tried");
 }
 
+/// What else there is may need several releases of a package.
+#[test]
+fn a_repair_may_leave_packages_side_by_side() {
+    let root = release("R", "1")
+        .requires("X", "1")
+        .requires("Y", "1")
+        .requires("A", "3");
+    let records = vec![
+        release("X", "1").requires("Z", "1"),
+        release("Y", "1").requires("Z", "2"),
+        release("Z", "1"),
+        release("Z", "2"),
+        release("A", "2"),
+    ];
+    let conflict = conflict(&Universe::new(root, records)).expect("there is no A 3");
+    let texts: Vec<&str> = (conflict.repairs.iter())
+        .map(|repair| repair.text.as_str())
+        .collect();
+    assert_eq!(texts, ["it can be solved if R allows A 2.0.0"]);
+}
+
+#[test]
+fn the_end_of_a_long_chain_is_repaired() {
+    let name = |number: usize| format!("L{number:02}");
+    let root = release("R", "1").requires(&name(0), "1");
+    let chain = (0..40).map(|at| release(&name(at), "1").requires(&name(at + 1), "1"));
+    let end = [
+        release(&name(40), "1").requires("A", "1"),
+        release("A", "2"),
+    ];
+    let universe = Universe::new(root, chain.chain(end).collect());
+    let conflict = conflict(&universe).expect("there is no A 1");
+    let texts: Vec<&str> = (conflict.repairs.iter())
+        .map(|repair| repair.text.as_str())
+        .collect();
+    assert_eq!(
+        texts,
+        ["it can be solved with a release of L40 that allows A 2.0.0"]
+    );
+}
+
 /// An override stands in place of what everyone wrote, so that it is mended for everyone.
 #[test]
 fn an_override_is_repaired_for_all_who_require_the_package() {

@@ -136,17 +136,20 @@ pub(crate) struct Explanation {
     limits: Limits,
     reduction: Reduction,
     repairs: Option<Repairs>,
+    may_split: bool,
 }
 
 impl Explanation {
-    /// Begins to explain why a search was in vain.
-    pub(crate) fn new(universe: &Universe, impossible: Impossible) -> Self {
+    /// Begins to explain why a search was in vain; `may_split` says whether a repair may leave packages
+    /// with several releases.
+    pub(crate) fn new(universe: &Universe, impossible: Impossible, may_split: bool) -> Self {
         Self {
             split: impossible.split,
             clauses: impossible.clauses,
             limits: impossible.limits,
             reduction: Reduction::new(universe, impossible.proof.facts),
             repairs: None,
+            may_split,
         }
     }
 
@@ -154,7 +157,7 @@ impl Explanation {
     pub(crate) fn without_repairs(universe: &Universe, impossible: Impossible) -> Self {
         Self {
             repairs: Some(Repairs::none()),
-            ..Self::new(universe, impossible)
+            ..Self::new(universe, impossible, false)
         }
     }
 
@@ -175,9 +178,11 @@ impl Explanation {
         let reduced = self.reduction.finish(&mut encoding, budget)?;
         let repairs = match &mut self.repairs {
             Some(repairs) => repairs,
-            None => self
-                .repairs
-                .insert(Repairs::new(encoding.universe, reduced.facts)),
+            None => self.repairs.insert(Repairs::new(
+                encoding.universe,
+                reduced.facts,
+                self.may_split,
+            )),
         };
         let repairs = repairs.finish(encoding.universe, &self.limits, budget)?;
         tell::tell(&mut encoding, &reduced, repairs, budget)

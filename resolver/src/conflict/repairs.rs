@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{PackageName, Spec, Version};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::encoding::{Encoding, Fact, Limits, Loosened, Missing};
 use crate::engine::{Budget, Outcome, search};
+use crate::second_tier::split_more;
 use crate::universe::{PackageId, ReleaseId, Universe};
 use crate::word_set::WordSet;
 
@@ -45,6 +46,8 @@ pub(super) struct Repairs {
     tries: Vec<Requirement>,
     next: usize,
     found: Vec<Repair>,
+    /// Whether packages may have several releases, as what is solvable otherwise may need it.
+    may_split: bool,
 }
 
 /// A requirement that takes part in a conflict.
@@ -57,7 +60,7 @@ struct Requirement {
 
 impl Repairs {
     /// Tries the requirements among the facts, those of the roots first, and each override once.
-    pub(super) fn new(universe: &Universe, facts: &[Fact]) -> Self {
+    pub(super) fn new(universe: &Universe, facts: &[Fact], may_split: bool) -> Self {
         let is_written = universe.model().is_none();
         let requirements = facts.iter().filter(|_| is_written);
         let mut tries: Vec<Requirement> = requirements
@@ -79,11 +82,26 @@ impl Repairs {
         tries.retain(|Requirement { target, .. }| {
             universe.overriding(*target).is_none() || overridden.insert(*target)
         });
-        tries.truncate(MAX_TRIES);
+        if tries.len() > MAX_TRIES {
+            // Of a long chain it is the end that clashes.
+            let mut left: FxHashMap<PackageId, WordSet> = FxHashMap::default();
+            for Requirement {
+                target, allowed, ..
+            } in &tries
+            {
+                let left = left.entry(*target).or_insert(WordSet::FULL);
+                *left = left.intersection(allowed);
+            }
+            tries.sort_by_key(|Requirement { owner, target, .. }| {
+                (!universe.is_root(*owner), !left[target].is_empty())
+            });
+            tries.truncate(MAX_TRIES);
+        }
         Self {
             tries,
             next: 0,
             found: Vec::new(),
+            may_split,
         }
     }
 
@@ -93,6 +111,7 @@ impl Repairs {
             tries: Vec::new(),
             next: 0,
             found: Vec::new(),
+            may_split: false,
         }
     }
 
@@ -104,7 +123,8 @@ impl Repairs {
         budget: &Budget,
     ) -> Result<&[Repair], Missing> {
         while let Some(requirement) = self.tries.get(self.next) {
-            (self.found).extend(repair(universe, limits, requirement, budget)?);
+            let found = repair(universe, limits, requirement, self.may_split, budget)?;
+            self.found.extend(found);
             self.next += 1;
         }
         Ok(&self.found)
@@ -116,6 +136,7 @@ fn repair(
     universe: &mut Universe,
     limits: &Limits,
     requirement: &Requirement,
+    may_split: bool,
     budget: &Budget,
 ) -> Result<Option<Repair>, Missing> {
     let Requirement {
@@ -135,13 +156,23 @@ fn repair(
     };
     // That a search without patience finds is locally best, by the requirements as they are.
     let mut budget = budget.aside(MAX_STEPS).patiently();
-    let mut encoding = Encoding::new(universe, BTreeSet::new());
-    encoding.loosen(loosened);
-    encoding.limit(limits.clone());
-    let selection = match search(&mut encoding, &mut budget) {
-        Outcome::Solved(selection) => selection,
-        Outcome::Impossible(_) | Outcome::GaveUp => return Ok(None),
-        Outcome::Missing(missing) => return Err(missing),
+    let mut split = BTreeSet::new();
+    let selection = loop {
+        let mut encoding = Encoding::new(universe, split.clone());
+        encoding.loosen(loosened.clone());
+        encoding.limit(limits.clone());
+        let proof = match search(&mut encoding, &mut budget) {
+            Outcome::Solved(selection) => break selection,
+            Outcome::Impossible(proof) => proof,
+            Outcome::GaveUp => return Ok(None),
+            Outcome::Missing(missing) => return Err(missing),
+        };
+        // One version is to be allowed, and not some of several.
+        let target = universe.name(*target);
+        let is_other = |package: &PackageName| package != target;
+        if !may_split || !split_more(universe, &mut split, &proof, is_other) {
+            return Ok(None);
+        }
     };
     // Where the package is not chosen at all, nothing is to be allowed.
     let Some(release) = selection.only(*target) else {

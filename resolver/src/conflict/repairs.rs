@@ -170,6 +170,8 @@ fn repair(
         // One version is to be allowed, and not some of several.
         let target = universe.name(*target);
         let is_other = |package: &PackageName| package != target;
+        // What an update asks for is looked for as the update does.
+        let may_split = may_split && limits.is_empty();
         if !may_split || !split_more(universe, &mut split, &proof, is_other) {
             return Ok(None);
         }

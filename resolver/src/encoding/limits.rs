@@ -75,8 +75,14 @@ impl Limits {
             packages.map(|(package, _)| *package).collect()
         });
         let mut known: FxHashSet<PackageId> = packages.iter().copied().collect();
+        let before = known.len();
         let chosen = selection.releases().iter().map(|release| release.package);
         packages.extend(chosen.filter(|package| known.insert(*package)));
+        if known.len() == before {
+            // What was ruled out was made up for by releases that nothing requires: there is no way to
+            // say it with more words.
+            return None;
+        }
         let mut demands = Vec::new();
         let mut releases = Vec::new();
         for package in packages {

@@ -385,6 +385,11 @@ impl Updating {
     /// The end: a resolution, and that the named packages moved because they were named.
     fn solved(&mut self, universe: &mut Universe, selection: Selection) -> Ended {
         let limits = self.limits(None);
+        let is_left_out = |wish: &Wish| wish.is_needed && selection.only(wish.package).is_none();
+        if limits.wanted.iter().any(is_left_out) {
+            // It was not found out whether what was asked for is possible.
+            return Ended::GaveUp;
+        }
         let wanted: Vec<PackageId> = limits.wanted.iter().map(|wish| wish.package).collect();
         let mut encoding = Encoding::new(universe, self.split.clone());
         encoding.limit(limits);

@@ -19,10 +19,10 @@ impl Inheritance {
                 let table = index.table(release);
                 let externals = table.map_or(&[][..], |table| index.externals(table));
                 for class in externals {
-                    if !self.is_required(index, name, release, *class) {
+                    let (link, is_required) = self.find_link(index, name, release, *class);
+                    if !is_required {
                         self.set_sought(release);
                     }
-                    let link = self.find_link(index, name, release, *class);
                     let (edge, target, allowed) = link.unwrap_or((SEVERAL, NONE, NONE));
                     targets.push(target);
                     self.links.push(Link {
@@ -79,33 +79,37 @@ impl Inheritance {
     }
 
     /// The requirement of a release on the only package that can define a class, that package,
-    /// and where the set of its releases stands that do; nothing but [`NONE`] if no package can.
+    /// and where the set of its releases stands that do; nothing but [`NONE`] if no package can, and
+    /// nothing at all if several can. And whether one of the requirements allows only such releases.
     fn find_link(
         &self,
         index: &CompiledIndex,
         name: u32,
         release: u32,
         class: u32,
-    ) -> Option<(u32, u32, u32)> {
-        let mut found = self.definers_for(index, name, release, class);
-        let only = found.next().unwrap_or((NONE, NONE, NONE));
-        found.next().is_none().then_some(only)
-    }
-
-    /// Whether one of the requirements of a release allows nothing but releases that define a class.
-    fn is_required(&self, index: &CompiledIndex, name: u32, release: u32, class: u32) -> bool {
+    ) -> (Option<(u32, u32, u32)>, bool) {
         let own_width = width_of(index, name);
-        let mut found = self.definers_for(index, name, release, class);
-        found.any(|(edge, target, defining)| {
-            let [_, _, sets] = index.edges.items[edge as usize];
+        let allows_only = |(edge, target, defining): (u32, u32, u32)| {
+            let [_, _, sets] = index.requirement(edge as usize);
             let width = width_of(index, target);
             let allowed = index.words_at(sets as usize + own_width, width);
             let defining = self.words_at(defining as usize, width);
-            allowed
-                .iter()
-                .zip(defining)
-                .all(|(allowed, defining)| allowed & !defining == 0)
-        })
+            let mut pairs = allowed.iter().zip(defining);
+            pairs.all(|(allowed, defining)| allowed & !defining == 0)
+        };
+        let mut link = None;
+        let mut is_required = false;
+        let mut count = 0;
+        for found in self.definers_for(index, name, release, class) {
+            link = Some(found);
+            is_required = is_required || allows_only(found);
+            count += 1;
+        }
+        match count {
+            0 => (Some((NONE, NONE, NONE)), false),
+            1 => (link, is_required),
+            _ => (None, is_required),
+        }
     }
 
     fn definers_for(

@@ -9,9 +9,6 @@ use pkgres_manifest::diagnostic::Code;
 use pkgres_resolver::{Conflict, Reason, ReasonKind, Repair};
 use serde_json::{Value, json};
 
-/// How many lines say how the packages that clash came in.
-const SHOWN_AT_MOST: usize = 12;
-
 /// A conflict as text: what clashes, how it came in, what can be done. Where no registry has a
 /// package, it is said which were `searched`.
 pub(crate) fn conflict(conflict: &Conflict, searched: &[String], styled: bool) -> String {
@@ -50,22 +47,8 @@ pub(crate) fn conflict(conflict: &Conflict, searched: &[String], styled: bool) -
             };
             write!(text, "\n  {mark} {origin:width$}  {what}")?;
         }
-        let others: Vec<&Reason> = conflict
-            .reasons
-            .iter()
-            .filter(|reason| !reason.clashes)
-            .collect();
-        let (first, left_out, last) = shortened(&others);
-        for reason in first {
-            write!(text, "\n  {}", brought_in(reason))?;
-        }
-        if left_out > 0 {
-            write!(
-                text,
-                "\n  \u{2026} {left_out} more, which `--format json` lists"
-            )?;
-        }
-        for reason in last {
+        // All of them, however many: to say less would not explain it.
+        for reason in conflict.reasons.iter().filter(|reason| !reason.clashes) {
             write!(text, "\n  {}", brought_in(reason))?;
         }
         if conflict.code == Code::UnknownPackage && !searched.is_empty() {
@@ -102,17 +85,6 @@ pub(crate) fn proof(conflict: &Conflict) -> String {
         }
     }
     text
-}
-
-/// The first and the last of very many, and how many there are in between.
-fn shortened<T>(all: &[T]) -> (&[T], usize, &[T]) {
-    if all.len() <= SHOWN_AT_MOST {
-        return (all, 0, &[]);
-    }
-    let first = SHOWN_AT_MOST / 2;
-    let last = SHOWN_AT_MOST - first - 1;
-    let middle = all.len() - first - last;
-    (&all[..first], middle, &all[all.len() - last..])
 }
 
 /// Where a reason comes from, and the reason itself; a line for each path of a class.

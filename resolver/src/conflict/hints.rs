@@ -6,7 +6,7 @@ use crate::encoding::{Encoding, Fact};
 use crate::universe::{PackageId, ReleaseId, Universe};
 use crate::word_set::WordSet;
 
-use super::reasons::candidates;
+use super::subject::candidates;
 use super::{LISTED_VERSIONS, Repair};
 
 /// How many hints are given.

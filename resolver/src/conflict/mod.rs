@@ -4,6 +4,7 @@
 //! inherited twice. The facts are reduced until none can be left out, as far as that can be found
 //! out in time, and told in the order in which a reader meets them: from the root on.
 
+mod breaches;
 mod hints;
 mod lines;
 mod places;
@@ -11,6 +12,7 @@ mod reasons;
 mod reduce;
 mod repairs;
 mod roots;
+mod subject;
 mod tell;
 
 use std::collections::BTreeSet;

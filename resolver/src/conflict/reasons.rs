@@ -2,16 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use pkgres_manifest::diagnostic::{Escaped, Location};
-use pkgres_manifest::{ClassName, PackageName, Spec, Version, VersionSet};
+use pkgres_manifest::diagnostic::Location;
+use pkgres_manifest::{Spec, VersionSet};
 
-use crate::encoding::{Breach, Clause, Encoding, Fact, Missing, Variable};
-use crate::hierarchy::{ClassAt, Violation};
-use crate::model::{AllowedVersions, ContractBreach};
+use crate::encoding::{Breach, Encoding, Fact, Missing};
 use crate::universe::{ClassId, ClassTable, PackageId, ReleaseId, Universe};
 use crate::word_set::WordSet;
 
-use super::{LISTED_VERSIONS, Reason, ReasonKind};
+use super::subject::{Subject, candidates};
+use super::{Reason, ReasonKind, breaches};
 
 /// The reasons that a fact amounts to, without the lines that are about no release among `told`.
 /// Requirements on `clashing` are the ones that clash.
@@ -69,8 +68,8 @@ pub(super) fn of(
         Fact::Clause(number) => {
             let clause = &encoding.clauses()[*number as usize];
             vec![match &clause.breach {
-                Breach::Rule(violation) => inheritance(encoding, clause, violation),
-                Breach::Contract(breach) => contract(encoding.universe, breach),
+                Breach::Rule(violation) => breaches::inheritance(encoding, clause, violation),
+                Breach::Contract(breach) => breaches::contract(encoding.universe, breach),
                 Breach::Line => return Ok(Vec::new()),
             }]
         }
@@ -144,12 +143,13 @@ fn requirements(
                 spec,
                 location,
             } = way;
-            let (subject, versions, every_version) = subject(universe, owner, &releases);
+            let subject = Subject::new(universe, owner, &releases);
             Reason {
                 text: match &overriding {
-                    None => format!("{subject} requires {package} {spec}"),
+                    None => format!("{} requires {package} {spec}", subject.text),
                     Some(overriding) => format!(
-                        "{subject} requires {package} {spec}, which is overridden with {overriding}"
+                        "{} requires {package} {spec}, which is overridden with {overriding}",
+                        subject.text
                     ),
                 },
                 kind: ReasonKind::Requires {
@@ -158,8 +158,8 @@ fn requirements(
                     overridden_by: overriding.as_ref().map(ToString::to_string),
                 },
                 owner: universe.name(owner).clone(),
-                versions,
-                every_version,
+                versions: subject.versions,
+                every_version: subject.is_every_version,
                 location,
                 source: universe.source(owner).cloned(),
                 clashes: clashing == Some(target),
@@ -367,195 +367,16 @@ fn reason_about(
     releases: &[ReleaseId],
     say: impl FnOnce(&str) -> (String, ReasonKind),
 ) -> Reason {
-    let (subject, versions, every_version) = subject(universe, owner, releases);
-    let (text, kind) = say(&subject);
+    let subject = Subject::new(universe, owner, releases);
+    let (text, kind) = say(&subject.text);
     Reason {
         kind,
         owner: universe.name(owner).clone(),
-        versions,
-        every_version,
+        versions: subject.versions,
+        every_version: subject.is_every_version,
         location: None,
         source: universe.source(owner).cloned(),
         clashes: true,
         text,
     }
-}
-
-/// That classes inherit what they may not. The text names all versions that the clause is about; the
-/// paths are those of the selection that broke the rule.
-fn inheritance(encoding: &Encoding<'_>, clause: &Clause, violation: &Violation) -> Reason {
-    let universe = &*encoding.universe;
-    let paths: Vec<&[ClassAt]> = match violation {
-        Violation::Cycle(circle) => vec![circle],
-        Violation::Diamond(paths) => paths.iter().map(Vec::as_slice).collect(),
-        Violation::Missing { .. } => Vec::new(),
-    };
-    let shown: Vec<Vec<(ClassName, PackageName, Version)>> = paths
-        .iter()
-        .map(|path| {
-            path.iter()
-                .map(|at| {
-                    (
-                        universe.class_name(at.class).clone(),
-                        universe.name(at.release.package).clone(),
-                        universe.version(at.release).clone(),
-                    )
-                })
-                .collect()
-        })
-        .collect();
-    let told: Vec<String> = paths
-        .iter()
-        .map(|path| {
-            let steps: Vec<String> = (0..path.len())
-                .map(|at| {
-                    let package = path[at].release.package;
-                    let (releases, _, _) =
-                        subject(universe, package, &covered(encoding, clause, path, at));
-                    format!("{} ({releases})", universe.class_name(path[at].class))
-                })
-                .collect();
-            steps.join(" > ")
-        })
-        .collect();
-    let start = paths[0][0].release.package;
-    let (_, versions, every_version) =
-        subject(universe, start, &covered(encoding, clause, paths[0], 0));
-    Reason {
-        text: told.join("; "),
-        kind: ReasonKind::Inherits { paths: shown },
-        owner: universe.name(start).clone(),
-        versions,
-        every_version,
-        location: None,
-        source: universe.source(start).cloned(),
-        clashes: true,
-    }
-}
-
-/// The releases that a clause is about at a place of a path, each of which can stand there.
-fn covered(
-    encoding: &Encoding<'_>,
-    clause: &Clause,
-    path: &[ClassAt],
-    at: usize,
-) -> Vec<ReleaseId> {
-    let is_circle = matches!(clause.breach, Breach::Rule(Violation::Cycle(_)));
-    let release = path[at].release;
-    let is_bound = |(variable, _): &(Variable, WordSet)| matches!(variable, Variable::Binding(owner, _) if *owner == release);
-    let term = if encoding.is_split(release.package) {
-        // Before the first class of a circle stands the last one.
-        let last = path[at..].iter().rev().filter(|_| is_circle);
-        let mut before = path[..at].iter().rev().chain(last);
-        let by = before.find(|class| class.release != release);
-        let by = by.map(|class| class.release);
-        (clause.terms.iter()).find(|(variable, _)| match variable {
-            Variable::Binding(owner, edge) => {
-                let edges = &encoding.universe.known_details(*owner).edges;
-                Some(*owner) == by && edges[*edge as usize].package == release.package
-            }
-            _ => false,
-        })
-    } else if clause.terms.iter().any(is_bound) {
-        // What is bound is bound for this release alone.
-        None
-    } else {
-        let package = Variable::Package(release.package);
-        (clause.terms.iter()).find(|(variable, _)| *variable == package)
-    };
-    match term {
-        Some((_, releases)) if releases.contains(release.index) => {
-            candidates(encoding.universe, release.package)
-                .into_iter()
-                .filter(|release| releases.contains(release.index))
-                .collect()
-        }
-        _ => vec![release],
-    }
-}
-
-fn contract(universe: &Universe, breach: &ContractBreach) -> Reason {
-    let model = universe.model().expect("only models have contracts");
-    let (class, package, version) = &breach.is;
-    let (declaring, declaring_package, declaring_version) = &breach.declared_by;
-    let wanted = match &breach.allowed {
-        AllowedVersions::Spec(spec) => format!("{} {spec}", breach.class),
-        AllowedVersions::MajorOf(own) => format!("{} {}", breach.class, own.major()),
-    };
-    let what = match &breach.inherits {
-        Some((package, version)) => format!("is of class {} ({package} {version})", breach.class),
-        None => format!("is of class {class} ({package} {version})"),
-    };
-    Reason {
-        text: format!(
-            "{}.{}: the object {} {what}, but {declaring} ({declaring_package} {declaring_version}) wants {wanted}",
-            model.shown(breach.holder),
-            Escaped::shortened(&breach.path),
-            model.shown(breach.object),
-        ),
-        kind: ReasonKind::Contract {
-            holder: model.shown(breach.holder),
-            path: breach.path.clone(),
-            object: model.shown(breach.object),
-            class: breach.class.clone(),
-        },
-        owner: package.clone(),
-        versions: vec![version.clone()],
-        every_version: false,
-        location: Some(model.object(breach.object).location.clone()),
-        source: None,
-        clashes: true,
-    }
-}
-
-pub(super) fn candidates(universe: &Universe, package: PackageId) -> Vec<ReleaseId> {
-    universe
-        .candidates_of(package)
-        .iter()
-        .map(|index| ReleaseId { package, index })
-        .collect()
-}
-
-/// A package and its versions as the subject of a sentence.
-fn subject(
-    universe: &Universe,
-    package: PackageId,
-    releases: &[ReleaseId],
-) -> (String, Vec<Version>, bool) {
-    let versions: Vec<Version> = releases
-        .iter()
-        .map(|release| universe.version(*release).clone())
-        .collect();
-    let name = universe.name(package);
-    let all = universe.candidates_of(package).len() as usize;
-    let every = versions.len() == all && all > 1;
-    let consecutive = releases.windows(2).all(|pair| {
-        let between = pair[0].index + 1..pair[1].index;
-        between
-            .into_iter()
-            .all(|index| !universe.candidates_of(package).contains(index))
-    });
-    let subject = match versions.as_slice() {
-        _ if every => format!("every version of {name}"),
-        [] => name.to_string(),
-        [one] => format!("{name} {one}"),
-        [first, .., last] if consecutive && versions.len() > 2 => {
-            format!("{name} {first} to {last}")
-        }
-        _ => {
-            let listed: Vec<String> = versions
-                .iter()
-                .take(LISTED_VERSIONS)
-                .map(ToString::to_string)
-                .collect();
-            let more = versions.len().saturating_sub(LISTED_VERSIONS);
-            let tail = if more > 0 {
-                format!(" and {more} more")
-            } else {
-                String::new()
-            };
-            format!("{name} {}{tail}", listed.join(", "))
-        }
-    };
-    (subject, versions, every)
 }

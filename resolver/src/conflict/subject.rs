@@ -1,0 +1,123 @@
+//! Versions of a package as the subject of a sentence.
+
+use pkgres_manifest::Version;
+
+use crate::universe::{PackageId, ReleaseId, Universe};
+
+use super::LISTED_VERSIONS;
+
+/// What a reason is about.
+pub(super) struct Subject {
+    /// `Db 1.2.0 to 1.9.0`
+    pub(super) text: String,
+    /// The versions, ascending.
+    pub(super) versions: Vec<Version>,
+    /// Whether these are all that could be chosen, of several.
+    pub(super) is_every_version: bool,
+}
+
+impl Subject {
+    /// Releases of a package, ascending.
+    pub(super) fn new(universe: &Universe, package: PackageId, releases: &[ReleaseId]) -> Self {
+        let version = |release: ReleaseId| universe.version(release).clone();
+        let versions: Vec<Version> = releases.iter().copied().map(version).collect();
+        let all: Vec<(Version, bool)> = candidates(universe, package)
+            .into_iter()
+            .map(|release| {
+                let found = releases.binary_search_by_key(&release.index, |meant| meant.index);
+                (version(release), found.is_ok())
+            })
+            .collect();
+        let is_every_version = versions.len() > 1 && all.iter().all(|(_, is_meant)| *is_meant);
+        let name = universe.name(package).as_str();
+        let text = match versions.as_slice() {
+            [] => name.to_owned(),
+            [only] => format!("{name} {only}"),
+            _ => told(name, &all),
+        };
+        Self {
+            text,
+            versions,
+            is_every_version,
+        }
+    }
+}
+
+/// The releases of a package that can be chosen, ascending.
+pub(super) fn candidates(universe: &Universe, package: PackageId) -> Vec<ReleaseId> {
+    let candidates = universe.candidates_of(package);
+    let release = |index| ReleaseId { package, index };
+    candidates.iter().map(release).collect()
+}
+
+/// Several versions, told in few words; `all` are those that could be chosen, ascending, and whether
+/// each of them is meant.
+fn told(name: &str, all: &[(Version, bool)]) -> String {
+    let (meant, others) = (runs(all, true), runs(all, false));
+    let count = all.iter().filter(|(_, is_meant)| *is_meant).count();
+    if others.is_empty() {
+        return format!("every version of {name}");
+    }
+    let is_short = others.len() < meant.len() && others.len() <= LISTED_VERSIONS;
+    if count > LISTED_VERSIONS && is_short {
+        let others: Vec<&str> = others.iter().map(|(text, _)| text.as_str()).collect();
+        return format!("every version of {name} but {}", others.join(", "));
+    }
+    let listed = &meant[..meant.len().min(LISTED_VERSIONS)];
+    let more = count - listed.iter().map(|(_, count)| count).sum::<usize>();
+    let listed: Vec<&str> = listed.iter().map(|(text, _)| text.as_str()).collect();
+    let listed = listed.join(", ");
+    match more {
+        0 => format!("{name} {listed}"),
+        more => format!("{name} {listed} and {more} more"),
+    }
+}
+
+/// The versions that are meant, or those that are not, and how many there are in each part: of three
+/// or more that follow one another the first and the last are named.
+fn runs(all: &[(Version, bool)], is_meant: bool) -> Vec<(String, usize)> {
+    let mut runs = Vec::new();
+    for run in all.chunk_by(|(_, one), (_, other)| one == other) {
+        match run {
+            [(_, meant), ..] if *meant != is_meant => {}
+            [(first, _), _, .., (last, _)] => runs.push((format!("{first} to {last}"), run.len())),
+            few => runs.extend(few.iter().map(|(version, _)| (version.to_string(), 1))),
+        }
+    }
+    runs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is told where those marked `x` are meant, of the versions 0.0.0, 1.0.0 and so on.
+    fn marked(marks: &str) -> String {
+        let version = |major| Version::parse(&format!("{major}.0.0")).expect("a version");
+        let marks = marks.chars().zip(0..);
+        let all: Vec<_> = marks
+            .map(|(mark, major)| (version(major), mark == 'x'))
+            .collect();
+        told("Db", &all)
+    }
+
+    #[test]
+    fn versions_that_follow_one_another_are_told_as_one() {
+        for (marks, expected) in [
+            ("xx", "every version of Db"),
+            ("xx.", "Db 0.0.0, 1.0.0"),
+            ("xxx.", "Db 0.0.0 to 2.0.0"),
+            ("x.x", "Db 0.0.0, 2.0.0"),
+            ("xxx.xxxx", "every version of Db but 3.0.0"),
+            (".xxx.xxxx", "Db 1.0.0 to 3.0.0, 5.0.0 to 8.0.0"),
+            (
+                "xx...x.x.xxxx",
+                "every version of Db but 2.0.0 to 4.0.0, 6.0.0, 8.0.0",
+            ),
+            ("x.x.x.x.xx.", "Db 0.0.0, 2.0.0, 4.0.0, 6.0.0 and 2 more"),
+            (".x.xxxxx.x.", "Db 1.0.0, 3.0.0 to 7.0.0, 9.0.0"),
+        ] {
+            assert_eq!(marked(marks), expected, "{marks}");
+        }
+    }
+}

@@ -90,7 +90,7 @@ pub(crate) struct TreeArgs {
     pub(crate) invert: Option<String>,
 
     /// How deep the tree is shown
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) depth: Option<usize>,
 
     /// Show who requires packages that have several releases

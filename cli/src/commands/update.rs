@@ -139,11 +139,11 @@ fn tell(
         .take(HELD_BACK_AT_MOST.max(named.len()))
     {
         let (package, version) = (&held_back.package, &held_back.version);
-        let others = match held_back.alike.len() {
-            0 => String::new(),
-            count => format!(" and {} more", show::counted(count, "version")),
+        let are_held_back = match held_back.alike.len() {
+            0 => "is held back".to_owned(),
+            count => format!("and {} are held back", show::counted(count, "other version")),
         };
-        output.note(&format!("{package} {version}{others} is held back:"));
+        output.note(&format!("{package} {version} {are_held_back}:"));
         let reasons = held_back.because.reasons.iter();
         for reason in reasons.filter(|reason| reason.kind != ReasonKind::Wanted) {
             output.note(&format!("  {}", show::reason_line(reason)));

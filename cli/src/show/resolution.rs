@@ -43,6 +43,11 @@ pub(crate) fn notes(resolution: &Resolution) -> Vec<String> {
             "{name} {version} was withdrawn and is kept because the lock holds it"
         ));
     }
+    for (name, spec) in resolution.unused_overrides() {
+        lines.push(format!(
+            "the override of {name} with {spec} changes nothing: nothing requires {name}"
+        ));
+    }
     lines
 }
 

@@ -270,6 +270,22 @@ impl Resolution {
         parts::withdrawn(&self.solved.universe, &self.solved.selection)
     }
 
+    /// The overrides of packages that nothing here requires, sorted: they changed nothing.
+    pub fn unused_overrides(&self) -> Vec<(PackageName, Spec)> {
+        let Solved {
+            universe,
+            selection,
+            ..
+        } = &*self.solved;
+        let mut overrides = universe.overrides();
+        for release in selection.releases() {
+            for bound in selection.bound(*release) {
+                overrides.remove(universe.name(bound.package));
+            }
+        }
+        overrides.into_iter().collect()
+    }
+
     /// What it took.
     pub fn stats(&self) -> Stats {
         self.solved.stats

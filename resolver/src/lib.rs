@@ -54,6 +54,7 @@ mod second_tier;
 mod selection;
 mod universe;
 mod update;
+mod whole_lock;
 mod word_set;
 
 pub use cancel::Cancellation;

@@ -11,15 +11,15 @@ use crate::conflict::{self, Conflict, Explanation};
 use crate::encoding::{Clause, Encoding, Limits, Missing};
 use crate::engine::{Budget, Engine, Impossible, Outcome, Proof, Search, search_from};
 use crate::greedy::{Greedy, Progress};
-use crate::hierarchy;
 use crate::index::CompiledIndex;
 use crate::model::unmet_contract;
 use crate::request::{Request, Root, SolveOptions, by_name};
 use crate::resolution::Resolution;
 use crate::second_tier::{Tier, search_second_tier};
 use crate::selection::Selection;
-use crate::universe::{PackageId, Universe};
+use crate::universe::Universe;
 use crate::update::{Ended, Told, Updating};
+use crate::whole_lock;
 
 /// What a registry has of a package.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,7 +109,7 @@ enum Phase {
     /// Whether the lock is still valid as a whole.
     Lock,
     /// Without looking back.
-    Greedy(Greedy),
+    Greedy(Box<Greedy>),
     /// Whether what fits otherwise, the lock or what the walk without looking back found, meets the
     /// contracts of the model.
     Candidate(Selection),
@@ -121,14 +121,30 @@ enum Phase {
     SecondTier(Proof),
     /// There is a resolution.
     Solved(Box<Resolution>),
-    /// There is no resolution.
+    /// There is no resolution. Why is found out only if somebody wants to know.
     Impossible(Box<Impossible>),
-    /// There is no resolution, and it is known why.
-    Refused(Box<Conflict>),
     /// What of the proof is needed to see why?
-    Explaining(Explanation),
+    Explaining(Box<Explanation>),
+    /// The request makes no sense, which was not said yet.
+    Refused(Box<Conflict>),
     /// There is no resolution, and this is why.
     Explained(Box<Conflict>),
+    /// The steps were used up.
+    GaveUp,
+}
+
+/// What follows from a phase.
+enum Turn {
+    /// The next phase.
+    To(Phase),
+    /// Something to say, and the phase that goes on after it.
+    Say(Step, Phase),
+}
+
+impl Turn {
+    fn impossible(impossible: Box<Impossible>) -> Self {
+        Self::Say(Step::Impossible, Phase::Impossible(impossible))
+    }
 }
 
 /// A search that waits for something, and the clauses that it found.
@@ -183,7 +199,7 @@ impl Resolver {
                     Phase::Update(Box::new(Updating::new(update, told, may_split)))
                 }
                 _ if has_lock => Phase::Lock,
-                _ => Phase::Greedy(Greedy::default()),
+                _ => Phase::Greedy(Box::default()),
             },
             update: told,
         };
@@ -246,96 +262,83 @@ impl Resolver {
 
     fn advance(&mut self) -> Step {
         loop {
-            let result = match &mut self.phase {
-                Phase::Solved(resolution) => Some(Step::Solved(resolution.clone())),
-                Phase::Lock => self.try_lock(),
-                Phase::Greedy(greedy) => {
-                    let progress = greedy.advance(&mut self.universe, &mut self.budget);
-                    match progress {
-                        Progress::Missing(missing) => Some(self.need(Missing::Packages(missing))),
-                        Progress::Done(Some(selection)) => {
-                            self.phase = Phase::Candidate(selection);
-                            None
-                        }
-                        Progress::Done(None) => {
-                            self.phase = Phase::FirstTier(Paused::default());
-                            None
-                        }
-                        Progress::GaveUp => Some(self.gave_up()),
-                    }
+            // A turn always says what its place is taken by.
+            let phase = std::mem::replace(&mut self.phase, Phase::GaveUp);
+            match self.turn(phase) {
+                Turn::To(phase) => self.phase = phase,
+                Turn::Say(step, phase) => {
+                    self.phase = phase;
+                    return step;
                 }
-                Phase::Update(_) => Some(self.update()),
-                Phase::Candidate(_) => self.try_candidate(),
-                Phase::FirstTier(_) => self.first_tier(),
-                Phase::SecondTier(_) => Some(self.second_tier()),
-                Phase::Impossible(impossible) => {
-                    let impossible = std::mem::take(&mut **impossible);
-                    self.phase = Phase::Explaining(Explanation::new(
-                        &self.universe,
-                        impossible,
-                        !self.options.single_version,
-                    ));
-                    None
-                }
-                Phase::Refused(conflict) => {
-                    self.phase = Phase::Explained(conflict.clone());
-                    Some(Step::Impossible)
-                }
-                Phase::Explained(conflict) => Some(Step::Conflict(conflict.clone())),
-                Phase::Explaining(explanation) => {
-                    let explained = explanation.finish(&mut self.universe, &self.budget);
-                    Some(match explained {
-                        Ok(conflict) => Step::Conflict(Box::new(conflict)),
-                        Err(missing) => self.need(missing),
-                    })
-                }
-            };
-            if let Some(step) = result {
-                return step;
             }
+        }
+    }
+
+    fn turn(&mut self, phase: Phase) -> Turn {
+        match phase {
+            Phase::Lock => self.try_lock(),
+            Phase::Greedy(greedy) => self.walk(greedy),
+            Phase::Candidate(selection) => self.try_candidate(selection),
+            Phase::Update(updating) => self.update(updating),
+            Phase::FirstTier(paused) => self.first_tier(paused),
+            Phase::SecondTier(proof) => self.second_tier(proof),
+            Phase::Solved(resolution) => {
+                Turn::Say(Step::Solved(resolution.clone()), Phase::Solved(resolution))
+            }
+            Phase::Impossible(impossible) => {
+                let may_split = !self.options.single_version;
+                let explanation = Explanation::new(&self.universe, *impossible, may_split);
+                Turn::To(Phase::Explaining(Box::new(explanation)))
+            }
+            Phase::Explaining(explanation) => self.explain(explanation),
+            Phase::Refused(conflict) => Turn::Say(Step::Impossible, Phase::Explained(conflict)),
+            Phase::Explained(conflict) => {
+                Turn::Say(Step::Conflict(conflict.clone()), Phase::Explained(conflict))
+            }
+            Phase::GaveUp => self.give_up(),
         }
     }
 
     /// A lock that is whole and still valid is the answer if no contract speaks against it. If one
     /// does, the search is next: the walk without looking back would take the same releases again.
-    fn try_lock(&mut self) -> Option<Step> {
-        let missing = self.missing_for_lock();
+    fn try_lock(&mut self) -> Turn {
+        let missing = whole_lock::missing(&mut self.universe);
         if !missing.is_empty() {
-            return Some(self.need(Missing::Packages(missing)));
+            return self.need(Missing::Packages(missing), Phase::Lock);
         }
-        self.phase = match self.locked_selection() {
-            Some(selection) => Phase::Candidate(selection),
-            None => Phase::Greedy(Greedy::default()),
-        };
-        None
+        Turn::To(
+            match whole_lock::selection(&mut self.universe, self.options.single_version) {
+                Some(selection) => Phase::Candidate(selection),
+                None => Phase::Greedy(Box::default()),
+            },
+        )
+    }
+
+    fn walk(&mut self, mut greedy: Box<Greedy>) -> Turn {
+        match greedy.advance(&mut self.universe, &mut self.budget) {
+            Progress::Missing(missing) => {
+                self.need(Missing::Packages(missing), Phase::Greedy(greedy))
+            }
+            Progress::Done(Some(selection)) => Turn::To(Phase::Candidate(selection)),
+            Progress::Done(None) => Turn::To(Phase::FirstTier(Paused::default())),
+            Progress::GaveUp => self.give_up(),
+        }
     }
 
     /// What fits otherwise is the answer if no contract speaks against it.
-    fn try_candidate(&mut self) -> Option<Step> {
-        let Phase::Candidate(selection) = &self.phase else {
-            unreachable!("this is the phase");
-        };
-        match unmet_contract(&mut self.universe, selection) {
-            Ok(None) => {
-                let selection = selection.clone();
-                Some(self.solved(selection))
-            }
-            Ok(Some(_)) => {
-                self.phase = Phase::FirstTier(Paused::default());
-                None
-            }
-            Err(missing) => Some(self.need(missing)),
+    fn try_candidate(&mut self, selection: Selection) -> Turn {
+        match unmet_contract(&mut self.universe, &selection) {
+            Ok(None) => self.solved(selection),
+            Ok(Some(_)) => Turn::To(Phase::FirstTier(Paused::default())),
+            Err(missing) => self.need(missing, Phase::Candidate(selection)),
         }
     }
 
-    fn update(&mut self) -> Step {
-        let Phase::Update(updating) = &mut self.phase else {
-            unreachable!("this is the phase");
-        };
+    fn update(&mut self, mut updating: Box<Updating>) -> Turn {
         match updating.advance(&mut self.universe, &mut self.budget) {
-            Ended::Missing(missing) => self.need(missing),
-            Ended::GaveUp => self.gave_up(),
-            Ended::Impossible(impossible) => self.explain(*impossible),
+            Ended::Missing(missing) => self.need(missing, Phase::Update(updating)),
+            Ended::GaveUp => self.give_up(),
+            Ended::Impossible(impossible) => Turn::impossible(impossible),
             Ended::Solved(selection, findings) => {
                 if let Some(told) = &mut self.update {
                     told.findings = Some(*findings);
@@ -345,19 +348,16 @@ impl Resolver {
         }
     }
 
-    fn first_tier(&mut self) -> Option<Step> {
-        let Phase::FirstTier(paused) = &mut self.phase else {
-            unreachable!("this is the phase");
-        };
+    fn first_tier(&mut self, paused: Paused) -> Turn {
         let Paused {
             mut search,
             clauses,
-        } = std::mem::take(paused);
+        } = paused;
         let taken = self.budget.taken();
         let split = BTreeSet::new();
         let mut encoding = Encoding::with_clauses(&mut self.universe, split, clauses);
         match search_from(&mut search, &mut encoding, &mut self.budget) {
-            Outcome::Solved(selection) => Some(self.solved(selection)),
+            Outcome::Solved(selection) => self.solved(selection),
             Outcome::Impossible(proof) if self.options.single_version => {
                 let impossible = Impossible {
                     proof,
@@ -365,62 +365,64 @@ impl Resolver {
                     clauses: encoding.into_clauses(),
                     limits: Limits::default(),
                 };
-                Some(self.explain(impossible))
+                Turn::impossible(Box::new(impossible))
             }
-            Outcome::Impossible(proof) => {
-                self.phase = Phase::SecondTier(proof);
-                None
+            Outcome::Impossible(proof) => Turn::To(Phase::SecondTier(proof)),
+            Outcome::Missing(missing) => {
+                let paused = if search.is_some() {
+                    let clauses = encoding.into_clauses();
+                    Paused { search, clauses }
+                } else {
+                    // It begins again.
+                    self.budget.rewind(taken);
+                    Paused::default()
+                };
+                self.need(missing, Phase::FirstTier(paused))
             }
-            Outcome::Missing(missing) if search.is_some() => {
-                let clauses = encoding.into_clauses();
-                self.phase = Phase::FirstTier(Paused { search, clauses });
-                Some(self.need(missing))
-            }
-            Outcome::Missing(missing) => Some(self.begin_again_with(missing, taken)),
-            Outcome::GaveUp => Some(self.gave_up()),
+            Outcome::GaveUp => self.give_up(),
         }
     }
 
-    fn second_tier(&mut self) -> Step {
-        let Phase::SecondTier(first) = &self.phase else {
-            unreachable!("this is the phase");
-        };
+    fn second_tier(&mut self, first: Proof) -> Turn {
         let taken = self.budget.taken();
-        match search_second_tier(&mut self.universe, first, &mut self.budget) {
+        match search_second_tier(&mut self.universe, &first, &mut self.budget) {
             Tier::Solved(selection) => self.solved(*selection),
-            Tier::Impossible(impossible) => self.explain(*impossible),
-            Tier::Missing(missing) => self.begin_again_with(missing, taken),
-            Tier::GaveUp => self.gave_up(),
+            Tier::Impossible(impossible) => Turn::impossible(impossible),
+            Tier::Missing(missing) => {
+                // It begins again.
+                self.budget.rewind(taken);
+                self.need(missing, Phase::SecondTier(first))
+            }
+            Tier::GaveUp => self.give_up(),
         }
     }
 
-    fn explain(&mut self, impossible: Impossible) -> Step {
-        self.phase = Phase::Impossible(Box::new(impossible));
-        Step::Impossible
+    fn explain(&mut self, mut explanation: Box<Explanation>) -> Turn {
+        match explanation.finish(&mut self.universe, &self.budget) {
+            Ok(conflict) => Turn::To(Phase::Explained(Box::new(conflict))),
+            Err(missing) => self.need(missing, Phase::Explaining(explanation)),
+        }
     }
 
-    /// Asks for what a search needs, which then begins again.
-    fn begin_again_with(&mut self, missing: Missing, taken: u64) -> Step {
-        self.budget.rewind(taken);
-        self.need(missing)
-    }
-
-    fn solved(&mut self, selection: Selection) -> Step {
+    fn solved(&mut self, selection: Selection) -> Turn {
         // The resolution takes what is known along, and makes words of it when it is asked to.
         let universe = std::mem::take(&mut self.universe);
         let update = (self.update.take()).map(|told| told.report(&universe, &selection));
         let resolution = Resolution::new(universe, selection, self.budget.taken(), update);
-        self.phase = Phase::Solved(Box::new(resolution.clone()));
-        Step::Solved(Box::new(resolution))
+        Turn::To(Phase::Solved(Box::new(resolution)))
     }
 
-    fn gave_up(&self) -> Step {
-        Step::GaveUp {
-            steps: self.budget.taken(),
-        }
+    fn give_up(&self) -> Turn {
+        let steps = self.budget.taken();
+        Turn::Say(Step::GaveUp { steps }, Phase::GaveUp)
     }
 
-    fn need(&self, missing: Missing) -> Step {
+    /// Asks for what is missing before a phase can go on.
+    fn need(&self, missing: Missing, phase: Phase) -> Turn {
+        Turn::Say(self.missing(missing), phase)
+    }
+
+    fn missing(&self, missing: Missing) -> Step {
         match missing {
             Missing::Packages(mut packages) => {
                 let mut seen = FxHashSet::default();
@@ -440,47 +442,5 @@ impl Resolver {
                 Step::NeedClasses(releases.collect())
             }
         }
-    }
-
-    /// Every package that the lock names and every package that a root requires.
-    fn missing_for_lock(&mut self) -> Vec<PackageId> {
-        let names: Vec<PackageName> = self
-            .universe
-            .locked()
-            .releases()
-            .map(|(name, _)| name.clone())
-            .collect();
-        let mut packages: Vec<PackageId> = names
-            .iter()
-            .map(|name| self.universe.package_id(name))
-            .collect();
-        for root in self.universe.roots().to_vec() {
-            let details = self.universe.details(root);
-            packages.extend(details.edges.iter().map(|edge| edge.package));
-        }
-        packages.retain(|package| !self.universe.is_delivered(*package));
-        packages
-    }
-
-    /// The lock as a selection, if it is whole and valid.
-    fn locked_selection(&mut self) -> Option<Selection> {
-        let selection = Selection::collect(&mut self.universe, |universe, release, _, demand| {
-            if !universe.is_delivered(demand.target) {
-                return None;
-            }
-            let index = universe.locked_binding(release, demand.target)?;
-            universe.allows(demand, index).then_some(index)
-        })?;
-        if hierarchy::violation(&mut self.universe, &selection).is_some() {
-            return None;
-        }
-        let mut packages: Vec<PackageId> = selection
-            .releases()
-            .iter()
-            .map(|release| release.package)
-            .collect();
-        packages.sort_unstable();
-        let is_single = packages.windows(2).all(|pair| pair[0] != pair[1]);
-        (is_single || !self.options.single_version).then_some(selection)
     }
 }

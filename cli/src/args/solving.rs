@@ -110,7 +110,12 @@ pub(crate) struct PolicyArgs {
     pub(crate) single_version: bool,
 
     /// Give up after this many steps
-    #[arg(long, value_name = "N", default_value_t = 10_000_000, allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 10_000_000,
+        allow_negative_numbers = true
+    )]
     pub(crate) max_steps: u64,
 
     /// Which engine searches; both find valid resolutions, and the best one where that is easy

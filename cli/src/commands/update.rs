@@ -141,7 +141,10 @@ fn tell(
         let (package, version) = (&held_back.package, &held_back.version);
         let are_held_back = match held_back.alike.len() {
             0 => "is held back".to_owned(),
-            count => format!("and {} are held back", show::counted(count, "other version")),
+            count => format!(
+                "and {} are held back",
+                show::counted(count, "other version")
+            ),
         };
         output.note(&format!("{package} {version} {are_held_back}:"));
         let reasons = held_back.because.reasons.iter();

@@ -1,0 +1,39 @@
+//! A lock as the answer, where it still is one: verified, not solved.
+
+use pkgres_manifest::PackageName;
+
+use crate::hierarchy;
+use crate::selection::Selection;
+use crate::universe::{PackageId, Universe};
+
+/// What has to be delivered before a lock can be looked at: every package that it names and every
+/// package that a root requires.
+pub(crate) fn missing(universe: &mut Universe) -> Vec<PackageId> {
+    let names: Vec<PackageName> = (universe.locked().releases())
+        .map(|(name, _)| name.clone())
+        .collect();
+    let mut packages: Vec<PackageId> = names.iter().map(|name| universe.package_id(name)).collect();
+    for root in universe.roots().to_vec() {
+        let details = universe.details(root);
+        packages.extend(details.edges.iter().map(|edge| edge.package));
+    }
+    packages.retain(|package| !universe.is_delivered(*package));
+    packages
+}
+
+/// The lock as a selection, if it is whole and valid, and has one release of each package where that
+/// is asked for.
+pub(crate) fn selection(universe: &mut Universe, single_version: bool) -> Option<Selection> {
+    let selection = Selection::collect(universe, |universe, release, _, demand| {
+        if !universe.is_delivered(demand.target) {
+            return None;
+        }
+        let index = universe.locked_binding(release, demand.target)?;
+        universe.allows(demand, index).then_some(index)
+    })?;
+    if hierarchy::violation(universe, &selection).is_some() {
+        return None;
+    }
+    let has_several = selection.packages_side_by_side().next().is_some();
+    (!has_several || !single_version).then_some(selection)
+}

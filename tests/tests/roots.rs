@@ -3,8 +3,11 @@
 use std::sync::Arc;
 
 use pkgres_manifest::{IndexRecord, LockDiff, Lockfile, RegistryName, ReleaseSource};
-use pkgres_resolver::{CompiledIndex, Conflict, Request, Resolution, Resolver, Root, Step, frozen};
-use pkgres_tests::build::{Build, package, release, version};
+use pkgres_resolver::{
+    CompiledIndex, Conflict, LockCheck, Request, Resolution, Resolver, Root, Staleness, Step,
+    frozen,
+};
+use pkgres_tests::build::{Build, package, release, spec, version};
 
 fn resolver(roots: &[IndexRecord], records: &[IndexRecord]) -> Resolver {
     let mut request = Request::new(roots[0].clone());
@@ -63,6 +66,28 @@ fn what_is_frozen_for_a_root_has_the_roots_that_it_requires() {
     assert_eq!(found.expect("the same").roots()[0].version, version("3"));
     let found = frozen(&lock, &package("E"), &version("1"));
     assert_eq!(found.expect("it requires no root").roots().len(), 1);
+}
+
+/// What a root requires of another one is compared with what that is now.
+#[test]
+fn a_root_that_moved_is_too_new_for_another_one() {
+    let roots = |moved| [release("A", "1").requires("B", "1"), release("B", moved)];
+    let lock = solve(&roots("1"), &[]).to_lockfile();
+    let mut request = Request::new(roots("2")[0].clone());
+    request.core = None;
+    request.roots = (roots("2").into_iter())
+        .map(|root| Root::Package(Box::new(root)))
+        .collect();
+    let report = LockCheck::new(request, lock).report();
+    let expected = Staleness::NotAllowed {
+        owner: package("A"),
+        owner_version: version("1"),
+        package: package("B"),
+        spec: spec("1"),
+        version: version("2"),
+        location: None,
+    };
+    assert_eq!(report.stale, [expected]);
 }
 
 #[test]

@@ -20,7 +20,7 @@ use crate::index::CompiledIndex;
 use crate::request::{Locked, PrereleasePolicy, Request, by_name};
 use crate::resolver::Supply;
 use crate::selection::Selection;
-use crate::universe::{PackageId, ReleaseId, Universe};
+use crate::universe::{Edge, PackageId, ReleaseId, Universe};
 use bindings::Bindings;
 
 /// Checks a lockfile against a request. Like the solver it does no input or output:
@@ -190,17 +190,10 @@ impl LockCheck {
                             location,
                         });
                     }
-                    Some(bound) if !spec.matches(&bound.version) => {
-                        report.stale.push(Staleness::NotAllowed {
-                            owner: name.clone(),
-                            owner_version: self.universe.version(root).clone(),
-                            package,
-                            spec,
-                            version: bound.version.clone(),
-                            location,
-                        });
+                    Some(bound) => {
+                        let refused = self.not_allowed(root, edge, &bound.version);
+                        report.stale.extend(refused);
                     }
-                    Some(_) => {}
                 }
             }
             for package in locked.keys() {
@@ -292,35 +285,7 @@ impl LockCheck {
                     owner_version: version.clone(),
                     package: requirement.package.clone(),
                 }),
-                // A root is what it is now, whatever its version was when the lock was written.
-                Some(_) if self.universe.is_root(edge.package) => {
-                    let root = ReleaseId {
-                        package: edge.package,
-                        index: 0,
-                    };
-                    let now = self.universe.version(root);
-                    if !requirement.spec.matches(now) {
-                        report.stale.push(Staleness::NotAllowed {
-                            owner: name.clone(),
-                            owner_version: version.clone(),
-                            package: requirement.package.clone(),
-                            spec: requirement.spec.clone(),
-                            version: now.clone(),
-                            location: requirement.location.clone(),
-                        });
-                    }
-                }
-                Some(bound) if !requirement.spec.matches(bound) => {
-                    report.stale.push(Staleness::NotAllowed {
-                        owner: name.clone(),
-                        owner_version: version.clone(),
-                        package: requirement.package.clone(),
-                        spec: requirement.spec.clone(),
-                        version: bound.clone(),
-                        location: requirement.location.clone(),
-                    });
-                }
-                Some(_) => {}
+                Some(bound) => report.stale.extend(self.not_allowed(release, edge, bound)),
             }
         }
         for required in locked.requires.packages() {
@@ -336,6 +301,28 @@ impl LockCheck {
                 });
             }
         }
+    }
+
+    /// That a requirement does not allow what the lock binds it to.
+    fn not_allowed(&self, owner: ReleaseId, edge: &Edge, locked: &Version) -> Option<Staleness> {
+        let requirement = &edge.requirement;
+        let version = if self.universe.is_root(edge.package) {
+            // A root is what it is now, whatever its version was when the lock was written.
+            self.universe.version(ReleaseId {
+                package: edge.package,
+                index: 0,
+            })
+        } else {
+            locked
+        };
+        (!requirement.spec.matches(version)).then(|| Staleness::NotAllowed {
+            owner: self.universe.name(owner.package).clone(),
+            owner_version: self.universe.version(owner).clone(),
+            package: requirement.package.clone(),
+            spec: requirement.spec.clone(),
+            version: version.clone(),
+            location: requirement.location.clone(),
+        })
     }
 
     /// What can be said only of a lock whose parts are all right: the class rules, and whether

@@ -1,12 +1,15 @@
 //! Lints on the classes of a package by themselves.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
     ClassDefinition, ClassName, ClassUsage, Contract, MapKey, Package, PackageName, Property, Rule,
-    most_similar,
+    class_circles, most_similar,
 };
+
+/// How many classes of a circle are named.
+const NAMED_OF_A_CIRCLE: usize = 8;
 
 /// The functions of contracts that the deployment engine knows.
 const CONTRACT_FUNCTIONS: [&str; 9] = [
@@ -177,42 +180,17 @@ fn check_contract(property: &Property, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Classes that extend each other inside the package. Each circle is reported once.
+/// Classes that extend each other inside the package.
 fn check_circles(classes: &BTreeMap<ClassName, ClassDefinition>, findings: &mut Vec<Diagnostic>) {
-    let mut done: BTreeSet<&ClassName> = BTreeSet::new();
-    for start in classes.keys() {
-        let mut path: Vec<(&ClassName, usize)> = vec![(start, 0)];
-        let mut open: BTreeSet<&ClassName> = BTreeSet::from([start]);
-        if done.contains(start) {
-            continue;
+    for circle in class_circles(classes) {
+        let mut named: Vec<String> = (circle.classes.iter().take(NAMED_OF_A_CIRCLE))
+            .map(|name| format!("`{name}`"))
+            .collect();
+        let others = circle.classes.len() - named.len();
+        if others > 0 {
+            named.push(format!("and {others} more"));
         }
-        while let Some((name, next)) = path.last_mut() {
-            let name = *name;
-            let parent = classes.get(name).and_then(|class| class.extends.get(*next));
-            let Some(parent) = parent else {
-                done.insert(name);
-                open.remove(name);
-                path.pop();
-                continue;
-            };
-            *next += 1;
-            if open.contains(&parent.value) {
-                let begin = path
-                    .iter()
-                    .position(|(on_path, _)| **on_path == parent.value);
-                let circle: Vec<String> = path[begin.unwrap_or(0)..]
-                    .iter()
-                    .map(|(on_path, _)| format!("`{on_path}`"))
-                    .collect();
-                let message = format!("{} extend each other in a circle", circle.join(", "));
-                findings
-                    .push(Diagnostic::error(Code::ClassCycle, message).at(parent.location.clone()));
-            } else if !done.contains(&parent.value)
-                && let Some((known, _)) = classes.get_key_value(&parent.value)
-            {
-                open.insert(known);
-                path.push((known, 0));
-            }
-        }
+        let message = format!("{} extend each other in a circle", named.join(", "));
+        findings.push(Diagnostic::error(Code::ClassCycle, message).at(circle.location.clone()));
     }
 }

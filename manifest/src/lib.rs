@@ -69,9 +69,10 @@ pub use object_model::{
     ModelObject, ModelValue, ObjectId, ObjectModel, Pins, ValueKind, VersionPin,
 };
 pub use package::{
-    CLASSES_FOLDER, ClassEntry, Format, FormatError, Located, MANIFEST_FILE, MAX_PATH_BYTES,
-    MAX_PATH_PART_BYTES, MAX_PATH_PARTS, Package, PackageKind, PackageManifest, PackagePath,
-    PathError, ReadOptions, Requirement, RequirementEdit, SupportedFormats,
+    CLASSES_FOLDER, ClassCircle, ClassEntry, Format, FormatError, Located, MANIFEST_FILE,
+    MAX_PATH_BYTES, MAX_PATH_PART_BYTES, MAX_PATH_PARTS, Package, PackageKind, PackageManifest,
+    PackagePath, PathError, ReadOptions, Requirement, RequirementEdit, SupportedFormats,
+    class_circles,
 };
 pub use schema::{class_schema, lock_schema, manifest_schema};
 pub use shared::Shared;

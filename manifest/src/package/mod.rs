@@ -1,10 +1,12 @@
 //! Packages: the manifest, the class files it lists, and what they amount to together.
 
+mod circles;
 mod edit;
 mod format;
 mod manifest;
 mod path;
 
+pub use circles::{ClassCircle, class_circles};
 pub use edit::RequirementEdit;
 pub use format::{Format, FormatError, SupportedFormats};
 pub use manifest::{ClassEntry, PackageKind, PackageManifest, Requirement};

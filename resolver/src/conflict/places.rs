@@ -1,7 +1,7 @@
 //! Where in the files of a root the classes are that take part in a conflict.
 
 use pkgres_manifest::diagnostic::Location;
-use pkgres_manifest::{ClassDefinition, ClassName, Package};
+use pkgres_manifest::{ClassDefinition, ClassName, Package, class_circles};
 
 use super::{Conflict, ReasonKind};
 
@@ -41,12 +41,8 @@ impl Conflict {
                     reason.location = Some(location);
                 }
                 ReasonKind::OwnCycle => {
-                    let extends_own = |it: &ClassDefinition| {
-                        let mut own = it.extends.iter();
-                        let found = own.find(|class| classes.contains_key(&class.value));
-                        found.map(|class| class.location.clone())
-                    };
-                    reason.location = classes.values().find_map(extends_own);
+                    let circles = class_circles(classes);
+                    reason.location = circles.first().map(|circle| circle.location.clone());
                 }
                 _ => {}
             }

@@ -108,6 +108,40 @@ fn the_end_of_a_long_chain_is_repaired() {
     );
 }
 
+/// What many releases inherit in the same way is told once, of the versions that they can have.
+#[test]
+fn a_class_inherited_twice_is_told_once_for_all_releases() {
+    let root = release("R", "1")
+        .requires("X", "1")
+        .requires("Y", "1")
+        .defines("r.A", &["x.B", "y.C"]);
+    let mut records = Vec::new();
+    for minor in 0..12 {
+        let number = format!("1.{minor}.0");
+        let (of_x, of_y) = (minor % 2, 2 + minor % 2);
+        records.push(release("Z", &number).defines("z.D", &[]));
+        records.push(
+            release("X", &number)
+                .requires("Z", &format!("1.{of_x}"))
+                .defines("x.B", &["z.D"]),
+        );
+        records.push(
+            release("Y", &number)
+                .requires("Z", &format!("1.{of_y}"))
+                .defines("y.C", &["z.D"]),
+        );
+    }
+    let conflict = conflict(&Universe::new(root, records)).expect("Z cannot be one release");
+    let inherited: Vec<&str> = (conflict.reasons.iter())
+        .filter(|reason| matches!(reason.kind, ReasonKind::Inherits { .. }))
+        .map(|reason| reason.text.as_str())
+        .collect();
+    let expected = "r.A (R 1.0.0) > x.B (every version of X) > z.D (Z 1.0.0, 1.1.0); \
+                    r.A (R 1.0.0) > y.C (every version of Y) > z.D (Z 1.2.0, 1.3.0)";
+    assert_eq!(inherited, [expected]);
+    assert_eq!(conflict.reasons.len(), 7);
+}
+
 /// An override stands in place of what everyone wrote, so that it is mended for everyone.
 #[test]
 fn an_override_is_repaired_for_all_who_require_the_package() {
@@ -414,7 +448,7 @@ fn a_class_path_names_every_version_that_it_is_about() {
     assert_eq!(
         told[..2],
         [
-            "p.F.D (p.F 2.0.0) > p.C.C (p.C 1.0.0)",
+            "p.F.D (p.F 2.0.0) > p.C.C (p.C 1.0.0) > p.F.D",
             "p.F.D (p.F 2.0.0); p.F.D (p.F 2.0.0) > p.C.C (p.C 1.0.0) > p.F.D (p.F 1.0.0, 3.0.0)",
         ]
     );

@@ -116,7 +116,8 @@ fn brought_in(reason: &Reason) -> String {
     let ReasonKind::Requires { package, .. } = &reason.kind else {
         return format!("{} ({})", reason.text, origin(reason));
     };
-    match reason.text.split_once(" requires ") {
+    let mut verbs = [" requires ", " require "].into_iter();
+    match verbs.find_map(|verb| reason.text.split_once(verb)) {
         Some((owner, what)) => {
             let spec = what
                 .strip_prefix(package.as_str())

@@ -20,6 +20,8 @@ use std::collections::BTreeSet;
 use pkgres_manifest::diagnostic::{Code, Location};
 use pkgres_manifest::{ClassName, PackageName, ReleaseSource, Version};
 
+use rustc_hash::FxHashMap;
+
 use crate::encoding::{Clause, Encoding, Fact, Limits, Missing};
 use crate::engine::{Budget, Impossible};
 use crate::universe::{PackageId, Universe};
@@ -126,7 +128,8 @@ pub enum ReasonKind {
 /// That versions of a package were asked for, in words.
 pub(crate) fn wanted(encoding: &mut Encoding<'_>, package: PackageId) -> Vec<Reason> {
     let fact = Fact::Wanted { package };
-    let told = reasons::of(encoding, &fact, &WordSet::FULL, Some(package));
+    let alike = FxHashMap::default();
+    let told = reasons::of(encoding, &fact, &WordSet::FULL, Some(package), &alike);
     told.expect("nothing has to be known to say what was asked for")
 }
 

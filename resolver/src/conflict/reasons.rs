@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{Spec, VersionSet};
 
+use rustc_hash::FxHashMap;
+
 use crate::encoding::{Breach, Encoding, Fact, Missing};
 use crate::universe::{ClassId, ClassTable, PackageId, ReleaseId, Universe};
 use crate::word_set::WordSet;
@@ -13,12 +15,14 @@ use super::subject::{Subject, candidates};
 use super::{Reason, ReasonKind, breaches};
 
 /// The reasons that a fact amounts to, without the lines that are about no release among `told`.
-/// Requirements on `clashing` are the ones that clash.
+/// Requirements on `clashing` are the ones that clash. Of [`breaches::alike`] only the first is told,
+/// for all.
 pub(super) fn of(
     encoding: &mut Encoding<'_>,
     fact: &Fact,
     told: &WordSet,
     clashing: Option<PackageId>,
+    alike: &FxHashMap<u32, Vec<u32>>,
 ) -> Result<Vec<Reason>, Missing> {
     Ok(match fact {
         Fact::Requires {
@@ -39,40 +43,18 @@ pub(super) fn of(
             clashing,
         ),
         Fact::Extends { owner, class } => extends(encoding, *owner, *class, told)?,
-        Fact::OwnCycle { owner } => {
-            let releases: Vec<ReleaseId> = candidates(encoding.universe, *owner)
-                .into_iter()
-                .filter(|release| {
-                    let details = encoding.universe.details(*release);
-                    details
-                        .classes
-                        .as_ref()
-                        .is_some_and(|table| table.has_circle)
-                })
-                .collect();
-            vec![reason_about(
-                encoding.universe,
-                *owner,
-                &releases,
-                |subject| {
-                    (
-                        format!("classes of {subject} extend each other"),
-                        ReasonKind::OwnCycle,
-                    )
-                },
-            )]
-        }
+        Fact::OwnCycle { owner } => vec![breaches::own_circle(encoding.universe, *owner)],
         Fact::Wanted { package } | Fact::Stays { package } => {
             vec![limit(encoding, fact, *package, clashing)]
         }
-        Fact::Clause(number) => {
-            let clause = &encoding.clauses()[*number as usize];
-            vec![match &clause.breach {
-                Breach::Rule(violation) => breaches::inheritance(encoding, clause, violation),
-                Breach::Contract(breach) => breaches::contract(encoding.universe, breach),
-                Breach::Line => return Ok(Vec::new()),
-            }]
-        }
+        Fact::Clause(number) => match &encoding.clauses()[*number as usize].breach {
+            Breach::Contract(breach) => vec![breaches::contract(encoding.universe, breach)],
+            Breach::Rule(_) => {
+                let alike = alike.get(number).map(Vec::as_slice).unwrap_or_default();
+                breaches::inheritance(encoding, alike).into_iter().collect()
+            }
+            Breach::Line => Vec::new(),
+        },
     })
 }
 
@@ -144,11 +126,12 @@ fn requirements(
                 location,
             } = way;
             let subject = Subject::new(universe, owner, &releases);
+            let requires = subject.verb("requires", "require");
             Reason {
                 text: match &overriding {
-                    None => format!("{} requires {package} {spec}", subject.text),
+                    None => format!("{} {requires} {package} {spec}", subject.text),
                     Some(overriding) => format!(
-                        "{} requires {package} {spec}, which is overridden with {overriding}",
+                        "{} {requires} {package} {spec}, which is overridden with {overriding}",
                         subject.text
                     ),
                 },
@@ -294,7 +277,10 @@ fn extends(
         encoding.universe,
         owner,
         &releases,
-        |subject| (format!("a class of {subject} extends {name}"), kind.clone()),
+        |subject| {
+            let text = format!("a class of {} extends {name}", subject.text);
+            (text, kind.clone())
+        },
     )];
     for package in asked {
         let universe = &*encoding.universe;
@@ -304,12 +290,12 @@ fn extends(
         let no_longer = lacking.iter().all(|release| release.index > newest.index);
         let newest = universe.version(newest);
         reasons.push(reason_about(universe, package, &lacking, |subject| {
-            let verb = if no_longer {
-                "no longer defines"
+            let lacks = if no_longer {
+                subject.verb("no longer defines", "no longer define")
             } else {
-                "does not define"
+                subject.verb("does not define", "do not define")
             };
-            let text = format!("{subject} {verb} the class {name}; {newest} does");
+            let text = format!("{} {lacks} the class {name}; {newest} does", subject.text);
             (
                 text,
                 ReasonKind::Lacks {
@@ -361,14 +347,14 @@ fn limit(
     }
 }
 
-fn reason_about(
+pub(super) fn reason_about(
     universe: &Universe,
     owner: PackageId,
     releases: &[ReleaseId],
-    say: impl FnOnce(&str) -> (String, ReasonKind),
+    say: impl FnOnce(&Subject) -> (String, ReasonKind),
 ) -> Reason {
     let subject = Subject::new(universe, owner, releases);
-    let (text, kind) = say(&subject.text);
+    let (text, kind) = say(&subject);
     Reason {
         kind,
         owner: universe.name(owner).clone(),

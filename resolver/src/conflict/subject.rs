@@ -6,6 +6,9 @@ use crate::universe::{PackageId, ReleaseId, Universe};
 
 use super::LISTED_VERSIONS;
 
+/// How a sentence about every version begins.
+const EVERY: &str = "every version of";
+
 /// What a reason is about.
 pub(super) struct Subject {
     /// `Db 1.2.0 to 1.9.0`
@@ -41,6 +44,12 @@ impl Subject {
             is_every_version,
         }
     }
+
+    /// What one of them does, or all.
+    pub(super) fn verb(&self, singular: &'static str, plural: &'static str) -> &'static str {
+        let is_one = self.versions.len() < 2 || self.text.starts_with(EVERY);
+        if is_one { singular } else { plural }
+    }
 }
 
 /// The releases of a package that can be chosen, ascending.
@@ -56,12 +65,12 @@ fn told(name: &str, all: &[(Version, bool)]) -> String {
     let (meant, others) = (runs(all, true), runs(all, false));
     let count = all.iter().filter(|(_, is_meant)| *is_meant).count();
     if others.is_empty() {
-        return format!("every version of {name}");
+        return format!("{EVERY} {name}");
     }
     let is_short = others.len() < meant.len() && others.len() <= LISTED_VERSIONS;
     if count > LISTED_VERSIONS && is_short {
         let others: Vec<&str> = others.iter().map(|(text, _)| text.as_str()).collect();
-        return format!("every version of {name} but {}", others.join(", "));
+        return format!("{EVERY} {name} but {}", others.join(", "));
     }
     let listed = &meant[..meant.len().min(LISTED_VERSIONS)];
     let more = count - listed.iter().map(|(_, count)| count).sum::<usize>();

@@ -12,7 +12,7 @@ use crate::hierarchy::Violation;
 use crate::universe::{PackageId, Universe};
 
 use super::reduce::Reduced;
-use super::{Conflict, Reason, ReasonKind, Repair, hints, lines, reasons};
+use super::{Conflict, Reason, ReasonKind, Repair, breaches, hints, lines, reasons};
 
 pub(super) fn tell(
     encoding: &mut Encoding<'_>,
@@ -26,10 +26,11 @@ pub(super) fn tell(
         Some(breach) => end_of_diamond(breach),
     };
     let told = lines::needed(encoding, facts, budget)?;
+    let alike = breaches::alike(encoding, facts);
     let mut reasons = Vec::new();
     let mut lacking: FxHashSet<String> = FxHashSet::default();
     for (fact, told) in facts.iter().zip(&told) {
-        let mut of_fact = reasons::of(encoding, fact, told, clashing)?;
+        let mut of_fact = reasons::of(encoding, fact, told, clashing, &alike)?;
         // Several facts may rest on one class that is missing.
         of_fact.retain(|reason| {
             !matches!(reason.kind, ReasonKind::Lacks { .. }) || lacking.insert(reason.text.clone())

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pkgres_manifest::ClassName;
+use rustc_hash::FxHashMap;
 
 use super::{ClassId, Demand, PackageId, ReleaseId, Universe};
 use crate::index::{CompiledIndex, ParentNumber, leading_to_circles, to_u32};
@@ -46,6 +47,29 @@ impl ClassTable {
             .binary_search_by_key(&name, |(id, _)| *id)
             .ok()?;
         Some(self.positions[at].1)
+    }
+
+    /// Classes of the release of which each extends the next, and the last one the first; none if
+    /// there is no circle.
+    pub(crate) fn own_circle(&self) -> Vec<ClassId> {
+        let leads = leading(&self.classes);
+        let mut way: Vec<u32> = Vec::new();
+        let mut seen: FxHashMap<u32, usize> = FxHashMap::default();
+        let first = (0..).zip(&leads).find(|(_, leads)| **leads);
+        let mut next = first.map(|(class, _)| class);
+        while let Some(class) = next {
+            if let Some(begin) = seen.insert(class, way.len()) {
+                let circle = way[begin..].iter();
+                return circle.map(|at| self.classes[*at as usize].name).collect();
+            }
+            way.push(class);
+            let mut parents = self.classes[class as usize].parents.iter();
+            next = parents.find_map(|parent| match parent {
+                Parent::Own(parent) if leads[*parent as usize] => Some(*parent),
+                _ => None,
+            });
+        }
+        Vec::new()
     }
 }
 
@@ -205,7 +229,7 @@ impl Universe {
         positions.sort_unstable();
         ClassTable {
             positions,
-            has_circle: has_circle(&classes),
+            has_circle: leading(&classes).contains(&true),
             classes: classes.into_boxed_slice(),
             external: external.into_boxed_slice(),
         }
@@ -221,8 +245,8 @@ fn add(classes: &mut Vec<ClassId>, class: ClassId) -> u32 {
     }))
 }
 
-/// Whether classes extend each other in a circle.
-fn has_circle(classes: &[ClassNode]) -> bool {
+/// For each class whether it leads to classes that extend each other in a circle.
+fn leading(classes: &[ClassNode]) -> Vec<bool> {
     let mut pairs = Vec::new();
     for (class, node) in (0..).zip(classes) {
         for parent in &node.parents {
@@ -231,5 +255,5 @@ fn has_circle(classes: &[ClassNode]) -> bool {
             }
         }
     }
-    leading_to_circles(to_u32(classes.len()), pairs).contains(&true)
+    leading_to_circles(to_u32(classes.len()), pairs)
 }

@@ -196,7 +196,7 @@ impl Universe {
     }
 
     /// The candidates that a requirement allows.
-    pub(crate) fn allowed(&mut self, edge: &Edge) -> WordSet {
+    pub(crate) fn allowed(&self, edge: &Edge) -> WordSet {
         let candidates = self.candidates_of(edge.package);
         let matching = self.versions_in(edge.package, &edge.requirement.spec);
         let matching = matching.intersection(&candidates);

@@ -1,5 +1,7 @@
 //! Several registries in order of preference.
 
+mod advice;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -131,6 +131,9 @@ impl Problem {
                 if let Some(root) = &self.root {
                     conflict.locate_classes(root);
                 }
+                // A registry that cannot be read does not make the conflict another one.
+                let advice = self.registries.advice(&conflict).unwrap_or_default();
+                conflict.hints.splice(0..0, advice);
                 Searched::Conflict(conflict)
             }
             Answer::Cancelled => unreachable!("an interrupt ends the whole process"),

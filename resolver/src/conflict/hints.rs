@@ -1,6 +1,7 @@
 //! What can be done about a conflict.
 
 use pkgres_manifest::most_similar;
+use rustc_hash::FxHashSet;
 
 use crate::encoding::{Encoding, Fact};
 use crate::universe::{PackageId, ReleaseId, Universe};
@@ -19,6 +20,11 @@ pub(super) fn hints(
     repairs: &[Repair],
 ) -> Vec<String> {
     let mut hints = Vec::new();
+    let owners = facts.iter().filter_map(|fact| match fact {
+        Fact::Requires { owner, .. } => Some(*owner),
+        _ => None,
+    });
+    let owners: FxHashSet<PackageId> = owners.collect();
     for fact in facts {
         let Fact::Requires {
             owner,
@@ -34,7 +40,9 @@ pub(super) fn hints(
             let known: Vec<String> = universe
                 .met()
                 .filter(|package| {
-                    !universe.is_root(*package) && universe.release_count(*package) > 0
+                    // Whoever requires something here was not meant.
+                    let is_meant = !universe.is_root(*package) && !owners.contains(package);
+                    is_meant && universe.release_count(*package) > 0
                 })
                 .map(|package| universe.name(package).to_string())
                 .collect();
@@ -54,25 +62,30 @@ pub(super) fn hints(
         let Some(matching) = newest_requirement(universe, *owner, *target) else {
             continue;
         };
-        let releases = || {
-            let package = *target;
-            (matching.iter()).map(move |index| ReleaseId { package, index })
+        let package = *target;
+        let release = |index| ReleaseId { package, index };
+        let matching: Vec<ReleaseId> = matching.iter().map(release).collect();
+        let is_kept_back = |release: &&ReleaseId| {
+            universe.is_prerelease(**release)
+                && !universe.is_yanked(**release)
+                && !universe.is_too_new(**release)
         };
-        let is_kept_back = |release: &ReleaseId| {
-            universe.is_prerelease(*release)
-                && !universe.is_yanked(*release)
-                && !universe.is_too_new(*release)
-        };
-        if let Some(release) = releases().find(|release| universe.is_too_new(*release)) {
-            let version = universe.version(release);
+        if let Some(release) = matching
+            .iter()
+            .rfind(|release| universe.is_too_new(**release))
+        {
+            let version = universe.version(*release);
             hints.push(format!(
                 "{name} {version} matches but was published too late for `--exclude-newer`"
             ));
-        } else if let Some(release) = releases().find(is_kept_back) {
-            let version = universe.version(release);
+        } else if let Some(release) = matching.iter().rfind(is_kept_back) {
+            let version = universe.version(*release);
             hints.push(format!("`--prerelease allow` lets {name} {version} in"));
-        } else if let Some(release) = releases().find(|release| universe.is_yanked(*release)) {
-            let version = universe.version(release);
+        } else if let Some(release) = matching
+            .iter()
+            .rfind(|release| universe.is_yanked(**release))
+        {
+            let version = universe.version(*release);
             hints.push(format!(
                 "{name} {version} matches but was withdrawn; only a lock can hold it"
             ));

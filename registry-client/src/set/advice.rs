@@ -1,0 +1,105 @@
+//! What registries know that would mend a conflict, though the solver was not told of it.
+
+use pkgres_manifest::diagnostic::Code;
+use pkgres_manifest::{ClassName, IndexRecord, PackageName, Spec};
+use pkgres_resolver::{Conflict, ReasonKind};
+
+use super::RegistrySet;
+use crate::registry::RegistryError;
+
+impl RegistrySet {
+    /// What is to be said to a conflict that only registries know: which packages define a class that
+    /// is extended, and releases that are not looked at because a registry that goes first has the
+    /// package.
+    ///
+    /// # Errors
+    ///
+    /// A registry cannot be read.
+    pub fn advice(&self, conflict: &Conflict) -> Result<Vec<String>, RegistryError> {
+        match conflict.code {
+            Code::ClassUnavailable => self.who_defines(conflict),
+            Code::NoVersion => self.what_is_shadowed(conflict),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn who_defines(&self, conflict: &Conflict) -> Result<Vec<String>, RegistryError> {
+        let mut advice = Vec::new();
+        let lacked = |class: &ClassName| {
+            let mut reasons = conflict.reasons.iter();
+            reasons.any(|reason| matches!(&reason.kind, ReasonKind::Lacks { class: lacked } if lacked == class))
+        };
+        for reason in &conflict.reasons {
+            let ReasonKind::Extends { class } = &reason.kind else {
+                continue;
+            };
+            // What is required may have the class in other versions, which the reasons say.
+            if lacked(class) {
+                continue;
+            }
+            let owner = &reason.owner;
+            let defining = self.defining(class)?;
+            if let Some(package) = defining.iter().find(|package| *package != owner) {
+                advice.push(format!(
+                    "{package} defines the class {class}, and {owner} does not require it"
+                ));
+            } else if let Some((similar, package)) = self.similar_class(class)? {
+                advice.push(format!(
+                    "{package} defines a class of a similar name: {similar}"
+                ));
+            }
+        }
+        Ok(advice)
+    }
+
+    fn what_is_shadowed(&self, conflict: &Conflict) -> Result<Vec<String>, RegistryError> {
+        let mut clashing: Option<(&PackageName, Vec<Spec>)> = None;
+        for reason in conflict.reasons.iter().filter(|reason| reason.clashes) {
+            let ReasonKind::Requires {
+                package,
+                spec,
+                overridden_by,
+            } = &reason.kind
+            else {
+                return Ok(Vec::new());
+            };
+            let Ok(spec) = Spec::parse(overridden_by.as_ref().unwrap_or(spec)) else {
+                return Ok(Vec::new());
+            };
+            let (_, specs) = clashing.get_or_insert((package, Vec::new()));
+            specs.push(spec);
+        }
+        let Some((package, specs)) = clashing else {
+            return Ok(Vec::new());
+        };
+        let would_do = |record: &IndexRecord| {
+            !record.yanked && specs.iter().all(|spec| spec.matches(&record.version))
+        };
+        let mut first = None;
+        for registry in &self.registries {
+            if !self.may_have(registry.as_ref(), package) {
+                continue;
+            }
+            let mut answers = registry.records(std::slice::from_ref(package))?;
+            let Some(records) = answers.pop().flatten() else {
+                continue;
+            };
+            let Some(first) = first else {
+                first = Some(registry.name());
+                continue;
+            };
+            let newest = records
+                .iter()
+                .filter(|record| would_do(record))
+                .max_by_key(|record| &record.version);
+            if let Some(newest) = newest {
+                return Ok(vec![format!(
+                    "the registry {} has {package} {}, which is not looked at: {first} has the package, too, and goes first",
+                    registry.name(),
+                    newest.version,
+                )]);
+            }
+        }
+        Ok(Vec::new())
+    }
+}

@@ -58,7 +58,12 @@ pub fn outdated(
     options: &ReadOptions,
 ) -> Result<Vec<Outdated>, RegistryError> {
     let mut afresh = request.clone();
+    // As an update of everything does, which may keep what was withdrawn.
     afresh.locked = Locked::default();
+    let packages = resolution.packages().iter();
+    afresh.locked.kept = packages
+        .map(|package| (package.name.clone(), package.version.clone()))
+        .collect();
     afresh.update = None;
     afresh.options.prefer = Preference::Newest;
     let fresh = match drive(&mut Resolver::new(afresh.clone()), registries, options)? {
@@ -87,7 +92,12 @@ pub fn outdated(
         let allowed = (fresh.as_deref())
             .and_then(|fresh| counterpart(resolution, fresh, &package.name, &package.version));
         let latest = match latest {
-            Some(latest) if *latest > package.version => latest.clone(),
+            // What was withdrawn is not the latest, even where nothing is newer.
+            Some(latest)
+                if *latest > package.version || !candidates.all.contains(&package.version) =>
+            {
+                latest.clone()
+            }
             _ => package.version.clone(),
         };
         let is_current = latest == package.version
@@ -140,10 +150,11 @@ fn counterpart(
     higher.or(fresh.last()).cloned()
 }
 
-/// The newest versions of a package.
+/// The versions of a package that are neither withdrawn nor too new, and the newest of them.
 struct Newest {
     stable: Option<Version>,
     any: Option<Version>,
+    all: BTreeSet<Version>,
 }
 
 fn latest_versions(
@@ -185,6 +196,7 @@ fn latest_versions(
                 .max()
                 .cloned(),
             any: usable().max().cloned(),
+            all: usable().cloned().collect(),
         };
         latest.insert(name.clone(), newest);
     }

@@ -69,8 +69,8 @@ pub use request::{
     SolveOptions,
 };
 pub use resolution::{
-    ArtifactChange, BoundRequirement, ChosenPrerelease, Demand, PathStep, PrereleaseReason,
-    Resolution, ResolvedPackage, ResolvedRoot, SideBySide, Stats,
+    ArtifactChange, BoundRequirement, ChosenPrerelease, ChosenWithdrawn, Demand, PathStep,
+    PrereleaseReason, Resolution, ResolvedPackage, ResolvedRoot, SideBySide, Stats,
 };
 pub use resolver::{Resolver, Step, Supply};
 pub use update::{HeldBack, Moved, Target, Update, UpdateReport};

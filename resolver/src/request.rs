@@ -82,7 +82,8 @@ pub struct Locked {
     pub packages: BTreeMap<(PackageName, Version), Bindings>,
     /// The releases that are preferred without being part of a whole resolution.
     pub preferred: BTreeSet<(PackageName, Version)>,
-    /// Releases that are candidates whatever became of them, but not preferred.
+    /// Releases that are candidates whatever became of them, but not preferred: if they were
+    /// withdrawn since, they are chosen only where nothing else will do.
     pub kept: BTreeSet<(PackageName, Version)>,
     /// What was known of the artifacts of releases. This decides nothing, but a resolution says
     /// where it [differs](crate::Resolution::artifact_changes).
@@ -129,6 +130,16 @@ impl Locked {
     pub fn preferring_releases_of(lock: &Lockfile) -> Self {
         Self {
             preferred: lock.packages.keys().cloned().collect(),
+            artifacts: artifacts(lock),
+            ..Self::default()
+        }
+    }
+
+    /// The releases of a lockfile as candidates that are not preferred, and what it says of their
+    /// artifacts: everything may move, but nothing has to because it was withdrawn.
+    pub fn keeping_releases_of(lock: &Lockfile) -> Self {
+        Self {
+            kept: lock.packages.keys().cloned().collect(),
             artifacts: artifacts(lock),
             ..Self::default()
         }

@@ -117,6 +117,51 @@ fn with_nothing_named_only_what_has_to_move_does() {
     );
 }
 
+/// What was withdrawn since is the last that a package goes to, and what it stays at if nothing else
+/// will do.
+#[test]
+fn what_was_withdrawn_is_a_last_resort() {
+    let records = || {
+        let mut records = two_of_each();
+        records[1] = release("X", "2").yanked();
+        records
+    };
+    let lock = &["R 1 X 2", "R 1 Y 1"];
+    let found = solved(update(root(), records(), lock, newest(&["X"])));
+    assert_eq!(moves(&found), ["X 2.0.0 -> 1.0.0"]);
+    assert_eq!(report(&found).held_back, []);
+    let found = solved(update(root(), records(), lock, newest(&["Y"])));
+    assert_eq!(moves(&found), ["Y 1.0.0 -> 2.0.0"]);
+    assert!(!found.withdrawn()[0].was_asked_for);
+    let narrower = || release("R", "1").requires("X", "2").requires("Y", "*");
+    let found = solved(update(narrower(), records(), lock, newest(&["X"])));
+    assert_eq!(moves(&found), Vec::<String>::new());
+    assert_eq!(report(&found).held_back, []);
+    let at_one = update(root(), records(), AT_ONE, exactly("X", "2"));
+    assert!(solved(at_one).withdrawn()[0].was_asked_for);
+}
+
+/// So it is where everything may move.
+#[test]
+fn what_was_withdrawn_does_not_stop_an_update_of_everything() {
+    let records = vec![
+        release("X", "1"),
+        release("X", "2").yanked(),
+        release("Y", "1"),
+    ];
+    let version_of_x = |spec| {
+        let root = release("R", "1").requires("X", spec).requires("Y", "*");
+        let universe = Universe::new(root, records.clone());
+        let mut request = solver::request(&universe);
+        request.locked.kept = BTreeSet::from([(package("X"), version("2"))]);
+        let found = solved(solver::run(&universe, Supplies::Attached, request));
+        let found = found.package(&package("X")).expect("it is required");
+        found.version.clone()
+    };
+    assert_eq!(version_of_x("*"), version("1"));
+    assert_eq!(version_of_x("2"), version("2"));
+}
+
 #[test]
 fn what_is_gone_has_to_move() {
     let lock = &["R 1 X 1.5", "R 1 Y 1"];

@@ -66,7 +66,7 @@ pub(crate) fn run(args: &OutdatedArgs, output: &mut Output) -> Result<Exit> {
             entry
                 .allowed
                 .as_ref()
-                .is_some_and(|allowed| *allowed > entry.now)
+                .is_some_and(|allowed| *allowed != entry.now)
         })
         .count();
     output.note(&match found.len() {
@@ -75,9 +75,9 @@ pub(crate) fn run(args: &OutdatedArgs, output: &mut Output) -> Result<Exit> {
             counted(resolution.len(), "package")
         ),
         count => format!(
-            "{} of {} can be newer: `pkgres update` moves {movable}, {held_back} held back",
-            count,
+            "{count} of {} {} outdated: `pkgres update` moves {movable}, {held_back} held back",
             counted(resolution.len(), "package"),
+            if count == 1 { "is" } else { "are" },
         ),
     });
     Ok(exit)

@@ -37,15 +37,10 @@ pub(crate) fn run(args: &UpdateArgs, output: &mut Output) -> Result<Exit> {
     let lock = parse_lock(&project.lock_path(), &bytes, &options)?;
     let packages = targets(args, &lock)?;
     let named: BTreeSet<PackageName> = packages.keys().cloned().collect();
-    problem.request.locked = Locked::from_lockfile(&lock);
     if packages.is_empty() {
-        // Everything may move: only what versions hold is not a matter of choice.
-        let artifacts = std::mem::take(&mut problem.request.locked.artifacts);
-        problem.request.locked = Locked {
-            artifacts,
-            ..Locked::default()
-        };
+        problem.request.locked = Locked::keeping_releases_of(&lock);
     } else {
+        problem.request.locked = Locked::from_lockfile(&lock);
         problem.request.update = Some(Update { packages });
     }
     let resolution = match problem.solve(output)? {

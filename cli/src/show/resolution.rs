@@ -1,7 +1,7 @@
 //! A resolution as JSON, and what is worth saying about it.
 
 use pkgres_resolver::{
-    BoundRequirement, ChosenPrerelease, PrereleaseReason, Resolution, SideBySide,
+    BoundRequirement, ChosenPrerelease, ChosenWithdrawn, PrereleaseReason, Resolution, SideBySide,
 };
 use serde_json::{Map, Value, json};
 
@@ -38,10 +38,13 @@ pub(crate) fn notes(resolution: &Resolution) -> Vec<String> {
         };
         lines.push(format!("{name} {version} is a prerelease: {reason}"));
     }
-    for (name, version) in resolution.withdrawn() {
-        lines.push(format!(
-            "{name} {version} was withdrawn and is kept because the lock holds it"
-        ));
+    for withdrawn in resolution.withdrawn() {
+        let ChosenWithdrawn { name, version, .. } = &withdrawn;
+        lines.push(if withdrawn.was_asked_for {
+            format!("{name} {version} was withdrawn and is taken because it was asked for")
+        } else {
+            format!("{name} {version} was withdrawn and is kept because the lock holds it")
+        });
     }
     for (name, spec) in resolution.unused_overrides() {
         lines.push(format!(

@@ -187,6 +187,17 @@ pub enum PrereleaseReason {
     NoStable,
 }
 
+/// A withdrawn release that was chosen.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ChosenWithdrawn {
+    /// The package.
+    pub name: PackageName,
+    /// The release.
+    pub version: Version,
+    /// Whether an [update](crate::Update) asked for it. Otherwise a lock held it.
+    pub was_asked_for: bool,
+}
+
 /// What a resolution took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stats {
@@ -264,10 +275,15 @@ impl Resolution {
         solved.prereleases.get_or_init(find)
     }
 
-    /// The withdrawn releases among the releases, sorted by name and version. They were chosen because a
-    /// lock holds them.
-    pub fn withdrawn(&self) -> Vec<(PackageName, Version)> {
-        parts::withdrawn(&self.solved.universe, &self.solved.selection)
+    /// The withdrawn releases among the releases, sorted by name and version.
+    pub fn withdrawn(&self) -> Vec<ChosenWithdrawn> {
+        let Solved {
+            universe,
+            selection,
+            update,
+            ..
+        } = &*self.solved;
+        parts::withdrawn(universe, selection, update.is_some())
     }
 
     /// The overrides of packages that nothing here requires, sorted: they changed nothing.

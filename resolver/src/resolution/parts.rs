@@ -7,8 +7,8 @@ use rustc_hash::FxHashMap;
 
 use super::chosen::{Versions, digest, sorted};
 use super::{
-    BoundRequirement, ChosenPrerelease, Demand, PrereleaseReason, ResolvedPackage, ResolvedRoot,
-    SideBySide,
+    BoundRequirement, ChosenPrerelease, ChosenWithdrawn, Demand, PrereleaseReason, ResolvedPackage,
+    ResolvedRoot, SideBySide,
 };
 use crate::request::PrereleasePolicy;
 use crate::selection::Selection;
@@ -107,14 +107,29 @@ impl Parts {
     }
 }
 
-/// The releases of a selection that were withdrawn, by name and version.
-pub(super) fn withdrawn(universe: &Universe, selection: &Selection) -> Vec<(PackageName, Version)> {
+/// The withdrawn releases of a selection; an update may have asked for some.
+pub(super) fn withdrawn(
+    universe: &Universe,
+    selection: &Selection,
+    is_update: bool,
+) -> Vec<ChosenWithdrawn> {
+    let locked = universe.locked();
     let chosen = selection.releases().iter();
     let withdrawn = chosen.filter(|release| universe.is_yanked(**release));
-    let mut withdrawn: Vec<(PackageName, Version)> = withdrawn
+    let mut withdrawn: Vec<ChosenWithdrawn> = withdrawn
         .map(|release| {
             let name = universe.name(release.package).clone();
-            (name, universe.read_version(*release))
+            let version = universe.read_version(*release);
+            let key = (name, version);
+            // What was locked and let go by the update is kept.
+            let was_asked_for =
+                is_update && locked.preferred.contains(&key) && !locked.kept.contains(&key);
+            let (name, version) = key;
+            ChosenWithdrawn {
+                name,
+                version,
+                was_asked_for,
+            }
         })
         .collect();
     withdrawn.sort_unstable();

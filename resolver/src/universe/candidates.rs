@@ -21,13 +21,16 @@ pub(crate) struct Candidates {
     stable: WordSet,
     /// Locked releases, newest first.
     locked: Vec<u32>,
+    /// Releases that are candidates only because they are kept: a last resort.
+    last_resort: WordSet,
     policy: PrereleasePolicy,
     prefer: Preference,
 }
 
 impl Candidates {
     /// `releases` are ascending by version. Releases that are withdrawn or too new are candidates only if they
-    /// are locked, and so are prereleases where the policy is never to take them.
+    /// are locked, and so are prereleases where the policy is never to take them; if they are only `kept`,
+    /// they are chosen where nothing else will do.
     pub(super) fn new(
         releases: &[Standing<'_>],
         locked: &[Version],
@@ -47,21 +50,25 @@ impl Candidates {
         locked.sort_unstable_by(|one, two| two.cmp(one));
         locked.dedup();
         let is_stable = |release: &Standing<'_>| !release.version.is_prerelease();
-        let is_allowed = |at: u32, release: &Standing<'_>| {
+        let is_open = |release: &Standing<'_>| {
             let by_policy = policy != PrereleasePolicy::Never || is_stable(release);
-            let is_kept = locked.contains(&at) || kept.contains(release.version);
-            (!release.excluded && by_policy) || is_kept
+            !release.excluded && by_policy
         };
-        let numbered = || (0_u32..).zip(releases);
+        let is_locked = |at: u32| locked.contains(&at);
+        let is_last_resort = |at: u32, release: &Standing<'_>| {
+            !is_open(release) && !is_locked(at) && kept.contains(release.version)
+        };
+        let those = |are_meant: &dyn Fn(u32, &Standing<'_>) -> bool| -> WordSet {
+            let numbered = (0_u32..).zip(releases);
+            let meant = numbered.filter(|(at, release)| are_meant(*at, release));
+            meant.map(|(at, _)| at).collect()
+        };
         Self {
-            allowed: numbered()
-                .filter(|(at, release)| is_allowed(*at, release))
-                .map(|(at, _)| at)
-                .collect(),
-            stable: numbered()
-                .filter(|(_, release)| is_stable(release))
-                .map(|(at, _)| at)
-                .collect(),
+            allowed: those(&|at, release| {
+                is_open(release) || is_locked(at) || is_last_resort(at, release)
+            }),
+            stable: those(&|_, release| is_stable(release)),
+            last_resort: those(&is_last_resort),
             locked,
             policy,
             prefer,
@@ -71,6 +78,10 @@ impl Candidates {
     /// The releases that may be chosen.
     pub(super) fn allowed(&self) -> &WordSet {
         &self.allowed
+    }
+
+    pub(super) fn is_last_resort(&self, index: u32) -> bool {
+        self.last_resort.contains(index)
     }
 
     pub(super) fn is_locked(&self, index: u32) -> bool {
@@ -83,6 +94,17 @@ impl Candidates {
         if let Some(locked) = self.locked.iter().find(|locked| among.contains(**locked)) {
             return Some(*locked);
         }
+        if !self.last_resort.is_empty() {
+            let others = among.intersection(&self.last_resort.complement());
+            if let Some(best) = self.best_of_all(&others, prerelease_named) {
+                return Some(best);
+            }
+        }
+        self.best_of_all(among, prerelease_named)
+    }
+
+    /// The best of `among` if none of them is locked.
+    fn best_of_all(&self, among: &WordSet, prerelease_named: bool) -> Option<u32> {
         if self.policy == PrereleasePolicy::IfNecessary && !prerelease_named {
             let stable = among.intersection(&self.stable);
             if let Some(best) = self.end(&stable) {

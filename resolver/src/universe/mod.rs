@@ -475,6 +475,12 @@ impl Universe {
         candidates.is_some_and(|candidates| candidates.is_locked(release.index))
     }
 
+    /// Whether a release is a candidate only because it was locked, and is not preferred for that.
+    pub(crate) fn is_last_resort(&self, release: ReleaseId) -> bool {
+        let candidates = self.about(release.package).candidates();
+        candidates.is_some_and(|candidates| candidates.is_last_resort(release.index))
+    }
+
     pub(crate) fn is_yanked(&self, release: ReleaseId) -> bool {
         let (index, number) = self.locate(release);
         index.is_yanked(number)

@@ -130,7 +130,10 @@ impl Updating {
             Ok(_) => {
                 let held_back = std::mem::take(&mut best.held_back).into_iter();
                 let held_back = held_back.map(|(held_back, _)| held_back);
-                self.findings.held_back.extend(held_back);
+                // To stay at what was withdrawn is not to be held back from what is older.
+                if !universe.is_last_resort(ReleaseId { package, index }) {
+                    self.findings.held_back.extend(held_back);
+                }
                 self.wishes.push(wish);
                 let name = |wish: &Wish| universe.name(wish.package).clone();
                 self.wishes.sort_by_cached_key(name);

@@ -3,6 +3,7 @@
 //! A spec is a comma-separated list of clauses that must all hold. What each form means was
 //! measured on the reference implementation; see [`Spec`] for the table.
 
+mod normal_form;
 mod parse;
 mod set;
 
@@ -117,7 +118,7 @@ impl Spec {
 
     /// The one spelling that all specs with the same versions share.
     pub fn normal_form(&self) -> String {
-        self.0.set.to_string()
+        normal_form::normal_form(&self.0.set)
     }
 }
 

@@ -1,7 +1,5 @@
 //! Sets of versions as intervals over their total order.
 
-use std::fmt;
-
 use crate::version::Version;
 
 /// The versions from `from` on, up to but without `until`; without an end if `until` is `None`.
@@ -29,6 +27,14 @@ impl Interval {
 /// A set of versions: ascending intervals that neither overlap nor touch.
 ///
 /// Two sets are equal exactly if they hold the same versions.
+///
+/// A set has no text of its own: specs can name single versions that are left out, but most sets
+/// that leave out others, such as the [complement](Self::complement) of `1`, could only be written
+/// with a clause for each version that is not in them. [`Spec`](super::Spec) has a normal form.
+///
+/// ```compile_fail
+/// println!("{}", pkgres_manifest::VersionSet::all());
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct VersionSet {
     intervals: Vec<Interval>,
@@ -145,7 +151,7 @@ pub(super) fn next_minor(major: u64, minor: u64) -> Option<Version> {
 }
 
 /// The least version there is.
-fn least() -> Version {
+pub(super) fn least() -> Version {
     Version::first_prerelease_from(0, 0, Some(0)).expect("0.0.0-0 is a version")
 }
 
@@ -161,77 +167,4 @@ fn lower_end<'version>(
     two: Option<&'version Version>,
 ) -> Option<&'version Version> {
     if ends_first(one, two) { one } else { two }
-}
-
-/// Whether this is `X.Y.Z-0`, where the versions of a triple begin.
-fn begins_triple(version: &Version) -> bool {
-    version.prerelease() == "0"
-}
-
-/// The normal form: the shortest list of clauses that the grammar of specs has for the set.
-impl fmt::Display for VersionSet {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Some(first), Some(last)) = (self.intervals.first(), self.intervals.last()) else {
-            return formatter.pad("<0.0.0-0");
-        };
-        if self.intervals.len() == 1 && first.from.successor() == first.until {
-            return formatter.pad(&first.from.to_string());
-        }
-        let mut clauses = Vec::new();
-        if let Some(exclusive) = exclusive_lower_bound(&first.from) {
-            clauses.push(format!(">{exclusive}"));
-        } else if first.from != least() || *self == Self::all() {
-            clauses.push(format!(">={}", first.from));
-        }
-        if let Some(until) = &last.until {
-            clauses.push(if begins_triple(until) {
-                format!("<{}.{}.{}", until.major(), until.minor(), until.patch())
-            } else {
-                format!("<{until}")
-            });
-        }
-        for pair in self.intervals.windows(2) {
-            let hole = pair[0]
-                .until
-                .clone()
-                .expect("only the last interval has no end");
-            write_hole(&mut clauses, hole, &pair[1].from);
-        }
-        formatter.pad(&clauses.join(","))
-    }
-}
-
-/// `1.2.3` for `1.2.4-0`, which is where the versions above 1.2.3 begin.
-fn exclusive_lower_bound(from: &Version) -> Option<Version> {
-    (begins_triple(from) && from.patch() > 0)
-        .then(|| Version::new(from.major(), from.minor(), from.patch() - 1))
-}
-
-/// Writes a gap between two intervals as `!=` clauses, the widest first.
-fn write_hole(clauses: &mut Vec<String>, mut from: Version, until: &Version) {
-    while from < *until {
-        let (major, minor, patch) = (from.major(), from.minor(), from.patch());
-        let mut forms = Vec::with_capacity(3);
-        if begins_triple(&from) {
-            if minor == 0 && patch == 0 {
-                forms.push((format!("!={major}"), next_major(major)));
-            }
-            if patch == 0 {
-                forms.push((format!("!={major}.{minor}"), next_minor(major, minor)));
-            }
-            forms.push((
-                format!("!={major}.{minor}.{patch}"),
-                Version::new(major, minor, patch).successor(),
-            ));
-        }
-        let widest = forms.into_iter().find_map(|(clause, next)| {
-            next.filter(|next| next <= until).map(|next| (clause, next))
-        });
-        let (clause, next) = widest.unwrap_or_else(|| {
-            let next = from.successor().expect("`until` is above");
-            (format!("!={from}"), next)
-        });
-        clauses.push(clause);
-        from = next;
-    }
 }

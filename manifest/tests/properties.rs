@@ -66,6 +66,39 @@ fn spec() -> impl Strategy<Value = Spec> {
         .prop_map(|clauses| Spec::parse(&clauses.join(",")).expect("the clauses are well-formed"))
 }
 
+/// A spec with as many clauses, or bytes, as one can have: what a bound is made of, and holes in it.
+fn longest_spec() -> impl Strategy<Value = Spec> {
+    let largest = u64::MAX;
+    let bound = prop_oneof![
+        Just("1".to_owned()),
+        Just("*".to_owned()),
+        Just(">0".to_owned()),
+        Just("^1.0.0-rc".to_owned()),
+        Just("~1.0.0-LONG".to_owned()),
+        Just("^1.0.0-LONG".to_owned()),
+        Just(">=1.0.0-LONG".to_owned()),
+        Just(">1.0.0-LONG".to_owned()),
+        Just("<=1.0.0-LONG".to_owned()),
+        Just(format!("~={largest}.{largest}.7")),
+        Just(format!(">1,<={largest}.{largest}.{largest}")),
+    ];
+    let hole = prop_oneof![
+        (0..200_u64).prop_map(|patch| format!("!=1.0.{patch}")),
+        (0..200_u64).prop_map(|minor| format!("!=1.{minor}")),
+        (0..200_u64).prop_map(|minor| format!("!=1.{minor}.0-x.{minor}")),
+        (0..9_u64).prop_map(|major| format!("!={major}")),
+        (0..9_u64).prop_map(move |patch| format!("!={largest}.{largest}.{patch}")),
+    ];
+    (bound, vec(hole, 99)).prop_map(|(bound, mut holes)| {
+        let others = bound.matches(',').count();
+        holes.truncate(holes.len() - others);
+        let text = format!("{bound},{}", holes.join(","));
+        let room = pkgres_manifest::MAX_SPEC_BYTES - (text.len() - "LONG".len());
+        let text = text.replace("LONG", &"l".repeat(room));
+        Spec::parse(&text).expect("it is within the limits")
+    })
+}
+
 fn name() -> impl Strategy<Value = PackageName> {
     "[a-c](\\.[A-C]){0,2}".prop_map(|text| PackageName::parse(&text).expect("a name"))
 }
@@ -230,6 +263,23 @@ proptest! {
     }
 
     #[test]
+    fn whatever_is_written_of_a_spec_can_be_read(spec in longest_spec()) {
+        let normal = spec.normal_form();
+        let again = Spec::parse(&normal);
+        prop_assert_eq!(again.map(|spec| spec.normal_form()), Ok(normal));
+        let name = PackageName::parse("a.B").expect("a name");
+        let bound = LockedRequirement { spec: spec.clone(), version: Version::new(1, 0, 0) };
+        let lock = Lockfile {
+            roots: BTreeMap::from([(name.clone(), BTreeMap::from([(name.clone(), bound)]))]),
+            overrides: BTreeMap::from([(name, spec)]),
+            ..Lockfile::default()
+        };
+        let text = lock.to_text();
+        let again = Lockfile::read("pkgres.lock", text.as_bytes(), &Limits::default());
+        prop_assert_eq!(again.value().map(Lockfile::to_text), Some(text));
+    }
+
+    #[test]
     fn sets_are_sets(one in spec(), two in spec(), version in version()) {
         let (a, b) = (one.set(), two.set());
         let both = a.intersection(b);
@@ -342,4 +392,22 @@ fn a_lockfile_is_yaml() {
         "complete": true,
     });
     assert_eq!(yaml, expected);
+}
+
+/// Above the limits there are only normal forms.
+#[test]
+fn a_spec_has_no_more_clauses_than_it_may() {
+    let holes = |count: usize| -> String { (0..count).map(|at| format!(",!=1.0.{at}")).collect() };
+    let parse = |text: &str| Spec::parse(text).map(|spec| spec.normal_form());
+    let normal = format!(">=1.0.0,<2.0.0{}", holes(100).replace(",!=1.0.0,", ","));
+    assert_eq!(parse(&normal), Ok(normal.clone()));
+    assert_eq!(parse(&format!("1{}", &holes(100)[8..])), Ok(normal));
+    for wrong in [
+        format!("1{}", holes(100)),
+        format!("<2.0.0,>=1.0.0{}", holes(99)),
+        format!(">=1.0.0,<2.0.0{}", holes(101).replace(",!=1.0.0,", ",")),
+    ] {
+        let error = parse(&wrong).expect_err("there are too many");
+        assert!(error.to_string().contains("at most 100 clauses"), "{error}");
+    }
 }

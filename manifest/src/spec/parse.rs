@@ -3,13 +3,23 @@
 use crate::diagnostic::Escaped;
 use crate::version::Version;
 
+use super::normal_form::normal_form;
 use super::set::{VersionSet, next_major, next_minor};
 
-/// The longest text of a spec in bytes.
+/// The longest text of a spec in bytes. A normal form may be a little longer.
 pub const MAX_SPEC_BYTES: usize = 4096;
 
-/// The most clauses in a spec.
+/// The most clauses in a spec. A normal form may have one more.
 pub const MAX_SPEC_CLAUSES: usize = 100;
+
+/// How many bytes and clauses a text may have above these limits if it is a normal form, so that
+/// what is written of any spec can be read.
+///
+/// A normal form has two bounds where a spec may have one clause, `>=1.0.0,<2.0.0` for `1`; all else
+/// in it is as short as in the spec. Beside the digits of numbers and a prerelease, which is that of
+/// a clause, a bound has a handful of signs.
+const MORE_BYTES: usize = 256;
+const MORE_CLAUSES: usize = 1;
 
 /// A text that is not a spec.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -66,28 +76,32 @@ pub(super) fn parse(text: &str) -> Result<(VersionSet, bool), SpecError> {
         reason,
         suggestion,
     };
-    if text.len() > MAX_SPEC_BYTES {
-        return Err(problem(
+    let too_long = || {
+        problem(
             format!(
                 "a spec has at most {MAX_SPEC_BYTES} bytes, this one has {}",
                 text.len()
             ),
             None,
-        ));
+        )
+    };
+    if text.len() > MAX_SPEC_BYTES + MORE_BYTES {
+        return Err(too_long());
     }
     let trimmed = text.trim();
     if trimmed.is_empty() {
         return parse("0");
     }
     let clauses: Vec<&str> = trimmed.split(',').map(str::trim).collect();
-    if clauses.len() > MAX_SPEC_CLAUSES {
-        return Err(problem(
-            format!(
-                "a spec has at most {MAX_SPEC_CLAUSES} clauses, this one has {}",
-                clauses.len()
-            ),
+    let count = clauses.len();
+    let too_many = || {
+        problem(
+            format!("a spec has at most {MAX_SPEC_CLAUSES} clauses, this one has {count}"),
             None,
-        ));
+        )
+    };
+    if count > MAX_SPEC_CLAUSES + MORE_CLAUSES {
+        return Err(too_many());
     }
     let mut set = VersionSet::all();
     let mut names_prerelease = false;
@@ -104,6 +118,10 @@ pub(super) fn parse(text: &str) -> Result<(VersionSet, bool), SpecError> {
         let matching =
             matching(operator, &operand).map_err(|reason| problem(reason, suggestion(trimmed)))?;
         set = set.intersection(&matching);
+    }
+    let is_long = text.len() > MAX_SPEC_BYTES;
+    if (is_long || count > MAX_SPEC_CLAUSES) && normal_form(&set) != trimmed {
+        return Err(if is_long { too_long() } else { too_many() });
     }
     Ok((set, names_prerelease))
 }

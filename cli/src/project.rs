@@ -204,7 +204,8 @@ pub(crate) fn locked_for_update(
         }
         Err(_) => {
             let note = "The lockfile cannot be read: what can be saved of it is preferred";
-            Ok((Locked::salvaged(Lockfile::salvage(bytes)), Some(note)))
+            let saved = Lockfile::salvage(bytes, &options.limits);
+            Ok((Locked::salvaged(saved), Some(note)))
         }
     }
 }

@@ -310,7 +310,7 @@ proptest! {
         let saved: BTreeMap<_, BTreeSet<_>> = (lock.packages.iter())
             .map(|(release, package)| (release.clone(), package.digest.into_iter().collect()))
             .collect();
-        prop_assert_eq!(Lockfile::salvage(text.as_bytes()), saved);
+        prop_assert_eq!(Lockfile::salvage(text.as_bytes(), &Limits::default()), saved);
     }
 
     #[test]
@@ -329,7 +329,7 @@ proptest! {
             let _ = pkgres_manifest::read_class_file("c", bytes, &options);
             let _ = pkgres_manifest::ObjectModel::read("o", bytes, &options.limits);
             let _ = Lockfile::read("l", bytes, &options.limits);
-            let _ = Lockfile::salvage(bytes);
+            let _ = Lockfile::salvage(bytes, &options.limits);
             let text = String::from_utf8_lossy(bytes);
             let _ = IndexRecord::parse_line(&text, &options.limits);
             let _ = Spec::parse(&text);

@@ -99,7 +99,7 @@ fn mend(merged: &str, required: &BTreeSet<usize>, registries: &RegistrySet) -> L
     let locked = match read(merged) {
         Some(lock) if lock.merge_problems().is_empty() => Locked::from_lockfile(&lock),
         Some(lock) => Locked::preferring_releases_of(&lock),
-        None => Locked::salvaged(Lockfile::salvage(merged.as_bytes())),
+        None => Locked::salvaged(Lockfile::salvage(merged.as_bytes(), &Limits::default())),
     };
     lock(required, registries, locked)
 }

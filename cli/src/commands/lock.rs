@@ -141,7 +141,7 @@ fn write(
     if let Some(bytes) = &before {
         if args.ignore_lock {
             // The versions are chosen afresh. What a version holds is not a matter of choice.
-            let saved = Locked::salvaged(Lockfile::salvage(bytes));
+            let saved = Locked::salvaged(Lockfile::salvage(bytes, &options.limits));
             problem.request.locked.artifacts = saved.artifacts;
         } else {
             let (locked, note) = locked_for_update(&path, bytes, options)?;

@@ -107,9 +107,12 @@ impl Lockfile {
 
     /// What can be saved of a lockfile that cannot be read, for example one with the markers of a
     /// merge conflict: the releases of both sides, and the digests that stand with each. Never
-    /// fails; what makes no sense is skipped.
-    pub fn salvage(bytes: &[u8]) -> BTreeMap<(PackageName, Version), BTreeSet<ArtifactDigest>> {
-        salvage::salvage(bytes)
+    /// fails; what makes no sense is skipped, and of what is too large for a lockfile everything.
+    pub fn salvage(
+        bytes: &[u8],
+        limits: &Limits,
+    ) -> BTreeMap<(PackageName, Version), BTreeSet<ArtifactDigest>> {
+        salvage::salvage(bytes, limits)
     }
 
     /// Writes the lockfile. Equal lockfiles give equal bytes.

@@ -3,11 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::digest::ArtifactDigest;
+use crate::limits::Limits;
 use crate::name::PackageName;
 use crate::version::Version;
 
 /// The releases that were found, each with the digests that may be its.
 type Found = BTreeMap<(PackageName, Version), BTreeSet<ArtifactDigest>>;
+
+/// How many names, and how many releases, a line may be about. Two sides of a merge give two names
+/// and four releases, a few more where a merge was merged again. What is far above that is no merge,
+/// and each line would be read once for all that came before it: of some thousand names followed by as
+/// many versions, every pair would be a release.
+const MOST: usize = 16;
 
 /// What the next line may be about. In a merge that can be several: both sides of a conflict go on
 /// from what stands before it, and what follows it goes on from either. A merge without markers
@@ -28,11 +35,21 @@ enum Key {
     Version,
 }
 
+/// Adds values as long as there are not too many.
+fn add<T: Ord>(set: &mut BTreeSet<T>, values: impl IntoIterator<Item = T>) {
+    for value in values {
+        if set.len() == MOST {
+            break;
+        }
+        set.insert(value);
+    }
+}
+
 impl Subject {
     /// What either may be about.
     fn join(&mut self, other: Self) {
-        self.names.extend(other.names);
-        self.releases.extend(other.releases);
+        add(&mut self.names, other.names);
+        add(&mut self.releases, other.releases);
         self.last = Key::Other;
     }
 
@@ -42,7 +59,7 @@ impl Subject {
             if self.last != Key::Name {
                 self.names.clear();
             }
-            self.names.extend(PackageName::parse(written.trim_end()));
+            add(&mut self.names, PackageName::parse(written.trim_end()));
             self.releases.clear();
             key = Key::Name;
         } else if let Some(written) = line.strip_prefix("  version: ") {
@@ -51,7 +68,7 @@ impl Subject {
             }
             if let Ok(version) = Version::parse(written.trim_end()) {
                 let release = |name: &PackageName| (name.clone(), version.clone());
-                self.releases.extend(self.names.iter().map(release));
+                add(&mut self.releases, self.names.iter().map(release));
             }
             for release in &self.releases {
                 found.entry(release.clone()).or_default();
@@ -77,7 +94,10 @@ struct Conflict {
     is_base: bool,
 }
 
-pub(super) fn salvage(bytes: &[u8]) -> Found {
+pub(super) fn salvage(bytes: &[u8], limits: &Limits) -> Found {
+    if u64::try_from(bytes.len()).is_ok_and(|length| length > limits.lock_bytes) {
+        return Found::new();
+    }
     let text = String::from_utf8_lossy(bytes);
     let mut found = Found::new();
     let mut subject = Subject::default();
@@ -126,7 +146,10 @@ mod tests {
         let text = text
             .replace("sha256: a", &format!("sha256: {}", digest("a")))
             .replace("sha256: b", &format!("sha256: {}", digest("b")));
-        salvage(text.as_bytes()).into_iter().map(line).collect()
+        salvage(text.as_bytes(), &Limits::default())
+            .into_iter()
+            .map(line)
+            .collect()
     }
 
     /// One side moved a package, the other one added the next.
@@ -198,5 +221,32 @@ mod tests {
         let text =
             "=======\n- name: A\n>>>>>>> x\n  version: 1.0.0\n|||||||\n  sha256: a\n<<<<<<<\n";
         assert_eq!(saved(text), "A 1.0.0 a\n");
+    }
+
+    /// Neither what one line may be about nor what all of them are grows with the pairs of lines.
+    #[test]
+    fn names_and_versions_do_not_multiply() {
+        let many = |line: &dyn Fn(usize) -> String| (0..20_000).map(line).collect::<String>();
+        let name = |number: usize| format!("- name: A{number}\n");
+        let version = |number: usize| format!("  version: 1.0.{number}\n");
+        let text = many(&name) + &many(&version);
+        let found = salvage(text.as_bytes(), &Limits::default());
+        assert!(found.len() <= MOST, "{}", found.len());
+        // Each conflict leaves one name more that the next lines may be about.
+        let conflict = |number: usize| {
+            let (name, version) = (name(number), version(number));
+            format!("<<<<<<<\n{name}{version}=======\n>>>>>>>\n{version}")
+        };
+        let found = salvage(many(&conflict).as_bytes(), &Limits::default());
+        assert!(found.len() <= 20_000 * (MOST + 1), "{}", found.len());
+    }
+
+    #[test]
+    fn what_is_too_large_is_not_read() {
+        let text = "- name: A\n  version: 1.0.0\n";
+        let mut limits = Limits::default();
+        assert_eq!(salvage(text.as_bytes(), &limits).len(), 1);
+        limits.lock_bytes = 10;
+        assert!(salvage(text.as_bytes(), &limits).is_empty());
     }
 }

@@ -24,6 +24,7 @@ mod classes;
 mod manifest;
 mod model;
 mod required;
+mod suggestions;
 
 pub use model::{
     BoundPackage, BoundPackages, ModelReport, check_fixations, check_model, check_pinned,

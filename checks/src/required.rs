@@ -1,7 +1,11 @@
 //! Lints on what a package takes from the packages that it requires.
 
+use std::collections::HashSet;
+
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{ClassName, Located, Package, PackageName, Spec, most_similar};
+use pkgres_manifest::{ClassName, Located, Package, PackageName, Spec};
+
+use crate::suggestions::Suggestions;
 
 /// What is known of a class in a required package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,8 +85,9 @@ pub(crate) fn check(
             Origin::Nowhere
         }
     };
-    let mut used: Vec<PackageName> = core.cloned().into_iter().collect();
+    let mut used: HashSet<PackageName> = core.cloned().into_iter().collect();
     let mut any_unknown = false;
+    let mut suggestions = Suggestions::default();
     for class in classes.values() {
         for (named, is_parent) in class
             .extends
@@ -92,16 +97,18 @@ pub(crate) fn check(
         {
             match origin(&named.value) {
                 Origin::Own => {}
-                Origin::Required(package) => used.push(package),
+                Origin::Required(package) => {
+                    used.insert(package);
+                }
                 Origin::Unknown => any_unknown = true,
                 Origin::Nowhere => {
-                    findings.push(nowhere(
-                        named,
-                        is_parent,
-                        &requirements,
-                        required,
-                        classes.keys(),
-                    ));
+                    let known = || {
+                        let others = requirements.iter();
+                        let others = others.flat_map(|(package, _)| required.classes(package));
+                        classes.keys().cloned().chain(others).collect()
+                    };
+                    let similar = suggestions.similar_to(&named.value, known);
+                    findings.push(nowhere(named, is_parent, similar));
                 }
             }
         }
@@ -124,13 +131,7 @@ pub(crate) fn check(
     }
 }
 
-fn nowhere<'class>(
-    named: &Located<ClassName>,
-    is_parent: bool,
-    requirements: &[(&PackageName, &Spec)],
-    required: &dyn RequiredPackages,
-    own: impl Iterator<Item = &'class ClassName>,
-) -> Diagnostic {
+fn nowhere(named: &Located<ClassName>, is_parent: bool, similar: Option<&ClassName>) -> Diagnostic {
     let class = &named.value;
     let mut finding = if is_parent {
         let message = format!("`{class}` is extended, but no package that is required defines it");
@@ -139,11 +140,7 @@ fn nowhere<'class>(
         let message = format!("`{class}` is used, but no package that is required defines it");
         Diagnostic::warning(Code::UndefinedUse, message)
     };
-    let mut known: Vec<ClassName> = own.cloned().collect();
-    for (package, _) in requirements {
-        known.extend(required.classes(package));
-    }
-    if let Some(similar) = most_similar(class.as_str(), known.iter().map(ClassName::as_str)) {
+    if let Some(similar) = similar {
         finding = finding.hint(format!("did you mean `{similar}`?"));
     }
     finding.at(named.location.clone())

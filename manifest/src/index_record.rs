@@ -17,6 +17,7 @@
 mod canonical;
 mod glance;
 mod read;
+mod repeated;
 
 pub use read::IndexReader;
 

@@ -221,17 +221,19 @@ impl Reader<'_> {
             }
         };
         let mut parents: Vec<Located<ClassName>> = Vec::with_capacity(nodes.len());
+        let mut seen = HashSet::with_capacity(nodes.len());
         for node in nodes {
             let Some(parent) = self.class_name(node, "a parent", Code::Extends) else {
                 continue;
             };
-            if parents.iter().any(|other| other.value == parent.value) {
+            if seen.contains(&parent.value) {
                 let message = format!("`{}` is extended twice", parent.value);
                 self.error(Code::Extends, message, node.span);
             } else if own.is_some_and(|own| own.value == parent.value) {
                 let message = format!("`{}` extends itself", parent.value);
                 self.error(Code::ClassCycle, message, node.span);
             } else {
+                seen.insert(parent.value.clone());
                 parents.push(parent);
             }
         }

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use serde::de::value::Error;
 
 use super::read::{IndexReader, Requirements};
+use super::repeated::first_repeated;
 use super::{IndexRecord, IndexedClass};
 use crate::digest::ArtifactDigest;
 use crate::name::{ClassName, PackageName};
@@ -273,8 +274,9 @@ fn sort(classes: &mut [IndexedClass]) -> Option<()> {
 
 fn class_names(reader: &mut IndexReader, rest: &mut Rest<'_>) -> Option<Vec<ClassName>> {
     let names = rest.list(LIST, |rest| reader.class(rest.word()?).ok())?;
-    let is_twice = |(at, name): (usize, &ClassName)| names[..at].contains(name);
-    (!names.iter().enumerate().any(is_twice)).then_some(names)
+    first_repeated(&names, |name| name)
+        .is_none()
+        .then_some(names)
 }
 
 #[cfg(test)]

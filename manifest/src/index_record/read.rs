@@ -1,7 +1,7 @@
 //! Reading records from lines of JSON.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt;
 
 use serde::de::{
@@ -9,6 +9,7 @@ use serde::de::{
 };
 
 use super::canonical::{self, Last};
+use super::repeated::first_repeated;
 use super::{IndexRecord, IndexedClass};
 use crate::diagnostic::{Code, Diagnostic, Escaped, Location, Span};
 use crate::digest::ArtifactDigest;
@@ -324,21 +325,7 @@ impl Requirements<'_> {
     pub(super) fn finish<E: serde::de::Error>(
         requirements: Vec<Requirement>,
     ) -> Result<Vec<Requirement>, E> {
-        // Real packages require a handful of others: comparing all pairs is quicker than hashing.
-        let twice = if requirements.len() <= 16 {
-            requirements.iter().enumerate().find_map(|(at, one)| {
-                requirements[..at]
-                    .iter()
-                    .any(|other| other.package == one.package)
-                    .then_some(&one.package)
-            })
-        } else {
-            let mut seen = HashSet::with_capacity(requirements.len());
-            requirements
-                .iter()
-                .map(|requirement| &requirement.package)
-                .find(|package| !seen.insert(*package))
-        };
+        let twice = first_repeated(&requirements, |requirement| &requirement.package);
         match twice {
             Some(package) => Err(E::custom(format!("`{package}` is required twice"))),
             None => Ok(requirements),
@@ -530,11 +517,11 @@ impl<'de> Visitor<'de> for ClassNames<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
         let mut names: Vec<ClassName> = Vec::new();
         while let Some(name) = access.next_element_seed(Text(|text: &str| self.0.class(text)))? {
-            if names.contains(&name) {
-                return Err(A::Error::custom(format!("`{name}` stands twice")));
-            }
             names.push(name);
         }
-        Ok(names)
+        match first_repeated(&names, |name| name) {
+            Some(name) => Err(A::Error::custom(format!("`{name}` stands twice"))),
+            None => Ok(names),
+        }
     }
 }

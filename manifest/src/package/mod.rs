@@ -12,7 +12,7 @@ pub use format::{Format, FormatError, SupportedFormats};
 pub use manifest::{ClassEntry, PackageKind, PackageManifest, Requirement};
 pub use path::{MAX_PATH_BYTES, MAX_PATH_PART_BYTES, MAX_PATH_PARTS, PackagePath, PathError};
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::archive::Archive;
 use crate::class_file::{self, ClassDefinition};
@@ -207,8 +207,11 @@ impl Package {
 
     /// What the package amounts to for resolution, without digest and size.
     pub fn index_record(&self) -> IndexRecord {
+        let listed: HashSet<&ClassName> =
+            (self.manifest.classes.iter().map(|entry| &entry.name.value)).collect();
+        let is_heat_hot = self.manifest.format.is_heat_hot();
         let classes = self.classes.as_ref().map(|classes| {
-            let listed = self.undefined_classes.iter().map(|class| IndexedClass {
+            let undefined = self.undefined_classes.iter().map(|class| IndexedClass {
                 name: class.value.clone(),
                 internal: false,
                 extends: Vec::new(),
@@ -218,7 +221,7 @@ impl Package {
                 .values()
                 .map(|class| IndexedClass {
                     name: class.name.value.clone(),
-                    internal: !self.exports(&class.name.value),
+                    internal: !is_heat_hot && !listed.contains(&class.name.value),
                     extends: class
                         .extends
                         .iter()
@@ -226,7 +229,7 @@ impl Package {
                         .collect(),
                     uses: class.uses.iter().map(|used| used.value.clone()).collect(),
                 })
-                .chain(listed)
+                .chain(undefined)
                 .collect();
             indexed.sort_by(|one, two| one.name.cmp(&two.name));
             indexed

@@ -1,0 +1,42 @@
+//! What stands twice in a list.
+
+use std::collections::HashSet;
+use std::hash::Hash;
+
+/// Up to this many items comparing all pairs is quicker than hashing.
+const FEW: usize = 16;
+
+/// The first key in a list that is that of an item before it.
+///
+/// Real packages require a handful of others, and real classes extend one or two, so that nothing is
+/// allocated for nearly all lists. But lines of an index are foreign, and may have lists of any length.
+pub(super) fn first_repeated<'item, Item, Key: Eq + Hash>(
+    items: &'item [Item],
+    key: impl Fn(&'item Item) -> &'item Key,
+) -> Option<&'item Key> {
+    if items.len() <= FEW {
+        return items.iter().enumerate().find_map(|(at, item)| {
+            let found = key(item);
+            let is_before = |other: &'item Item| key(other) == found;
+            items[..at].iter().any(is_before).then_some(found)
+        });
+    }
+    let mut seen = HashSet::with_capacity(items.len());
+    items.iter().map(key).find(|key| !seen.insert(*key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_any_length() {
+        for length in [0, 1, 2, FEW, FEW + 1, 10_000] {
+            let mut items: Vec<usize> = (0..length).collect();
+            assert_eq!(first_repeated(&items, |item| item), None);
+            items.extend([0, 1]);
+            let first = (length > 0).then_some(&0);
+            assert_eq!(first_repeated(&items, |item| item), first);
+        }
+    }
+}

@@ -267,3 +267,48 @@ fn an_environment_keeps_its_table_of_versions() {
         assert_eq!(pin("m.yaml", before), after);
     }
 }
+
+/// What cannot hold a table of packages is not replaced by one.
+#[test]
+fn nothing_else_is_written_over() {
+    let pins = |model: &ObjectModel| {
+        let release = (
+            PackageName::parse("org.acme.P").expect("a name"),
+            version("1.2.0"),
+        );
+        Pins {
+            packages: BTreeMap::from([(release.0.clone(), BTreeSet::from([version("1.2.0")]))]),
+            objects: (0..model.objects().len())
+                .map(|number| (ObjectId(number), release.clone()))
+                .collect(),
+        }
+    };
+    let object = "Objects: {?: {id: a, type: org.acme.A}}\n";
+    for data in ["a note", "[a, list]", "'~'"] {
+        let model = read("m.yaml", &format!("{object}SystemData: {data}\n")).expect("a model");
+        let error = model
+            .with_pins(&pins(&model), &Limits::default())
+            .expect_err(data);
+        assert!(
+            error
+                .to_string()
+                .contains("without changing something else"),
+            "{error}"
+        );
+    }
+    for data in [
+        "",
+        "SystemData:\n",
+        "SystemData: {}\n",
+        "SystemData: {other: [1]}\n",
+    ] {
+        let model = read("m.yaml", &format!("{object}{data}")).expect("a model");
+        let pinned = model
+            .with_pins(&pins(&model), &Limits::default())
+            .expect(data);
+        assert!(
+            pinned.contains("Packages: {\"org.acme.P\": [\"1.2.0\"]}"),
+            "{pinned}"
+        );
+    }
+}

@@ -3,9 +3,11 @@
 //! One tree serves both syntaxes. Scalars stay source text: whether `1.10` is a version, a number
 //! or a word is for the reader of the field to say, so it never becomes the number 1.1.
 
+mod compare;
 mod json;
 mod yaml;
 
+pub(crate) use compare::same_but_for;
 pub(crate) use yaml::unquoted_spec;
 
 use std::sync::Arc;

@@ -1,10 +1,10 @@
 //! Writing versions into the text of a model.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{ModelObject, ObjectModel, Pins, VersionPin};
 use crate::diagnostic::{Code, Diagnostic, Location, Span};
-use crate::document::{Mapping, Node};
+use crate::document::{Entry, Mapping, Node, same_but_for};
 use crate::limits::Limits;
 use crate::name::PackageName;
 use crate::version::Version;
@@ -50,10 +50,9 @@ fn same_table(
     before: &BTreeMap<PackageName, BTreeSet<Version>>,
     after: &BTreeMap<PackageName, BTreeSet<Version>>,
 ) -> bool {
-    before
-        .iter()
-        .filter(|(_, versions)| !versions.is_empty())
-        .eq(after.iter())
+    let is_listed = |(_, versions): &(&PackageName, &BTreeSet<Version>)| !versions.is_empty();
+    let after = after.iter().filter(is_listed);
+    before.iter().filter(is_listed).eq(after)
 }
 
 /// Reads the result again: nothing may be different but what was to be written.
@@ -67,7 +66,10 @@ fn verify(model: &ObjectModel, pins: &Pins, text: &str, limits: &Limits) -> Resu
     let Some(again) = again.value() else {
         return Err(problem(&beginning));
     };
-    if again.objects.len() != model.objects.len() {
+    if again.objects.len() != model.objects.len()
+        || !same_elsewhere(model, again, pins)
+        || (model.is_environment && !same_table(&again.fixations, &pins.packages))
+    {
         return Err(problem(&beginning));
     }
     for (number, (before, after)) in model.objects.iter().zip(&again.objects).enumerate() {
@@ -76,14 +78,62 @@ fn verify(model: &ObjectModel, pins: &Pins, text: &str, limits: &Limits) -> Resu
             None => (before.package.as_ref(), before.version.clone()),
         };
         let is_pinned = after.package.as_ref() == package && after.version == version;
-        let is_same = after.id == before.id
-            && after.class == before.class
-            && after.properties.len() == before.properties.len();
-        if !is_pinned || !is_same {
+        if !is_pinned || after.class != before.class {
             return Err(problem(&before.location));
         }
     }
     Ok(())
+}
+
+/// Whether two models say the same but for the headers of objects that are pinned, as far as they
+/// are about versions, and the table of an environment.
+fn same_elsewhere(before: &ObjectModel, after: &ObjectModel, pins: &Pins) -> bool {
+    const IN_HEADER: [&str; 4] = ["package", "version", "classVersion", "type"];
+    let headers: HashMap<(usize, usize), &[&str]> = (pins.objects.keys())
+        .map(|number| {
+            let header = &before.objects[number.0].header;
+            let count = IN_HEADER.len() - usize::from(!header.has_inline_version);
+            ((header.span.start, header.span.end), &IN_HEADER[..count])
+        })
+        .collect();
+    let table = match (before.is_environment, before.root.as_mapping()) {
+        (true, Some(root)) => root.get("SystemData"),
+        _ => None,
+    };
+    let left_out = |node: &Node| -> &[&str] {
+        let span = node.span;
+        if before.is_environment && span == before.root.span {
+            &["SystemData"]
+        } else if table.is_some_and(|table| table.span == span) {
+            &["Packages"]
+        } else {
+            headers.get(&(span.start, span.end)).copied().unwrap_or(&[])
+        }
+    };
+    if !same_but_for(&before.root, &after.root, &left_out) {
+        return false;
+    }
+    if !before.is_environment {
+        return true;
+    }
+    let data = |model: &ObjectModel| model.root.as_mapping()?.get("SystemData").cloned();
+    match (table, data(after)) {
+        (None, None) => true,
+        (Some(_), None) => false,
+        (table, Some(after)) => {
+            let has_nothing = |node: &Node| {
+                let mapping = node.as_mapping();
+                node.is_null() || mapping.is_some_and(|mapping| mapping.entries.is_empty())
+            };
+            let has_table_alone = |node: &Node| {
+                let mapping = node.as_mapping();
+                let is_table = |entry: &Entry| entry.key.text == "Packages";
+                mapping.is_some_and(|mapping| mapping.entries.iter().all(is_table))
+            };
+            table.is_some_and(|table| same_but_for(table, &after, &left_out))
+                || (table.is_none_or(has_nothing) && has_table_alone(&after))
+        }
+    }
 }
 
 /// How a key and its value are written in a document.

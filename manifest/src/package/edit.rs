@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::{PackageManifest, ReadOptions};
 use crate::diagnostic::{Code, Diagnostic, Location, SourceText, Span};
-use crate::document::{Entry, Mapping, Node, Syntax, Value, parse_yaml};
+use crate::document::{Entry, Mapping, Node, Syntax, Value, parse_yaml, same_but_for};
 use crate::name::PackageName;
 use crate::spec::Spec;
 
@@ -72,13 +72,8 @@ fn one_edit(
             Diagnostic::error(Code::SelfRequirement, message).at(manifest.name.location.clone())
         );
     }
-    let syntax = Syntax {
-        depth: options.limits.depth,
-        nodes: options.limits.nodes,
-        yaql_tag: false,
-    };
-    let nodes = parse_yaml(source, syntax).nodes.unwrap_or_default();
-    let Some(document) = nodes.first().and_then(Node::as_mapping) else {
+    let node = manifest_of(manifest, options);
+    let Some(document) = node.as_ref().and_then(Node::as_mapping) else {
         return Err(by_hand(source));
     };
     let replacement = match edit {
@@ -97,7 +92,7 @@ fn one_edit(
     );
     let edited = SourceText::new(source.name(), edited);
     match PackageManifest::parse(&edited, options).into_result() {
-        Ok((after, _)) if is_as_meant(manifest, &after, edit) => Ok(after),
+        Ok((after, _)) if is_as_meant(manifest, &after, edit, options) => Ok(after),
         _ => Err(by_hand(source)),
     }
 }
@@ -110,7 +105,12 @@ fn by_hand(source: &Arc<SourceText>) -> Diagnostic {
 }
 
 /// Whether nothing but what was meant is different.
-fn is_as_meant(before: &PackageManifest, after: &PackageManifest, edit: &RequirementEdit) -> bool {
+fn is_as_meant(
+    before: &PackageManifest,
+    after: &PackageManifest,
+    edit: &RequirementEdit,
+    options: &ReadOptions,
+) -> bool {
     let pairs = |manifest: &PackageManifest| -> Vec<(PackageName, String)> {
         let requirements = manifest.requirements.iter();
         requirements
@@ -130,23 +130,24 @@ fn is_as_meant(before: &PackageManifest, after: &PackageManifest, edit: &Require
         }
         RequirementEdit::Remove(name) => new == without(&old, name),
     };
-    let names = |manifest: &PackageManifest| -> Vec<String> {
-        let classes = manifest.classes.iter();
-        classes
-            .map(|class| format!("{} {}", class.name.value, class.file.value))
-            .chain(manifest.unknown_keys.iter().map(|key| key.value.clone()))
-            .collect()
+    let (before, after) = (manifest_of(before, options), manifest_of(after, options));
+    let (Some(before), Some(after)) = (before, after) else {
+        return false;
     };
-    are_right
-        && after.name.value == before.name.value
-        && after.version == before.version
-        && after.format == before.format
-        && after.kind == before.kind
-        && after.display_name == before.display_name
-        && after.description == before.description
-        && after.author == before.author
-        && after.tags == before.tags
-        && names(after) == names(before)
+    let top = before.span;
+    let left_out = |node: &Node| -> &[&str] { if node.span == top { &["Require"] } else { &[] } };
+    are_right && same_but_for(&before, &after, &left_out)
+}
+
+/// The tree of a manifest.
+fn manifest_of(manifest: &PackageManifest, options: &ReadOptions) -> Option<Node> {
+    let syntax = Syntax {
+        depth: options.limits.depth,
+        nodes: options.limits.nodes,
+        yaql_tag: false,
+    };
+    let nodes = parse_yaml(manifest.source(), syntax).nodes;
+    nodes?.into_iter().next()
 }
 
 fn set(
@@ -404,5 +405,40 @@ fn end_of_line(text: &str, at: usize) -> LineEnd {
             next: text.len(),
             has_end: false,
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_else_may_be_different() {
+        let options = ReadOptions::default();
+        let read = |text: &str| {
+            let text = format!("FullName: a.B\nType: Library\n{text}");
+            let manifest = PackageManifest::read("manifest.yaml", text.as_bytes(), &options);
+            let (manifest, _) = manifest.into_result().expect("a manifest");
+            manifest
+        };
+        let name = PackageName::parse("c.D").expect("a name");
+        let edit = RequirementEdit::Set(name, Spec::parse("1").expect("a spec"));
+        let before = read("UI: ui.yaml\nLogo: a.png\nMeta: {x: [1]}\n");
+        let is_meant = |after: &str| {
+            let after = read(&format!("{after}Require:\n  c.D: '1'\n"));
+            is_as_meant(&before, &after, &edit, &options)
+        };
+        assert!(is_meant(
+            "UI: ui.yaml\nLogo: a.png\nMeta: {x: [1]} # note\n"
+        ));
+        for other in [
+            "UI: ui2.yaml\nLogo: a.png\nMeta: {x: [1]}\n",
+            "UI: ui.yaml\nLogo: b.png\nMeta: {x: [1]}\n",
+            "UI: ui.yaml\nLogo: a.png\nMeta: {x: [2]}\n",
+            "UI: ui.yaml\nLogo: a.png\nMeta: {x: [1]}\nSupplier: {}\n",
+            "UI: ui.yaml\nLogo: a.png\n",
+        ] {
+            assert!(!is_meant(other), "{other}");
+        }
     }
 }

@@ -77,12 +77,8 @@ fn defined_instead(package: &Package, listed: &ClassName) -> Option<String> {
         .find(|entry| entry.name.value == *listed)?
         .file
         .value;
-    let ending = format!("{file}");
     let defined: Vec<&str> = package
-        .classes
-        .as_ref()?
-        .values()
-        .filter(|class| class.name.location.source().name().ends_with(&ending))
+        .classes_in(file)
         .map(|class| class.name.value.as_str())
         .collect();
     match defined.as_slice() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pkgres_checks::{Required, RequiredPackages, check_package};
-use pkgres_manifest::diagnostic::{Code, Severity};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Severity};
 use pkgres_manifest::{ClassName, Package, PackageManifest, PackageName, ReadOptions, Spec};
 
 /// Packages and the classes that all their versions define.
@@ -139,6 +139,33 @@ fn a_class_that_is_listed_and_not_defined() {
         [(Code::ClassNotDefined, ERROR, 8)]
     );
     assert_eq!(findings(&manifest, &class_file("App")), []);
+}
+
+/// The hint names a class of the file that is listed, not of one whose name ends alike.
+#[test]
+fn what_a_file_defines_instead() {
+    let text = format!(
+        "{HEAD}{CORE}Classes:\n  acme.App: App.yaml\n  acme.Mine: MyApp.yaml\n  acme.Deep: Classes/App.yaml\n"
+    );
+    let options = ReadOptions::default();
+    for name in ["manifest.yaml", "some/folder/manifest.yaml"] {
+        let manifest = PackageManifest::read(name, text.as_bytes(), &options);
+        let (manifest, _) = manifest.into_result().expect("the manifest is right");
+        let package = Package::assemble(manifest, &options, |path| {
+            let class = match path.as_str() {
+                "Classes/App.yaml" => "Ap",
+                "Classes/MyApp.yaml" => "Mine",
+                _ => "Deep",
+            };
+            Some(format!("{NAMESPACES}Name: {class}\n").into_bytes())
+        });
+        let (package, _) = package.into_result().expect("the package is right");
+        let core = PackageName::default_core_library();
+        let findings = check_package(&package, Some(&core), &Known(BTreeMap::new()));
+        let is_not_defined = |finding: &&Diagnostic| finding.code == Code::ClassNotDefined;
+        let finding = findings.iter().find(is_not_defined).expect("one is not");
+        assert_eq!(finding.hints, ["the file defines `acme.Ap`"]);
+    }
 }
 
 #[test]

@@ -195,6 +195,17 @@ impl Package {
         &self.manifest.name.value
     }
 
+    /// The classes that a file below the folder of class files defines, by name.
+    pub fn classes_in<'package>(
+        &'package self,
+        file: &PackagePath,
+    ) -> impl Iterator<Item = &'package ClassDefinition> + use<'package> {
+        let path = file.below(CLASSES_FOLDER).ok();
+        let shown = path.map(|path| sibling(self.manifest.source().name(), &path));
+        let classes = self.classes.iter().flat_map(BTreeMap::values);
+        classes.filter(move |class| Some(class.name.location.source().name()) == shown.as_deref())
+    }
+
     /// Whether other packages can see a class of this one: only those that the manifest lists.
     pub fn exports(&self, class: &ClassName) -> bool {
         self.manifest.format.is_heat_hot()

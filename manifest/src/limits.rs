@@ -18,8 +18,8 @@ pub struct Limits {
     pub nodes: usize,
     /// How many packages a manifest requires.
     pub requirements: usize,
-    /// How many ancestors a class has.
-    pub ancestors: usize,
+    /// How many classes of a package are above another one in a single chain of `Extends`.
+    pub inheritance_depth: usize,
     /// The size of an archive, in bytes.
     pub archive_bytes: u64,
     /// How many entries an archive has.
@@ -50,7 +50,7 @@ impl Default for Limits {
             depth: 64,
             nodes: 50_000,
             requirements: 1_000,
-            ancestors: 1_000,
+            inheritance_depth: 1_000,
             archive_bytes: 32 * MEBIBYTE,
             archive_entries: 10_000,
             unpacked_bytes: 64 * MEBIBYTE,

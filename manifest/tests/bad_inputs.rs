@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
-    IndexRecord, Limits, Lockfile, PackageManifest, ReadOptions, read_class_file,
+    IndexRecord, Limits, Lockfile, Package, PackageManifest, ReadOptions, read_class_file,
 };
 
 /// Writes down what is said of each input.
@@ -324,4 +324,36 @@ fn limits_are_told_by_name() {
         error.to_string(),
         "index record:1:1: error[PK0001]: more than the limit of 1048576 bytes in a line of an index"
     );
+}
+
+/// The limit is on how deep classes inherit, not on how many there are, and a circle has an end.
+#[test]
+fn classes_that_inherit_too_deep() {
+    let mut options = ReadOptions::default();
+    options.limits.inheritance_depth = 3;
+    let is_refused = |extends: &dyn Fn(usize) -> String, count: usize| {
+        let class = |number| format!("Name: C{number}\nExtends: {}\n", extends(number));
+        let file: Vec<String> = (0..count).map(class).collect();
+        let manifest = b"FullName: a.B\nType: Library\nClasses: {C0: C.yaml}\n";
+        let manifest = PackageManifest::read("manifest.yaml", manifest, &options);
+        let (manifest, _) = manifest.into_result().expect("a manifest");
+        let file = file.join("---\n");
+        let package = Package::assemble(manifest, &options, |_| Some(file.clone().into_bytes()));
+        let findings = package.diagnostics();
+        findings.iter().any(|finding| {
+            let message = &finding.message;
+            message == "more than the limit of 3 classes that extend one another in a chain"
+        })
+    };
+    let chain = |number: usize| format!("C{}", number + 1);
+    assert!(!is_refused(&chain, 3), "C2 extends one that is not there");
+    assert!(!is_refused(&chain, 4));
+    assert!(is_refused(&chain, 5));
+    let wide = |number: usize| match number {
+        0 => "[C1, C2, C3, C4, C5, C6]".to_owned(),
+        _ => "Other".to_owned(),
+    };
+    assert!(!is_refused(&wide, 7));
+    let circle = |number: usize| format!("C{}", (number + 1) % 3);
+    assert!(!is_refused(&circle, 3));
 }

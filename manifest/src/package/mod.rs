@@ -140,8 +140,9 @@ impl Package {
                 }
             }
         }
-        if longest_chain(&classes) > options.limits.ancestors {
-            let error = Limits::exceeded("ancestors of a class", options.limits.ancestors);
+        let limit = options.limits.inheritance_depth;
+        if longest_chain(&classes) > limit {
+            let error = Limits::exceeded("classes that extend one another in a chain", limit);
             diagnostics.push(error.at(manifest.name.location.clone()));
         }
         let undefined_classes = manifest
@@ -292,8 +293,9 @@ fn sibling(manifest: &str, path: &PackagePath) -> String {
     }
 }
 
-/// The longest chain of classes that extend each other inside the package. Classes in a circle
-/// count as one; the circle itself is found where the hierarchy is checked.
+/// How often one goes from a class to one that it extends, at the most, inside the package. Where
+/// classes extend each other in a circle, the way ends with the first that it came by before; the
+/// circle itself is found where the hierarchy is checked.
 fn longest_chain(classes: &BTreeMap<ClassName, ClassDefinition>) -> usize {
     let mut depth: HashMap<&ClassName, usize> = HashMap::new();
     for start in classes.keys() {

@@ -78,21 +78,24 @@ pub fn write_private_file(
 /// Makes a folder and those that it lies in, as far as they are missing, and brings them to the
 /// disk.
 pub fn make_folder(system: &dyn FileSystem, folder: &Path) -> Result<(), FileError> {
-    make_folders(system, folder)?;
-    // The name of a folder is kept by the one that it lies in.
-    for folder in folder.ancestors().skip(1).take(2) {
-        if folder.as_os_str().is_empty() {
-            break;
-        }
+    let made = make_folders(system, folder)?;
+    // The name of a folder is kept by the one that it lies in. Where there are folders already, whoever
+    // made them may have come no further.
+    for holder in folder.ancestors().skip(1).take(made.max(2)) {
+        let holder = if holder.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            holder
+        };
         system
-            .sync_folder(folder)
-            .map_err(FileError::system("cannot create", folder))?;
+            .sync_folder(holder)
+            .map_err(FileError::system("cannot create", holder))?;
     }
     Ok(())
 }
 
-/// Makes a folder and those that it lies in, as far as they are missing.
-fn make_folders(system: &dyn FileSystem, folder: &Path) -> Result<(), FileError> {
+/// Makes a folder and those that it lies in, as far as they are missing; says how many were.
+fn make_folders(system: &dyn FileSystem, folder: &Path) -> Result<usize, FileError> {
     let kind = |folder: &Path| {
         let kind = system.kind(folder);
         kind.map_err(FileError::system("cannot create", folder))
@@ -104,6 +107,7 @@ fn make_folders(system: &dyn FileSystem, folder: &Path) -> Result<(), FileError>
         }
         missing.push(folder);
     }
+    let count = missing.len();
     for folder in missing.into_iter().rev() {
         if let Err(error) = system.create_folder(folder) {
             // Another process may have made it meanwhile.
@@ -112,7 +116,7 @@ fn make_folders(system: &dyn FileSystem, folder: &Path) -> Result<(), FileError>
             }
         }
     }
-    Ok(())
+    Ok(count)
 }
 
 /// Whether a file must be there after a crash.

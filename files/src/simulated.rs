@@ -5,9 +5,10 @@
 //! be there, be missing or be cut short.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 use crate::file_system::{Access, EntryKind, FileSystem, NewFile};
@@ -21,25 +22,134 @@ pub enum Fault {
     Stops,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The number of a file or folder, which it keeps when it is moved.
+type Number = usize;
+
+/// The number of the folder that relative paths begin at.
+const TOP: Number = 0;
+
+/// A folder or file: what a reader sees, and what is on the disk. As on a real disk, a folder has the
+/// names of what is in it, and nothing more: what it lies in has its own name.
+#[derive(Debug, Clone)]
 enum Node {
-    Folder,
-    /// What a reader sees, and what is on the disk.
+    Folder {
+        seen: BTreeMap<OsString, Number>,
+        durable: BTreeMap<OsString, Number>,
+    },
     File {
         seen: Vec<u8>,
         durable: Vec<u8>,
     },
 }
 
-#[derive(Debug, Default)]
+impl Node {
+    fn empty_folder() -> Self {
+        Self::Folder {
+            seen: BTreeMap::new(),
+            durable: BTreeMap::new(),
+        }
+    }
+}
+
+#[derive(Debug)]
 struct State {
-    nodes: BTreeMap<PathBuf, Node>,
-    /// The names on the disk: a name that was made, moved or removed is there or gone only after
-    /// its folder was brought to the disk.
-    durable_names: BTreeMap<PathBuf, Node>,
+    /// Whatever there ever was.
+    nodes: Vec<Node>,
     steps: usize,
     fault: Option<(usize, Fault)>,
     stopped: bool,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            nodes: vec![Node::empty_folder()],
+            steps: 0,
+            fault: None,
+            stopped: false,
+        }
+    }
+}
+
+impl State {
+    /// The names in a folder.
+    fn folder(&mut self, number: Number) -> io::Result<&mut BTreeMap<OsString, Number>> {
+        match &mut self.nodes[number] {
+            Node::Folder { seen, .. } => Ok(seen),
+            Node::File { .. } => Err(io::ErrorKind::NotADirectory.into()),
+        }
+    }
+
+    /// What a path leads to; nothing if there is nothing.
+    fn find(&self, path: &Path) -> Option<Number> {
+        names(path).try_fold(TOP, |folder, name| match &self.nodes[folder] {
+            Node::Folder { seen, .. } => seen.get(name).copied(),
+            Node::File { .. } => None,
+        })
+    }
+
+    /// The names in the folder that a path lies in, and the last name of the path.
+    fn place(&mut self, path: &Path) -> io::Result<(&mut BTreeMap<OsString, Number>, OsString)> {
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        let folder = self.find(path.parent().unwrap_or(Path::new("")));
+        let folder = folder.ok_or(io::ErrorKind::NotFound)?;
+        Ok((self.folder(folder)?, name.to_owned()))
+    }
+
+    /// Puts something new where there is nothing.
+    fn add(&mut self, path: &Path, node: Node) -> io::Result<Number> {
+        let number = self.nodes.len();
+        let (folder, name) = self.place(path)?;
+        if folder.contains_key(&name) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        folder.insert(name, number);
+        self.nodes.push(node);
+        Ok(number)
+    }
+
+    /// The files by path, with names and contents as they are seen or as they are on the disk.
+    fn files(&self, names_on_disk: bool, content: Content) -> BTreeMap<PathBuf, Vec<u8>> {
+        let mut files = BTreeMap::new();
+        let mut rest = vec![(PathBuf::new(), TOP)];
+        while let Some((path, number)) = rest.pop() {
+            match &self.nodes[number] {
+                Node::Folder { seen, durable } => {
+                    let names = if names_on_disk { durable } else { seen };
+                    rest.extend(
+                        names
+                            .iter()
+                            .map(|(name, number)| (path.join(name), *number)),
+                    );
+                }
+                Node::File { seen, durable } => {
+                    let bytes = match content {
+                        Content::Seen => seen.clone(),
+                        Content::Half if seen != durable => seen[..seen.len() / 2].to_vec(),
+                        Content::Half | Content::OnDisk => durable.clone(),
+                    };
+                    files.insert(path, bytes);
+                }
+            }
+        }
+        files
+    }
+}
+
+/// Which content of files is looked at.
+#[derive(Clone, Copy)]
+enum Content {
+    Seen,
+    OnDisk,
+    /// What is on the way to the disk is cut in half.
+    Half,
+}
+
+/// The names that a path is made of. A leading dot is the folder that paths begin at anyway.
+fn names(path: &Path) -> impl Iterator<Item = &OsStr> {
+    path.components()
+        .filter(|part| !matches!(part, Component::CurDir | Component::RootDir))
+        .map(Component::as_os_str)
 }
 
 /// A file system in memory.
@@ -55,17 +165,25 @@ impl SimulatedFileSystem {
         {
             let mut state = system.state.borrow_mut();
             for (path, bytes) in files {
-                let path = PathBuf::from(path);
-                for folder in path.ancestors().skip(1) {
-                    state.nodes.insert(folder.to_owned(), Node::Folder);
+                let path = Path::new(path);
+                let folders: Vec<&Path> = path.ancestors().skip(1).collect();
+                for folder in folders.into_iter().rev() {
+                    if state.find(folder).is_none() {
+                        let made = state.add(folder, Node::empty_folder());
+                        made.expect("the folder that it lies in was made before it");
+                    }
                 }
                 let node = Node::File {
                     seen: bytes.to_vec(),
                     durable: bytes.to_vec(),
                 };
-                state.nodes.insert(path, node);
+                state.add(path, node).expect("no file stands twice");
             }
-            state.durable_names = state.nodes.clone();
+            for node in &mut state.nodes {
+                if let Node::Folder { seen, durable } = node {
+                    durable.clone_from(seen);
+                }
+            }
         }
         system
     }
@@ -82,30 +200,19 @@ impl SimulatedFileSystem {
 
     /// The files that a reader sees.
     pub fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
-        files_of(&self.state.borrow().nodes, false)
+        self.state.borrow().files(false, Content::Seen)
     }
 
     /// The files that there can be when a stopped machine comes up again: with everything that
     /// was on its way to the disk, with nothing of it, and with file contents cut in half.
     pub fn after_crash(&self) -> Vec<BTreeMap<PathBuf, Vec<u8>>> {
         let state = self.state.borrow();
-        let half = |nodes: &BTreeMap<PathBuf, Node>| {
-            let mut files = files_of(nodes, true);
-            for (path, node) in nodes {
-                if let Node::File { seen, durable } = node
-                    && seen != durable
-                {
-                    files.insert(path.clone(), seen[..seen.len() / 2].to_vec());
-                }
-            }
-            files
-        };
         vec![
-            files_of(&state.nodes, false),
-            files_of(&state.nodes, true),
-            files_of(&state.durable_names, true),
-            half(&state.nodes),
-            half(&state.durable_names),
+            state.files(false, Content::Seen),
+            state.files(false, Content::OnDisk),
+            state.files(true, Content::OnDisk),
+            state.files(false, Content::Half),
+            state.files(true, Content::Half),
         ]
     }
 
@@ -126,143 +233,89 @@ impl SimulatedFileSystem {
     }
 }
 
-fn files_of(nodes: &BTreeMap<PathBuf, Node>, on_disk: bool) -> BTreeMap<PathBuf, Vec<u8>> {
-    nodes
-        .iter()
-        .filter_map(|(path, node)| match node {
-            Node::Folder => None,
-            Node::File { seen, durable } => Some((
-                path.clone(),
-                if on_disk {
-                    durable.clone()
-                } else {
-                    seen.clone()
-                },
-            )),
-        })
-        .collect()
-}
-
 struct SimulatedFile {
     system: SimulatedFileSystem,
-    path: PathBuf,
+    number: Number,
 }
 
 impl NewFile for SimulatedFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut state = self.system.step()?;
-        match state.nodes.get_mut(&self.path) {
-            Some(Node::File { seen, .. }) => {
-                seen.extend_from_slice(bytes);
-                Ok(())
-            }
-            _ => Err(io::ErrorKind::NotFound.into()),
+        if let Node::File { seen, .. } = &mut state.nodes[self.number] {
+            seen.extend_from_slice(bytes);
         }
+        Ok(())
     }
 
     fn sync(&mut self) -> io::Result<()> {
         let mut state = self.system.step()?;
-        match state.nodes.get_mut(&self.path) {
-            Some(Node::File { seen, durable }) => {
-                durable.clone_from(seen);
-                Ok(())
-            }
-            _ => Err(io::ErrorKind::NotFound.into()),
+        if let Node::File { seen, durable } = &mut state.nodes[self.number] {
+            durable.clone_from(seen);
         }
+        Ok(())
     }
 }
 
 impl FileSystem for SimulatedFileSystem {
     fn kind(&self, path: &Path) -> io::Result<Option<EntryKind>> {
         let state = self.step()?;
-        Ok(state.nodes.get(path).map(|node| match node {
-            Node::Folder => EntryKind::Folder,
+        Ok(state.find(path).map(|number| match state.nodes[number] {
+            Node::Folder { .. } => EntryKind::Folder,
             Node::File { .. } => EntryKind::File,
         }))
     }
 
     fn names(&self, folder: &Path) -> io::Result<Vec<String>> {
-        let state = self.step()?;
-        let names: BTreeSet<String> = state
-            .nodes
-            .keys()
-            .filter(|path| path.parent() == Some(folder))
-            .filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()))
-            .collect();
-        Ok(names.into_iter().collect())
+        let mut state = self.step()?;
+        let folder = state.find(folder).ok_or(io::ErrorKind::NotFound)?;
+        let names = state.folder(folder)?.keys();
+        Ok(names
+            .filter_map(|name| name.to_str().map(str::to_owned))
+            .collect())
     }
 
     fn create_file(&self, path: &Path, _: Access) -> io::Result<Box<dyn NewFile>> {
-        let mut state = self.step()?;
-        if state.nodes.contains_key(path) {
-            return Err(io::ErrorKind::AlreadyExists.into());
-        }
         let empty = Node::File {
             seen: Vec::new(),
             durable: Vec::new(),
         };
-        state.nodes.insert(path.to_owned(), empty);
-        Ok(Box::new(SimulatedFile {
-            system: self.clone(),
-            path: path.to_owned(),
-        }))
+        let number = self.step()?.add(path, empty)?;
+        let system = self.clone();
+        Ok(Box::new(SimulatedFile { system, number }))
     }
 
     fn create_folder(&self, path: &Path) -> io::Result<()> {
-        let mut state = self.step()?;
-        if state.nodes.contains_key(path) {
-            return Err(io::ErrorKind::AlreadyExists.into());
-        }
-        state.nodes.insert(path.to_owned(), Node::Folder);
-        Ok(())
+        self.step()?.add(path, Node::empty_folder()).map(|_| ())
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         let mut state = self.step()?;
-        let moved: Vec<PathBuf> = state
-            .nodes
-            .keys()
-            .filter(|path| path.starts_with(from))
-            .cloned()
-            .collect();
-        if moved.is_empty() {
-            return Err(io::ErrorKind::NotFound.into());
-        }
-        for path in moved {
-            let node = state.nodes.remove(&path).expect("it was listed");
-            let rest = path.strip_prefix(from).expect("it was filtered");
-            let target = if rest.as_os_str().is_empty() {
-                to.to_owned()
-            } else {
-                to.join(rest)
-            };
-            state.nodes.insert(target, node);
-        }
+        let number = state.find(from).ok_or(io::ErrorKind::NotFound)?;
+        state.place(to)?;
+        let (folder, name) = state.place(from)?;
+        folder.remove(&name);
+        let (folder, name) = state.place(to)?;
+        folder.insert(name, number);
         Ok(())
     }
 
     fn sync_folder(&self, folder: &Path) -> io::Result<()> {
         let mut state = self.step()?;
-        let below = |path: &Path| path.starts_with(folder);
-        state.durable_names.retain(|path, _| !below(path));
-        let now: Vec<(PathBuf, Node)> = state
-            .nodes
-            .iter()
-            .filter(|(path, _)| below(path))
-            .map(|(path, node)| (path.clone(), node.clone()))
-            .collect();
-        state.durable_names.extend(now);
-        Ok(())
+        let number = state.find(folder).ok_or(io::ErrorKind::NotFound)?;
+        match &mut state.nodes[number] {
+            Node::Folder { seen, durable } => {
+                durable.clone_from(seen);
+                Ok(())
+            }
+            Node::File { .. } => Err(io::ErrorKind::NotADirectory.into()),
+        }
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
         let mut state = self.step()?;
-        let before = state.nodes.len();
-        state.nodes.retain(|other, _| !other.starts_with(path));
-        if state.nodes.len() == before {
-            return Err(io::ErrorKind::NotFound.into());
-        }
-        Ok(())
+        let (folder, name) = state.place(path)?;
+        let removed = folder.remove(&name);
+        removed.map(|_| ()).ok_or(io::ErrorKind::NotFound.into())
     }
 
     fn remove_if_idle(&self, path: &Path) -> io::Result<bool> {

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use pkgres_files::simulated::{Fault, SimulatedFileSystem};
 use pkgres_files::{
-    Access, FileSystem, Follow, NewTreeFile, RealFileSystem, read_file, read_file_below,
-    write_cache_pieces, write_file, write_tree,
+    Access, FileSystem, Follow, NewTreeFile, RealFileSystem, make_folder, read_file,
+    read_file_below, write_cache_pieces, write_file, write_tree,
 };
 use pkgres_manifest::PackagePath;
 
@@ -61,6 +61,48 @@ fn a_file_is_old_or_new_whatever_step_fails() {
                     "step {step}: {left:?}"
                 );
             }
+        }
+    }
+}
+
+/// Bringing a folder to the disk keeps the names in it, and neither those below nor its own.
+#[test]
+fn a_name_is_lost_unless_its_own_folder_was_synced() {
+    let system = SimulatedFileSystem::with_files([("top/other", OLD)]);
+    system.create_folder(Path::new("top/inner")).expect("made");
+    let path = Path::new("top/inner/file");
+    let mut file = system.create_file(path, Access::Data).expect("made");
+    file.write(NEW).expect("written");
+    file.sync().expect("synced");
+    let is_kept = || (system.after_crash().iter()).all(|files| files.contains_key(path));
+    system.sync_folder(Path::new("top")).expect("synced");
+    assert!(!is_kept(), "the folder that it lies in was not synced");
+    system.sync_folder(Path::new("top/inner")).expect("synced");
+    assert!(is_kept());
+    system
+        .rename(Path::new("top/inner"), Path::new("top/moved"))
+        .expect("moved");
+    system.sync_folder(Path::new("top")).expect("synced");
+    let moved = Path::new("top/moved/file");
+    assert!(
+        (system.after_crash().iter()).all(|files| files.contains_key(moved) && files.len() == 2)
+    );
+}
+
+#[test]
+fn a_folder_that_was_made_is_kept_with_all_that_it_lies_in() {
+    for (before, folder) in [
+        ("other", "a/b/c/d"),
+        ("a/other", "a/b/c/d"),
+        ("a/b/c/d/other", "a/b/c/d"),
+    ] {
+        let system = SimulatedFileSystem::with_files([(before, OLD)]);
+        let folder = Path::new(folder);
+        make_folder(&system, folder).expect("nothing fails");
+        let path = folder.join("file");
+        write_file(&system, &path, NEW).expect("nothing fails");
+        for files in system.after_crash() {
+            assert_eq!(files.get(&path).map(Vec::as_slice), Some(NEW), "{before}");
         }
     }
 }

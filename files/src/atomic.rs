@@ -19,8 +19,8 @@ const PIECE: usize = 64 << 10;
 /// Writes a file: afterwards there is the old content or the new one, whatever happens.
 ///
 /// The bytes go to a temporary file in the same folder and are brought to the disk; then the file
-/// takes the place of the target. Refused if the target is a link, a folder or a device. What
-/// earlier runs left behind after a crash is removed.
+/// takes the place of the target, and everyone may do with it what they might with the old one. Refused
+/// if the target is a link, a folder or a device. What earlier runs left behind after a crash is removed.
 pub fn write_file(system: &dyn FileSystem, path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     write(system, path, bytes, Durability::Durable)
 }
@@ -136,6 +136,14 @@ fn write(
     write_with(system, path, put, durability, Access::Data)
 }
 
+/// Who may do what with a file that is written.
+#[derive(Clone, Copy)]
+enum NewAccess {
+    Given(Access),
+    /// What they may do with the file that it takes the place of.
+    AsBefore,
+}
+
 fn write_with(
     system: &dyn FileSystem,
     path: &Path,
@@ -145,17 +153,19 @@ fn write_with(
 ) -> Result<(), FileError> {
     let folder = parent(path);
     let name = file_name(path)?;
-    match system
-        .kind(path)
-        .map_err(FileError::system("cannot write", path))?
-    {
-        None | Some(EntryKind::File) => {}
+    let kind = system.kind(path);
+    let access = match kind.map_err(FileError::system("cannot write", path))? {
+        // What can be made again is nobody's but ours, and what is private stays so.
+        Some(EntryKind::File) if durability == Durability::Durable && access == Access::Data => {
+            NewAccess::AsBefore
+        }
+        None | Some(EntryKind::File) => NewAccess::Given(access),
         Some(EntryKind::Link) => {
             return Err(FileError::refused(path, "a link is not written through"));
         }
         Some(EntryKind::Folder) => return Err(FileError::refused(path, "there is a folder")),
         Some(EntryKind::Other) => return Err(FileError::refused(path, "this is not a plain file")),
-    }
+    };
     sweep(system, folder, &name);
     let temporary = folder.join(temporary_name(&name));
     let written = write_and_rename(system, (&temporary, path), put, durability, access);
@@ -177,11 +187,15 @@ fn write_and_rename(
     (temporary, path): (&Path, &Path),
     put: impl FnOnce(&mut dyn NewFile) -> io::Result<()>,
     durability: Durability,
-    access: Access,
+    access: NewAccess,
 ) -> Result<(), FileError> {
     // Errors name the target: nobody knows the temporary file.
     let failed = || FileError::system("cannot write", path);
-    let mut file = system.create_file(temporary, access).map_err(failed())?;
+    let file = match access {
+        NewAccess::Given(access) => system.create_file(temporary, access),
+        NewAccess::AsBefore => system.create_file_like(temporary, path),
+    };
+    let mut file = file.map_err(failed())?;
     put(file.as_mut()).map_err(failed())?;
     if durability == Durability::Durable {
         file.sync().map_err(failed())?;

@@ -48,6 +48,9 @@ pub trait FileSystem {
     /// Makes a file where there is nothing.
     fn create_file(&self, path: &Path, access: Access) -> io::Result<Box<dyn NewFile>>;
 
+    /// Makes a file where there is nothing, with which everyone may do what they may with another file.
+    fn create_file_like(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>>;
+
     /// Makes a folder where there is nothing.
     fn create_folder(&self, path: &Path) -> io::Result<()>;
 

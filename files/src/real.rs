@@ -95,6 +95,26 @@ impl FileSystem for RealFileSystem {
         Ok(Box::new(LockedFile::create(path, access)?))
     }
 
+    #[cfg(unix)]
+    fn create_file_like(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>> {
+        use std::os::unix::fs::PermissionsExt as _;
+        // Whether the file may be run in the name of its owner is not passed on: it may have another.
+        let mode = fs::symlink_metadata(like)?.permissions().mode() & 0o777;
+        // Nobody may read more of it in between, and what the process takes away from the access of
+        // new files is not taken away from this one.
+        let file = LockedFile::create(path, Access::Private)?;
+        // Where all files have one mode there is nothing to change, and it may not be allowed.
+        if file.0.metadata()?.permissions().mode() & 0o777 != mode {
+            file.0.set_permissions(fs::Permissions::from_mode(mode))?;
+        }
+        Ok(Box::new(file))
+    }
+
+    #[cfg(not(unix))]
+    fn create_file_like(&self, path: &Path, _: &Path) -> io::Result<Box<dyn NewFile>> {
+        self.create_file(path, Access::Data)
+    }
+
     fn create_folder(&self, path: &Path) -> io::Result<()> {
         fs::create_dir(path)
     }

@@ -284,6 +284,13 @@ impl FileSystem for SimulatedFileSystem {
         Ok(Box::new(SimulatedFile { system, number }))
     }
 
+    fn create_file_like(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>> {
+        if self.state.borrow().find(like).is_none() {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        self.create_file(path, Access::Data)
+    }
+
     fn create_folder(&self, path: &Path) -> io::Result<()> {
         self.step()?.add(path, Node::empty_folder()).map(|_| ())
     }

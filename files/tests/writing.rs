@@ -8,7 +8,7 @@ use std::path::Path;
 use pkgres_files::simulated::{Fault, SimulatedFileSystem};
 use pkgres_files::{
     Access, FileSystem, Follow, NewTreeFile, RealFileSystem, make_folder, read_file,
-    read_file_below, write_cache_pieces, write_file, write_tree,
+    read_file_below, write_cache_pieces, write_file, write_private_file, write_tree,
 };
 use pkgres_manifest::PackagePath;
 
@@ -156,6 +156,30 @@ fn leftovers_are_swept_and_running_writes_left_alone() {
     write_file(&RealFileSystem, &target, OLD).expect("written");
     assert!(!running.exists());
     assert_eq!(std::fs::read(&target).expect("read"), OLD);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_keeps_who_may_read_it() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("manifest.yaml");
+    let mode = || {
+        std::fs::metadata(&path)
+            .expect("it is there")
+            .permissions()
+            .mode()
+            & 0o7777
+    };
+    write_file(&RealFileSystem, &path, OLD).expect("written");
+    for wanted in [0o600, 0o664, 0o666, 0o640, 0o755] {
+        let permissions = std::fs::Permissions::from_mode(wanted);
+        std::fs::set_permissions(&path, permissions).expect("it is ours");
+        write_file(&RealFileSystem, &path, NEW).expect("written");
+        assert_eq!(mode(), wanted);
+    }
+    write_private_file(&RealFileSystem, &path, OLD).expect("written");
+    assert_eq!(mode(), 0o600);
 }
 
 #[cfg(unix)]

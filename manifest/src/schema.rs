@@ -1,7 +1,8 @@
 //! JSON Schemas of the formats, for editors and other programs.
 //!
 //! A schema says less than the readers of this crate do: whether a spec or a version is right is for
-//! them to tell. What they accept, the schemas accept as well.
+//! them to tell. What they read and nothing is to be said about, the schemas accept as well. A key of a
+//! manifest that means nothing is read and warned of; the schema refuses it, so that editors show it.
 
 use serde_json::{Value, json};
 
@@ -12,6 +13,11 @@ const NAME: &str = r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$";
 /// Versions and specs are read as source text, so that YAML's numbers will do.
 fn text_or_number(description: &str) -> Value {
     json!({"description": description, "type": ["string", "number"]})
+}
+
+/// Paths are read as source text, too, and there is no file without a name.
+fn path(description: &str) -> Value {
+    json!({"description": description, "type": ["string", "number", "boolean"]})
 }
 
 fn text(description: &str) -> Value {
@@ -28,7 +34,10 @@ pub fn manifest_schema() -> Value {
         "required": ["FullName", "Type"],
         "additionalProperties": false,
         "properties": {
-            "Format": text_or_number("The format and its version, such as MuranoPL/1.0 or Heat.HOT/1.0."),
+            "Format": {
+                "description": "The format and its version, such as MuranoPL/1.0 or Heat.HOT/1.0.",
+                "type": ["string", "number", "null"],
+            },
             "FullName": {
                 "description": "The fully qualified name of the package.",
                 "type": "string",
@@ -47,13 +56,13 @@ pub fn manifest_schema() -> Value {
             "Tags": {
                 "description": "Words to find it by.",
                 "type": ["array", "null"],
-                "items": {"type": ["string", "number", "boolean"]},
+                "items": {"type": ["string", "number", "boolean", "null"]},
             },
             "Classes": {
                 "description": "The classes that other packages can see, each with its file below Classes/.",
                 "type": ["object", "null"],
                 "propertyNames": {"pattern": NAME, "maxLength": crate::MAX_NAME_BYTES},
-                "additionalProperties": {"type": ["string", "number"]},
+                "additionalProperties": path("The file of the class."),
             },
             "Require": {
                 "description": "The packages that this one requires, each with a spec. The order counts: it is that in which classes are looked up and versions are decided.",
@@ -64,11 +73,11 @@ pub fn manifest_schema() -> Value {
                     "type": ["string", "number", "null"],
                 },
             },
-            "UI": {"description": "The file of the form, below UI/.", "type": ["string", "null"]},
-            "Logo": {"description": "The file of the picture.", "type": ["string", "null"]},
+            "UI": text("The file of the form, below UI/."),
+            "Logo": text("The file of the picture."),
             "Meta": {"description": "Objects of meta classes that describe the package."},
-            "Template": {"description": "The template, of packages of Heat templates.", "type": ["string", "null"]},
-            "EntryPoint": {"description": "Where plug-ins begin.", "type": ["string", "null"]},
+            "Template": {"description": "The template, of packages of other formats."},
+            "EntryPoint": {"description": "Where plug-ins begin."},
         },
     })
 }
@@ -83,7 +92,6 @@ pub fn class_schema() -> Value {
         "title": "A class of a package",
         "oneOf": [
             {"$ref": "#/$defs/class"},
-            {"type": "array", "items": {"$ref": "#/$defs/class"}},
             {"type": "null"},
         ],
         "$defs": {
@@ -98,7 +106,7 @@ pub fn class_schema() -> Value {
                     "Namespaces": {
                         "description": "Prefixes, each with the namespace that it stands for; `=` is that of the class.",
                         "type": ["object", "null"],
-                        "additionalProperties": {"type": ["string", "null"]},
+                        "additionalProperties": {"type": ["string", "boolean", "null"]},
                     },
                     "Name": {"$ref": "#/$defs/name"},
                     "Usage": {"enum": ["Class", "Meta"]},
@@ -116,7 +124,7 @@ pub fn class_schema() -> Value {
                             "type": ["object", "null"],
                             "properties": {
                                 "Contract": contract,
-                                "Usage": {"enum": usage},
+                                "Usage": {"enum": usage.map(Some).into_iter().chain([None]).collect::<Vec<_>>()},
                                 "Default": {"description": "The value where none is given."},
                             },
                         },
@@ -142,7 +150,7 @@ pub fn lock_schema() -> Value {
     let version = json!({"type": ["string", "number"]});
     let bound = json!({
         "description": "The version that each requirement is bound to.",
-        "type": "object",
+        "type": ["object", "null"],
         "propertyNames": {"$ref": "#/$defs/name"},
         "additionalProperties": version,
     });
@@ -157,7 +165,7 @@ pub fn lock_schema() -> Value {
             "lock": {"description": "The number of the format.", "const": crate::lockfile::LOCK_FORMAT},
             "order": {"description": "The number of the order of decisions.", "const": crate::lockfile::DECISION_ORDER},
             "roots": {
-                "type": "array",
+                "type": ["array", "null"],
                 "items": {
                     "type": "object",
                     "required": ["name"],
@@ -165,7 +173,7 @@ pub fn lock_schema() -> Value {
                     "properties": {
                         "name": {"$ref": "#/$defs/name"},
                         "requires": {
-                            "type": "object",
+                            "type": ["object", "null"],
                             "propertyNames": {"$ref": "#/$defs/name"},
                             "additionalProperties": {
                                 "type": "object",
@@ -179,7 +187,7 @@ pub fn lock_schema() -> Value {
             },
             "overrides": {
                 "description": "What every requirement on a package was taken to say.",
-                "type": "array",
+                "type": ["array", "null"],
                 "items": {
                     "type": "object",
                     "required": ["name", "spec"],
@@ -189,11 +197,11 @@ pub fn lock_schema() -> Value {
             },
             "side_by_side": {
                 "description": "The packages that may have several releases.",
-                "type": "array",
+                "type": ["array", "null"],
                 "items": {"$ref": "#/$defs/name"},
             },
             "packages": {
-                "type": "array",
+                "type": ["array", "null"],
                 "items": {
                     "type": "object",
                     "required": ["name", "version", "source"],
@@ -211,4 +219,27 @@ pub fn lock_schema() -> Value {
         },
         "$defs": {"name": {"type": "string", "pattern": NAME}},
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{class_file, package};
+
+    /// The keys of the readers and those of the schemas are the same.
+    #[test]
+    fn every_key_that_means_something_is_there() {
+        let keys = |properties: &Value| -> Vec<String> {
+            let properties = properties.as_object().expect("properties are an object");
+            properties.keys().cloned().collect()
+        };
+        let mut known = package::KNOWN_KEYS.to_vec();
+        known.sort_unstable();
+        let mut told = keys(&manifest_schema()["properties"]);
+        told.sort_unstable();
+        assert_eq!(told, known);
+        for key in keys(&class_schema()["$defs"]["class"]["properties"]) {
+            assert!(class_file::KNOWN_KEYS.contains(&key.as_str()), "{key}");
+        }
+    }
 }

@@ -150,6 +150,73 @@ fn schemas_accept_real_packages() {
     }
 }
 
+/// What is written in unusual ways and read without anything to say about it.
+#[test]
+fn schemas_accept_what_is_read() {
+    let options = pkgres_manifest::ReadOptions::default();
+    let manifest = validator("manifest");
+    for more in [
+        "Format:",
+        "Format: ~",
+        "Format: 1.4",
+        "Version: 1.10",
+        "Version: '1'",
+        "Name: 7\nDescription: true\nAuthor: ~",
+        "Tags: ~",
+        "Tags: [a, 1, true, null]",
+        "Classes: ~",
+        "Classes: {c.D: 7}",
+        "Classes: {c.D: true}",
+        "Require:",
+        "Require: {c.D: ~, e.F: 1.10, g.H: '>=1'}",
+        "UI: 7\nLogo: true",
+        "UI: ~\nLogo:",
+        "Supplier: {Name: x}\nMeta: [1]\nTemplate: [x]\nEntryPoint: {x: 1}",
+    ] {
+        let text = format!("FullName: a.B\nType: Library\n{more}\n");
+        let read = PackageManifest::read("m", text.as_bytes(), &options).into_result();
+        let (read, findings) = read.unwrap_or_else(|errors| panic!("{more}: {errors:?}"));
+        assert!(
+            read.unknown_keys.is_empty() && findings.is_empty(),
+            "{more}"
+        );
+        let document = &yaml(&text)[0];
+        let error = manifest
+            .validate(document)
+            .err()
+            .map(|error| error.to_string());
+        assert_eq!(error, None, "{more}");
+    }
+    let class = validator("class");
+    for more in [
+        "Namespaces: {=: a, x: b.c}",
+        "Namespaces: {x: true}",
+        "Extends: ~",
+        "Extends: [A, C]",
+        "Usage: Meta",
+        "Properties: ~",
+        "Properties: {a: {}, b: {Usage: }, c: {Contract: [$.int()], More: 1}}",
+        "Methods: {a: ~, b: {Arguments: [x: {Contract: $.int()}]}, c: {Arguments: }}",
+        "Meta: [A]\nImport: C",
+    ] {
+        let text = format!("Name: B\n{more}\n");
+        let read = pkgres_manifest::read_class_file("c", text.as_bytes(), &options).into_result();
+        let (_, findings) = read.unwrap_or_else(|errors| panic!("{more}: {errors:?}"));
+        assert!(findings.is_empty(), "{more}");
+        let error = class
+            .validate(&yaml(&text)[0])
+            .err()
+            .map(|error| error.to_string());
+        assert_eq!(error, None, "{more}");
+    }
+    let lock = validator("lock");
+    let text = "lock: 1\norder: 1\nroots:\n- name: a.B\n  requires:\noverrides:\nside_by_side:\n\
+        packages:\n- name: c.D\n  version: 1.0.0\n  source: x\n  requires:\ncomplete: true\n";
+    let read = pkgres_manifest::Lockfile::read("l", text.as_bytes(), &options.limits);
+    assert!(read.value().is_some(), "{:?}", read.diagnostics());
+    assert!(lock.is_valid(&yaml(text)[0]));
+}
+
 #[test]
 fn schemas_reject_what_is_wrong() {
     let manifest = validator("manifest");

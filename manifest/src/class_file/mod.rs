@@ -9,6 +9,8 @@ mod namespaces;
 mod reader;
 
 pub use contract::{ClassConstraint, Contract, MapKey, Rule};
+#[cfg(test)]
+pub(crate) use reader::KNOWN_KEYS;
 
 use std::sync::Arc;
 

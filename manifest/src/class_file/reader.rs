@@ -13,7 +13,7 @@ use crate::name::ClassName;
 use crate::package::{Located, ReadOptions};
 
 /// The keys that a class can have.
-const KNOWN_KEYS: [&str; 11] = [
+pub(crate) const KNOWN_KEYS: [&str; 11] = [
     "Applies",
     "Cardinality",
     "Extends",

@@ -19,7 +19,7 @@ use crate::spec::Spec;
 use crate::version::Version;
 
 /// The keys that a manifest can have, for the hint at unknown ones.
-const KNOWN_KEYS: [&str; 15] = [
+pub(crate) const KNOWN_KEYS: [&str; 16] = [
     "Author",
     "Classes",
     "Description",
@@ -31,6 +31,7 @@ const KNOWN_KEYS: [&str; 15] = [
     "Require",
     "Supplier",
     "Tags",
+    "Template",
     "Type",
     "UI",
     "Version",

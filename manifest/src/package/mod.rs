@@ -9,6 +9,8 @@ mod path;
 pub use circles::{ClassCircle, class_circles};
 pub use edit::RequirementEdit;
 pub use format::{Format, FormatError, SupportedFormats};
+#[cfg(test)]
+pub(crate) use manifest::KNOWN_KEYS;
 pub use manifest::{ClassEntry, PackageKind, PackageManifest, Requirement};
 pub use path::{MAX_PATH_BYTES, MAX_PATH_PART_BYTES, MAX_PATH_PARTS, PackagePath, PathError};
 

@@ -7,8 +7,8 @@ use super::contract::{Contract, MapKey, Rule, parse_expression, unreadable};
 use super::expression::created_classes;
 use super::namespaces::Namespaces;
 use super::{Argument, ClassDefinition, ClassUsage, Method, Property};
-use crate::diagnostic::{Code, Diagnostic, Escaped, Location, Parsed, SourceText, Span};
-use crate::document::{Documents, Entry, Mapping, Node, Syntax, Value, in_order, parse_yaml};
+use crate::diagnostic::{Code, Diagnostic, Escaped, Location, Parsed, SourceText, Span, in_order};
+use crate::document::{Documents, Entry, Mapping, Node, Syntax, Value, parse_yaml};
 use crate::name::ClassName;
 use crate::package::{Located, ReadOptions};
 

@@ -6,6 +6,7 @@
 mod cap;
 mod code;
 mod escape;
+mod order;
 mod source;
 
 pub(crate) use cap::left_out;
@@ -13,6 +14,7 @@ pub use cap::{MAX_FINDINGS_PER_FILE, capped};
 pub use code::Code;
 pub use escape::Escaped;
 pub(crate) use escape::is_hazardous;
+pub(crate) use order::in_order;
 pub use source::{Location, Position, SourceText, Span};
 
 use std::fmt;

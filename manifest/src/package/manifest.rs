@@ -7,11 +7,10 @@ use super::format::Format;
 use super::path::PackagePath;
 use super::{Located, ReadOptions};
 use crate::diagnostic::{
-    Code, Diagnostic, Escaped, Location, Parsed, SourceText, Span, is_hazardous,
+    Code, Diagnostic, Escaped, Location, Parsed, SourceText, Span, in_order, is_hazardous,
 };
 use crate::document::{
-    Documents, Mapping, Node, Scalar, Style, Syntax, Value, decode, in_order, parse_yaml,
-    unquoted_spec,
+    Documents, Mapping, Node, Scalar, Style, Syntax, Value, decode, parse_yaml, unquoted_spec,
 };
 use crate::limits::Limits;
 use crate::name::{ClassName, PackageName};

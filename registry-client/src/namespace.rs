@@ -62,7 +62,7 @@ impl Namespace {
     }
 
     /// The larger, the narrower.
-    pub(crate) fn width(&self) -> (usize, bool) {
+    pub(crate) fn depth(&self) -> (usize, bool) {
         (self.name.as_str().len(), !self.is_open)
     }
 }

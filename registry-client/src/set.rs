@@ -50,7 +50,7 @@ impl RegistrySet {
             .iter()
             .filter(|(namespace, _)| namespace.contains(name));
         matching
-            .max_by_key(|(namespace, _)| namespace.width())
+            .max_by_key(|(namespace, _)| namespace.depth())
             .is_none_or(|(_, bound)| bound == registry.name())
     }
 

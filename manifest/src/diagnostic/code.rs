@@ -123,7 +123,7 @@ codes! {
     /// The certificate of a database is by an authority that is not believed, for another host, or
     /// out of date. `sslrootcert` in the address names the file of an authority of one's own.
     Certificate = 49, "a certificate is not trusted";
-    /// A class file is not a list of class definitions.
+    /// A document of a class file does not define a class, or a part of one is not what it has to be.
     ClassFile = 50, "not a class file";
     /// A class has no usable name, or two classes have the same one.
     ClassName = 51, "a class name is wrong";

@@ -201,6 +201,10 @@ fn constraint(arguments: &[Token<'_>], namespaces: &Namespaces) -> Result<ClassC
                     _ => return Err("the version spec is not a text".to_owned()),
                 };
             }
+            // Such as 1.2.3 without quotes, which would be a contract without a spec.
+            ("versionSpec" | "version_spec", [_, _, ..]) => {
+                return Err("the version spec is not a text: write it in quotes".to_owned());
+            }
             _ => {}
         }
     }
@@ -288,6 +292,9 @@ mod tests {
             "$.class($x)",
             "$.class(Db",
             "$.class(Db, null, 'x')",
+            "$.class(Db, null, 1.2.3)",
+            "$.class(Db, versionSpec => 1.2.3)",
+            "$.template(Db, null, >=1)",
             "$.class('",
         ] {
             assert!(rules(bad).is_err(), "{bad}");

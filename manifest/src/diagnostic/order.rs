@@ -1,5 +1,7 @@
 //! The order in which findings are told.
 
+use std::collections::HashSet;
+
 use super::Diagnostic;
 
 /// All findings in the order of the input. Where the syntax of a value is wrong, what its content
@@ -9,7 +11,7 @@ pub(crate) fn in_order(of_syntax: Vec<Diagnostic>, of_content: Vec<Diagnostic>) 
         let label = diagnostic.labels.first();
         label.map(|label| label.location.span().start)
     };
-    let starts: Vec<Option<usize>> = of_syntax.iter().map(start).collect();
+    let starts: HashSet<Option<usize>> = of_syntax.iter().map(start).collect();
     let mut all = of_syntax;
     all.extend(
         of_content

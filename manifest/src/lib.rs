@@ -57,6 +57,7 @@ pub use class_file::{
     Rule, parse_class_file, read_class_file,
 };
 pub use digest::{ArtifactDigest, DigestError, sha256};
+pub use document::yaml_word;
 pub use hexadecimal::{Hexadecimal, from_hexadecimal};
 pub use index_record::{IndexReader, IndexRecord, IndexedClass};
 pub use limits::Limits;

@@ -139,3 +139,20 @@ fn what_cannot_be_done_is_said() {
         "{error}"
     );
 }
+
+#[test]
+fn names_that_yaml_takes_for_something_else_are_quoted() {
+    for (before, after) in [
+        ("", "Require:\n  \"Null\": \"1\"\n"),
+        ("Require:\n", "Require:\n  \"Null\": \"1\"\n"),
+        ("Require: ~\n", "Require: \n  \"Null\": \"1\"\n"),
+        ("Require: {}\n", "Require: {\"Null\": \"1\"}\n"),
+        ("Require: {A: 1}\n", "Require: {A: 1, \"Null\": \"1\"}\n"),
+        (
+            "Require:\n  A: 1\n",
+            "Require:\n  A: 1\n  \"Null\": \"1\"\n",
+        ),
+    ] {
+        assert_eq!(rest(before, &[set("Null", "1")]), after);
+    }
+}

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pkgres_files::{Access, NewTreeFile, RealFileSystem, write_file, write_tree};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{MANIFEST_FILE, PackageName, PackagePath};
+use pkgres_manifest::{MANIFEST_FILE, PackageName, PackagePath, yaml_word};
 use serde_json::json;
 
 use crate::args::InitArgs;
@@ -87,6 +87,7 @@ fn name_of(folder: &Path) -> Result<PackageName> {
 fn manifest(name: &PackageName, library: bool) -> String {
     let kind = if library { "Library" } else { "Application" };
     let display_name = name.as_str().rsplit('.').next().unwrap_or_default();
+    let (name, display_name) = (yaml_word(name.as_str()), yaml_word(display_name));
     format!(
         "\
 Format: MuranoPL/1.0
@@ -98,4 +99,32 @@ Require:
   io.murano: \"0\"
 "
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pkgres_manifest::{PackageManifest, ReadOptions};
+
+    #[test]
+    fn what_is_begun_can_be_read() {
+        for name in [
+            "org.example.Web",
+            "Null",
+            "true",
+            "On",
+            "Nan",
+            "org.example.Null",
+        ] {
+            let name = PackageName::parse(name).expect("a name");
+            let text = manifest(&name, false);
+            let read = PackageManifest::read("m", text.as_bytes(), &ReadOptions::default());
+            let (read, _) = read.into_result().expect("it is a manifest");
+            assert_eq!(read.name.value, name);
+            assert_eq!(
+                Some(read.display_name.as_str()),
+                name.as_str().rsplit('.').next()
+            );
+        }
+    }
 }

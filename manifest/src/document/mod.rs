@@ -5,9 +5,11 @@
 
 mod compare;
 mod json;
+mod word;
 mod yaml;
 
 pub(crate) use compare::same_but_for;
+pub use word::yaml_word;
 pub(crate) use yaml::unquoted_spec;
 
 use std::sync::Arc;

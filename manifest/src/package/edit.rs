@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::{PackageManifest, ReadOptions};
 use crate::diagnostic::{Code, Diagnostic, Location, SourceText, Span};
-use crate::document::{Entry, Mapping, Node, Syntax, Value, parse_yaml, same_but_for};
+use crate::document::{Entry, Mapping, Node, Syntax, Value, parse_yaml, same_but_for, yaml_word};
 use crate::name::PackageName;
 use crate::spec::Spec;
 
@@ -158,8 +158,9 @@ fn set(
 ) -> Option<Replacement> {
     let text = source.text();
     let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let key = yaml_word(package.as_str());
     let Some(require) = document.entry("Require") else {
-        let added = format!("Require:{line_end}  {package}: \"{spec}\"{line_end}");
+        let added = format!("Require:{line_end}  {key}: \"{spec}\"{line_end}");
         return Some(at_end(text, line_end, &added));
     };
     match &require.value.value {
@@ -180,7 +181,7 @@ fn set(
             if has_word {
                 return Some(Replacement {
                     span,
-                    text: format!("{line_end}  {package}: \"{spec}\""),
+                    text: format!("{line_end}  {key}: \"{spec}\""),
                 });
             }
             let start = if line.has_end { "" } else { line_end };
@@ -189,7 +190,7 @@ fn set(
                     start: line.next,
                     end: line.next,
                 },
-                text: format!("{start}  {package}: \"{spec}\"{line_end}"),
+                text: format!("{start}  {key}: \"{spec}\"{line_end}"),
             })
         }
         _ => None,
@@ -301,7 +302,7 @@ fn add_to_flow(
     package: &PackageName,
     spec: &Spec,
 ) -> Option<Replacement> {
-    let added = format!("{package}: \"{spec}\"");
+    let added = format!("{}: \"{spec}\"", yaml_word(package.as_str()));
     let Some(last) = mapping.entries.last() else {
         let brace = node.span.start + 1;
         return Some(Replacement {
@@ -350,7 +351,8 @@ fn add_line(
         .iter()
         .any(|entry| quote_of(entry) == Some('"'));
     let quote = if has_single && !has_double { '\'' } else { '"' };
-    let added = format!("{indentation}{package}: {quote}{spec}{quote}{line_end}");
+    let key = yaml_word(package.as_str());
+    let added = format!("{indentation}{key}: {quote}{spec}{quote}{line_end}");
     let (at, text) = if let Some(next) = next {
         (start_of_line(text, next.key_span.start), added)
     } else {

@@ -1,0 +1,145 @@
+//! What a manifest requires.
+
+use std::collections::HashMap;
+
+use super::Requirement;
+use super::reader::Reader;
+use crate::diagnostic::{Code, Diagnostic, Escaped, Span};
+use crate::document::{Mapping, Node, Scalar, Style, Value, unquoted_spec};
+use crate::limits::Limits;
+use crate::name::PackageName;
+use crate::package::Located;
+use crate::spec::Spec;
+
+impl Reader<'_> {
+    pub(super) fn requirements(
+        &mut self,
+        mapping: &Mapping,
+        own: Option<&Located<PackageName>>,
+    ) -> Vec<Requirement> {
+        let Some(entries) = self.mapping(mapping, "Require") else {
+            return Vec::new();
+        };
+        let limit = self.options.limits.requirements;
+        if let Some(beyond) = entries.entries.get(limit) {
+            let location = self.location(beyond.key_span);
+            self.diagnostics
+                .push(Limits::exceeded("requirements", limit).at(location));
+            return Vec::new();
+        }
+        let mut requirements: Vec<Requirement> = Vec::with_capacity(entries.entries.len());
+        let mut folded: HashMap<String, Span> = HashMap::new();
+        for entry in &entries.entries {
+            let key = Node {
+                span: entry.key_span,
+                value: Value::Scalar(entry.key.clone()),
+            };
+            let package = match self.name_text(&key, "a package name") {
+                None => None,
+                Some(scalar) => match PackageName::parse(&scalar.text) {
+                    Ok(package) => Some(package),
+                    Err(error) => {
+                        let message = format!("this is not a package name: {error}");
+                        self.error(Code::Name, message, entry.key_span);
+                        None
+                    }
+                },
+            };
+            let spec = self.spec(&entry.value);
+            let (Some(package), Some(spec)) = (package, spec) else {
+                continue;
+            };
+            if own.is_some_and(|own| own.value == package) {
+                self.error(
+                    Code::SelfRequirement,
+                    format!("`{package}` requires itself"),
+                    entry.key_span,
+                );
+                continue;
+            }
+            let first = *folded
+                .entry(package.as_str().to_ascii_lowercase())
+                .or_insert(entry.key_span);
+            if first != entry.key_span {
+                let diagnostic = Diagnostic::error(
+                    Code::DuplicateKey,
+                    format!("`{package}` is required twice, spelled differently"),
+                )
+                .label(self.location(entry.key_span), "again here")
+                .label(self.location(first), "first here");
+                self.diagnostics.push(diagnostic);
+                continue;
+            }
+            requirements.push(Requirement {
+                package,
+                spec,
+                location: Some(self.location(entry.key_span)),
+            });
+        }
+        requirements
+    }
+
+    /// A spec that is written as a block of text: an unquoted `>1` begins one, usually an empty one, and
+    /// where there is text, that is meant.
+    fn block_of_text(&self, scalar: &Scalar, span: Span) -> Diagnostic {
+        let text = self.source.text();
+        // The text of the block may be all that the span is about.
+        let before = text[..span.start].trim_end_matches([' ', '\n', '\r']);
+        let rest = text[span.start..].strip_prefix(['>', '|']).unwrap_or("?");
+        let rest =
+            rest.trim_start_matches(|next: char| next.is_ascii_digit() || "+-".contains(next));
+        let begins_here = rest.is_empty() || rest.starts_with([' ', '\n', '\r']);
+        let on_line = if begins_here {
+            span.start
+        } else {
+            before.len()
+        };
+        let line = text[..on_line].rfind('\n').map_or(0, |newline| newline + 1);
+        let line_text = text[line..].lines().next().unwrap_or("");
+        let value_at = line_text.find(": ").map_or(0, |colon| colon + 2);
+        let value = line_text[value_at..].trim_start();
+        let start = line + line_text.len() - value.len();
+        let value = value.split(" #").next().unwrap_or(value).trim_end();
+        let end = start + value.len();
+        let location = self.location(Span { start, end });
+        let written = scalar.text.trim();
+        if written.is_empty() && Spec::parse(value).is_ok() {
+            return unquoted_spec(value, location);
+        }
+        let diagnostic = Diagnostic::error(Code::Spec, "a spec is not a block of text")
+            .label(location, "YAML reads this as the start of one");
+        if written.is_empty() || Spec::parse(written).is_err() {
+            diagnostic.hint("write the spec in quotes, such as \">=1.2,<2\"")
+        } else {
+            diagnostic.hint(format!("write \"{}\"", Escaped::shortened(written)))
+        }
+    }
+
+    fn spec(&mut self, node: &Node) -> Option<Spec> {
+        let Some(scalar) = node.as_scalar() else {
+            let message = format!("a spec is text, not {}", node.kind());
+            self.error(Code::Spec, message, node.span);
+            return None;
+        };
+        if scalar.style == Style::Block {
+            let diagnostic = self.block_of_text(scalar, node.span);
+            self.diagnostics.push(diagnostic);
+            return None;
+        }
+        if scalar.is_null() {
+            return Some(Spec::unspecified());
+        }
+        match Spec::parse(&scalar.text) {
+            Ok(spec) => Some(spec),
+            Err(error) => {
+                let location = self.location(node.span);
+                let mut diagnostic = Diagnostic::error(Code::Spec, error.to_string()).at(location);
+                if let Some(suggestion) = &error.suggestion {
+                    diagnostic = diagnostic.hint(format!("write \"{suggestion}\""));
+                }
+                self.diagnostics.push(diagnostic);
+                None
+            }
+        }
+    }
+}

@@ -32,7 +32,7 @@ use crate::store::{self, changes, facts, packages};
 pub(crate) use catalog::{
     CatalogEntry, CategoryView, Comparison, Filter, Part as CatalogPart, Upload, VersionTest,
 };
-pub(crate) use hierarchy::{Extender, Extenders};
+pub(crate) use hierarchy::{Bounds, Extender, Extenders};
 pub(crate) use store::packages::Search;
 pub use tokens::{NewToken, TokenView};
 pub use views::{PackageView, ReleaseView};

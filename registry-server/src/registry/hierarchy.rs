@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use aho_corasick::AhoCorasick;
 use pkgres_manifest::{ClassName, IndexReader, IndexRecord, PackageName, Version};
 use pkgres_registry_client::protocol::ClassDocument;
 
@@ -22,7 +23,7 @@ pub(crate) struct Extender {
 pub(crate) struct Extenders {
     /// By the class that is extended; each list is sorted.
     pub(crate) of: BTreeMap<ClassName, Vec<Extender>>,
-    /// Whether there were more packages than were looked at.
+    /// Whether not all was looked at, because a bound was reached.
     pub(crate) is_partial: bool,
 }
 
@@ -35,52 +36,126 @@ impl Registry {
         }
     }
 
-    /// Looks in the releases of at most `limit` packages for classes that extend some.
+    /// Looks in the releases of packages for classes that extend some, within bounds, so that
+    /// what a page costs does not depend on how many packages there are and how much they say.
     pub(crate) fn extenders(
         &self,
         classes: &BTreeSet<ClassName>,
         packages: impl IntoIterator<Item = PackageName>,
-        limit: usize,
+        bounds: Bounds,
     ) -> Result<Extenders, Problem> {
-        let mut found = Extenders::default();
-        let mut reader = IndexReader::new(self.settings.read.limits.clone());
-        for (at, package) in packages.into_iter().enumerate() {
-            if at == limit {
-                found.is_partial = true;
+        let mut search = ExtenderSearch::new(classes, bounds)?;
+        for package in packages {
+            if !search.goes_on() {
                 break;
             }
-            let Some(document) = self.node.package(&package)? else {
-                continue;
-            };
-            let text = std::str::from_utf8(&document.body).map_err(Problem::internal)?;
-            // Looking for a text is far cheaper than reading records.
-            let is_named = |class: &ClassName| text.contains(class.as_str());
-            if !classes.iter().any(is_named) {
-                continue;
-            }
-            let mut newest: BTreeMap<(ClassName, ClassName), Version> = BTreeMap::new();
-            for line in text.lines() {
-                let record = reader
-                    .read_line(line, &|span| {
-                        use pkgres_manifest::diagnostic::{Location, SourceText};
-                        Location::new(&SourceText::new("index document", line), span)
-                    })
-                    .map_err(Problem::internal)?;
-                note(&mut newest, &record, classes);
-            }
-            for ((parent, class), version) in newest {
-                found.of.entry(parent).or_default().push(Extender {
-                    class,
-                    package: package.clone(),
-                    version,
-                });
+            if let Some(document) = self.node.package(&package)? {
+                let reader = IndexReader::new(self.settings.read.limits.clone());
+                search.look_at(&package, &document.body, reader)?;
             }
         }
-        for extenders in found.of.values_mut() {
+        Ok(search.finish())
+    }
+}
+
+/// How much is looked at for classes that extend others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Bounds {
+    /// How many packages.
+    pub(crate) packages: usize,
+    /// How many bytes of their documents together.
+    pub(crate) bytes: usize,
+}
+
+/// Looking for classes that extend some, in one document after the other.
+struct ExtenderSearch<'a> {
+    classes: &'a BTreeSet<ClassName>,
+    /// Finds the names of all the classes in one pass over a text.
+    names: AhoCorasick,
+    left: Bounds,
+    found: Extenders,
+}
+
+impl<'a> ExtenderSearch<'a> {
+    fn new(classes: &'a BTreeSet<ClassName>, bounds: Bounds) -> Result<Self, Problem> {
+        // With its quotes a name is not found within longer ones.
+        let quoted = classes.iter().map(|class| format!("\"{class}\""));
+        Ok(Self {
+            classes,
+            names: AhoCorasick::new(quoted).map_err(Problem::internal)?,
+            left: bounds,
+            found: Extenders::default(),
+        })
+    }
+
+    /// Whether there is anything to look for in a further package. If only a bound says that there
+    /// is not, what was found is partial.
+    fn goes_on(&mut self) -> bool {
+        if self.classes.is_empty() {
+            return false;
+        }
+        if self.left.packages == 0 || self.left.bytes == 0 {
+            self.found.is_partial = true;
+            return false;
+        }
+        true
+    }
+
+    /// Looks at a document, or at the newest releases in it if it is larger than what is left.
+    fn look_at(
+        &mut self,
+        package: &PackageName,
+        document: &[u8],
+        mut reader: IndexReader,
+    ) -> Result<(), Problem> {
+        let whole = std::str::from_utf8(document).map_err(Problem::internal)?;
+        let text = last_lines(whole, self.left.bytes);
+        if text.len() < whole.len() {
+            self.found.is_partial = true;
+            self.left.bytes = 0;
+        }
+        self.left.bytes -= self.left.bytes.min(text.len());
+        self.left.packages -= 1;
+        let mut newest: BTreeMap<(ClassName, ClassName), Version> = BTreeMap::new();
+        // Looking for a text is far cheaper than reading records.
+        for line in text.lines().filter(|line| self.names.is_match(*line)) {
+            let record = reader
+                .read_line(line, &|span| {
+                    use pkgres_manifest::diagnostic::{Location, SourceText};
+                    Location::new(&SourceText::new("index document", line), span)
+                })
+                .map_err(Problem::internal)?;
+            note(&mut newest, &record, self.classes);
+        }
+        for ((parent, class), version) in newest {
+            self.found.of.entry(parent).or_default().push(Extender {
+                class,
+                package: package.clone(),
+                version,
+            });
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Extenders {
+        for extenders in self.found.of.values_mut() {
             extenders.sort();
         }
-        Ok(found)
+        self.found
     }
+}
+
+/// The last lines of a text that have at most so many bytes together.
+fn last_lines(text: &str, bytes: usize) -> &str {
+    let Some(from) = text.len().checked_sub(bytes) else {
+        return text;
+    };
+    if from == 0 {
+        return text;
+    }
+    // A line that begins right there fits as a whole.
+    let end_of_cut = memchr::memchr(b'\n', &text.as_bytes()[from - 1..]);
+    end_of_cut.map_or("", |at| &text[from + at..])
 }
 
 /// Notes what a release extends. Lines are in the order of versions: the last one is the newest.
@@ -98,6 +173,100 @@ fn note(
                 let pair = (parent.clone(), class.name.clone());
                 newest.insert(pair, record.version.clone());
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AMPLE: Bounds = Bounds {
+        packages: 10,
+        bytes: 10_000,
+    };
+
+    fn class(name: &str) -> ClassName {
+        ClassName::parse(name).expect("a name")
+    }
+
+    fn line(package: &str, version: &str, classes: &str) -> String {
+        format!(r#"{{"name":"{package}","version":"{version}","classes":{{{classes}}}}}"#) + "\n"
+    }
+
+    /// Who extends classes, as `parent < class of package version`, and whether that is all.
+    fn search(wanted: &[&str], documents: &[(&str, &str)], bounds: Bounds) -> (Vec<String>, bool) {
+        let wanted: BTreeSet<ClassName> = wanted.iter().map(|name| class(name)).collect();
+        let mut search = ExtenderSearch::new(&wanted, bounds).expect("a search");
+        for (package, document) in documents {
+            if !search.goes_on() {
+                break;
+            }
+            let package = PackageName::parse(package).expect("a name");
+            let reader = IndexReader::new(pkgres_manifest::Limits::default());
+            search
+                .look_at(&package, document.as_bytes(), reader)
+                .expect("a document");
+        }
+        let found = search.finish();
+        let mut told = Vec::new();
+        for (parent, extenders) in &found.of {
+            for Extender {
+                class,
+                package,
+                version,
+            } in extenders
+            {
+                told.push(format!("{parent} < {class} of {package} {version}"));
+            }
+        }
+        (told, !found.is_partial)
+    }
+
+    #[test]
+    fn the_newest_release_counts_and_longer_names_do_not() {
+        let web = line("b.Web", "1.0.0", r#""b.Web":{"extends":["a.Base"]}"#)
+            + &line("b.Web", "2.0.0", r#""b.Web":{"extends":["a.Base"]}"#)
+            + &line("b.Web", "3.0.0", r#""b.Web":{"extends":["a.BaseOther"]}"#);
+        let documents = [("b.Web", web.as_str())];
+        assert_eq!(
+            search(&["a.Base", "a.None"], &documents, AMPLE),
+            (vec!["a.Base < b.Web of b.Web 2.0.0".to_owned()], true)
+        );
+        assert_eq!(search(&[], &documents, AMPLE), (Vec::new(), true));
+    }
+
+    #[test]
+    fn the_bounds_hold_and_are_told() {
+        let one = line("b.One", "1.0.0", r#""b.One":{"extends":["a.Base"]}"#)
+            + &line("b.One", "2.0.0", r#""b.Newer":{"extends":["a.Base"]}"#);
+        let two = line("b.Two", "1.0.0", r#""b.Two":{"extends":["a.Base"]}"#);
+        let documents = [("b.One", one.as_str()), ("b.Two", two.as_str())];
+        let found = |packages: usize, bytes: usize| {
+            let (found, is_all) = search(&["a.Base"], &documents, Bounds { packages, bytes });
+            (found.len(), is_all)
+        };
+        let all = one.len() + two.len();
+        assert_eq!(found(2, all), (3, true));
+        assert_eq!(found(1, all), (2, false));
+        assert_eq!(found(2, one.len()), (2, false));
+        assert_eq!(found(2, one.len() - 1), (1, false));
+        assert_eq!(found(2, 1), (0, false));
+        assert_eq!(found(2, 0), (0, false));
+    }
+
+    #[test]
+    fn texts_are_cut_where_lines_begin() {
+        let text = "one\ntwo\n";
+        for (bytes, last) in [
+            (9, text),
+            (8, text),
+            (7, "two\n"),
+            (4, "two\n"),
+            (3, ""),
+            (0, ""),
+        ] {
+            assert_eq!(last_lines(text, bytes), last, "{bytes}");
         }
     }
 }

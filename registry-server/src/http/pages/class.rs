@@ -13,9 +13,13 @@ use crate::http::dispatch::Service;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
 use crate::problem::{Problem, ProblemCode};
+use crate::registry::Bounds;
 
-/// In how many packages classes that extend one are looked for.
-const LOOKED_AT: usize = 2000;
+/// In how much classes that extend one are looked for.
+const LOOKED_AT: Bounds = Bounds {
+    packages: 2000,
+    bytes: 16 << 20,
+};
 
 pub(super) fn show(service: &Service, request: &Request) -> Result<Reply, Problem> {
     let registry = &service.registry;
@@ -28,7 +32,7 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Reply, Proble
     let is_common = definers.is_empty() || definers.iter().any(|name| Some(name) == core);
     let candidates: BTreeSet<PackageName> = if is_common {
         let all = state.packages().iter();
-        all.take(LOOKED_AT + 1)
+        all.take(LOOKED_AT.packages + 1)
             .map(|entry| entry.name.clone())
             .collect()
     } else {
@@ -88,7 +92,7 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Reply, Proble
                     }
                 }
                 @if found.is_partial {
-                    p.quiet { "Only the first " (LOOKED_AT) " packages were looked at." }
+                    p.quiet { "Not all releases were looked at." }
                 }
             }
         },

@@ -15,6 +15,12 @@ use crate::registry::{Extender, Extenders};
 /// How many classes are shown, and how many of those that extend one.
 const SHOWN: (usize, usize) = (200, 20);
 
+/// The classes of a release that are shown.
+pub(super) fn shown(record: &IndexRecord) -> &[IndexedClass] {
+    let classes = record.classes.as_deref().unwrap_or_default();
+    &classes[..classes.len().min(SHOWN.0)]
+}
+
 pub(super) fn section(
     service: &Service,
     record: &IndexRecord,
@@ -28,7 +34,7 @@ pub(super) fn section(
             }
         });
     };
-    let shown = &classes[..classes.len().min(SHOWN.0)];
+    let shown = shown(record);
     let mut parents: BTreeMap<&ClassName, Vec<PackageName>> = BTreeMap::new();
     for parent in shown.iter().flat_map(|class| &class.extends) {
         if !parents.contains_key(parent) {
@@ -46,7 +52,7 @@ pub(super) fn section(
                 p.quiet { "And " (classes.len() - shown.len()) " more." }
             }
             @if extenders.is_partial {
-                p.quiet { "Not all packages were looked at for classes that extend these." }
+                p.quiet { "Not all releases were looked at for classes that extend these." }
             }
         }
     })

@@ -13,13 +13,16 @@ use crate::http::dispatch::Service;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
 use crate::problem::{Problem, ProblemCode};
-use crate::registry::{PackageView, ReleaseView};
+use crate::registry::{Bounds, PackageView, ReleaseView};
 
 /// Packages and classes are one folder deep.
 pub(super) const ROOT: &str = "../";
 
-/// How many dependants are looked at for classes that extend those of the package.
-const LOOKED_AT: usize = 500;
+/// How much is looked at for classes that extend those of the package, itself among it.
+const LOOKED_AT: Bounds = Bounds {
+    packages: 500,
+    bytes: 8 << 20,
+};
 
 pub(super) fn show(service: &Service, request: &Request) -> Result<Reply, Problem> {
     let registry = &service.registry;
@@ -39,15 +42,12 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Reply, Proble
         return Err(Problem::internal("a package without releases"));
     };
     let dependants = registry.dependants(&name)?;
-    let own: BTreeSet<ClassName> = release
-        .record
-        .classes
+    let shown: BTreeSet<ClassName> = classes::shown(&release.record)
         .iter()
-        .flatten()
         .map(|class| class.name.clone())
         .collect();
     let around = std::iter::once(name.clone()).chain(dependants.iter().cloned());
-    let extenders = registry.extenders(&own, around, LOOKED_AT)?;
+    let extenders = registry.extenders(&shown, around, LOOKED_AT)?;
     let classes = classes::section(service, &release.record, &extenders)?;
     let is_here = |package: &PackageName| state.package(package).is_some();
     let title = text::title(&package.title, &name);

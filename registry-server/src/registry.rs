@@ -20,7 +20,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use pkgres_files::{EntryKind, FileSystem as _, RealFileSystem, make_folder, write_private_file};
 use pkgres_manifest::{PackageName, ReadOptions, Version};
-use pkgres_registry_client::protocol::{Changes, Config, Digest};
+use pkgres_registry_client::protocol::{Changes, Config, Digest, MAX_BATCH_NAMES};
 
 use crate::blobs::{BlobError, Blobs, Content, Folder, Incoming, ObjectBlobs};
 use crate::database::{Database, DatabaseError, Transaction};
@@ -67,7 +67,8 @@ pub struct Settings {
     pub read: ReadOptions,
     /// Whether reading needs a token, too.
     pub is_private: bool,
-    /// How many names a batch request has, and how many documents its answer.
+    /// How many names a batch request has, and how many documents its answer; at least one and no
+    /// more than [`MAX_BATCH_NAMES`], for clients read no more.
     pub batch_names: usize,
     /// How many bytes of documents are kept in memory.
     pub cache_bytes: usize,
@@ -80,7 +81,7 @@ impl Default for Settings {
         Self {
             read: ReadOptions::default(),
             is_private: false,
-            batch_names: 10_000,
+            batch_names: MAX_BATCH_NAMES,
             cache_bytes: 256 << 20,
             orphan_seconds: 24 * 3600,
         }
@@ -120,9 +121,10 @@ impl Registry {
     /// Opens a registry, or makes it where there is none.
     pub fn open(
         storage: &Storage,
-        settings: Settings,
+        mut settings: Settings,
         environment: Environment,
     ) -> Result<Self, OpenError> {
+        settings.batch_names = settings.batch_names.clamp(1, MAX_BATCH_NAMES);
         make_folder(&RealFileSystem, &storage.data)?;
         let database = match &storage.database {
             Some(address) => Database::open_postgres(address)?,

@@ -9,8 +9,8 @@ use pkgres_manifest::PackageName;
 use reqwest::Method;
 
 use crate::protocol::{
-    BatchRequest, Config, Digest, Frame, FrameDecoder, FrameError, FrameLimits, Neighbour, Proof,
-    SignedSnapshot, Snapshot,
+    BatchRequest, Config, Digest, Frame, FrameDecoder, FrameError, FrameLimits, MAX_BATCH_NAMES,
+    Neighbour, Proof, SignedSnapshot, Snapshot,
 };
 use crate::registry::RegistryError;
 
@@ -65,7 +65,7 @@ impl HttpRegistry {
     ) -> Result<(), RegistryError> {
         let limit = usize::try_from(config.limits.batch_names)
             .unwrap_or(usize::MAX)
-            .max(1);
+            .clamp(1, MAX_BATCH_NAMES);
         let mut wanted: BTreeSet<PackageName> = names.into_iter().collect();
         while !wanted.is_empty() {
             let now: Vec<PackageName> = wanted.iter().take(limit).cloned().collect();

@@ -6,6 +6,10 @@ use pkgres_manifest::PackageName;
 
 use super::{Digest, Malformed};
 
+/// How many names a batch request has at most, and how many documents its answer, whatever a
+/// registry allows. A client reads no more ([`FrameLimits`](super::FrameLimits)).
+pub const MAX_BATCH_NAMES: usize = 10_000;
+
 /// Many index documents are asked for at once.
 ///
 /// ```

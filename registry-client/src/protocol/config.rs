@@ -2,7 +2,7 @@
 
 use pkgres_manifest::{ClassName, PackageName};
 
-use super::{Digest, Malformed, PublicKey, escape_name};
+use super::{Digest, MAX_BATCH_NAMES, Malformed, PublicKey, escape_name};
 
 /// The number of the protocol that this module speaks.
 pub const PROTOCOL: u64 = 1;
@@ -61,7 +61,8 @@ pub struct Config {
 pub struct ConfigLimits {
     /// The size of an artifact, in bytes.
     pub archive_bytes: u64,
-    /// How many names a batch request has, and how many documents its answer.
+    /// How many names a batch request has, and how many documents its answer. More than
+    /// [`MAX_BATCH_NAMES`] is as good as that.
     pub batch_names: u64,
 }
 
@@ -69,7 +70,7 @@ impl Default for ConfigLimits {
     fn default() -> Self {
         Self {
             archive_bytes: 32 << 20,
-            batch_names: 10_000,
+            batch_names: MAX_BATCH_NAMES as u64,
         }
     }
 }

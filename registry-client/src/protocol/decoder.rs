@@ -4,7 +4,7 @@ use bytes::{Bytes, BytesMut};
 use pkgres_manifest::PackageName;
 
 use super::frame::Header;
-use super::{Digest, Frame, Malformed, Proof};
+use super::{Digest, Frame, MAX_BATCH_NAMES, Malformed, Proof};
 
 /// How much of the answer to a batch request is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,11 +20,12 @@ pub struct FrameLimits {
 impl Default for FrameLimits {
     fn default() -> Self {
         Self {
-            // 10,000 names of 255 bytes in one `truncated`.
+            // As many names of 255 bytes as `Frame::truncated` puts into one.
             header_bytes: 4 << 20,
             document_bytes: 64 << 20,
-            // As many as there are documents, those that are absent, and the last two.
-            frames: 20_002,
+            // One for each document or absent package, as many that say what is left out, and the
+            // last two.
+            frames: 2 * MAX_BATCH_NAMES as u64 + 2,
         }
     }
 }
@@ -425,6 +426,24 @@ mod tests {
             decode(&[&endless], limits),
             Err(FrameError::Limit { .. })
         ));
+    }
+
+    #[test]
+    fn what_is_left_out_is_said_in_frames_that_are_read() {
+        let longest = |number: usize| name(&format!("a{number:0>254}"));
+        let names: Vec<PackageName> = (0..=2 * MAX_BATCH_NAMES).map(longest).collect();
+        let frames: Vec<Frame> = Frame::truncated(&names).collect();
+        assert_eq!(frames.len(), 3);
+        let mut said = Vec::new();
+        let mut decoder = FrameDecoder::new(FrameLimits::default());
+        decoder.push(encoded(&frames));
+        while let Some(frame) = decoder.next_frame().expect("it is within the limits") {
+            if let Frame::Truncated { names } = frame {
+                said.extend(names);
+            }
+        }
+        assert_eq!(said, names);
+        assert_eq!(Frame::truncated(&[]).count(), 0);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use pkgres_manifest::PackageName;
 
-use super::{Digest, SignedSnapshot};
+use super::{Digest, MAX_BATCH_NAMES, SignedSnapshot};
 
 /// The place of an index document in a snapshot: which leaf of the tree it is, and the audit path
 /// from there to the root.
@@ -79,7 +79,8 @@ pub enum Frame {
         /// that it is not there. Nothing where nothing is signed.
         beside: Vec<Neighbour>,
     },
-    /// The closure has more packages than the answer has room for: these are to be asked for.
+    /// The closure has more packages than the answer has room for: these are to be asked for. An
+    /// answer may have several such frames.
     Truncated {
         /// The packages.
         names: Vec<PackageName>,
@@ -128,6 +129,14 @@ impl Frame {
             document,
             proof,
         }
+    }
+
+    /// What says that there was no room for packages: as many [`Frame::Truncated`] as it takes for
+    /// each to be read whatever the names are; none if there are no names.
+    pub fn truncated(names: &[PackageName]) -> impl Iterator<Item = Self> {
+        names.chunks(MAX_BATCH_NAMES).map(|names| Self::Truncated {
+            names: names.to_vec(),
+        })
     }
 
     /// Appends the frame to an answer.

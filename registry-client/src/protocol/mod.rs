@@ -28,7 +28,7 @@ mod merkle;
 mod names;
 mod snapshot;
 
-pub use batch::BatchRequest;
+pub use batch::{BatchRequest, MAX_BATCH_NAMES};
 pub use changes::{Change, ChangeKind, Changes};
 pub use config::{Config, ConfigLimits, PROTOCOL};
 pub use decoder::{FrameDecoder, FrameError, FrameLimits};

@@ -80,8 +80,8 @@ impl Node {
             seen.extend(next.iter().cloned());
             wave = next.into_iter().collect();
         }
-        if !left_out.is_empty() {
-            answer.header(&Frame::Truncated { names: left_out });
+        for frame in Frame::truncated(&left_out) {
+            answer.header(&frame);
         }
         let snapshot = self.snapshot_of(state).snapshot;
         answer.header(&Frame::Complete {

@@ -37,6 +37,7 @@ pub(crate) const CASES: &[(&str, Case)] = &[
     ("tokens for tokens", holders::rights_of_tokens),
     ("the first token is made once", holders::first_token),
     ("a batch is of one state", reading::batch),
+    ("a batch has bounds", reading::batch_bounds),
     ("snapshots are signed anew", reading::snapshots),
     ("search", reading::search_and_dependants),
     ("deleting releases", crate::catalog::deleted),

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use pkgres_manifest::{IndexReader, IndexRecord, Limits};
 use pkgres_registry_client::protocol::{
     BatchRequest, ClassDocument, Digest, Frame, FrameDecoder, FrameLimits, IndexDocument,
-    MerkleTree, NamesLine, ProvedNodes, leaf_hash,
+    MAX_BATCH_NAMES, MerkleTree, NamesLine, ProvedNodes, leaf_hash,
 };
 use pkgres_registry_server::{Registry, Settings};
 use pkgres_tests::archives::{archive, archive_with};
@@ -213,6 +213,18 @@ pub(super) fn batch(place: &Place) {
         shown(&frames(&registry, &request)),
         ["unchanged a.Top", "changed b.Two", "complete 5"]
     );
+}
+
+/// A registry promises no more than its clients read.
+pub(super) fn batch_bounds(place: &Place) {
+    for (batch_names, promised) in [(0, 1), (usize::MAX, MAX_BATCH_NAMES as u64)] {
+        let settings = Settings {
+            batch_names,
+            ..Settings::default()
+        };
+        let registry = place.open_with(settings);
+        assert_eq!(registry.config().limits.batch_names, promised);
+    }
 }
 
 pub(super) fn snapshots(place: &Place) {

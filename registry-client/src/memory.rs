@@ -11,7 +11,7 @@ use pkgres_manifest::{
 
 use pkgres_resolver::CompiledIndex;
 
-use crate::registry::{Artifact, Registry, RegistryError};
+use crate::registry::{Artifact, Registry, RegistryError, defined_classes};
 
 /// A registry of packages that are in memory.
 #[derive(Debug)]
@@ -100,9 +100,9 @@ impl Registry for MemoryRegistry {
         Ok(names.into_iter().cloned().collect())
     }
 
-    fn class_names(&self) -> Vec<ClassName> {
-        let compiled = self.compiled().ok().flatten();
-        compiled.map_or_else(Vec::new, |compiled| compiled.class_names().collect())
+    fn defined_classes(&self) -> Vec<ClassName> {
+        let releases = self.packages.values().flatten();
+        defined_classes(releases.map(|release| &release.record))
     }
 
     fn artifact(&self, _: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {

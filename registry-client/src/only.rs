@@ -7,7 +7,7 @@ use pkgres_manifest::{
     ArtifactDigest, ClassName, IndexRecord, Package, PackageName, ReadOptions, RegistryName,
 };
 
-use crate::registry::{Artifact, Registry, RegistryError};
+use crate::registry::{Artifact, Registry, RegistryError, defined_classes};
 
 /// A registry of which only one package counts, such as the folder of a package that stands in for
 /// the one that others have: what else lies there must not slip in.
@@ -44,6 +44,12 @@ impl Registry for OnlyPackage {
         let mut names = self.inner.defining(class)?;
         names.retain(|name| *name == self.package);
         Ok(names)
+    }
+
+    fn defined_classes(&self) -> Vec<ClassName> {
+        let found = self.inner.records(std::slice::from_ref(&self.package));
+        // What cannot be read is told by whoever needs it.
+        defined_classes(found.unwrap_or_default().iter().flatten().flatten())
     }
 
     fn artifact(&self, digest: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {

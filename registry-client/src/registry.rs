@@ -1,5 +1,6 @@
 //! What a registry is.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Parsed};
@@ -77,6 +78,19 @@ impl Artifact {
     }
 }
 
+/// The classes that releases are known to define for others, sorted.
+pub(crate) fn defined_classes<'record>(
+    records: impl IntoIterator<Item = &'record IndexRecord>,
+) -> Vec<ClassName> {
+    let classes = records.into_iter().flat_map(|record| &record.classes);
+    let names: BTreeSet<ClassName> = classes
+        .flat_map(|classes| classes.iter())
+        .filter(|class| !class.internal)
+        .map(|class| class.name.clone())
+        .collect();
+    names.into_iter().collect()
+}
+
 /// Something that releases come from.
 pub trait Registry {
     /// The name that lockfiles call the registry by.
@@ -112,9 +126,10 @@ pub trait Registry {
     /// The packages that have a release which defines the class for others, sorted.
     fn defining(&self, class: &ClassName) -> Result<Vec<PackageName>, RegistryError>;
 
-    /// Names of classes of the registry's releases, as far as they are at hand: to say what somebody
-    /// may have meant, and for nothing else.
-    fn class_names(&self) -> Vec<ClassName> {
+    /// The classes for which [`defining`](Self::defining) knows a package, sorted, as far as they are
+    /// at hand: to say what somebody may have meant, and for nothing else. Classes that are internal
+    /// to a package, or extended without being defined, are not among them: nobody can use them.
+    fn defined_classes(&self) -> Vec<ClassName> {
         Vec::new()
     }
 

@@ -192,7 +192,7 @@ impl RegistrySet {
     ) -> Result<Option<(ClassName, PackageName)>, RegistryError> {
         let registries = self.registries.iter();
         let names: BTreeSet<ClassName> = registries
-            .flat_map(|registry| registry.class_names())
+            .flat_map(|registry| registry.defined_classes())
             .filter(|name| name != class)
             .collect();
         let names = names.iter().map(ClassName::as_str);

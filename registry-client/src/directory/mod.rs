@@ -43,6 +43,18 @@ struct Entry {
     manifest: PackageManifest,
 }
 
+impl Entry {
+    /// The classes that the package defines for others, which its manifest says.
+    fn classes(&self) -> impl Iterator<Item = ClassName> {
+        let manifest = &self.manifest;
+        let is_class = manifest.format.is_heat_hot();
+        let own = is_class.then(|| manifest.name.value.as_class());
+        let listed = manifest.classes.iter();
+        own.into_iter()
+            .chain(listed.map(|class| class.name.value.clone()))
+    }
+}
+
 impl DirectoryRegistry {
     /// Finds the packages of a folder and reads their manifests. Class files are read when the
     /// releases of a package are asked for.
@@ -313,14 +325,7 @@ impl Registry for DirectoryRegistry {
     }
 
     fn defining(&self, class: &ClassName) -> Result<Vec<PackageName>, RegistryError> {
-        let lists = |entry: &Entry| {
-            let manifest = &entry.manifest;
-            manifest.format.is_heat_hot() && manifest.name.value.as_class() == *class
-                || manifest
-                    .classes
-                    .iter()
-                    .any(|entry| entry.name.value == *class)
-        };
+        let lists = |entry: &Entry| entry.classes().any(|listed| listed == *class);
         let names: BTreeSet<&PackageName> = self
             .packages
             .iter()
@@ -330,13 +335,10 @@ impl Registry for DirectoryRegistry {
         Ok(names.into_iter().cloned().collect())
     }
 
-    fn class_names(&self) -> Vec<ClassName> {
-        let manifests = self.packages.values().flatten();
-        let manifests = manifests.map(|entry| &entry.manifest);
-        let names: BTreeSet<&ClassName> = manifests
-            .flat_map(|manifest| manifest.classes.iter().map(|class| &class.name.value))
-            .collect();
-        names.into_iter().cloned().collect()
+    fn defined_classes(&self) -> Vec<ClassName> {
+        let entries = self.packages.values().flatten();
+        let names: BTreeSet<ClassName> = entries.flat_map(Entry::classes).collect();
+        names.into_iter().collect()
     }
 
     fn artifact(&self, digest: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {

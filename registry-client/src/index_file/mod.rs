@@ -25,7 +25,6 @@ mod portions;
 mod runs;
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::num::NonZeroUsize;
@@ -41,7 +40,7 @@ use pkgres_resolver::CompiledIndex;
 
 use crate::background::Background;
 use crate::index_cache::{Digest, Entry as CacheEntry, IndexCache, Known, Look, Stamp};
-use crate::registry::{Artifact, Registry, RegistryError};
+use crate::registry::{Artifact, Registry, RegistryError, defined_classes};
 use lines::{Line, Lines};
 use runs::{Run, Runs};
 
@@ -436,23 +435,21 @@ impl Registry for IndexFileRegistry {
         Ok(found)
     }
 
-    fn class_names(&self) -> Vec<ClassName> {
+    fn defined_classes(&self) -> Vec<ClassName> {
         if let Some(compiled) = self.compiled_index() {
-            return compiled.class_names().collect();
+            return compiled.defined_classes().collect();
         }
         let Ok(runs) = self.runs() else {
             return Vec::new();
         };
-        let records = runs.packages().into_iter().filter_map(|package| {
+        let records: Vec<IndexRecord> = runs
+            .packages()
+            .into_iter()
             // What is wrong with a line is not what is asked for here.
-            self.records_of(package.as_str()).ok().flatten()
-        });
-        let mut names: BTreeSet<ClassName> = BTreeSet::new();
-        for record in records.flatten() {
-            let classes = record.classes.iter().flatten();
-            names.extend(classes.map(|class| class.name.clone()));
-        }
-        names.into_iter().collect()
+            .filter_map(|package| self.records_of(package.as_str()).ok().flatten())
+            .flatten()
+            .collect();
+        defined_classes(&records)
     }
 
     fn artifact(&self, _: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {

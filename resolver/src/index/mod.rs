@@ -128,9 +128,13 @@ impl CompiledIndex {
             .collect()
     }
 
-    /// The names of all classes that releases define or extend, sorted.
-    pub fn class_names(&self) -> impl Iterator<Item = ClassName> + '_ {
-        (0..self.class_name_count()).map(|class| self.class_name(class))
+    /// The names of all classes that a release defines for others, sorted: those of which
+    /// [`defining`](Self::defining) knows a package.
+    pub fn defined_classes(&self) -> impl Iterator<Item = ClassName> + '_ {
+        let mut defined = self.inheritance.defined_classes().to_vec();
+        defined.sort_unstable();
+        defined.dedup();
+        defined.into_iter().map(|class| self.class_name(class))
     }
 
     /// How many releases there are.

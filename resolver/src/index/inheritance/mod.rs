@@ -106,6 +106,11 @@ impl Inheritance {
         self.defined.of(name).binary_search(&class).is_ok()
     }
 
+    /// The classes that any release defines for others, package by package.
+    pub(crate) fn defined_classes(&self) -> &[u32] {
+        &self.defined.items
+    }
+
     /// Where the set of releases of a package stands whose classes are unknown, if there are any.
     pub(crate) fn unknown_of(&self, name: u32) -> Option<u32> {
         Some(self.unknown[name as usize]).filter(|at| *at != NONE)

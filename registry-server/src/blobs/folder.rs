@@ -14,7 +14,7 @@ use pkgres_files::{
 };
 use pkgres_registry_client::protocol::Digest;
 
-use super::{BlobError, Content, PIECE, Pieces, SMALL};
+use super::{BlobError, Content, PIECE, Pieces, SMALL, is_older};
 
 /// Artifacts as files `aa/aabb…` below a folder, named by their digests.
 pub(crate) struct Folder {
@@ -105,7 +105,11 @@ impl Folder {
         }
     }
 
-    pub(super) fn older_than(&self, seconds: u64) -> Result<Vec<Digest>, BlobError> {
+    pub(super) fn older_than(
+        &self,
+        seconds: u64,
+        now: SystemTime,
+    ) -> Result<Vec<Digest>, BlobError> {
         let system = RealFileSystem;
         let names = |folder: &std::path::Path| {
             system
@@ -122,11 +126,9 @@ impl Folder {
                 let Ok(digest) = Digest::parse(&name) else {
                     continue;
                 };
-                let age = std::fs::symlink_metadata(folder.join(&name))
-                    .and_then(|metadata| metadata.modified())
-                    .ok()
-                    .and_then(|written| SystemTime::now().duration_since(written).ok());
-                if age.is_some_and(|age| age.as_secs() >= seconds) {
+                let written = std::fs::symlink_metadata(folder.join(&name))
+                    .and_then(|metadata| metadata.modified());
+                if written.is_ok_and(|written| is_older(written, seconds, now)) {
                     found.push(digest);
                 }
             }

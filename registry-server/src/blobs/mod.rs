@@ -13,6 +13,7 @@ mod object;
 
 use std::ops::Range;
 use std::pin::Pin;
+use std::time::SystemTime;
 
 use bytes::Bytes;
 use futures_util::Stream;
@@ -48,6 +49,12 @@ pub(crate) enum Content {
     Whole(Bytes),
     /// So many bytes, one piece after the other.
     Pieces(u64, Pieces),
+}
+
+/// Whether what was written at a time is at least so many seconds old. Where artifacts are kept may
+/// have a clock of its own: what was written after `now` is as old as what was written then.
+fn is_older(written: SystemTime, seconds: u64, now: SystemTime) -> bool {
+    now.duration_since(written).map_or(0, |age| age.as_secs()) >= seconds
 }
 
 /// Where artifacts are kept.
@@ -100,11 +107,15 @@ impl Blobs {
         }
     }
 
-    /// The artifacts that are at least so many seconds old.
-    pub(crate) fn older_than(&self, seconds: u64) -> Result<Vec<Digest>, BlobError> {
+    /// The artifacts that are at least so many seconds old at a time.
+    pub(crate) fn older_than(
+        &self,
+        seconds: u64,
+        now: SystemTime,
+    ) -> Result<Vec<Digest>, BlobError> {
         match self {
-            Self::Folder(folder) => folder.older_than(seconds),
-            Self::Object(object) => object.older_than(seconds),
+            Self::Folder(folder) => folder.older_than(seconds, now),
+            Self::Object(object) => object.older_than(seconds, now),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _};
@@ -13,7 +13,7 @@ use pkgres_registry_client::protocol::Digest;
 use tokio::runtime::Handle;
 use url::Url;
 
-use super::{BlobError, Content, Incoming};
+use super::{BlobError, Content, Incoming, is_older};
 
 /// For how long a store may say nothing.
 const SILENCE: Duration = Duration::from_mins(2);
@@ -161,20 +161,20 @@ impl ObjectBlobs {
         }
     }
 
-    pub(super) fn older_than(&self, seconds: u64) -> Result<Vec<Digest>, BlobError> {
+    pub(super) fn older_than(
+        &self,
+        seconds: u64,
+        now: SystemTime,
+    ) -> Result<Vec<Digest>, BlobError> {
         let list = async {
             let prefix = Path::from(self.prefix.as_str());
             self.store.list_with_delimiter(Some(&prefix)).await
         };
         let listed = self.runtime.block_on(list).map_err(failed)?;
-        let now = std::time::SystemTime::now();
-        let age = |written: std::time::SystemTime| {
-            now.duration_since(written).map_or(0, |age| age.as_secs())
-        };
         Ok(listed
             .objects
             .into_iter()
-            .filter(|object| age(object.last_modified.into()) >= seconds)
+            .filter(|object| is_older(object.last_modified.into(), seconds, now))
             .filter_map(|object| Digest::parse(object.location.filename()?).ok())
             .collect())
     }

@@ -42,7 +42,8 @@ impl Registry {
         let left = self
             .database
             .read(|transaction| removals::left_open(transaction, left))?;
-        let old = self.blobs.older_than(self.settings.orphan_seconds);
+        let age = self.settings.orphan_seconds;
+        let old = (self.blobs).older_than(age, self.environment.now().into());
         let mut unused: BTreeSet<Digest> = old.map_err(Problem::unavailable)?.into_iter().collect();
         for text in left {
             unused.insert(Digest::parse(&text)?);

@@ -1,5 +1,8 @@
 //! What is kept, and what is cleaned up.
 
+use std::sync::atomic::Ordering;
+use std::time::SystemTime;
+
 use pkgres_registry_client::protocol::Digest;
 use pkgres_registry_server::{Registry, Settings};
 use pkgres_tests::archives::archive;
@@ -50,12 +53,25 @@ pub(super) fn swept(place: &Place) {
             .expect("an answer")
             .is_some()
     );
-    // A young one may get a release yet.
+    // A young one may get a release yet. How old it is, the clock of the registry says.
     drop(registry);
     let registry = place.open();
     let young = registry
         .put_artifact(b"young".to_vec())
         .expect("an artifact");
-    assert_eq!(registry.sweep(), Ok(0));
-    assert!(registry.artifact(&young).expect("an answer").is_some());
+    let written = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .expect("a time after 1970");
+    let written = i64::try_from(written.as_secs()).expect("a time");
+    let limit = i64::try_from(Settings::default().orphan_seconds).expect("a day");
+    for (seconds, removed) in [
+        (written - limit, 0),
+        (written + limit - 60, 0),
+        (written + limit + 60, 1),
+    ] {
+        place.seconds.store(seconds, Ordering::Relaxed);
+        assert_eq!(registry.sweep(), Ok(removed), "{}", seconds - written);
+        let is_there = registry.artifact(&young).expect("an answer").is_some();
+        assert_eq!(is_there, removed == 0);
+    }
 }

@@ -9,6 +9,7 @@ mod export;
 mod hierarchy;
 mod sweep;
 mod tokens;
+mod unused;
 mod views;
 mod write;
 

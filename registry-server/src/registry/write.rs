@@ -6,9 +6,10 @@ use bytes::Bytes;
 use pkgres_manifest::{IndexRecord, PackageName, Version};
 use pkgres_registry_client::protocol::{Change, ChangeKind, Digest};
 
+use super::unused::Unused;
 use super::{Registry, catalog, no_such_package, no_such_version};
 use crate::access::{Actor, Scope};
-use crate::database::{DatabaseError, Transaction};
+use crate::database::Transaction;
 use crate::index::render;
 use crate::problem::{Problem, ProblemCode};
 use crate::publish::{self, Candidate};
@@ -113,12 +114,11 @@ impl Registry {
                     self.node.refresh(serial)?;
                     return Ok(Published::Created(record));
                 }
-                Err(Interrupted::Unchanged(known)) => return Ok(Published::Unchanged(*known)),
-                Err(Interrupted::Removed(newer)) => removal = newer,
-                Err(Interrupted::Problem(problem)) => return Err(problem),
-                Err(Interrupted::Nothing) => {
-                    return Err(Problem::internal("a publish has something to do"));
+                Err(Unused::Because(NotMade::Unchanged(known))) => {
+                    return Ok(Published::Unchanged(*known));
                 }
+                Err(Unused::Because(NotMade::Removed(newer))) => removal = newer,
+                Err(Unused::Problem(problem)) => return Err(problem),
             }
         }
         let cause = format!("the artifact {digest} is removed again and again");
@@ -133,7 +133,7 @@ impl Registry {
         candidate: &Candidate,
         digest: &Digest,
         removal: Option<&Removal>,
-    ) -> Result<(IndexRecord, u64), Interrupted> {
+    ) -> Result<(IndexRecord, u64), Unused<NotMade>> {
         let limits = &self.settings.read.limits;
         let listing = &candidate.listing;
         let mut record = candidate.record.clone();
@@ -142,12 +142,11 @@ impl Registry {
             let serial = store::next_serial(transaction)?;
             allowed(transaction, actor, name)?;
             if let Some(known) = self.known(transaction, &record, digest)? {
-                // Ending with an error gives the serial back.
-                return Err(Interrupted::Unchanged(Box::new(known)));
+                return Err(Unused::Because(NotMade::Unchanged(Box::new(known))));
             }
             let last = removals::last(transaction, &digest.to_string())?;
             if last.as_ref() != removal {
-                return Err(Interrupted::Removed(last));
+                return Err(Unused::Because(NotMade::Removed(last)));
             }
             let now = self.environment.now();
             record.published = Some(now.to_string());
@@ -217,46 +216,37 @@ impl Registry {
     ) -> Result<bool, Problem> {
         actor.require_for(Scope::Yank, name)?;
         let limits = &self.settings.read.limits;
-        let (is_changed, serial) = self
-            .database
-            .write(|transaction| {
-                let serial = store::next_serial(transaction)?;
-                allowed(transaction, actor, name)?;
-                let Some(mut release) = releases::get(transaction, name, version, limits)? else {
-                    return Err(no_such_version(transaction, name, version)?.into());
-                };
-                if release.record.yanked == reason.is_some() && release.yanked.as_deref() == reason
-                {
-                    return Err(Interrupted::Nothing);
-                }
-                release.record.yanked = reason.is_some();
-                releases::set_yanked(transaction, &release.record, reason)?;
-                let change = Change {
-                    serial,
-                    kind: if reason.is_some() {
-                        ChangeKind::Yank
-                    } else {
-                        ChangeKind::Unyank
-                    },
-                    name: name.clone(),
-                    version: Some(release.record.version.clone()),
-                    at: self.environment.now(),
-                };
-                changes::add(transaction, &change, &actor.token)?;
-                render(transaction, name, None, serial, limits)?;
-                Ok::<_, Interrupted>((true, serial))
-            })
-            .or_else(|interrupted| match interrupted {
-                Interrupted::Nothing => Ok((false, 0)),
-                Interrupted::Problem(problem) => Err(problem),
-                Interrupted::Unchanged(_) | Interrupted::Removed(_) => {
-                    Err(Problem::internal("a yank publishes nothing"))
-                }
-            })?;
-        if is_changed {
-            self.node.refresh(serial)?;
+        let changed = self.database.write(|transaction| {
+            let serial = store::next_serial(transaction)?;
+            allowed(transaction, actor, name)?;
+            let Some(mut release) = releases::get(transaction, name, version, limits)? else {
+                return Err(no_such_version(transaction, name, version)?.into());
+            };
+            if release.record.yanked == reason.is_some() && release.yanked.as_deref() == reason {
+                return Err(Unused::Because(AlreadySo));
+            }
+            release.record.yanked = reason.is_some();
+            releases::set_yanked(transaction, &release.record, reason)?;
+            let change = Change {
+                serial,
+                kind: if reason.is_some() {
+                    ChangeKind::Yank
+                } else {
+                    ChangeKind::Unyank
+                },
+                name: name.clone(),
+                version: Some(release.record.version.clone()),
+                at: self.environment.now(),
+            };
+            changes::add(transaction, &change, &actor.token)?;
+            render(transaction, name, None, serial, limits)?;
+            Ok(serial)
+        });
+        match changed {
+            Ok(serial) => self.node.refresh(serial).map(|_| true),
+            Err(Unused::Because(AlreadySo)) => Ok(false),
+            Err(Unused::Problem(problem)) => Err(problem),
         }
-        Ok(is_changed)
     }
 
     /// Exchanges the owners of a package, if it still is at the generation; gives the next one.
@@ -301,25 +291,13 @@ pub(super) fn allowed(
     Err(Problem::new(ProblemCode::NotOwner, detail))
 }
 
-/// Why a transaction that took a serial ends without using it.
-enum Interrupted {
-    Problem(Problem),
-    /// The release is there already.
+/// Why a release is not made though nothing is wrong.
+enum NotMade {
+    /// It is there already.
     Unchanged(Box<IndexRecord>),
     /// The artifact may be gone: this is the last removal of it.
     Removed(Option<Removal>),
-    /// There is nothing to do.
-    Nothing,
 }
 
-impl From<Problem> for Interrupted {
-    fn from(problem: Problem) -> Self {
-        Self::Problem(problem)
-    }
-}
-
-impl From<DatabaseError> for Interrupted {
-    fn from(error: DatabaseError) -> Self {
-        Self::Problem(error.into())
-    }
-}
+/// A release is yanked for the same reason already, or is not yanked.
+struct AlreadySo;

@@ -1,7 +1,9 @@
 //! A resolution as a bill of materials, for tools that look for known faults and licences.
 
-use pkgres_manifest::{ArtifactDigest, Hexadecimal, PackageName, ReleaseSource, Version, sha256};
-use pkgres_resolver::{BoundRequirement, Resolution, ResolvedPackage};
+use std::collections::BTreeSet;
+
+use pkgres_manifest::{ArtifactDigest, Hexadecimal, PackageName, Version, sha256};
+use pkgres_resolver::{BoundRequirement, Resolution, ResolvedPackage, ResolvedRoot};
 use serde_json::{Value, json};
 
 /// The program that makes a document, and when.
@@ -21,48 +23,105 @@ fn package_url(name: &PackageName, version: &Version) -> String {
     format!("pkg:generic/{name}@{version}")
 }
 
-fn dependencies(requires: &[BoundRequirement]) -> Vec<String> {
-    let mut urls: Vec<String> = requires
-        .iter()
-        .map(|bound| package_url(&bound.package, &bound.version))
-        .collect();
-    urls.sort();
-    urls.dedup();
-    urls
+/// What a bill is about. It is one component, whatever the resolution was made for.
+struct Subject<'resolution> {
+    /// The root, if it is a single package.
+    package: Option<&'resolution ResolvedRoot>,
+    /// What it is called.
+    name: String,
+    /// Of several roots, those that are packages.
+    members: Vec<&'resolution ResolvedRoot>,
+    /// What it requires itself: what the package does, or the object model.
+    requires: Vec<&'resolution BoundRequirement>,
+}
+
+/// What stands for a subject that is no package. It is neither a package URL nor the identifier of
+/// one, so that nothing else has it.
+const SUBJECT: &str = "pkgres-roots";
+
+impl<'resolution> Subject<'resolution> {
+    fn of(resolution: &'resolution Resolution) -> Self {
+        let model = PackageName::object_model();
+        let (models, members): (Vec<_>, Vec<_>) =
+            (resolution.roots().iter()).partition(|root| root.name == model);
+        if let ([], [package]) = (&*models, &*members) {
+            return Self {
+                package: Some(package),
+                name: package.name.to_string(),
+                members: Vec::new(),
+                requires: package.requires.iter().collect(),
+            };
+        }
+        let name = if members.is_empty() {
+            "object-model"
+        } else {
+            "workspace"
+        };
+        Self {
+            package: None,
+            name: name.to_owned(),
+            members,
+            requires: models.iter().flat_map(|root| &root.requires).collect(),
+        }
+    }
+
+    /// The releases that it depends on.
+    fn depends_on(&self) -> impl Iterator<Item = (&PackageName, &Version)> {
+        let members = self.members.iter().map(|root| (&root.name, &root.version));
+        members.chain(self.requires.iter().map(|bound| released(bound)))
+    }
+
+    /// What its roots and what they need depend on, without itself.
+    fn edges<'own>(
+        &'own self,
+        resolution: &'own Resolution,
+    ) -> impl Iterator<Item = (&'own PackageName, &'own Version, &'own [BoundRequirement])> {
+        let members = self.members.iter();
+        let members = members.map(|root| (&root.name, &root.version, &*root.requires));
+        let packages = resolution.packages().iter();
+        members.chain(packages.map(|found| (&found.name, &found.version, &*found.requires)))
+    }
+}
+
+fn released(bound: &BoundRequirement) -> (&PackageName, &Version) {
+    (&bound.package, &bound.version)
+}
+
+fn package_urls<'release>(
+    releases: impl Iterator<Item = (&'release PackageName, &'release Version)>,
+) -> BTreeSet<String> {
+    releases
+        .map(|(name, version)| package_url(name, version))
+        .collect()
 }
 
 /// A resolution as a document of CycloneDX 1.6. Equal resolutions give equal documents: there is no
 /// time in it and no random number.
 ///
+/// The main component is the root, if that is a single package; otherwise it is one without a version
+/// that stands for the object model, or for all roots, and depends on them.
+///
 /// The digest of an archive is a hash of the component. That of a folder is not the hash of any file,
 /// and is a property.
 pub fn cyclonedx(resolution: &Resolution, maker: Maker<'_>) -> Value {
-    let roots = resolution.roots();
-    let root = roots.first().map(|root| {
-        let url = package_url(&root.name, &root.version);
-        json!({
-            "type": "application",
-            "bom-ref": url,
-            "name": root.name,
-            "version": root.version,
-            "purl": url,
-        })
-    });
-    let components: Vec<Value> = resolution.packages().iter().map(component).collect();
-    let edges = roots
-        .iter()
-        .map(|root| (&root.name, &root.version, &root.requires))
-        .chain(
-            resolution
-                .packages()
-                .iter()
-                .map(|package| (&package.name, &package.version, &package.requires)),
-        );
-    let dependencies: Vec<Value> = edges
-        .map(|(name, version, requires)| {
-            json!({"ref": package_url(name, version), "dependsOn": dependencies(requires)})
-        })
+    let subject = Subject::of(resolution);
+    let (main, reference) = match subject.package {
+        Some(root) => (application(root), package_url(&root.name, &root.version)),
+        None => (
+            json!({"type": "application", "bom-ref": SUBJECT, "name": subject.name}),
+            SUBJECT.to_owned(),
+        ),
+    };
+    let members = subject.members.iter().map(|root| application(root));
+    let components: Vec<Value> = members
+        .chain(resolution.packages().iter().map(component))
         .collect();
+    let own = json!({"ref": reference, "dependsOn": package_urls(subject.depends_on())});
+    let others = subject.edges(resolution).map(|(name, version, requires)| {
+        let depends_on = package_urls(requires.iter().map(released));
+        json!({"ref": package_url(name, version), "dependsOn": depends_on})
+    });
+    let dependencies: Vec<Value> = std::iter::once(own).chain(others).collect();
     json!({
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
         "bomFormat": "CycloneDX",
@@ -72,16 +131,28 @@ pub fn cyclonedx(resolution: &Resolution, maker: Maker<'_>) -> Value {
             "tools": {
                 "components": [{"type": "application", "name": maker.name, "version": maker.version}],
             },
-            "component": root,
+            "component": main,
         },
         "components": components,
         "dependencies": dependencies,
     })
 }
 
+/// A root that is a package.
+fn application(root: &ResolvedRoot) -> Value {
+    let url = package_url(&root.name, &root.version);
+    json!({
+        "type": "application",
+        "bom-ref": url,
+        "name": root.name,
+        "version": root.version,
+        "purl": url,
+    })
+}
+
 fn component(package: &ResolvedPackage) -> Value {
     let url = package_url(&package.name, &package.version);
-    let mut properties = vec![json!({"name": "pkgres:source", "value": source(package)})];
+    let mut properties = vec![json!({"name": "pkgres:source", "value": package.source})];
     let mut component = json!({
         "type": "library",
         "bom-ref": url,
@@ -102,59 +173,52 @@ fn component(package: &ResolvedPackage) -> Value {
     component
 }
 
-fn source(package: &ResolvedPackage) -> String {
-    match &package.source {
-        ReleaseSource::Host => "host".to_owned(),
-        ReleaseSource::Registry(name) => name.to_string(),
-    }
-}
-
-/// A resolution as a document of SPDX 2.3.
+/// A resolution as a document of SPDX 2.3. It describes what the main component of
+/// [`cyclonedx`] is.
 pub fn spdx(resolution: &Resolution, maker: Maker<'_>) -> Value {
-    let roots = resolution.roots();
-    let (name, version) = roots.first().map_or_else(
-        || ("pkgres".to_owned(), String::new()),
-        |root| (root.name.to_string(), root.version.to_string()),
-    );
+    let subject = Subject::of(resolution);
     let lock = resolution.to_lockfile().to_text();
     let digest = Hexadecimal(&sha256(lock.as_bytes())).to_string();
-    let mut packages: Vec<Value> = Vec::new();
-    let mut relationships: Vec<Value> = Vec::new();
-    for root in roots {
-        packages.push(spdx_package(&root.name, &root.version, None));
-        relationships.push(json!({
-            "spdxElementId": "SPDXRef-DOCUMENT",
-            "relationshipType": "DESCRIBES",
-            "relatedSpdxElement": spdx_id(&root.name, &root.version),
-        }));
+    let (main, id, title) = match subject.package {
+        Some(root) => (
+            spdx_package(&root.name, &root.version, None),
+            spdx_id(&root.name, &root.version),
+            format!("{}-{}", root.name, root.version),
+        ),
+        None => (
+            spdx_subject(&subject.name),
+            format!("SPDXRef-{SUBJECT}"),
+            subject.name.clone(),
+        ),
+    };
+    let members = subject.members.iter();
+    let members = members.map(|root| spdx_package(&root.name, &root.version, None));
+    let found = resolution.packages().iter();
+    let found = found.map(|found| spdx_package(&found.name, &found.version, Some(found)));
+    let packages: Vec<Value> = std::iter::once(main).chain(members).chain(found).collect();
+    let relationship = |from: &str, kind: &str, to: &str| {
+        json!({
+            "spdxElementId": from,
+            "relationshipType": kind,
+            "relatedSpdxElement": to,
+        })
+    };
+    let mut relationships = vec![relationship("SPDXRef-DOCUMENT", "DESCRIBES", &id)];
+    for (name, version) in subject.depends_on() {
+        relationships.push(relationship(&id, "DEPENDS_ON", &spdx_id(name, version)));
     }
-    for package in resolution.packages() {
-        packages.push(spdx_package(&package.name, &package.version, Some(package)));
-    }
-    let edges = roots
-        .iter()
-        .map(|root| (&root.name, &root.version, &root.requires))
-        .chain(
-            resolution
-                .packages()
-                .iter()
-                .map(|package| (&package.name, &package.version, &package.requires)),
-        );
-    for (name, version, requires) in edges {
-        for bound in requires {
-            relationships.push(json!({
-                "spdxElementId": spdx_id(name, version),
-                "relationshipType": "DEPENDS_ON",
-                "relatedSpdxElement": spdx_id(&bound.package, &bound.version),
-            }));
+    for (name, version, requires) in subject.edges(resolution) {
+        let id = spdx_id(name, version);
+        for (name, version) in requires.iter().map(released) {
+            relationships.push(relationship(&id, "DEPENDS_ON", &spdx_id(name, version)));
         }
     }
     json!({
         "spdxVersion": "SPDX-2.3",
         "dataLicense": "CC0-1.0",
         "SPDXID": "SPDXRef-DOCUMENT",
-        "name": format!("{name}-{version}"),
-        "documentNamespace": format!("https://pkgres.dev/spdx/{name}-{digest}"),
+        "name": title,
+        "documentNamespace": format!("https://pkgres.dev/spdx/{}-{digest}", subject.name),
         "creationInfo": {
             "created": maker.created,
             "creators": [format!("Tool: {}-{}", maker.name, maker.version)],
@@ -180,6 +244,19 @@ fn spdx_id(name: &PackageName, version: &Version) -> String {
     };
     let (name, version) = (escaped(name.as_str()), escaped(&version.to_string()));
     format!("SPDXRef-Package-{name}-at-{version}")
+}
+
+/// The subject if it is no package.
+fn spdx_subject(name: &str) -> Value {
+    json!({
+        "SPDXID": format!("SPDXRef-{SUBJECT}"),
+        "name": name,
+        "downloadLocation": "NOASSERTION",
+        "filesAnalyzed": false,
+        "licenseConcluded": "NOASSERTION",
+        "licenseDeclared": "NOASSERTION",
+        "copyrightText": "NOASSERTION",
+    })
 }
 
 fn spdx_package(name: &PackageName, version: &Version, found: Option<&ResolvedPackage>) -> Value {
@@ -208,7 +285,7 @@ fn spdx_package(name: &PackageName, version: &Version, found: Option<&ResolvedPa
             }
             None => {}
         }
-        package["sourceInfo"] = json!(format!("registry {}", source(found)));
+        package["sourceInfo"] = json!(format!("registry {}", found.source));
     }
     package
 }

@@ -67,12 +67,31 @@ impl fmt::Display for Scope {
     }
 }
 
-/// Who asks: the holder of a token.
+/// What lets somebody in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Holder {
+    /// Being on the machine of the server.
+    Operator,
+    /// A token, with its number, which is no secret.
+    Token(String),
+}
+
+impl Holder {
+    /// The number of the token, if it is one.
+    pub fn token(&self) -> Option<&str> {
+        match self {
+            Self::Operator => None,
+            Self::Token(id) => Some(id),
+        }
+    }
+}
+
+/// Who asks: the operator or the holder of a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Actor {
-    /// The number of the token; it is no secret.
-    pub token: String,
-    /// Whom the token belongs to.
+    /// What lets them in.
+    pub holder: Holder,
+    /// Whom the token belongs to, and what is published with it.
     pub owner: String,
     /// What it is good for.
     pub scopes: BTreeSet<Scope>,
@@ -86,7 +105,7 @@ impl Actor {
     /// The operator, on the machine of the server.
     pub fn operator() -> Self {
         Self {
-            token: String::new(),
+            holder: Holder::Operator,
             owner: "admin".to_owned(),
             scopes: BTreeSet::from([Scope::Admin]),
             names: Vec::new(),
@@ -105,7 +124,7 @@ impl Actor {
         Ok(Self {
             // A scope that this version does not know is one that nobody asks for.
             scopes: row.scopes.split(' ').filter_map(Scope::parse).collect(),
-            token: row.id,
+            holder: Holder::Token(row.id),
             owner: row.owner,
             names,
             expires,
@@ -153,7 +172,7 @@ impl Actor {
     /// Whether the token may list and remove another one: with the scope `tokens`, those of its owner
     /// that are for no other packages, but none for everything; and any token may remove itself.
     pub(crate) fn governs(&self, other: &Self) -> bool {
-        if self.is_admin() || self.token == other.token {
+        if self.is_admin() || self.holder == other.holder {
             return true;
         }
         let is_ours = self.owner == other.owner && !other.is_admin();

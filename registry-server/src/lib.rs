@@ -27,7 +27,7 @@ mod registry;
 mod store;
 
 pub use crate::http::{Microversion, ServeOptions, Service, serve};
-pub use access::{Actor, Scope};
+pub use access::{Actor, Holder, Scope};
 pub use background::Background;
 pub use blobs::BlobError;
 pub use database::DatabaseError;

@@ -42,7 +42,7 @@ impl Registry {
                 version: Some(version),
                 at: now,
             };
-            changes::add(transaction, &change, &actor.token)?;
+            changes::add(transaction, &change, &actor.holder)?;
             render_removal(transaction, &name, serial, limits)?;
             Ok::<_, Problem>(serial)
         })?;

@@ -78,8 +78,9 @@ impl Registry {
         self.database.write(|transaction| {
             // A node believes in a token for a moment after another one removed it: what is made in
             // that moment would stay.
-            let is_operator = actor.token.is_empty();
-            if !is_operator && tokens::by_id(transaction, &actor.token)?.is_none() {
+            if let Some(id) = actor.holder.token()
+                && tokens::by_id(transaction, id)?.is_none()
+            {
                 let detail = "there is no such token";
                 return Err(Problem::new(ProblemCode::Unauthorized, detail));
             }
@@ -167,7 +168,7 @@ impl Registry {
     /// Removes a token, which from then on is good for nothing. Any token may remove itself; others
     /// are for whoever sees them.
     pub fn remove_token(&self, actor: &Actor, id: &str) -> Result<(), Problem> {
-        if id != actor.token {
+        if actor.holder.token() != Some(id) {
             actor.require(Scope::Tokens)?;
         }
         let is_removed =

@@ -38,7 +38,7 @@ pub struct ReleaseView {
     pub record: IndexRecord,
     /// Why it is yanked; nothing while it is not.
     pub yank_reason: Option<String>,
-    /// The number of the token that it was published with.
+    /// The number of the token that it was published with; empty if that was the operator.
     pub token: String,
 }
 

@@ -153,7 +153,7 @@ impl Registry {
             if packages::get(transaction, name)?.is_none() {
                 packages::add(transaction, name, &actor.owner, &now.to_string())?;
             }
-            releases::add(transaction, &record, &actor.token)?;
+            releases::add(transaction, &record, &actor.holder)?;
             catalog::check_categories(transaction, &listing.categories)?;
             catalog::list(transaction, &record, listing, &actor.owner)?;
             let all = releases::all(transaction, name, limits)?;
@@ -171,7 +171,7 @@ impl Registry {
                 version: Some(record.version.clone()),
                 at: now,
             };
-            changes::add(transaction, &change, &actor.token)?;
+            changes::add(transaction, &change, &actor.holder)?;
             render(transaction, name, Some(&record), serial, limits)?;
             Ok((record, serial))
         })
@@ -238,7 +238,7 @@ impl Registry {
                 version: Some(release.record.version.clone()),
                 at: self.environment.now(),
             };
-            changes::add(transaction, &change, &actor.token)?;
+            changes::add(transaction, &change, &actor.holder)?;
             render(transaction, name, None, serial, limits)?;
             Ok(serial)
         });

@@ -3,11 +3,16 @@
 use pkgres_manifest::{PackageName, Version};
 use pkgres_registry_client::protocol::{Change, ChangeKind};
 
-use super::serial_value;
+use super::{holder_value, serial_value};
+use crate::access::Holder;
 use crate::database::{DatabaseError, Result, Transaction};
 
 /// Writes down a change, and tells other nodes when the transaction is committed.
-pub(crate) fn add(transaction: &mut dyn Transaction, change: &Change, token: &str) -> Result<()> {
+pub(crate) fn add(
+    transaction: &mut dyn Transaction,
+    change: &Change,
+    holder: &Holder,
+) -> Result<()> {
     let kind = match change.kind {
         ChangeKind::Publish => "publish",
         ChangeKind::Yank => "yank",
@@ -24,7 +29,7 @@ pub(crate) fn add(transaction: &mut dyn Transaction, change: &Change, token: &st
             change.name.as_str().into(),
             version.unwrap_or_default().into(),
             change.at.to_string().into(),
-            token.into(),
+            holder_value(holder),
         ],
     )?;
     Ok(())

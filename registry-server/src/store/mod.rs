@@ -14,6 +14,7 @@ pub(crate) mod tokens;
 
 use pkgres_manifest::{PackageName, Version};
 
+use crate::access::Holder;
 use crate::database::{Result, Transaction};
 
 /// Takes the next serial. The first thing that a transaction does which changes the index: from
@@ -47,4 +48,10 @@ fn of_version(
 /// A serial as a value of the database.
 pub(crate) fn serial_value(serial: u64) -> crate::database::Value {
     i64::try_from(serial).unwrap_or(i64::MAX).into()
+}
+
+/// Who did something as a value of the database: the number of the token, or nothing for the
+/// operator.
+pub(crate) fn holder_value(holder: &Holder) -> crate::database::Value {
+    holder.token().unwrap_or_default().into()
 }

@@ -2,6 +2,8 @@
 
 use pkgres_manifest::{ClassName, IndexRecord, Limits, PackageName, Version};
 
+use super::holder_value;
+use crate::access::Holder;
 use crate::database::{DatabaseError, Result, Transaction, Value};
 
 /// A release as it is kept.
@@ -66,7 +68,7 @@ fn release(row: &crate::database::Row, limits: &Limits) -> Result<Release> {
 pub(crate) fn add(
     transaction: &mut dyn Transaction,
     record: &IndexRecord,
-    token: &str,
+    holder: &Holder,
 ) -> Result<()> {
     let size = i64::try_from(record.size.unwrap_or_default()).unwrap_or(i64::MAX);
     transaction.execute(
@@ -83,7 +85,7 @@ pub(crate) fn add(
                 .into(),
             size.into(),
             record.published.clone().unwrap_or_default().into(),
-            token.into(),
+            holder_value(holder),
         ],
     )?;
     require(transaction, record)

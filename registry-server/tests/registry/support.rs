@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use pkgres_registry_client::Namespace;
 use pkgres_registry_server::{
-    Actor, Bucket, Environment, OpenError, Problem, ProblemCode, Published, Registry, Scope,
-    Settings, Storage,
+    Actor, Bucket, Environment, Holder, OpenError, Problem, ProblemCode, Published, Registry,
+    Scope, Settings, Storage,
 };
 use pkgres_tests::archives::archive;
 use pkgres_tests::build;
@@ -82,7 +82,7 @@ impl Place {
 pub(crate) fn actor(owner: &str, scopes: &[Scope], names: &[&str]) -> Actor {
     let namespace = |text: &&str| Namespace::parse(text).expect("a namespace");
     Actor {
-        token: format!("token-of-{owner}"),
+        holder: Holder::Token(format!("token-of-{owner}")),
         owner: owner.to_owned(),
         scopes: scopes.iter().copied().collect::<BTreeSet<_>>(),
         names: names.iter().map(namespace).collect(),

@@ -126,7 +126,7 @@ pub(super) fn whoami(_: &Service, request: &Request) -> Result<Reply, Problem> {
     let scopes: Vec<&str> = actor.scopes.iter().map(|scope| scope.as_str()).collect();
     let names: Vec<String> = actor.names.iter().map(Namespace::to_string).collect();
     Ok(Reply::json(&json!({
-        "token": actor.token,
+        "token": actor.holder.token(),
         "owner": actor.owner,
         "scopes": scopes,
         "names": names,

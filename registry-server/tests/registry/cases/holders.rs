@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use pkgres_registry_client::protocol::Digest;
-use pkgres_registry_server::{Actor, NewToken, ProblemCode, Scope};
+use pkgres_registry_server::{Actor, Holder, NewToken, ProblemCode, Scope};
 use pkgres_tests::archives::archive;
 use pkgres_tests::build;
 
@@ -122,8 +122,9 @@ pub(super) fn rights_of_tokens(place: &Place) {
 
     let forbidden = ProblemCode::Forbidden;
     // What a job has that publishes: it knows of no other token.
+    let job_token = by_operator("ann", &[publish], &["org.acme.*"]);
     let job = Actor {
-        token: by_operator("ann", &[publish], &["org.acme.*"]),
+        holder: Holder::Token(job_token.clone()),
         expires: time(60),
         ..actor("ann", &[publish], &["org.acme.*"])
     };
@@ -143,14 +144,15 @@ pub(super) fn rights_of_tokens(place: &Place) {
     }
 
     // One for tokens, below some names and until some time.
+    let lead_token = by_operator("ann", &[tokens, publish], &["org.acme.*"]);
     let lead = Actor {
-        token: by_operator("ann", &[tokens, publish], &["org.acme.*"]),
+        holder: Holder::Token(lead_token.clone()),
         expires: time(60),
         ..actor("ann", &[tokens, publish], &["org.acme.*"])
     };
     let seen = registry.tokens(&lead).expect("tokens");
     let seen: BTreeSet<String> = seen.into_iter().map(|token| token.id).collect();
-    let expected = [&here, &job.token, &lead.token].map(Clone::clone);
+    let expected = [&here, &job_token, &lead_token].map(Clone::clone);
     assert_eq!(seen, BTreeSet::from(expected));
     for id in [&everything, &everywhere, &of_bob] {
         let outcome = registry.remove_token(&lead, id).map_err(code);
@@ -172,12 +174,12 @@ pub(super) fn rights_of_tokens(place: &Place) {
     let less = new_token("ann", &[publish, tokens], &["org.acme.Web"], time(60));
     assert!(make(&lead, &less).is_ok());
     // Once it is removed it makes none, also where a node has not heard of that.
-    assert_eq!(registry.remove_token(&lead, &lead.token), Ok(()));
+    assert_eq!(registry.remove_token(&lead, &lead_token), Ok(()));
     assert_eq!(make(&lead, &less), Err(ProblemCode::Unauthorized));
 
     // Whoever has a token may give it back.
-    assert_eq!(registry.remove_token(&job, &job.token), Ok(()));
-    let again = registry.remove_token(&job, &job.token).map_err(code);
+    assert_eq!(registry.remove_token(&job, &job_token), Ok(()));
+    let again = registry.remove_token(&job, &job_token).map_err(code);
     assert_eq!(again, Err(ProblemCode::NoSuchToken));
     // What is for everything is for whoever has that.
     let all_of_ann = actor("ann", &[tokens], &[]);

@@ -53,7 +53,7 @@ pub enum ChangeKind {
     Yank,
     /// A release is no longer withdrawn.
     Unyank,
-    /// A release was removed, which only an operator can do.
+    /// A release was deleted.
     Delete,
     /// A kind that this version does not know. Whatever it is, the package changed.
     #[serde(other)]

@@ -7,25 +7,41 @@ use super::{holder_value, serial_value};
 use crate::access::Holder;
 use crate::database::{DatabaseError, Result, Transaction};
 
+/// How a kind is kept.
+fn kind_text(kind: ChangeKind) -> &'static str {
+    match kind {
+        ChangeKind::Publish => "publish",
+        ChangeKind::Yank => "yank",
+        ChangeKind::Unyank => "unyank",
+        ChangeKind::Delete => "delete",
+        ChangeKind::Other => "other",
+    }
+}
+
+/// The kind that is kept as a text. A later version may have written one that this one does not know.
+fn kind_of(text: &str) -> ChangeKind {
+    match text {
+        "publish" => ChangeKind::Publish,
+        "yank" => ChangeKind::Yank,
+        "unyank" => ChangeKind::Unyank,
+        "delete" => ChangeKind::Delete,
+        _ => ChangeKind::Other,
+    }
+}
+
 /// Writes down a change, and tells other nodes when the transaction is committed.
 pub(crate) fn add(
     transaction: &mut dyn Transaction,
     change: &Change,
     holder: &Holder,
 ) -> Result<()> {
-    let kind = match change.kind {
-        ChangeKind::Publish => "publish",
-        ChangeKind::Yank => "yank",
-        ChangeKind::Unyank => "unyank",
-        ChangeKind::Delete | ChangeKind::Other => "delete",
-    };
     let version = change.version.as_ref().map(ToString::to_string);
     transaction.execute(
         "INSERT INTO changes (serial, kind, package, version, at, token) \
          VALUES ($1, $2, $3, $4, $5, $6)",
         &[
             serial_value(change.serial),
-            kind.into(),
+            kind_text(change.kind).into(),
             change.name.as_str().into(),
             version.unwrap_or_default().into(),
             change.at.to_string().into(),
@@ -52,13 +68,7 @@ pub(crate) fn after(
             let version = row.text(3)?;
             Ok(Change {
                 serial: row.integer(0)?.unsigned_abs(),
-                kind: match row.text(1)? {
-                    "publish" => ChangeKind::Publish,
-                    "yank" => ChangeKind::Yank,
-                    "unyank" => ChangeKind::Unyank,
-                    "delete" => ChangeKind::Delete,
-                    _ => ChangeKind::Other,
-                },
+                kind: kind_of(row.text(1)?),
                 name: PackageName::parse(row.text(2)?).map_err(|_| damaged())?,
                 version: match version {
                     "" => None,
@@ -68,4 +78,23 @@ pub(crate) fn after(
             })
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_stay_what_they_are() {
+        for kind in [
+            ChangeKind::Publish,
+            ChangeKind::Yank,
+            ChangeKind::Unyank,
+            ChangeKind::Delete,
+            ChangeKind::Other,
+        ] {
+            assert_eq!(kind_of(kind_text(kind)), kind);
+        }
+        assert_eq!(kind_of("rename"), ChangeKind::Other);
+    }
 }

@@ -24,6 +24,7 @@ pub use read::IndexReader;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use serde::ser::{SerializeMap, Serializer};
 
 use crate::diagnostic::{Diagnostic, Location, SourceText};
@@ -53,7 +54,8 @@ pub struct IndexRecord {
     pub size: Option<u64>,
     /// Whether the release was withdrawn: it is chosen only if a lockfile holds it already.
     pub yanked: bool,
-    /// When the release was published, as RFC 3339.
+    /// When the release was published, as RFC 3339; see
+    /// [`is_published_before`](Self::is_published_before).
     pub published: Option<String>,
 }
 
@@ -92,6 +94,32 @@ impl IndexRecord {
             classes
                 .binary_search_by(|known| known.name.cmp(class))
                 .is_ok_and(|at| !classes[at].internal)
+        })
+    }
+
+    /// Whether the release was published before a time, as far as that is known.
+    ///
+    /// One without a date is taken for old. One whose date cannot be read is taken for new: whoever
+    /// writes it could mean any, and must not get around a bound with it.
+    ///
+    /// ```
+    /// use pkgres_manifest::IndexRecord;
+    ///
+    /// let line = r#"{"name":"org.acme.Web","version":"1.2.0","published":"2026-06-01T12:00:00Z"}"#;
+    /// let mut record = IndexRecord::parse_line(line, &Default::default())?;
+    /// let noon = "2026-06-01T12:00:00Z".parse()?;
+    /// assert!(!record.is_published_before(noon));
+    /// assert!(record.is_published_before("2026-06-01T12:00:01Z".parse()?));
+    /// record.published = Some("yesterday".to_owned());
+    /// assert!(!record.is_published_before(noon));
+    /// record.published = None;
+    /// assert!(record.is_published_before(noon));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn is_published_before(&self, time: Timestamp) -> bool {
+        self.published.as_ref().is_none_or(|published| {
+            let published = published.parse::<Timestamp>();
+            published.is_ok_and(|published| published < time)
         })
     }
 

@@ -178,15 +178,8 @@ fn latest_versions(
         let usable = || {
             let cutoff = request.options.exclude_newer;
             let usable = records.iter().filter(move |record| {
-                let is_too_new =
-                    cutoff
-                        .zip(record.published.as_ref())
-                        .is_some_and(|(cutoff, published)| {
-                            published
-                                .parse::<jiff::Timestamp>()
-                                .map_or(true, |published| published >= cutoff)
-                        });
-                !record.yanked && !is_too_new
+                let is_old = cutoff.is_none_or(|cutoff| record.is_published_before(cutoff));
+                !record.yanked && is_old
             });
             usable.map(|record| &record.version)
         };

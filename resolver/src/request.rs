@@ -43,7 +43,8 @@ pub struct SolveOptions {
     /// Whether newer versions are better, or older ones.
     pub prefer: Preference,
     /// Releases that were published at this time or later are no candidates unless they are locked.
-    /// A release without a date of publication is taken for old.
+    /// A release without a date of publication is taken for old, and one whose date cannot be read
+    /// for new ([`IndexRecord::is_published_before`]).
     pub exclude_newer: Option<Timestamp>,
     /// Whether several releases of a package are out of the question.
     pub single_version: bool,

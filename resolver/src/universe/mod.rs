@@ -33,7 +33,7 @@ use pkgres_manifest::{
     ArtifactDigest, ClassName, IndexRecord, ObjectId, ObjectModel, PackageName, ReleaseSource,
     Requirement, Spec, Version,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::index::{CompiledIndex, to_u32, width};
 use crate::request::{Locked, ModelRoot, Preference, PrereleasePolicy, Root};
@@ -101,7 +101,7 @@ struct Preferences {
     prefer: Preference,
     exclude_newer: Option<Timestamp>,
     /// What was published too late, of the packages that were delivered.
-    too_new: FxHashMap<PackageName, Vec<Version>>,
+    too_new: FxHashMap<PackageName, FxHashSet<Version>>,
     locked: Locked,
     locked_versions: FxHashMap<PackageName, Vec<Version>>,
     kept_versions: FxHashMap<PackageName, Vec<Version>>,

@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use pkgres_manifest::{IndexRecord, PackageName, ReleaseSource, Requirement, Spec, Version};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::about::About;
 use super::candidates::{Candidates, Standing};
@@ -126,12 +125,13 @@ impl Universe {
         };
         let locked = versions_for(&self.preferences.locked_versions);
         let kept = versions_for(&self.preferences.kept_versions);
-        let too_new = versions_for(&self.preferences.too_new);
+        let too_new = self.preferences.too_new.get(name);
         let prefer = self.preferences.prefer;
-        let newest_is_best = prefer == Preference::Newest && too_new.is_empty();
+        let newest_is_best = prefer == Preference::Newest && too_new.is_none();
         if index.is_plain(number) && locked.is_empty() && newest_is_best {
             return None;
         }
+        let is_too_new = |version| too_new.is_some_and(|versions| versions.contains(version));
         let releases = index.releases(number);
         let versions: Vec<Version> = releases
             .clone()
@@ -141,7 +141,7 @@ impl Universe {
             .zip(&versions)
             .map(|(release, version)| Standing {
                 version,
-                excluded: index.is_yanked(release) || too_new.contains(version),
+                excluded: index.is_yanked(release) || is_too_new(version),
             })
             .collect();
         let policy = self.preferences.prerelease;
@@ -205,17 +205,9 @@ impl Universe {
         let Some(cutoff) = self.preferences.exclude_newer else {
             return;
         };
-        let is_too_new = |record: &&IndexRecord| {
-            let published = record.published.as_ref();
-            published.is_some_and(|published| match published.parse::<Timestamp>() {
-                Ok(published) => published >= cutoff,
-                // Whoever writes a date that cannot be read could mean any.
-                Err(_) => true,
-            })
-        };
-        let too_new: Vec<Version> = records
+        let too_new: FxHashSet<Version> = records
             .iter()
-            .filter(is_too_new)
+            .filter(|record| !record.is_published_before(cutoff))
             .map(|record| record.version.clone())
             .collect();
         if !too_new.is_empty() {

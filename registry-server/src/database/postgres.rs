@@ -165,16 +165,30 @@ fn transact<T, E: From<DatabaseError>>(
     let Open {
         mut transaction, ..
     } = open;
-    let ended = match (&result, read_only) {
-        // Listeners hear of it when the transaction is committed, and not otherwise.
-        (Ok(_), false) => transaction
-            .batch_execute("NOTIFY pkgres_changes")
-            .and_then(|()| transaction.commit()),
-        (Ok(_), true) => transaction.commit(),
-        (Err(_), _) => transaction.rollback(),
+    let value = match result {
+        Ok(value) => value,
+        Err(error) => {
+            // What went wrong first is what counts. A connection that cannot take back what it did
+            // is gone, and with it the transaction.
+            if let Err(second) = transaction.rollback() {
+                tracing::warn!(
+                    error = told(&second),
+                    "a transaction could not be taken back"
+                );
+            }
+            return Err(error);
+        }
     };
-    ended.map_err(|error| failed(&error))?;
-    result
+    // Listeners hear of it when the transaction is committed, and not otherwise.
+    let noted = if read_only {
+        Ok(())
+    } else {
+        transaction.batch_execute("NOTIFY pkgres_changes")
+    };
+    noted
+        .and_then(|()| transaction.commit())
+        .map_err(|error| failed(&error))?;
+    Ok(value)
 }
 
 struct Open<'connection> {
@@ -296,4 +310,39 @@ pub(super) fn told(error: &postgres::Error) -> String {
         source = cause.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, PartialEq)]
+    enum Error {
+        First,
+        OfDatabase,
+    }
+
+    impl From<DatabaseError> for Error {
+        fn from(_: DatabaseError) -> Self {
+            Self::OfDatabase
+        }
+    }
+
+    #[test]
+    fn what_goes_wrong_first_is_told() {
+        let Some(server) = pkgres_tests::services::postgres() else {
+            return;
+        };
+        let pool = Postgres::open(&server.database()).expect("it can be reached");
+        let outcome: std::result::Result<(), Error> = pool.write(|transaction| {
+            let gone = transaction.script("SELECT pg_terminate_backend(pg_backend_pid())");
+            assert!(gone.is_err());
+            Err(Error::First)
+        });
+        assert_eq!(outcome, Err(Error::First));
+        // The connection is not used again.
+        let outcome: std::result::Result<(), Error> =
+            pool.read(|transaction| Ok(transaction.script("SELECT 1")?));
+        assert_eq!(outcome, Ok(()));
+    }
 }

@@ -22,7 +22,6 @@ pub(crate) fn run(args: &CacheArgs, output: &mut Output) -> Result<Exit> {
     let folder = cache_folder(false)
         .ok_or_else(|| Failure::usage("there is no place for a cache: set PKGRES_CACHE or HOME"))?;
     let artifacts = ArtifactCache::new(&folder);
-    let limit = Limits::default().archive_bytes;
     match &args.command {
         CacheCommand::Dir => {
             let shown = folder.to_string_lossy();
@@ -34,7 +33,7 @@ pub(crate) fn run(args: &CacheArgs, output: &mut Output) -> Result<Exit> {
         }
         CacheCommand::List => {
             let registries = cached_registries(&folder);
-            let report = artifacts.verify(limit);
+            let (artifacts, artifact_bytes) = artifacts.count();
             if output.is_json() {
                 let registries: Vec<_> = registries
                     .iter()
@@ -45,8 +44,8 @@ pub(crate) fn run(args: &CacheArgs, output: &mut Output) -> Result<Exit> {
                 output.json(&json!({
                     "schema_version": 1,
                     "registries": registries,
-                    "artifacts": report.artifacts,
-                    "artifact_bytes": report.bytes,
+                    "artifacts": artifacts,
+                    "artifact_bytes": artifact_bytes,
                 }));
                 return Ok(Exit::Done);
             }
@@ -55,8 +54,8 @@ pub(crate) fn run(args: &CacheArgs, output: &mut Output) -> Result<Exit> {
                 let address = Escaped::new(address);
                 output.data(&format!("{address}  {documents}, {bytes} bytes\n"));
             }
-            let count = counted(report.artifacts, "artifact");
-            output.data(&format!("{count}, {} bytes\n", report.bytes));
+            let count = counted(artifacts, "artifact");
+            output.data(&format!("{count}, {artifact_bytes} bytes\n"));
         }
         CacheCommand::Clean => {
             for part in PARTS {
@@ -72,7 +71,7 @@ pub(crate) fn run(args: &CacheArgs, output: &mut Output) -> Result<Exit> {
             output.note(&format!("Removed what was in {shown}"));
         }
         CacheCommand::Verify => {
-            let report = artifacts.verify(limit);
+            let report = artifacts.verify(Limits::default().archive_bytes);
             for path in &report.damaged {
                 artifacts.remove(path)?;
             }

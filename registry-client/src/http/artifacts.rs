@@ -54,6 +54,18 @@ impl ArtifactCache {
         write_cache_file(&RealFileSystem, &self.path(digest), bytes)
     }
 
+    /// How many artifacts there are, and how many bytes they have together. None of them is read.
+    pub fn count(&self) -> (usize, u64) {
+        let paths = self.paths();
+        let length = |path: &PathBuf| {
+            let metadata = std::fs::symlink_metadata(path).ok();
+            metadata
+                .filter(std::fs::Metadata::is_file)
+                .map_or(0, |metadata| metadata.len())
+        };
+        (paths.len(), paths.iter().map(length).sum())
+    }
+
     /// Reads every artifact and compares it with its name.
     pub fn verify(&self, limit: u64) -> CacheReport {
         let mut report = CacheReport::default();
@@ -122,8 +134,12 @@ mod tests {
         assert_eq!(cache.get(&digest, 100), None);
         let report = cache.verify(100);
         assert_eq!((report.artifacts, report.bytes), (1, 8));
+        assert_eq!(cache.count(), (1, 8));
         assert_eq!(report.damaged, [cache.path(&digest)]);
+        // Counting does not read, so that no limit matters.
+        assert_eq!((cache.verify(3).bytes, cache.count()), (0, (1, 8)));
         cache.remove(&report.damaged[0]).expect("it can be removed");
+        assert_eq!(cache.count(), (0, 0));
         assert_eq!(cache.verify(100), CacheReport::default());
     }
 }

@@ -78,6 +78,7 @@ pub(crate) fn candidate(
     }
     record.digest = Some(ArtifactDigest::of_archive(bytes));
     record.size = Some(bytes.len() as u64);
+    check_line(&record, options.limits.index_line_bytes)?;
     let manifest = &package.manifest;
     let description = manifest.description.clone().unwrap_or_default();
     Ok(Candidate {
@@ -98,4 +99,23 @@ pub(crate) fn candidate(
             enabled: true,
         },
     })
+}
+
+/// Refuses a release whose line nobody could read in the index, also when it says later that the
+/// release is yanked.
+fn check_line(record: &IndexRecord, limit: u64) -> Result<(), Problem> {
+    let mut longest = record.clone();
+    longest.yanked = true;
+    // As long as any time that is written with seconds.
+    longest.published = Some(jiff::Timestamp::UNIX_EPOCH.to_string());
+    let bytes = longest.to_line().len() as u64;
+    if bytes <= limit {
+        return Ok(());
+    }
+    let detail = format!(
+        "what the index says of {} {}, its requirements and classes, takes {bytes} bytes, and the \
+         limit is {limit}",
+        record.name, record.version
+    );
+    Err(Problem::new(ProblemCode::PackageInvalid, detail))
 }

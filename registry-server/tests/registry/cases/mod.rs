@@ -26,6 +26,10 @@ pub(crate) const CASES: &[(&str, Case)] = &[
         publishing::refused,
     ),
     ("texts that cannot be kept", publishing::unkept),
+    (
+        "a release that is too long for the index",
+        publishing::too_long_for_the_index,
+    ),
     ("names that differ in case alone", publishing::folded),
     (
         "requirements have to be satisfiable",

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use pkgres_manifest::IndexRecord;
 use pkgres_registry_client::protocol::{ChangeKind, Digest};
-use pkgres_registry_server::{Actor, ProblemCode, Published};
+use pkgres_registry_server::{Actor, ProblemCode, Published, Settings};
 use pkgres_tests::archives::{archive, archive_with, files};
 use pkgres_tests::build;
 
@@ -247,6 +247,32 @@ pub(super) fn yanked(place: &Place) {
     let outcome = registry.set_yanked(&operator, &build::package("a.B"), &missing, None);
     assert_eq!(outcome.map_err(code), Err(ProblemCode::NoSuchPackage));
     assert_eq!(registry.serial(), 4);
+}
+
+/// A release whose line is too long for those who read the index is the fault of the release.
+pub(super) fn too_long_for_the_index(place: &Place) {
+    let length = {
+        let registry = place.open();
+        publish_plain(&registry, "a.Fits", "1.0.0");
+        records(&registry, "a.Fits")[0].to_line().len() as u64
+    };
+    let mut settings = Settings::default();
+    settings.read.limits.index_line_bytes = length + r#","yanked":true"#.len() as u64;
+    let registry = place.open_with(settings);
+    let publish = |name: &str, version: &str| {
+        publish(&registry, name, version, archive(name, version, &[])).map(|_| ())
+    };
+    assert_eq!(
+        publish("a.TooLong", "1.0.0"),
+        Err(ProblemCode::PackageInvalid)
+    );
+    assert_eq!(registry.serial(), 1);
+    // What just fits can still be yanked.
+    assert_eq!(publish("a.Fits", "1.1.0"), Ok(()));
+    let (name, version) = (build::package("a.Fits"), build::version("1.1.0"));
+    let yanked = registry.set_yanked(&Actor::operator(), &name, &version, Some("it does nothing"));
+    assert_eq!(yanked, Ok(true));
+    assert_eq!(records(&registry, "a.Fits").len(), 2);
 }
 
 /// Not every database can keep the character NUL: it is refused by all of them, and is no failure of

@@ -166,7 +166,7 @@ impl Registry {
     }
 
     /// Removes a token, which from then on is good for nothing. Any token may remove itself; others
-    /// are for whoever sees them.
+    /// are for whoever sees them. Tokens that it made stay: who made one is not kept.
     pub fn remove_token(&self, actor: &Actor, id: &str) -> Result<(), Problem> {
         if actor.holder.token() != Some(id) {
             actor.require(Scope::Tokens)?;

@@ -143,7 +143,7 @@ pub(crate) const SURFACE: Surface = Surface {
             path: "v1/tokens/{id}",
             handlers: &[Handler {
                 method: Method::DELETE,
-                summary: "Remove a token: itself, or another one (scope `tokens`)",
+                summary: "Remove a token: itself, or another one (scope `tokens`); those that it made stay",
                 access: Access::Holders,
                 run: tokens::remove,
                 ..GET

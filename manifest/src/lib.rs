@@ -51,7 +51,7 @@ mod source;
 mod spec;
 mod version;
 
-pub use archive::{Archive, ArchiveFile, write_archive};
+pub use archive::{Archive, ArchiveFile, KnownArchive, write_archive};
 pub use class_file::{
     Argument, ClassConstraint, ClassDefinition, ClassUsage, Contract, MapKey, Method, Property,
     Rule, parse_class_file, read_class_file,

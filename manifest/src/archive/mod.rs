@@ -15,11 +15,13 @@ mod directory;
 mod entry;
 mod extra;
 mod inflate;
+mod known;
 mod layout;
 mod names;
 mod records;
 mod write;
 
+pub use known::KnownArchive;
 pub use write::write_archive;
 
 use std::fmt;
@@ -31,7 +33,7 @@ use crate::limits::Limits;
 use crate::package::PackagePath;
 
 use directory::Directory;
-use entry::{Kind, Method};
+use entry::{Entry, Kind, Method};
 use inflate::Inflater;
 
 /// A package archive whose every byte was checked.
@@ -136,12 +138,14 @@ impl<Bytes: AsRef<[u8]>> Archive<Bytes> {
 
     /// What is said of a file, or `None` if there is no such file.
     pub fn file(&self, path: &PackagePath) -> Option<&ArchiveFile> {
-        let index = self
-            .files
-            .binary_search_by(|file| file.path.cmp(path))
-            .ok()?;
-        Some(&self.files[index])
+        find(&self.files, path)
     }
+}
+
+/// The file with a path among files that are sorted by it.
+fn find<'files>(files: &'files [ArchiveFile], path: &PackagePath) -> Option<&'files ArchiveFile> {
+    let index = files.binary_search_by(|file| file.path.cmp(path)).ok()?;
+    Some(&files[index])
 }
 
 impl Packed {
@@ -169,6 +173,23 @@ impl<Bytes: AsRef<[u8]>> fmt::Debug for Archive<Bytes> {
 
 /// Checks all of an archive and lists its files, sorted by path.
 fn inspect(bytes: &[u8], limits: &Limits) -> Result<Vec<ArchiveFile>, Diagnostic> {
+    let entries = list(bytes, limits)?;
+    let mut inflater = Inflater::new();
+    for (entry, packed) in &entries {
+        // Folders have no content, but it can be packed like any other.
+        packed
+            .unpack(bytes, &mut inflater, &mut |_| ())
+            .map_err(|reason| refused(entry.name, reason))?;
+    }
+    Ok(files(entries))
+}
+
+/// Checks the framing, the names and the limits of an archive; gives its entries, each with its
+/// content, of which nothing is known but what is said of it.
+fn list<'bytes>(
+    bytes: &'bytes [u8],
+    limits: &Limits,
+) -> Result<Vec<(Entry<'bytes>, Packed)>, Diagnostic> {
     if bytes.len() as u64 > limits.archive_bytes {
         return Err(Limits::exceeded(
             "bytes in an archive",
@@ -182,38 +203,40 @@ fn inspect(bytes: &[u8], limits: &Limits) -> Result<Vec<ArchiveFile>, Diagnostic
             .iter()
             .map(|entry| (&entry.path, entry.kind == Kind::Folder)),
     )?;
-    // The sizes are claims until now, but whatever turns out to be larger than its claim is
-    // refused: this bounds what is unpacked below, before any of it is.
+    // The sizes are claims until contents are unpacked, but whatever turns out to be larger than
+    // its claim is refused: this bounds what is unpacked before any of it is.
     let unpacked = entries
         .iter()
         .fold(0_u64, |sum, entry| sum.saturating_add(entry.size));
     check_unpacked(unpacked, bytes.len() as u64, limits)?;
 
     let ranges = layout::check(bytes, &mut entries, directory.offset)?;
-    let mut inflater = Inflater::new();
-    let mut files = Vec::with_capacity(entries.len());
-    for (entry, range) in entries.into_iter().zip(ranges) {
+    let packed = |(entry, range): (Entry<'bytes>, Range<usize>)| {
         let packed = Packed {
             range,
             method: entry.method,
             size: entry.size,
             crc: entry.crc,
         };
-        // Folders have no content, but it can be packed like any other.
-        packed
-            .unpack(bytes, &mut inflater, &mut |_| ())
-            .map_err(|reason| refused(entry.name, reason))?;
-        if let Kind::File { executable } = entry.kind {
-            files.push(ArchiveFile {
-                path: entry.path,
-                size: entry.size,
-                executable,
-                packed,
-            });
-        }
-    }
+        (entry, packed)
+    };
+    Ok(entries.into_iter().zip(ranges).map(packed).collect())
+}
+
+/// The files among entries, sorted by path.
+fn files(entries: Vec<(Entry<'_>, Packed)>) -> Vec<ArchiveFile> {
+    let file = |(entry, packed): (Entry<'_>, Packed)| match entry.kind {
+        Kind::File { executable } => Some(ArchiveFile {
+            path: entry.path,
+            size: entry.size,
+            executable,
+            packed,
+        }),
+        Kind::Folder => None,
+    };
+    let mut files: Vec<ArchiveFile> = entries.into_iter().filter_map(file).collect();
     files.sort_unstable_by(|one, two| one.path.cmp(&two.path));
-    Ok(files)
+    files
 }
 
 /// Checks how much the files of an archive have together.

@@ -1,6 +1,8 @@
 //! The catalog API of Murano: what is answered to which request.
 
-use pkgres_tests::archives::archive;
+use pkgres_files::{RealFileSystem, write_file};
+use pkgres_registry_client::protocol::Digest;
+use pkgres_tests::archives::{archive, files};
 use serde_json::{Value, json};
 
 use crate::support::{Answer, Served};
@@ -378,6 +380,35 @@ fn what_is_not_public_is_for_those_it_belongs_to() {
         (own.status, own.body),
         (200, archive("a.New", "1.0.0", &[]).into())
     );
+}
+
+/// What a file costs that anybody can ask for does not depend on the others: they are not looked at,
+/// so that nobody hears of their damage either.
+#[test]
+fn of_an_archive_only_what_is_asked_for_is_unpacked() {
+    let served = Served::new();
+    let manifest = b"Format: 1.4\nType: Library\nFullName: a.Web\nVersion: 1.0.0\nLogo: icon.png\n";
+    let bytes = files(&[
+        ("manifest.yaml", manifest),
+        ("icon.png", b"a small picture"),
+        ("Resources/large.bin", &[7; 5000]),
+    ]);
+    let id = id(&served.upload("{\"is_public\":true}", &bytes));
+    let logo = || served.get(&format!("{PACKAGES}/{id}/logo"));
+    assert_eq!(logo().body.as_ref(), b"a small picture");
+    let damage = |name: &str| {
+        let path = served.artifact(&Digest::of(&bytes));
+        let mut damaged = bytes.clone();
+        let at = damaged
+            .windows(name.len())
+            .position(|window| window == name.as_bytes())
+            .expect("the name stands before the content");
+        damaged[at + name.len()] ^= 0xff;
+        write_file(&RealFileSystem, &path, &damaged).expect("it is damaged");
+        logo().status
+    };
+    assert_eq!(damage("Resources/large.bin"), 200);
+    assert_eq!(damage("icon.png"), 500);
 }
 
 #[test]

@@ -1,12 +1,13 @@
 //! Asking a service in few words.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
-use pkgres_registry_client::protocol::ErrorDocument;
+use pkgres_registry_client::protocol::{Digest, ErrorDocument};
 use pkgres_registry_server::{Registry, Service, Settings, Storage};
 use tempfile::TempDir;
 
@@ -21,7 +22,7 @@ pub(crate) struct Served {
     /// The time that it sees, in seconds.
     pub(crate) seconds: Arc<AtomicI64>,
     runtime: tokio::runtime::Runtime,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 /// What was answered.
@@ -100,8 +101,15 @@ impl Served {
                 .enable_all()
                 .build()
                 .expect("a runtime"),
-            _folder: folder,
+            folder,
         }
+    }
+
+    /// Where the artifact with a digest is kept.
+    pub(crate) fn artifact(&self, digest: &Digest) -> PathBuf {
+        let name = digest.to_string();
+        let folder = self.folder.path().join("data/blobs/sha256");
+        folder.join(&name[..2]).join(name)
     }
 
     /// Asks; headers are `name: value`.

@@ -6,7 +6,10 @@ mod filter;
 mod listing;
 
 use bytes::Bytes;
-use pkgres_manifest::{Archive, IndexRecord, Package, PackageName, PackagePath};
+use pkgres_manifest::diagnostic::Diagnostic;
+use pkgres_manifest::{
+    IndexRecord, KnownArchive, MANIFEST_FILE, PackageManifest, PackageName, PackagePath,
+};
 
 use super::{Published, Registry};
 use crate::access::{Actor, Scope};
@@ -125,19 +128,25 @@ impl Registry {
     }
 
     /// A file of a release of the catalog, where the manifest says or, if it does not, where such
-    /// files usually are.
+    /// files usually are. Of the archive, the manifest and this file are unpacked, and nothing else:
+    /// anybody may ask for them.
     pub(crate) fn catalog_part(&self, entry: &CatalogEntry, part: Part) -> Result<Bytes, Problem> {
         let digest = Digest::parse(&entry.row.sha256)?;
         let gone = || Problem::internal(format!("the artifact {digest} is missing"));
         let bytes = self.artifact(&digest)?.ok_or_else(gone)?;
         let options = &self.settings.read;
         let shown = format!("{}-{}.zip", entry.row.package, entry.row.version);
-        let archive = Archive::open(&shown, bytes, &options.limits)
-            .map_err(|error| Problem::internal(error.to_string()))?;
-        let (manifest, _) = Package::manifest_of_archive(&shown, &archive, options)
+        // All of it was checked when it was published.
+        let damaged = |error: Diagnostic| Problem::internal(error.to_string());
+        let archive = KnownArchive::open(&shown, bytes, &options.limits).map_err(damaged)?;
+        let usual = |path: &str| PackagePath::parse(path).expect("this is a path");
+        let manifest = archive
+            .read_start(&usual(MANIFEST_FILE), options.limits.manifest_bytes)
+            .map_err(damaged)?
+            .unwrap_or_default();
+        let (manifest, _) = PackageManifest::read(&shown, &manifest, options)
             .into_result()
             .map_err(|_| Problem::internal(format!("{shown} cannot be read")))?;
-        let usual = |path: &str| PackagePath::parse(path).expect("this is a path");
         let path = match part {
             Part::Form => manifest
                 .ui
@@ -159,6 +168,7 @@ impl Registry {
                     added = receiving.add(piece);
                 }
             })
+            .map_err(damaged)?
             .ok_or_else(missing)?;
         added
             .and_then(|()| receiving.finish())

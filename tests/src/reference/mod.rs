@@ -8,6 +8,7 @@ mod answer;
 mod candidates;
 mod classes;
 mod exchange;
+mod exists;
 mod preference;
 mod problem;
 mod rules;
@@ -20,6 +21,7 @@ mod tests;
 
 pub use answer::{Answer, Solution};
 pub use exchange::better_exchange;
+pub use exists::exists;
 pub use rules::{Rule, Rules};
 pub use tiers::{SplitOrder, search, search_splitting};
 pub use valid::is_valid;

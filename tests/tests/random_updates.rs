@@ -1,0 +1,368 @@
+//! Updates of random universes: nothing that moved could have stayed, and nothing better was possible.
+//!
+//! `SEEDS=100000` asks for more universes than the usual number.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::thread;
+
+use pkgres_manifest::{IndexRecord, PackageName, Spec, Version};
+use pkgres_resolver::{ReasonKind, SolveOptions, Target, Update};
+use pkgres_tests::random::Random;
+use pkgres_tests::reference::{Answer, Rule, Rules, Solution, exists, is_valid, search};
+use pkgres_tests::solver::{self, Supplies, Verdict};
+use pkgres_tests::universe::{PrereleasePolicy, Universe};
+
+const SEEDS: u64 = 20_000;
+/// So little that the search in the order of decisions is left in some of the universes.
+const PATIENCE: u64 = 2;
+
+/// A lock that keeps to some rules, and an update of one of its packages.
+fn problem(seed: u64, rules: &Rules) -> Option<(Universe, PackageName, Target)> {
+    let mut universe = Universe::random(seed);
+    let mut random = Random::new(seed);
+    let mut earlier = universe.clone();
+    earlier.locked = None;
+    // Not everything was there when the lock was written.
+    let newer = |record: &IndexRecord, random: &mut Random| {
+        let records = universe.records.iter();
+        let mut others = records.filter(|other| other.name == record.name);
+        others.all(|other| other.version <= record.version) && random.chance(50)
+    };
+    (earlier.records).retain(|record| !newer(record, &mut random));
+    if random.chance(25) && !earlier.root.requirements.is_empty() {
+        let chosen = random.below(earlier.root.requirements.len());
+        earlier.root.requirements[chosen].spec = Spec::any();
+    }
+    let lock = match search(&earlier, rules) {
+        Answer::Solved(lock) => lock,
+        Answer::NoSolution => return None,
+    };
+    let names: Vec<PackageName> = (lock.releases(&universe.root.name).into_iter())
+        .map(|(name, _)| name)
+        .collect();
+    universe.locked = Some(lock);
+    if names.is_empty() {
+        return None;
+    }
+    let name = random.pick(&names).clone();
+    let versions: Vec<&Version> = (universe.records.iter())
+        .filter(|record| record.name == name)
+        .filter(|record| !record.yanked)
+        .filter(|record| {
+            let is_refused = universe.prerelease == PrereleasePolicy::Never;
+            !(is_refused && record.version.is_prerelease())
+        })
+        .map(|record| &record.version)
+        .collect();
+    let target = if versions.is_empty() || random.chance(50) {
+        Target::Newest
+    } else {
+        Target::Exactly((*random.pick(&versions)).clone())
+    };
+    Some((universe, name, target))
+}
+
+#[derive(Default)]
+struct Tally {
+    minimal: usize,
+    several: usize,
+    impossible: usize,
+    held_back: usize,
+    others: usize,
+}
+
+/// What is wrong with the answer to a universe, and what kind of answer it is.
+fn check(seed: u64, patience: u64, tally: &mut Tally) -> Option<String> {
+    let (universe, name, target) = problem(seed, &Rules::without(Rule::SecondTier))?;
+    let anything = |_: &PackageName, _: &Version| true;
+    let possible = exists(&universe, &anything, None)?;
+    let update = Update {
+        packages: BTreeMap::from([(name.clone(), target.clone())]),
+    };
+    let verdict = solver::update(&universe, Supplies::OnDemand, update, patience);
+    let resolution = match (&verdict, &target) {
+        (Verdict::Solved(resolution), _) => resolution,
+        (Verdict::Conflict(conflict), Target::Exactly(version)) if possible => {
+            tally.impossible += 1;
+            let wanted = (name, version.clone());
+            if exists(&universe, &anything, Some(&wanted))? {
+                return Some(format!("{} {} is possible", wanted.0, wanted.1));
+            }
+            let mut reasons = conflict.reasons.iter();
+            let is_said = reasons.any(|reason| reason.kind == ReasonKind::Wanted);
+            return (!is_said).then(|| "it is not said what was asked for".to_owned());
+        }
+        (Verdict::Conflict(_), _) => {
+            tally.others += 1;
+            return possible.then(|| "there is a resolution".to_owned());
+        }
+    };
+    let found = solver::solution(resolution);
+    let report = resolution.update().expect("an update was asked for");
+    if let Err(text) = is_valid(&universe, &found, &Rules::default()) {
+        return Some(text);
+    }
+    if report.is_minimal != possible {
+        return Some("the tiers are not told apart".to_owned());
+    }
+    if !possible {
+        tally.others += 1;
+        return None;
+    }
+    tally.minimal += 1;
+    let lock = universe.locked.as_ref().expect("there is a lock");
+    let held: BTreeMap<PackageName, Version> =
+        lock.releases(&universe.root.name).into_iter().collect();
+    let now: BTreeMap<PackageName, Version> =
+        found.releases(&universe.root.name).into_iter().collect();
+    let differing: BTreeSet<&PackageName> = (held.keys().chain(now.keys()))
+        .filter(|name| held.get(*name) != now.get(*name))
+        .collect();
+    let moved: BTreeSet<&PackageName> = report.moved.iter().map(|moved| &moved.package).collect();
+    if moved != differing {
+        return Some("what moved is not what differs".to_owned());
+    }
+    let at = now.get(&name).cloned();
+    let wanted = at.map(|version| (name.clone(), version));
+    match (&target, &wanted) {
+        (Target::Exactly(version), Some((_, at))) if at != version => {
+            return Some(format!("{at} was not asked for"));
+        }
+        (Target::Exactly(_), None) => return Some("it was dropped".to_owned()),
+        _ => {}
+    }
+    // Newer stable versions would have been better in any case.
+    if target == Target::Newest {
+        let records = universe.records.iter();
+        for record in records.filter(|record| record.name == name) {
+            let at = wanted.as_ref().map(|(_, at)| at);
+            let is_better = at.is_none_or(|at| record.version > *at);
+            let is_told = (report.held_back.iter()).any(|held_back| {
+                held_back.version == record.version || held_back.alike.contains(&record.version)
+            });
+            tally.held_back += usize::from(is_told);
+            let is_stable = !record.version.is_prerelease();
+            let other = (name.clone(), record.version.clone());
+            if is_better && (is_stable || is_told) && exists(&universe, &anything, Some(&other))? {
+                return Some(format!("{} {} is possible", other.0, other.1));
+            }
+            let is_candidate = is_stable && !record.yanked;
+            if is_better && is_candidate && at.is_some() && !is_told {
+                return Some(format!("{} {} is not mentioned", other.0, other.1));
+            }
+        }
+    }
+    let changed: Vec<&PackageName> = (report.moved.iter())
+        .filter(|moved| moved.from.is_some() && moved.to.is_some())
+        .map(|moved| &moved.package)
+        .collect();
+    tally.several += usize::from(changed.len() > 1);
+    for one in changed.iter().filter(|one| ***one != name) {
+        // All that stayed, and this one, stay.
+        let stays = |package: &PackageName, version: &Version| {
+            let may_move = (changed.contains(&package) && package != *one) || *package == name;
+            may_move || held.get(package).is_none_or(|held| held == version)
+        };
+        if exists(&universe, &stays, wanted.as_ref())? {
+            return Some(format!("{one} could have stayed"));
+        }
+        let because = &(report.moved.iter())
+            .find(|moved| moved.package == **one)
+            .expect("it moved")
+            .because;
+        if !because
+            .iter()
+            .any(|reason| reason.kind == ReasonKind::Stays)
+        {
+            return Some(format!("it is not said why {one} moved"));
+        }
+    }
+    None
+}
+
+/// How an update of a lock ended in which some package has several releases.
+enum Ended {
+    Solved,
+    Impossible,
+    /// What is wrong with it.
+    Wrong(String),
+}
+
+/// Whether what was asked for is possible: for a version only where no other packages have several
+/// releases than in the lock, because an update does not split what was whole for that.
+fn is_possible(universe: &Universe, name: &PackageName, target: &Target) -> bool {
+    let mut asked = universe.clone();
+    let locked = asked.locked.take().expect("there is a lock");
+    let Target::Exactly(version) = target else {
+        return matches!(search(&asked, &Rules::default()), Answer::Solved(_));
+    };
+    (asked.records).retain(|record| record.name != *name || record.version == *version);
+    let Answer::Solved(found) = search(&asked, &Rules::default()) else {
+        return false;
+    };
+    let is_there = |solution: &Solution| {
+        let mut releases = solution.releases(&universe.root.name).into_iter();
+        releases.any(|(other, _)| other == *name)
+    };
+    is_there(&found) && found.side_by_side.is_subset(&locked.side_by_side)
+}
+
+fn check_side_by_side(seed: u64) -> Option<Ended> {
+    let (universe, name, target) = problem(seed, &Rules::default())?;
+    let lock = universe.locked.as_ref().expect("there is a lock");
+    let held = lock.releases(&universe.root.name);
+    let names: BTreeSet<&PackageName> = held.iter().map(|(name, _)| name).collect();
+    if names.len() == held.len() {
+        return None;
+    }
+    let update = Update {
+        packages: BTreeMap::from([(name.clone(), target.clone())]),
+    };
+    let verdict = solver::update(&universe, Supplies::OnDemand, update, u64::MAX);
+    let Verdict::Solved(resolution) = verdict else {
+        return Some(if is_possible(&universe, &name, &target) {
+            Ended::Wrong(format!("seed {seed}: there is a resolution"))
+        } else {
+            Ended::Impossible
+        });
+    };
+    let found = solver::solution(&resolution);
+    if let Err(text) = is_valid(&universe, &found, &Rules::default()) {
+        return Some(Ended::Wrong(text));
+    }
+    let now = found.releases(&universe.root.name);
+    let mut at = now.iter().filter(|(other, _)| *other == name);
+    let is_right = match &target {
+        Target::Exactly(version) => at.next().is_some() && at.all(|(_, at)| at == version),
+        Target::Newest => true,
+    };
+    if !is_right {
+        return Some(Ended::Wrong("what was asked for was not done".to_owned()));
+    }
+    // Where it was enough that the named package moves, nothing else did.
+    let moved = resolution.update().expect("an update was asked for");
+    let stays = |releases: &BTreeSet<(PackageName, Version)>| {
+        let others = releases.iter().filter(|(other, _)| *other != name);
+        others.cloned().collect::<BTreeSet<_>>()
+    };
+    let is_kept = stays(&held) == stays(&now);
+    let is_said = moved.moved.iter().all(|moved| moved.package == name);
+    Some(if is_kept == is_said {
+        Ended::Solved
+    } else {
+        Ended::Wrong("what moved is not what differs".to_owned())
+    })
+}
+
+#[test]
+fn random_updates_beside_others_do_what_was_asked_for() {
+    let mut wrong: Vec<String> = Vec::new();
+    let (mut solved, mut impossible) = (0, 0);
+    for ended in for_all_seeds(check_side_by_side).into_iter().flatten() {
+        match ended {
+            Ended::Solved => solved += 1,
+            Ended::Impossible => impossible += 1,
+            Ended::Wrong(text) => wrong.push(text),
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} are wrong: {:?}",
+        wrong.len(),
+        &wrong[..wrong.len().min(5)]
+    );
+    assert!(
+        solved > 20 || seeds() < SEEDS,
+        "only {solved} were solved, {impossible} are impossible"
+    );
+}
+
+fn seeds() -> u64 {
+    let asked = std::env::var("SEEDS").ok();
+    asked.map_or(SEEDS, |asked| asked.parse().expect("SEEDS is a number"))
+}
+
+/// Does something for every seed, on two threads.
+fn for_all_seeds<T: Send>(each: impl Fn(u64) -> T + Sync) -> Vec<T> {
+    let (seeds, each) = (seeds(), &each);
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..2)
+            .map(|first| {
+                scope.spawn(move || (first..seeds).step_by(2).map(each).collect::<Vec<T>>())
+            })
+            .collect();
+        let results = workers.into_iter();
+        results
+            .flat_map(|worker| worker.join().expect("no seed panics"))
+            .collect()
+    })
+}
+
+/// Nothing that moved could have stayed, and nothing better was possible.
+#[test]
+fn random_updates_are_minimal() {
+    for patience in [SolveOptions::default().patience, PATIENCE] {
+        let mut all = Tally::default();
+        let results = for_all_seeds(|seed| {
+            let mut tally = Tally::default();
+            let wrong = check(seed, patience, &mut tally);
+            (wrong.map(|text| format!("seed {seed}: {text}")), tally)
+        });
+        let mut wrong = Vec::new();
+        for (text, tally) in results {
+            wrong.extend(text);
+            all.minimal += tally.minimal;
+            all.several += tally.several;
+            all.impossible += tally.impossible;
+            all.held_back += tally.held_back;
+            all.others += tally.others;
+        }
+        assert!(
+            wrong.is_empty(),
+            "{} are wrong: {:?}",
+            wrong.len(),
+            &wrong[..wrong.len().min(5)]
+        );
+        let Tally {
+            minimal,
+            several,
+            impossible,
+            held_back,
+            others,
+        } = all;
+        // Fewer universes were asked for.
+        if seeds() < SEEDS {
+            continue;
+        }
+        assert!(
+            minimal > 3000 && several > 100 && impossible > 100 && held_back > 100 && others > 0,
+            "{minimal} {several} {impossible} {held_back} {others}"
+        );
+    }
+}
+
+/// The order in which records and packages arrive shows nowhere, reasons and counts included.
+#[test]
+fn shuffled_input() {
+    let each = |seed: u64| {
+        let (universe, name, target) = problem(seed, &Rules::without(Rule::SecondTier))?;
+        let update = Update {
+            packages: BTreeMap::from([(name, target)]),
+        };
+        let mut shuffled = universe.clone();
+        Random::new(seed).shuffle(&mut shuffled.records);
+        let patience = if seed.is_multiple_of(2) {
+            PATIENCE
+        } else {
+            200
+        };
+        let expected = solver::update(&universe, Supplies::OnDemand, update.clone(), patience);
+        [Supplies::OnDemand, Supplies::Beforehand, Supplies::Attached]
+            .map(|supplies| solver::update(&shuffled, supplies, update.clone(), patience))
+            .into_iter()
+            .find(|found| *found != expected)
+            .map(|found| format!("seed {seed}\n{universe}{expected:#?}\n{found:#?}"))
+    };
+    let wrong: Vec<String> = for_all_seeds(each).into_iter().flatten().collect();
+    assert!(wrong.is_empty(), "{} are wrong: {}", wrong.len(), wrong[0]);
+}

@@ -130,6 +130,22 @@ impl Project {
         read_lock_bytes(&self.lock_path(), options)
     }
 
+    /// Likewise of one that is to be replaced, whatever is in it; and what there is to say about it.
+    pub(crate) fn lock_to_replace(
+        &self,
+        options: &ReadOptions,
+    ) -> Result<(Option<Vec<u8>>, Option<&'static str>)> {
+        let path = self.lock_path();
+        match read_file(&path, options.limits.lock_bytes, Follow::Nothing) {
+            Err(error) if error.is_too_large() => {
+                let note =
+                    "The lockfile is too large to be read: what its releases held is not compared";
+                Ok((None, Some(note)))
+            }
+            _ => Ok((self.lock_bytes(options)?, None)),
+        }
+    }
+
     /// The lockfile, which `--locked` wants to be there. One that is damaged or an unresolved merge
     /// does not fit.
     pub(crate) fn existing_lockfile(&self, options: &ReadOptions) -> Result<Lockfile> {
@@ -157,7 +173,13 @@ pub(crate) fn read_lock_bytes(path: &Path, options: &ReadOptions) -> Result<Opti
     match read_file(path, options.limits.lock_bytes, Follow::Nothing) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.is_not_found() => Ok(None),
-        Err(error) => Err(error.into()),
+        Err(error) => {
+            let mut finding = error.to_diagnostic();
+            if error.is_too_large() {
+                finding = finding.hint("`pkgres lock --ignore-lock` writes it anew");
+            }
+            Err(finding.into())
+        }
     }
 }
 

@@ -26,6 +26,14 @@ pub enum FileError {
         /// Why it is left alone.
         reason: String,
     },
+    /// The file is larger than what is read.
+    #[error("{}: more than the limit of {limit} bytes", Escaped::new(&.path.to_string_lossy()))]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// How many bytes it may have.
+        limit: u64,
+    },
 }
 
 impl FileError {
@@ -53,8 +61,18 @@ impl FileError {
         matches!(self, Self::System { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
 
+    /// Whether the file is there and larger than what is read.
+    pub fn is_too_large(&self) -> bool {
+        matches!(self, Self::TooLarge { .. })
+    }
+
     /// The error as a finding.
     pub fn to_diagnostic(&self) -> Diagnostic {
-        Diagnostic::error(Code::File, self.to_string())
+        let code = if self.is_too_large() {
+            Code::Limit
+        } else {
+            Code::File
+        };
+        Diagnostic::error(code, self.to_string())
     }
 }

@@ -84,7 +84,10 @@ pub(crate) fn open_plain(
 }
 
 fn too_large(path: &Path, limit: u64) -> FileError {
-    FileError::refused(path, format!("more than the limit of {limit} bytes"))
+    FileError::TooLarge {
+        path: path.to_owned(),
+        limit,
+    }
 }
 
 /// Reads a file that was opened and has about `length` bytes.

@@ -74,3 +74,38 @@ fn class_files_of_a_root_are_not_looked_for_behind_links() {
     assert!(said.contains("Classes: this is a link"), "{said}");
     assert!(!said.contains("secret"), "{said}");
 }
+
+/// A lockfile that is too large for every reader can still be left behind.
+#[test]
+fn a_lockfile_that_is_too_large_can_be_replaced() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path();
+    write(
+        &folder.join("manifest.yaml"),
+        "Format: 1.4\nType: Library\nFullName: org.example.Root\nVersion: 1.0.0\n",
+    );
+    write(&folder.join("index.ndjson"), "");
+    write(&folder.join("pkgres.lock"), "");
+    let lock = std::fs::OpenOptions::new()
+        .write(true)
+        .open(folder.join("pkgres.lock"))
+        .expect("it was written");
+    lock.set_len((32 << 20) + 1)
+        .expect("a file can be made larger");
+    let run = |arguments: &[&str]| {
+        let options = ["--no-core-library", "--registry", "index:index.ndjson"];
+        let output = pkgres(folder, &[arguments, &options[..]].concat());
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), said)
+    };
+    for arguments in [&["lock"][..], &["lock", "--check"], &["tree"]] {
+        let (code, said) = run(arguments);
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.starts_with("error[PK0001]"), "{said}");
+        assert!(said.contains("`pkgres lock --ignore-lock`"), "{said}");
+    }
+    let (code, said) = run(&["lock", "--ignore-lock"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("too large to be read"), "{said}");
+    assert_eq!(run(&["lock", "--check"]).0, Some(0));
+}

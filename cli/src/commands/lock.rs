@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use pkgres_files::{RealFileSystem, write_file};
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{LOCK_FILE, Lockfile, PackageName, ReadOptions, Version};
 use pkgres_resolver::Locked;
 use serde_json::json;
@@ -55,18 +56,38 @@ impl Written {
     }
 }
 
+/// The text of a lockfile that can be read again once it is written.
+pub(crate) struct LockText(String);
+
+impl LockText {
+    /// The text of a lockfile. One that no command could read afterwards is refused.
+    pub(crate) fn of(lock: &Lockfile, options: &ReadOptions) -> Result<Self> {
+        let text = lock.to_text();
+        let (length, limit) = (text.len(), options.limits.lock_bytes);
+        if length as u64 > limit {
+            let packages = counted(lock.packages.len(), "package");
+            let message = format!(
+                "{LOCK_FILE} would have {length} bytes for {packages}, more than the limit of {limit} bytes"
+            );
+            return Err(Diagnostic::error(Code::Limit, message)
+                .hint("nothing was written; `pkgres resolve` needs no lockfile")
+                .into());
+        }
+        Ok(Self(text))
+    }
+}
+
 /// Writes a lockfile, unless it would stay as it is or nothing is to be written.
 pub(crate) fn write_lock(
     project: &Project,
-    lock: &Lockfile,
+    LockText(text): &LockText,
     before: Option<&[u8]>,
     dry_run: bool,
     options: &ReadOptions,
 ) -> Result<Written> {
     let path = project.lock_path();
-    let text = lock.to_text();
     let is_new = !before
-        .is_some_and(|bytes| bytes == text.as_bytes() || say_the_same(bytes, &text, options));
+        .is_some_and(|bytes| bytes == text.as_bytes() || say_the_same(bytes, text, options));
     let is_written = is_new && !dry_run;
     if is_written {
         write_file(&RealFileSystem, &path, text.as_bytes())?;
@@ -137,7 +158,13 @@ fn write(
     output: &mut Output,
 ) -> Result<Exit> {
     let path = project.lock_path();
-    let before = project.lock_bytes(options)?;
+    let before = if args.ignore_lock {
+        let (before, note) = project.lock_to_replace(options)?;
+        output.notes(note);
+        before
+    } else {
+        project.lock_bytes(options)?
+    };
     if let Some(bytes) = &before {
         if args.ignore_lock {
             // The versions are chosen afresh. What a version holds is not a matter of choice.
@@ -164,7 +191,8 @@ fn write(
         Solved::No(exit) => return Ok(exit),
     };
     let lock = resolution.to_lockfile();
-    let written = write_lock(project, &lock, before.as_deref(), args.dry_run, options)?;
+    let text = LockText::of(&lock, options)?;
+    let written = write_lock(project, &text, before.as_deref(), args.dry_run, options)?;
     let changes = show::lock_changes(&old, &lock, &resolution);
     if output.is_json() {
         output.json(&json!({
@@ -181,4 +209,25 @@ fn write(
     output.notes(show::notes(&resolution));
     output.note(&written.summary(resolution.len(), 0));
     Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lockfile_that_could_not_be_read_again_is_not_written() {
+        let lock = Lockfile::default();
+        let mut options = ReadOptions::default();
+        let length = lock.to_text().len() as u64;
+        options.limits.lock_bytes = length;
+        assert!(LockText::of(&lock, &options).is_ok());
+        options.limits.lock_bytes = length - 1;
+        let failure = LockText::of(&lock, &options).err();
+        let failure = failure.expect("it is larger than the limit");
+        let finding = &failure.findings[0];
+        assert_eq!(finding.code, Code::Limit);
+        let expected = format!("pkgres.lock would have {length} bytes for 0 packages, more than");
+        assert!(finding.message.starts_with(&expected), "{finding:?}");
+    }
 }

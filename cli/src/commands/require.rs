@@ -6,11 +6,11 @@ use pkgres_files::{RealFileSystem, write_file};
 use pkgres_manifest::{
     LockDiff, Lockfile, PackageName, ReadOptions, RequirementEdit, Spec, Version,
 };
-use pkgres_resolver::{Resolution, Update};
+use pkgres_resolver::Update;
 use serde_json::json;
 
 use crate::args::{AddArgs, ProjectArgs, RemoveArgs, WriteArgs};
-use crate::commands::lock::{Written, write_lock};
+use crate::commands::lock::{LockText, Written, write_lock};
 use crate::commands::modes::refuse_modes;
 use crate::commands::package_name;
 use crate::commands::solve::{Problem, Solved};
@@ -169,11 +169,15 @@ fn finish(
     task: &Task<'_>,
     output: &mut Output,
 ) -> Result<Exit> {
-    let mut locked: Option<(Box<Resolution>, Option<Vec<u8>>)> = None;
+    let mut locked = None;
     if task.lock {
         match solve(edited, task.project, task.options, output)? {
             Solved::Yes(resolution, _) => {
-                locked = Some((resolution, before.lock_bytes(task.options)?));
+                let lock = resolution.to_lockfile();
+                // Neither file is written if the other one cannot be.
+                let text = LockText::of(&lock, task.options)?;
+                let bytes = before.lock_bytes(task.options)?;
+                locked = Some((resolution.len(), lock, text, bytes));
             }
             Solved::No(exit) => return Ok(exit),
         }
@@ -184,22 +188,21 @@ fn finish(
         write_file(&RealFileSystem, &before.manifest, text.as_bytes())?;
     }
     let mut written: Option<(Written, LockDiff, usize)> = None;
-    if let Some((resolution, bytes)) = &locked {
+    if let Some((packages, lock, text, bytes)) = &locked {
         let old = bytes.as_ref().and_then(|bytes| {
             let read = Lockfile::read("pkgres.lock", bytes, &task.options.limits);
             read.into_result().ok()
         });
         let old = old.map(|(lock, _)| lock).unwrap_or_default();
-        let lock = resolution.to_lockfile();
-        let diff = LockDiff::between(&old, &lock);
+        let diff = LockDiff::between(&old, lock);
         let result = write_lock(
             before,
-            &lock,
+            text,
             bytes.as_deref(),
             task.write.dry_run,
             task.options,
         )?;
-        written = Some((result, diff, resolution.len()));
+        written = Some((result, diff, *packages));
     }
     tell(edits, is_new, written.as_ref(), task, output);
     Ok(Exit::Done)

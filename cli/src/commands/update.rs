@@ -7,7 +7,7 @@ use pkgres_resolver::{Locked, ReasonKind, Resolution, Target, Update, UpdateRepo
 use serde_json::{Value, json};
 
 use crate::args::UpdateArgs;
-use crate::commands::lock::{Written, write_lock};
+use crate::commands::lock::{LockText, Written, write_lock};
 use crate::commands::modes::{lock_missing, refuse_modes};
 use crate::commands::solve::{Problem, Solved};
 use crate::commands::{package_name, unknown};
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &UpdateArgs, output: &mut Output) -> Result<Exit> {
     let updated = resolution.to_lockfile();
     let written = write_lock(
         &project,
-        &updated,
+        &LockText::of(&updated, &options)?,
         Some(&bytes),
         args.write.dry_run,
         &options,

@@ -134,6 +134,11 @@ impl Output {
         }
     }
 
+    /// Whether data could not be written, so that none has to be made any more.
+    pub(crate) fn is_cut_off(&self) -> bool {
+        self.failure.is_some()
+    }
+
     /// Brings what was written so far to its reader.
     pub(crate) fn flush(&mut self) {
         if self.failure.is_none() {

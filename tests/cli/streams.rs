@@ -2,10 +2,14 @@
 //! show.
 
 use std::fs::OpenOptions;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use pkgres_tests::skip;
+use serde_json::json;
 
 fn pkgres(arguments: &[&str]) -> Command {
     let mut command = Command::new(trycmd::cargo::cargo_bin!("pkgres"));
@@ -46,6 +50,59 @@ fn a_reader_that_goes_away_is_no_error() {
     let output = child.wait_with_output().expect("the program ends");
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+/// The writer does not end, so the run has to.
+#[test]
+fn a_batch_ends_when_its_reader_has_gone() {
+    let mut child = pkgres(&["spec", "--batch"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop(child.stdout.take());
+    let mut input = child.stdin.take().expect("it is a pipe");
+    // It would be without end if nobody stopped to read: far more than a pipe holds is enough.
+    let row = format!("{}\n", json!({"spec": "1", "version": "1.2.3"})).repeat(1000);
+    let was_read = (0..1000).all(|_| input.write_all(row.as_bytes()).is_ok());
+    assert!(!was_read);
+    let output = child.wait_with_output().expect("the program ends");
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+/// Else both would wait for the other one.
+#[test]
+fn a_batch_answers_before_there_is_more_to_read() {
+    let mut child = pkgres(&["spec", "--batch"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut input = child.stdin.take().expect("it is a pipe");
+    let answers = child.stdout.take().expect("it is a pipe");
+    let (sender, receiver) = mpsc::channel();
+    let reader = std::thread::spawn(move || {
+        for line in BufReader::new(answers).lines().map_while(Result::ok) {
+            let _ = sender.send(line);
+        }
+    });
+    let next = || receiver.recv_timeout(Duration::from_mins(1)).ok();
+    // The second row is one half of a line at first.
+    input
+        .write_all(b"{\"spec\":\"1\",\"version\":\"1.2.3\"}\n{\"spec\":\"1\",")
+        .expect("the program reads");
+    let expected = json!({"spec": "1", "version": "1.2.3", "matches": true});
+    assert_eq!(next(), Some(expected.to_string()));
+    input
+        .write_all(b"\"version\":\"2\"}\n")
+        .expect("the program reads");
+    let expected = json!({"spec": "1", "version": "2", "matches": false});
+    assert_eq!(next(), Some(expected.to_string()));
+    drop(input);
+    let status = child.wait().expect("the program ends");
+    assert_eq!(status.code(), Some(0));
+    reader.join().expect("the thread ends");
 }
 
 #[test]

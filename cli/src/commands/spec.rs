@@ -1,6 +1,6 @@
 //! `pkgres spec`
 
-use std::io::{self, BufRead as _, Read as _};
+use std::io::{self, BufRead as _, BufReader, Read as _};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{Spec, Version};
@@ -11,6 +11,9 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::show::counted;
+
+/// How much of a batch is read at once, in bytes.
+const INPUT_BYTES: usize = 64 << 10;
 
 /// The longest line of a batch, in bytes.
 const MAX_LINE_BYTES: u64 = 1 << 20;
@@ -79,12 +82,23 @@ pub(crate) fn run(args: &SpecArgs, output: &mut Output) -> Result<Exit> {
 
 /// Answers lines `{"spec":...,"version":...}`. A line that is no such object gets an error for its
 /// answer, which says where it was, and the run goes on: the others have answers all the same.
+///
+/// Whoever waits for answers before writing more has them: they are not held back where the next line has
+/// not arrived.
 fn batch(output: &mut Output) -> Result<Exit> {
-    let mut input = io::stdin().lock();
+    // What has arrived is known of a buffer of our own; being the larger one, it leaves that of the
+    // stream empty.
+    let mut input = BufReader::with_capacity(INPUT_BYTES, io::stdin().lock());
     let mut line = Vec::new();
     let mut malformed = 0_usize;
     for number in 1_u64.. {
         line.clear();
+        if !input.buffer().contains(&b'\n') {
+            output.flush();
+        }
+        if output.is_cut_off() {
+            break;
+        }
         let read = input
             .by_ref()
             .take(MAX_LINE_BYTES + 1)

@@ -7,6 +7,7 @@ mod args;
 mod commands;
 mod exit;
 mod failure;
+mod given;
 mod network;
 mod output;
 mod parse;

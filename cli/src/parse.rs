@@ -10,6 +10,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic};
 
 use crate::args::{Arguments, grammar_of, version_alone, whole_grammar};
 use crate::failure::{Failure, Result};
+use crate::given::{self, Given};
 use crate::settings::{self, DECLARED, Kind, Layers, Origin};
 
 /// What the command line says by itself.
@@ -60,6 +61,9 @@ pub(crate) fn with_settings(words: Words) -> Result<Arguments> {
         })?;
     }
     let (path, deepest) = deepest(&words.matches);
+    let command = path.last().map_or("", String::as_str);
+    let directory = words.arguments.shared.directory.as_deref();
+    given::install(Given::new(command, deepest, directory));
     let user_file = match &words.arguments.shared.config {
         Some(file) => Some(file.clone()),
         None => std::env::var_os("PKGRES_CONFIG")

@@ -13,6 +13,7 @@ use pkgres_resolver::Locked;
 use crate::commands::lock_missing_in_mode;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::given;
 
 /// A root and where it lies.
 pub(crate) struct Project {
@@ -176,7 +177,8 @@ pub(crate) fn read_lock_bytes(path: &Path, options: &ReadOptions) -> Result<Opti
         Err(error) => {
             let mut finding = error.to_diagnostic();
             if error.is_too_large() {
-                finding = finding.hint("`pkgres lock --ignore-lock` writes it anew");
+                let command = given::command("lock --ignore-lock");
+                finding = finding.hint(format!("`{command}` writes it anew"));
             }
             Err(finding.into())
         }
@@ -186,7 +188,9 @@ pub(crate) fn read_lock_bytes(path: &Path, options: &ReadOptions) -> Result<Opti
 /// Reads a lockfile that must be whole and not an unresolved merge.
 pub(crate) fn parse_lock(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Lockfile> {
     let shown = path.to_string_lossy();
-    let (lock, _) = Lockfile::read(&shown, bytes, &options.limits).into_result()?;
+    let (lock, _) = Lockfile::read(&shown, bytes, &options.limits)
+        .into_result()
+        .map_err(with_commands)?;
     let problems = lock.merge_problems();
     if problems.is_empty() {
         return Ok(lock);
@@ -195,10 +199,21 @@ pub(crate) fn parse_lock(path: &Path, bytes: &[u8], options: &ReadOptions) -> Re
         .into_iter()
         .map(|problem| {
             Diagnostic::error(Code::LockConflict, format!("{shown}: {problem}"))
-                .hint("`pkgres lock` mends it")
+                .hint(format!("`{}` mends it", given::command("lock")))
         })
         .collect();
     Err(findings.into())
+}
+
+/// Findings about a lockfile, of which the reader does not know how its project was named.
+fn with_commands(mut findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let hints = findings.iter_mut().flat_map(|finding| &mut finding.hints);
+    for hint in hints {
+        if let Some(rest) = hint.strip_prefix("`pkgres lock`") {
+            *hint = format!("`{}`{rest}", given::command("lock"));
+        }
+    }
+    findings
 }
 
 /// What `lock` keeps of a lockfile: all of it, or, of one that cannot be read or is the result of
@@ -222,7 +237,7 @@ pub(crate) fn locked_for_update(
                 .iter()
                 .any(|finding| finding.code == Code::LockFormat) =>
         {
-            Err(findings.into())
+            Err(with_commands(findings).into())
         }
         Err(_) => {
             let note = "The lockfile cannot be read: what can be saved of it is preferred";

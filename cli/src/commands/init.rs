@@ -11,6 +11,7 @@ use crate::args::InitArgs;
 use crate::commands::package_name;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::given;
 use crate::output::Output;
 
 pub(crate) fn run(args: &InitArgs, output: &mut Output) -> Result<Exit> {
@@ -19,7 +20,12 @@ pub(crate) fn run(args: &InitArgs, output: &mut Output) -> Result<Exit> {
     let shown = Escaped::new(&shown);
     if std::fs::symlink_metadata(&path).is_ok() {
         let finding = Diagnostic::error(Code::File, format!("{shown} is there already"));
-        return Err(finding.hint("`pkgres add` adds to what it requires").into());
+        return Err(finding
+            .hint(format!(
+                "`{}` adds to what it requires",
+                given::command("add")
+            ))
+            .into());
     }
     let name = match &args.name {
         Some(name) => package_name(name)?,

@@ -12,6 +12,7 @@ use crate::args::{LockedArgs, VendorArgs};
 use crate::commands::modes::lock_missing;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::given;
 use crate::output::Output;
 use crate::project::Project;
 use crate::registries;
@@ -79,9 +80,10 @@ fn missing(all: &[String]) -> Failure {
             Diagnostic::error(Code::Digest, message)
         })
         .collect();
+    let check = given::command("lock --check");
     if let Some(last) = findings.pop() {
         findings.push(
-            last.hint("`pkgres lock --check` says whether releases changed or are gone")
+            last.hint(format!("`{check}` says whether releases changed or are gone"))
                 .hint("an index file says what there is and holds no artifacts: name the registry that does"),
         );
     }

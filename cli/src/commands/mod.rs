@@ -46,7 +46,7 @@ use crate::args::{Arguments, Command, Format};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
-use crate::show;
+use crate::{given, show};
 
 /// Runs a command. Whatever goes wrong is shown here.
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Exit {
@@ -167,7 +167,7 @@ pub(crate) fn unknown<'known>(
 ) -> Failure {
     let hint = match most_similar(name.as_str(), known) {
         Some(similar) => format!("did you mean `{similar}`?"),
-        None => "`pkgres tree` shows what there is".to_owned(),
+        None => format!("`{}` shows what there is", given::command("tree")),
     };
     Diagnostic::error(Code::Usage, message).hint(hint).into()
 }

@@ -13,7 +13,7 @@ use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::parse::folder_of;
 use crate::project::{Project, parse_lock, read_lock_bytes};
-use crate::{settings, show};
+use crate::{given, settings, show};
 
 /// Fails if there is no lockfile, or one that is out of date.
 pub(crate) fn require_fitting_lock(
@@ -84,7 +84,7 @@ pub(crate) fn take_frozen(args: &SolveArgs, options: &ReadOptions) -> Result<Res
     frozen(&lock, &root, &version).map_err(|error| Failure {
         findings: vec![
             Diagnostic::error(Code::LockStale, error.to_string())
-                .hint("`pkgres lock` brings it up to date"),
+                .hint(format!("`{}` brings it up to date", given::command("lock"))),
         ],
         exit: Exit::Failed,
     })
@@ -95,7 +95,8 @@ pub(crate) fn lock_missing(rest: &str) -> Failure {
     let message = format!("there is no {LOCK_FILE} {rest}");
     Failure {
         findings: vec![
-            Diagnostic::error(Code::LockMissing, message).hint("`pkgres lock` writes it"),
+            Diagnostic::error(Code::LockMissing, message)
+                .hint(format!("`{}` writes it", given::command("lock"))),
         ],
         exit: Exit::Failed,
     }

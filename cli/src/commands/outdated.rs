@@ -9,6 +9,7 @@ use crate::commands::modes::take_frozen;
 use crate::commands::solve::{Problem, Solved};
 use crate::exit::Exit;
 use crate::failure::Result;
+use crate::given;
 use crate::output::Output;
 use crate::project::Project;
 use crate::registries;
@@ -75,9 +76,10 @@ pub(crate) fn run(args: &OutdatedArgs, output: &mut Output) -> Result<Exit> {
             counted(resolution.len(), "package")
         ),
         count => format!(
-            "{count} of {} {} outdated: `pkgres update` moves {movable}, {held_back} held back",
+            "{count} of {} {} outdated: `{}` moves {movable}, {held_back} held back",
             counted(resolution.len(), "package"),
             if count == 1 { "is" } else { "are" },
+            given::command("update"),
         ),
     });
     Ok(exit)

@@ -222,7 +222,7 @@ fn refuse_changed(resolution: &Resolution) -> Result<()> {
     let Some(last) = findings.pop() else {
         return Ok(());
     };
-    findings.push(last.hint(show::FIND_OUT_WHY).hint(show::ACCEPT_CHANGED));
+    findings.push(last.hint(show::FIND_OUT_WHY).hint(show::accept_changed()));
     Err(Failure {
         findings,
         exit: Exit::Integrity,

@@ -16,6 +16,7 @@ use crate::commands::lock::lock_one;
 use crate::commands::solve::{Problem, Solved};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::given;
 use crate::output::{Output, Part};
 use crate::parse::folder_of;
 use crate::project::{Project, locked_for_update};
@@ -158,7 +159,10 @@ fn refuse_other_settings(manifests: &[PathBuf]) -> Result<()> {
         };
         let message = format!("{shown} has {}, and this run {}", of(&theirs), of(ours));
         return Err(Diagnostic::error(Code::Usage, message)
-            .hint(format!("lock it by itself: `pkgres lock {shown}`"))
+            .hint(format!(
+                "lock it by itself: `{}`",
+                given::command_on("lock", manifest)
+            ))
             .into());
     }
     Ok(())

@@ -18,7 +18,7 @@ pub(crate) use lock_changes::{LockChange, lock_changes};
 pub(crate) use picture::Picture;
 pub(crate) use resolution::{notes, resolution_json};
 pub(crate) use staleness::{
-    ACCEPT_CHANGED, FIND_OUT_WHY, locked_mode, staleness, staleness_annotations, staleness_failure,
+    FIND_OUT_WHY, accept_changed, locked_mode, staleness, staleness_annotations, staleness_failure,
     staleness_json,
 };
 pub(crate) use tree::{duplicates, inverted, tree};

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::annotation::{Place, annotation};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::given;
 use crate::settings;
 
 /// What to do first where a release has other content than what was locked.
@@ -16,8 +17,15 @@ pub(crate) const FIND_OUT_WHY: &str =
     "a release should never change: find out who changed it, and why";
 
 /// What to do if that is all right.
-pub(crate) const ACCEPT_CHANGED: &str =
-    "if the change is meant, `pkgres lock --accept-changed` takes what is there now";
+pub(crate) fn accept_changed() -> String {
+    let command = given::command("lock --accept-changed");
+    format!("if the change is meant, `{command}` takes what is there now")
+}
+
+/// What to do about releases with other content than what was locked.
+fn violation_hints() -> [String; 2] {
+    [FIND_OUT_WHY.to_owned(), accept_changed()]
+}
 
 /// The differences as errors with a line each and what mends them. Releases whose content is not
 /// what was locked are an error of their own: bringing the lock up to date must not hide them.
@@ -28,7 +36,7 @@ pub(crate) fn staleness(stale: &[Staleness], styled: bool, mode: &str) -> String
         Code::Digest,
         "locked releases have other digests now",
         &changed,
-        &[FIND_OUT_WHY, ACCEPT_CHANGED],
+        &violation_hints(),
         styled,
     );
     let outdated = block(
@@ -46,7 +54,7 @@ pub(crate) fn staleness(stale: &[Staleness], styled: bool, mode: &str) -> String
 pub(crate) fn staleness_failure(stale: &[Staleness]) -> Option<Failure> {
     let (changed, outdated): (Vec<&Staleness>, Vec<&Staleness>) =
         stale.iter().partition(|entry| entry.is_violation());
-    let finding = |code, message: &str, entries: &[&Staleness], hints: &[&str]| {
+    let finding = |code, message: &str, entries: &[&Staleness], hints: &[String]| {
         let mut text = message.to_owned();
         for entry in entries {
             let (mark, line) = line(entry);
@@ -55,12 +63,12 @@ pub(crate) fn staleness_failure(stale: &[Staleness]) -> Option<Failure> {
         let finding = Diagnostic::error(code, text);
         hints
             .iter()
-            .fold(finding, |finding, hint| finding.hint(*hint))
+            .fold(finding, |finding, hint| finding.hint(hint))
     };
     let mut findings = Vec::new();
     if !changed.is_empty() {
         let message = "locked releases have other digests now";
-        let hints = [FIND_OUT_WHY, ACCEPT_CHANGED];
+        let hints = violation_hints();
         findings.push(finding(Code::Digest, message, &changed, &hints));
     }
     if !outdated.is_empty() {
@@ -113,11 +121,13 @@ fn location(entry: &Staleness) -> Option<Location> {
     }
 }
 
-fn hints(outdated: &[&Staleness]) -> Vec<&'static str> {
+fn hints(outdated: &[&Staleness]) -> Vec<String> {
     let mut hints = Vec::new();
     let is_unknown = |entry: &Staleness| matches!(entry, Staleness::Gone { found: None, .. });
     if outdated.iter().any(|entry| is_unknown(entry)) {
-        hints.push("`--registry` adds the registry that a release which is gone was locked from");
+        hints.push(
+            "`--registry` adds the registry that a release which is gone was locked from".to_owned(),
+        );
     }
     let is_shadowed = |entry: &Staleness| match entry {
         Staleness::Gone {
@@ -130,14 +140,16 @@ fn hints(outdated: &[&Staleness]) -> Vec<&'static str> {
     };
     if outdated.iter().any(|entry| is_shadowed(entry)) {
         hints.push(
-            "all releases of a package come from the first registry that has it: name the one that it was locked from before the others",
+            "all releases of a package come from the first registry that has it: name the one that it was locked from before the others"
+                .to_owned(),
         );
     }
     let is_split = |entry: &Staleness| matches!(entry, Staleness::SeveralReleases { .. });
     hints.push(if outdated.iter().any(|entry| is_split(entry)) {
-        "`pkgres lock --single-version` brings it up to date, if that is possible"
+        let command = given::command("lock --single-version");
+        format!("`{command}` brings it up to date, if that is possible")
     } else {
-        "`pkgres lock` brings it up to date"
+        format!("`{}` brings it up to date", given::command("lock"))
     });
     hints
 }
@@ -147,7 +159,7 @@ fn block(
     code: Code,
     message: &str,
     entries: &[&Staleness],
-    hints: &[&str],
+    hints: &[String],
     styled: bool,
 ) -> Option<String> {
     if entries.is_empty() {

@@ -1,0 +1,187 @@
+//! What the command line named, for hints that say what to run next: they are there to be typed as they
+//! stand.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use clap::ArgMatches;
+use clap::parser::ValueSource;
+use pkgres_manifest::diagnostic::Escaped;
+
+/// The commands that take their project as an option, because the arguments are something else.
+const PROJECT_IS_OPTION: [&str; 3] = ["add", "remove", "update"];
+
+/// What a run was told that another run about the same project has to be told as well.
+#[derive(Debug, Default)]
+pub(crate) struct Given {
+    /// The command.
+    command: String,
+    /// The folder that it was to run in.
+    directory: Option<PathBuf>,
+    /// The manifests, or their folders.
+    projects: Vec<PathBuf>,
+    /// Which projects those of `lock` are, and how they are solved.
+    flags: Vec<&'static str>,
+}
+
+static GIVEN: OnceLock<Given> = OnceLock::new();
+
+/// Fixes what was given in this run.
+pub(crate) fn install(given: Given) {
+    // There is one run in a process, and it does this once.
+    let _ = GIVEN.set(given);
+}
+
+/// A command about the project of this run, as it is typed: `words` are its name and, after that, its
+/// switches.
+pub(crate) fn command(words: &str) -> String {
+    GIVEN.get_or_init(Given::default).command(words)
+}
+
+/// Likewise about one project.
+pub(crate) fn command_on(words: &str, project: &Path) -> String {
+    let given = GIVEN.get_or_init(Given::default);
+    given.with(words, &[], &[project])
+}
+
+/// The command of this run, if it were about another project.
+pub(crate) fn this_command_on(project: &Path) -> String {
+    let given = GIVEN.get_or_init(Given::default);
+    given.with(&given.command, &[], &[project])
+}
+
+impl Given {
+    /// What was given to a command.
+    pub(crate) fn new(command: &str, matches: &ArgMatches, directory: Option<&Path>) -> Self {
+        let is_given = |id: &str| {
+            matches.try_contains_id(id).is_ok()
+                && matches.value_source(id) == Some(ValueSource::CommandLine)
+        };
+        let project = ["manifest", "folder"].into_iter().find(|id| is_given(id));
+        let projects = project.and_then(|id| matches.try_get_many::<PathBuf>(id).ok().flatten());
+        let flags = [("workspace", "--workspace"), ("one_solve", "--one-solve")];
+        Self {
+            command: command.to_owned(),
+            directory: directory.map(Path::to_owned),
+            projects: projects.into_iter().flatten().cloned().collect(),
+            flags: flags
+                .into_iter()
+                .filter(|(id, _)| is_given(id))
+                .map(|(_, flag)| flag)
+                .collect(),
+        }
+    }
+
+    fn command(&self, words: &str) -> String {
+        let projects: Vec<&Path> = self.projects.iter().map(PathBuf::as_path).collect();
+        let is_lock = words.split(' ').next() == Some("lock");
+        // No other command is about several projects.
+        let projects = if is_lock || projects.len() == 1 {
+            projects.as_slice()
+        } else {
+            &[]
+        };
+        self.with(words, if is_lock { &self.flags } else { &[] }, projects)
+    }
+
+    fn with(&self, words: &str, flags: &[&str], projects: &[&Path]) -> String {
+        let (command, switches) = words.split_once(' ').unwrap_or((words, ""));
+        let mut text = "pkgres".to_owned();
+        let mut word = |word: &str| {
+            text.push(' ');
+            text.push_str(word);
+        };
+        if let Some(directory) = &self.directory {
+            word("-C");
+            word(&quoted(directory));
+        }
+        word(command);
+        for project in projects {
+            if PROJECT_IS_OPTION.contains(&command) {
+                word("--manifest-path");
+            }
+            word(&quoted(project));
+        }
+        for flag in flags.iter().filter(|flag| !switches.contains(*flag)) {
+            word(flag);
+        }
+        if !switches.is_empty() {
+            word(switches);
+        }
+        text
+    }
+}
+
+/// A path as a word for a shell.
+fn quoted(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    let text = if text.starts_with('-') {
+        // It would be an option.
+        Cow::Owned(format!("./{text}"))
+    } else {
+        text
+    };
+    let is_plain = |character: char| {
+        character.is_alphanumeric() || "_./@%+:,-\\".contains(character) && is_plain_here(character)
+    };
+    let text = if !text.is_empty() && text.chars().all(is_plain) {
+        text
+    } else {
+        Cow::Owned(format!("'{}'", text.replace('\'', "'\\''")))
+    };
+    Escaped::new(&text).to_string()
+}
+
+/// Whether a character means nothing to the shells of this system. Elsewhere it separates folders.
+fn is_plain_here(character: char) -> bool {
+    character != '\\' || cfg!(windows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(directory: Option<&str>, projects: &[&str], flags: &[&'static str]) -> Given {
+        Given {
+            command: "tree".to_owned(),
+            directory: directory.map(PathBuf::from),
+            projects: projects.iter().map(PathBuf::from).collect(),
+            flags: flags.to_vec(),
+        }
+    }
+
+    #[test]
+    fn a_command_names_what_was_named() {
+        let check = |given: &Given, words: &str, expected: &str| {
+            assert_eq!(given.command(words), expected);
+        };
+        let nothing = Given::default();
+        check(&nothing, "lock", "pkgres lock");
+        check(&nothing, "lock --check", "pkgres lock --check");
+        let one = given(Some("my folder"), &["app"], &[]);
+        check(&one, "lock --check", "pkgres -C 'my folder' lock app --check");
+        check(&one, "update", "pkgres -C 'my folder' update --manifest-path app");
+        let several = given(None, &["one", "two"], &["--one-solve"]);
+        check(&several, "lock", "pkgres lock one two --one-solve");
+        check(&several, "tree", "pkgres tree");
+        let workspace = given(None, &[], &["--workspace"]);
+        check(&workspace, "lock", "pkgres lock --workspace");
+        check(&workspace, "lock --workspace", "pkgres lock --workspace");
+        let on = workspace.with("update", &[], &[Path::new("apps/one")]);
+        assert_eq!(on, "pkgres update --manifest-path apps/one");
+    }
+
+    #[test]
+    fn paths_are_words_of_a_shell() {
+        let check = |path: &str, expected: &str| assert_eq!(quoted(Path::new(path)), expected);
+        check("apps/one-2.0_x", "apps/one-2.0_x");
+        check("\u{fc}n\u{ef}", "\u{fc}n\u{ef}");
+        check("my app", "'my app'");
+        check("it's", "'it'\\''s'");
+        check("$(rm)", "'$(rm)'");
+        check("~", "'~'");
+        check("-x", "./-x");
+        check("", "''");
+    }
+}

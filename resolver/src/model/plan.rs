@@ -262,9 +262,13 @@ impl ModelPlan {
         debug_assert_eq!(error.severity, Severity::Error);
         if let Some(nearest) = nearest(known, version) {
             error = error.hint(format!("the nearest version is {nearest}"));
-            if self.fallback == Fallback::Never {
+            let helps = |older_too| fallback(known, version, older_too).is_some();
+            if self.fallback == Fallback::Never && helps(false) {
                 error =
                     error.hint("`--fallback` takes the newest of the same minor or major version");
+            } else if self.fallback != Fallback::Any && helps(true) {
+                error = error
+                    .hint("`--fallback --allow-older` takes an older one of the same major version");
             }
         } else {
             error = error.hint(format!("no registry has a package `{package}`"));

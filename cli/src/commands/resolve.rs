@@ -35,7 +35,7 @@ pub(crate) fn run(args: &ResolveArgs, output: &mut Output) -> Result<Exit> {
     if let Some(model) = &args.model {
         return print_model(args, model, &project, &resolution, registries, core, output);
     }
-    tell(&resolution, core.as_ref(), start, output);
+    tell(args, &resolution, core.as_ref(), start, output);
     Ok(Exit::Done)
 }
 
@@ -49,19 +49,30 @@ fn run_frozen(args: &ResolveArgs, start: Instant, output: &mut Output) -> Result
     }
     match solve(&args.solve, output)? {
         Solved::Yes(resolution, core) => {
-            tell(&resolution, core.as_ref(), start, output);
+            tell(args, &resolution, core.as_ref(), start, output);
             Ok(Exit::Done)
         }
         Solved::No(exit) => Ok(exit),
     }
 }
 
-fn tell(resolution: &Resolution, core: Option<&PackageName>, start: Instant, output: &mut Output) {
+fn tell(
+    args: &ResolveArgs,
+    resolution: &Resolution,
+    core: Option<&PackageName>,
+    start: Instant,
+    output: &mut Output,
+) {
     if output.is_json() {
         output.json(&show::resolution_json(resolution));
         return;
     }
-    output.data(&show::tree(resolution, core, None));
+    output.data(&show::tree(
+        resolution,
+        core,
+        None,
+        args.solve.mode.frozen,
+    ));
     output.notes(show::notes(resolution));
     let packages = counted(resolution.len(), "package");
     output.note(&format!(

@@ -43,7 +43,12 @@ pub(crate) fn run(args: &TreeArgs, output: &mut Output) -> Result<Exit> {
     if output.is_json() {
         output.json(&show::resolution_json(&resolution));
     } else {
-        output.data(&show::tree(&resolution, core.as_ref(), args.depth));
+        output.data(&show::tree(
+            &resolution,
+            core.as_ref(),
+            args.depth,
+            args.solve.mode.frozen,
+        ));
     }
     Ok(Exit::Done)
 }

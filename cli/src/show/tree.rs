@@ -9,11 +9,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The tree below each root. What was shown before is marked `(*)` and not shown again. The core
 /// library, which everything requires, is shown below the roots only, unless there are several
-/// releases of it. `depth` says how many levels there are below the roots, all if it is not given.
+/// releases of it. `depth` says how many levels there are below the roots, all if it is not given; `is_frozen`, that this is a lock
+/// as it stands.
 pub(crate) fn tree(
     resolution: &Resolution,
     core: Option<&PackageName>,
     depth: Option<usize>,
+    is_frozen: bool,
 ) -> String {
     let packages: FxHashMap<(&PackageName, &Version), &ResolvedPackage> = resolution
         .packages()
@@ -29,6 +31,7 @@ pub(crate) fn tree(
         hidden: core.filter(|_| !several_cores),
         shown: FxHashSet::default(),
         depth: depth.unwrap_or(usize::MAX),
+        is_frozen,
         text: String::new(),
     };
     for root in resolution.roots() {
@@ -43,6 +46,8 @@ struct Printer<'a> {
     hidden: Option<&'a PackageName>,
     shown: FxHashSet<(&'a PackageName, &'a Version)>,
     depth: usize,
+    /// Whether this is a lock as it stands.
+    is_frozen: bool,
     text: String,
 }
 
@@ -97,8 +102,14 @@ impl<'a> Printer<'a> {
                 self.shown.insert(key)
             };
             if let Some(written) = &bound.overridden {
-                write!(line, " (overridden: {written} -> {})", bound.spec)
-                    .expect("writing does not fail");
+                let spec = &bound.spec;
+                // A lock says what holds in place of what was written, and not what that was.
+                let note = if self.is_frozen {
+                    format!(" (overridden with {spec})")
+                } else {
+                    format!(" (overridden: {written} -> {spec})")
+                };
+                line.push_str(&note);
             }
             let below: Vec<&BoundRequirement> = package
                 .into_iter()

@@ -134,6 +134,8 @@ impl Problem {
                 // A registry that cannot be read does not make the conflict another one.
                 let advice = self.registries.advice(&conflict).unwrap_or_default();
                 conflict.hints.splice(0..0, advice);
+                let hint = show::core_hint(&conflict, options.core.as_ref());
+                conflict.hints.extend(hint);
                 Searched::Conflict(conflict)
             }
             Answer::Cancelled => unreachable!("an interrupt ends the whole process"),

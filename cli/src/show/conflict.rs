@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use clap::builder::styling::{AnsiColor, Style};
-use pkgres_manifest::ReleaseSource;
 use pkgres_manifest::diagnostic::Code;
+use pkgres_manifest::{PackageName, ReleaseSource};
 use pkgres_resolver::{Conflict, Reason, ReasonKind, Repair};
 use serde_json::{Value, json};
 
@@ -61,6 +61,21 @@ pub(crate) fn conflict(conflict: &Conflict, searched: &[String], styled: bool) -
     };
     write().expect("writing to a string does not fail");
     text
+}
+
+/// What else can be done if it is the core library that no registry has: every package requires it, also where
+/// nobody wrote that.
+pub(crate) fn core_hint(conflict: &Conflict, core: Option<&PackageName>) -> Option<String> {
+    let core = core.filter(|_| conflict.code == Code::UnknownPackage)?;
+    let is_about = |reason: &Reason| match &reason.kind {
+        ReasonKind::Requires { package, .. } => reason.clashes && package == core,
+        _ => false,
+    };
+    conflict.reasons.iter().any(is_about).then(|| {
+        format!(
+            "`{core}` is taken for the core library: `--core-library`, or `core-library` in pkgres.toml, names another one, `--no-core-library` says that there is none"
+        )
+    })
 }
 
 /// A conflict with everything that takes part, and every change that would mend it.

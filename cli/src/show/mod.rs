@@ -12,7 +12,7 @@ mod tree;
 
 pub(crate) use annotation::annotations;
 pub(crate) use changes::{changes, changes_json, changes_markdown};
-pub(crate) use conflict::{conflict, conflict_json, proof, reason_line};
+pub(crate) use conflict::{conflict, conflict_json, core_hint, proof, reason_line};
 pub(crate) use diagnostic::{diagnostic, diagnostics_json};
 pub(crate) use lock_changes::{LockChange, lock_changes};
 pub(crate) use picture::Picture;

@@ -9,11 +9,12 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{IndexRecord, PackageName, ReadOptions, RegistryName, Spec};
 use pkgres_registry_client::protocol::PublicKey;
 use pkgres_registry_client::{
-    CheckedLocks, HttpOptions, IndexCache, Namespace, OnlyPackage, RegistryLocation, RegistrySet,
-    read_provided,
+    CheckedLocks, HttpOptions, IndexCache, Namespace, OnlyPackage, RegistryError, RegistryLocation,
+    RegistrySet, read_provided,
 };
 
 use crate::args::RegistryArgs;
+use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::network;
 use crate::settings::{self, Origin, Override, Registries, RegistryTable, Settings, overrides};
@@ -105,8 +106,18 @@ fn stand_in(package: PackageName, path: &Path, options: &ReadOptions) -> Result<
     location.name = RegistryName::parse(&format!("override-{package}").to_ascii_lowercase())
         .map_err(|error| Failure::usage(format!("overrides: {error}")))?;
     let http = HttpOptions::new(jiff::Timestamp::now());
-    let registry = location.open(options, None, &http)?;
-    let found = registry.records(std::slice::from_ref(&package))?;
+    let named = |error: RegistryError| {
+        let mut failure = Failure::from(error.to_diagnostic());
+        for finding in &mut failure.findings {
+            finding.hints = vec![format!("`overrides` in pkgres.toml names it for `{package}`")];
+        }
+        failure.exit = Exit::Registry;
+        failure
+    };
+    let registry = location.open(options, None, &http).map_err(named)?;
+    let found = registry
+        .records(std::slice::from_ref(&package))
+        .map_err(named)?;
     if found.iter().flatten().next().is_none() {
         let path = path.to_string_lossy();
         return Err(Failure::usage(format!(

@@ -269,10 +269,15 @@ pub(crate) fn read_options(args: &RegistryArgs) -> Result<ReadOptions> {
     })
 }
 
-/// The releases that the host supplies.
+/// The releases that the host supplies, as the arguments or else the settings say.
 pub(crate) fn provided(args: &RegistryArgs, options: &ReadOptions) -> Result<Vec<IndexRecord>> {
+    let paths = if args.provided.is_empty() {
+        settings::provided(&settings::current().project)?
+    } else {
+        args.provided.clone()
+    };
     let mut records = Vec::new();
-    for path in &args.provided {
+    for path in &paths {
         let bytes = read_file(path, MAX_PROVIDED_BYTES, Follow::Links)?;
         let shown = path.to_string_lossy();
         let text = String::from_utf8(bytes).map_err(|_| {

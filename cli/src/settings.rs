@@ -3,6 +3,7 @@
 mod declared;
 mod layers;
 mod overrides;
+mod provided;
 mod registries;
 
 use std::path::{Path, PathBuf};
@@ -15,6 +16,7 @@ use toml::Table;
 pub(crate) use declared::{DECLARED, Files, Kind, VARIABLES};
 pub(crate) use layers::{Effective, Layers, Origin, current, install};
 pub(crate) use overrides::{Override, overrides};
+pub(crate) use provided::provided;
 pub(crate) use registries::{Registries, RegistryTable};
 
 use crate::failure::Result;

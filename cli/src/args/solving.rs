@@ -15,7 +15,8 @@ pub(crate) struct RegistryArgs {
     #[arg(long = "registry", value_name = "REGISTRY")]
     pub(crate) registries: Vec<String>,
 
-    /// A file of index records that the host supplies, such as plug-ins
+    /// A file of index records that the host supplies, such as plug-ins; in place of `provide` in
+    /// pkgres.toml
     #[arg(long = "provide", value_name = "FILE")]
     pub(crate) provided: Vec<PathBuf>,
 

@@ -108,6 +108,7 @@ user's file is `pkgres/config.toml` in `$XDG_CONFIG_HOME` or `~/.config`, or wha
             Kind::Number => "a number".to_owned(),
             Kind::Choice(words) => format!("`{}`", words.join("`, `")),
             Kind::Text => "text".to_owned(),
+            Kind::List if setting.variable.is_none() => "texts".to_owned(),
             Kind::List => "texts, separated by commas in the variable".to_owned(),
             Kind::Table => "a table".to_owned(),
         };

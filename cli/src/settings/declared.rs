@@ -203,6 +203,12 @@ pub(crate) const DECLARED: &[Declared] = &[
         "false",
         "Say nothing but results and errors.",
     )),
+    of_project(
+        "provide",
+        Kind::List,
+        "",
+        "Files of index records that the host supplies, as for `--provide`; the paths are relative to the settings file.",
+    ),
     without_flag(setting(
         "registries",
         "PKGRES_REGISTRY",

@@ -2,7 +2,7 @@
 
 use clap::builder::styling::{AnsiColor, Style};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location};
-use pkgres_manifest::{ArtifactDigest, PackageName};
+use pkgres_manifest::{ArtifactDigest, PackageName, ReleaseSource};
 use pkgres_resolver::Staleness;
 use serde_json::{Value, json};
 
@@ -61,9 +61,7 @@ pub(crate) fn staleness_failure(stale: &[Staleness]) -> Option<Failure> {
             text.push_str(&format!("\n  {mark} {line}"));
         }
         let finding = Diagnostic::error(code, text);
-        hints
-            .iter()
-            .fold(finding, |finding, hint| finding.hint(hint))
+        hints.iter().fold(finding, Diagnostic::hint)
     };
     let mut findings = Vec::new();
     if !changed.is_empty() {
@@ -123,7 +121,15 @@ fn location(entry: &Staleness) -> Option<Location> {
 
 fn hints(outdated: &[&Staleness]) -> Vec<String> {
     let mut hints = Vec::new();
-    let is_unknown = |entry: &Staleness| matches!(entry, Staleness::Gone { found: None, .. });
+    if outdated.iter().any(|entry| was_supplied(entry)) {
+        hints.push(
+            "`--provide`, or `provide` in pkgres.toml, names the file of what the host supplies"
+                .to_owned(),
+        );
+    }
+    let is_unknown = |entry: &Staleness| {
+        matches!(entry, Staleness::Gone { found: None, .. }) && !was_supplied(entry)
+    };
     if outdated.iter().any(|entry| is_unknown(entry)) {
         hints.push(
             "`--registry` adds the registry that a release which is gone was locked from".to_owned(),
@@ -135,7 +141,7 @@ fn hints(outdated: &[&Staleness]) -> Vec<String> {
             found: Some(found),
             host_has: None,
             ..
-        } => locked != found,
+        } => locked != found && !was_supplied(entry),
         _ => false,
     };
     if outdated.iter().any(|entry| is_shadowed(entry)) {
@@ -143,6 +149,13 @@ fn hints(outdated: &[&Staleness]) -> Vec<String> {
             "all releases of a package come from the first registry that has it: name the one that it was locked from before the others"
                 .to_owned(),
         );
+    }
+    let is_lost = |entry: &Staleness| {
+        matches!(entry, Staleness::Gone { found: None, .. }) && was_supplied(entry)
+    };
+    if outdated.iter().any(|entry| is_lost(entry)) {
+        // There is nothing to lock in its place.
+        return hints;
     }
     let is_split = |entry: &Staleness| matches!(entry, Staleness::SeveralReleases { .. });
     hints.push(if outdated.iter().any(|entry| is_split(entry)) {
@@ -152,6 +165,17 @@ fn hints(outdated: &[&Staleness]) -> Vec<String> {
         format!("`{}` brings it up to date", given::command("lock"))
     });
     hints
+}
+
+/// Whether a difference is that the host supplied a package, and does not any more.
+fn was_supplied(entry: &Staleness) -> bool {
+    match entry {
+        Staleness::Gone {
+            locked, host_has, ..
+        } => *locked == ReleaseSource::Host && host_has.is_none(),
+        Staleness::SourceDiffers { locked, .. } => *locked == ReleaseSource::Host,
+        _ => false,
+    }
 }
 
 /// An error with a line for each of some differences; none if there are none.
@@ -265,6 +289,12 @@ fn line(entry: &Staleness) -> (char, String) {
             host_has: None,
         } => {
             let line = match found {
+                None if *locked == ReleaseSource::Host => {
+                    format!("{package} {version} was supplied by the host, and nothing has it now")
+                }
+                Some(found) if *locked == ReleaseSource::Host => format!(
+                    "{package} {version} was supplied by the host; {package} now comes from `{found}`, which does not have it"
+                ),
                 None => format!("{package} {version} is in no registry any more"),
                 Some(found) if found == locked => {
                     format!("{package} {version} is not in the registry `{found}` any more")
@@ -283,6 +313,17 @@ fn line(entry: &Staleness) -> (char, String) {
         } => (
             '~',
             format!("{package} {version}: the host supplies {found} now"),
+        ),
+        Staleness::SourceDiffers {
+            package,
+            version,
+            locked,
+            found,
+        } if *locked == ReleaseSource::Host => (
+            '~',
+            format!(
+                "{package} {version} was supplied by the host and now comes from `{found}`"
+            ),
         ),
         Staleness::SourceDiffers {
             package,

@@ -5,6 +5,7 @@ mod layers;
 mod overrides;
 mod provided;
 mod registries;
+mod workspace;
 
 use std::path::{Path, PathBuf};
 
@@ -18,6 +19,7 @@ pub(crate) use layers::{Effective, Layers, Origin, current, install};
 pub(crate) use overrides::{Override, overrides};
 pub(crate) use provided::provided;
 pub(crate) use registries::{Registries, RegistryTable};
+pub(crate) use workspace::workspace;
 
 use crate::failure::Result;
 

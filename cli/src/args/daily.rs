@@ -203,7 +203,7 @@ pub(crate) struct LockArgs {
     pub(crate) workspace: bool,
 
     /// Solve all manifests together, so that they agree on versions
-    #[arg(long, conflicts_with_all = ["check", "locked"])]
+    #[arg(long)]
     pub(crate) one_solve: bool,
 
     #[command(flatten)]

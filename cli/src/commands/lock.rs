@@ -1,15 +1,15 @@
 //! `pkgres lock`
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use pkgres_files::{RealFileSystem, write_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{LOCK_FILE, Lockfile, PackageName, ReadOptions, Version};
-use pkgres_resolver::Locked;
+use pkgres_manifest::{LOCK_FILE, Lockfile, ReadOptions};
+use pkgres_resolver::{Locked, Resolution};
 use serde_json::json;
 
 use crate::args::LockArgs;
+use crate::commands::agreement::Agreed;
 use crate::commands::lock_check;
 use crate::commands::solve::{Problem, Solved};
 use crate::commands::workspace;
@@ -135,28 +135,41 @@ pub(crate) fn run(args: &LockArgs, output: &mut Output) -> Result<Exit> {
 pub(crate) fn lock_one(
     args: &LockArgs,
     manifest: &Path,
-    agreed: Option<&BTreeSet<(PackageName, Version)>>,
+    agreed: Option<&Agreed>,
     output: &mut Output,
 ) -> Result<Exit> {
     let options = registries::read_options(&args.registry)?;
     let found = Found::at(manifest, &options)?;
     if args.check || args.locked {
-        return lock_check::check(args, found, &options, output);
+        return lock_check::check(args, manifest, found, agreed, &options, output);
     }
     let project = found.read(&options, |_, _| {})?;
     let problem = Problem::of_project(&project, &args.registry, &args.policy, &options)?;
     write(&project, problem, args, agreed, &options, output)
 }
 
-/// Solves and writes the lockfile, unless it would stay as it is.
-fn write(
+/// A lockfile that was not written yet, with what it was made from.
+pub(crate) struct Proposal {
+    /// The bytes of the lockfile that is there, if there is one.
+    pub(crate) before: Option<Vec<u8>>,
+    /// What is taken of it.
+    pub(crate) old: Locked,
+    /// What was found.
+    pub(crate) resolution: Box<Resolution>,
+    /// The lockfile of that.
+    pub(crate) lock: Lockfile,
+}
+
+/// Solves, and says what would be locked, or how the run ends if there is no solution. Where several projects
+/// were solved together, `agreed` is what they agreed on.
+pub(crate) fn propose(
     project: &Project,
     mut problem: Problem,
     args: &LockArgs,
-    agreed: Option<&BTreeSet<(PackageName, Version)>>,
+    agreed: Option<&Agreed>,
     options: &ReadOptions,
     output: &mut Output,
-) -> Result<Exit> {
+) -> Result<std::result::Result<Proposal, Exit>> {
     let path = project.lock_path();
     let before = if args.ignore_lock {
         let (before, note) = project.lock_to_replace(options)?;
@@ -188,9 +201,36 @@ fn write(
     }
     let resolution = match problem.solve(output)? {
         Solved::Yes(resolution, _) => resolution,
-        Solved::No(exit) => return Ok(exit),
+        Solved::No(exit) => return Ok(Err(exit)),
     };
     let lock = resolution.to_lockfile();
+    Ok(Ok(Proposal {
+        before,
+        old,
+        resolution,
+        lock,
+    }))
+}
+
+/// Solves and writes the lockfile, unless it would stay as it is.
+fn write(
+    project: &Project,
+    problem: Problem,
+    args: &LockArgs,
+    agreed: Option<&Agreed>,
+    options: &ReadOptions,
+    output: &mut Output,
+) -> Result<Exit> {
+    let proposal = match propose(project, problem, args, agreed, options, output)? {
+        Ok(proposal) => proposal,
+        Err(exit) => return Ok(exit),
+    };
+    let Proposal {
+        before,
+        old,
+        resolution,
+        lock,
+    } = proposal;
     let text = LockText::of(&lock, options)?;
     let written = write_lock(project, &text, before.as_deref(), args.dry_run, options)?;
     let changes = show::lock_changes(&old, &lock, &resolution);

@@ -1,11 +1,14 @@
 //! `pkgres lock --check`: whether a lockfile fits, without searching or writing.
 
+use std::path::Path;
+
 use pkgres_manifest::ReadOptions;
 use pkgres_registry_client::{LockCase, LockContent, LockQuestion, RootFile, check_lock};
 use pkgres_resolver::{LockCheck, LockReport, Staleness};
 use serde_json::json;
 
 use crate::args::{Format, LockArgs};
+use crate::commands::agreement::{Agreed, Disagreement, disagreement};
 use crate::commands::modes::lock_missing;
 use crate::commands::solve::Problem;
 use crate::exit::Exit;
@@ -15,10 +18,13 @@ use crate::project::{Found, parse_lock};
 use crate::registries;
 use crate::show::{self, counted};
 
-/// Checks the lockfile of a project.
+/// Checks the lockfile of a project, which is the one that a path names. Where several projects were solved
+/// together, `agreed` is what they agreed on.
 pub(crate) fn check(
     args: &LockArgs,
+    manifest: &Path,
     found: Found,
+    agreed: Option<&Agreed>,
     options: &ReadOptions,
     output: &mut Output,
 ) -> Result<Exit> {
@@ -33,11 +39,23 @@ pub(crate) fn check(
         Some(count) => (LockReport::default(), count),
         None => look(found, problem, question, options, output)?,
     };
+    let disagreement = match agreed {
+        Some(agreed) if report.stale.is_empty() => {
+            match disagreement(args, manifest, agreed, options, output)? {
+                Ok(disagreement) => disagreement,
+                Err(exit) => return Ok(exit),
+            }
+        }
+        _ => Disagreement::default(),
+    };
     match output.format {
-        Format::Json => output.json(&report_json(&report)),
+        Format::Json => output.json(&report_json(&report, &disagreement)),
         Format::Github => {
             let file = path.to_string_lossy();
             output.data(&show::staleness_annotations(&report.stale, &file));
+            if !disagreement.is_empty() {
+                output.data(&show::annotation_of_file(&disagreement.finding(""), &file));
+            }
         }
         _ => {
             let mode = if args.locked {
@@ -45,12 +63,12 @@ pub(crate) fn check(
             } else {
                 String::new()
             };
-            tell(&report, count, &mode, output);
+            tell(&report, &disagreement, count, &mode, output);
         }
     }
     Ok(if report.stale.iter().any(Staleness::is_violation) {
         Exit::Integrity
-    } else if report.stale.is_empty() {
+    } else if report.stale.is_empty() && disagreement.is_empty() {
         Exit::Done
     } else {
         Exit::Failed
@@ -116,11 +134,21 @@ fn look(
     Ok((report, count))
 }
 
-fn tell(report: &LockReport, count: usize, mode: &str, output: &mut Output) {
+fn tell(
+    report: &LockReport,
+    disagreement: &Disagreement,
+    count: usize,
+    mode: &str,
+    output: &mut Output,
+) {
     for (name, version) in &report.yanked {
         output.note(&format!(
             "warning: {name} {version} was withdrawn; the lock goes on holding it"
         ));
+    }
+    if !disagreement.is_empty() {
+        output.findings(&[disagreement.finding(mode)]);
+        return;
     }
     if report.stale.is_empty() {
         output.note(&format!(
@@ -133,16 +161,18 @@ fn tell(report: &LockReport, count: usize, mode: &str, output: &mut Output) {
     output.say(&text);
 }
 
-fn report_json(report: &LockReport) -> serde_json::Value {
+fn report_json(report: &LockReport, disagreement: &Disagreement) -> serde_json::Value {
     let yanked: Vec<serde_json::Value> = report
         .yanked
         .iter()
         .map(|(name, version)| json!({"package": name, "version": version}))
         .collect();
+    let stale = report.stale.iter().map(show::staleness_json);
+    let stale: Vec<serde_json::Value> = stale.chain(disagreement.to_json()).collect();
     json!({
         "schema_version": 1,
-        "status": if report.stale.is_empty() { "up_to_date" } else { "stale" },
-        "stale": report.stale.iter().map(show::staleness_json).collect::<Vec<_>>(),
+        "status": if stale.is_empty() { "up_to_date" } else { "stale" },
+        "stale": stale,
         "yanked": yanked,
     })
 }

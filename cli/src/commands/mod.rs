@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod agreement;
 mod cache;
 mod check;
 mod config;

@@ -6,32 +6,25 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{PackageName, ReadOptions, Version};
-use pkgres_resolver::{Locked, Root};
 use serde_json::{Value, json};
 
 use crate::args::LockArgs;
+use crate::commands::agreement::{Agreed, agree};
 use crate::commands::fail_with;
 use crate::commands::lock::lock_one;
-use crate::commands::solve::{Problem, Solved};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::given;
 use crate::output::{Output, Part};
 use crate::parse::folder_of;
-use crate::project::{Project, locked_for_update};
-use crate::registries;
 use crate::settings::{self, Origin, Settings};
 use crate::show::counted;
-
-/// Releases that several projects agreed on.
-type Agreed = BTreeSet<(PackageName, Version)>;
 
 /// Locks several projects, or checks their lockfiles.
 pub(crate) fn lock_all(args: &LockArgs, output: &mut Output) -> Result<Exit> {
     let (manifests, one_solve) = members(args)?;
     refuse_other_settings(&manifests)?;
-    let agreed = if one_solve && !args.check && !args.locked {
+    let agreed = if one_solve {
         match agree(args, &manifests, output)? {
             Ok(agreed) => Some(agreed),
             Err(exit) => return Ok(exit),
@@ -87,46 +80,13 @@ fn members(args: &LockArgs) -> Result<(Vec<PathBuf>, bool)> {
     if !args.workspace {
         return Ok((each_once(&args.manifest), args.one_solve));
     }
-    let project = &settings::current().project;
-    let Some(toml::Value::Table(table)) = project.table.get("workspace") else {
+    let Some(workspace) = settings::workspace(&settings::current().project)? else {
         return Err(Failure::usage(
             "no pkgres.toml has a table `[workspace]` with `members = [\"FOLDER\"]`",
         ));
     };
-    let file = project.path.to_string_lossy();
-    let wrong = || {
-        let file = Escaped::new(&file);
-        Failure::usage(format!(
-            "{file}: workspace: `members` is a list of folders, of which the last part may be `*`"
-        ))
-    };
-    let Some(toml::Value::Array(members)) = table.get("members") else {
-        return Err(wrong());
-    };
-    let here = std::env::current_dir().unwrap_or_default();
-    let folder = project
-        .folder
-        .strip_prefix(&here)
-        .unwrap_or(&project.folder);
-    let mut manifests = Vec::new();
-    for member in members {
-        let member = member.as_str().ok_or_else(wrong)?;
-        match member.strip_suffix('*') {
-            None => manifests.push(folder.join(member)),
-            Some(parent) if parent.is_empty() || parent.ends_with('/') => {
-                manifests.extend(packages_in(&folder.join(parent)));
-            }
-            Some(_) => return Err(wrong()),
-        }
-    }
-    if manifests.is_empty() {
-        return Err(wrong());
-    }
-    let one_solve = table.get("one-solve").and_then(toml::Value::as_bool);
-    Ok((
-        each_once(&manifests),
-        args.one_solve || one_solve == Some(true),
-    ))
+    let one_solve = args.one_solve || workspace.one_solve;
+    Ok((each_once(&workspace.members), one_solve))
 }
 
 /// Each project once, however it is written: two that write one lockfile would be in each other's way.
@@ -166,73 +126,6 @@ fn refuse_other_settings(manifests: &[PathBuf]) -> Result<()> {
             .into());
     }
     Ok(())
-}
-
-/// The folders of a folder that hold a package, sorted.
-fn packages_in(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(if folder.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        folder
-    });
-    let mut found: Vec<PathBuf> = entries
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| folder.join(entry.file_name()))
-        .filter(|path| path.join(pkgres_manifest::MANIFEST_FILE).is_file())
-        .collect();
-    found.sort();
-    found
-}
-
-/// Solves all projects together; gives what they agree on, or how the run ends if they cannot.
-fn agree(
-    args: &LockArgs,
-    manifests: &[PathBuf],
-    output: &mut Output,
-) -> Result<std::result::Result<Agreed, Exit>> {
-    let options: ReadOptions = registries::read_options(&args.registry)?;
-    let mut joint: Option<Problem> = None;
-    let mut preferred = Agreed::new();
-    for manifest in manifests {
-        let project = Project::open(manifest, &options)?;
-        if !args.ignore_lock
-            && let Some(bytes) = project.lock_bytes(&options)?
-        {
-            let (locked, _) = locked_for_update(&project.lock_path(), &bytes, &options)?;
-            let releases = locked.releases();
-            preferred.extend(releases.map(|(name, version)| (name.clone(), version.clone())));
-        }
-        match &mut joint {
-            None => {
-                joint = Some(Problem::of_project(
-                    &project,
-                    &args.registry,
-                    &args.policy,
-                    &options,
-                )?);
-            }
-            Some(joint) => {
-                let record = project.package.index_record();
-                joint.request.roots.push(Root::Package(Box::new(record)));
-            }
-        }
-    }
-    let Some(mut joint) = joint else {
-        return Ok(Ok(Agreed::new()));
-    };
-    joint.request.locked = Locked::preferring(preferred);
-    Ok(match joint.solve(output)? {
-        Solved::Yes(resolution, _) => {
-            let roots = resolution.roots().iter();
-            let roots = roots.map(|root| (root.name.clone(), root.version.clone()));
-            let packages = resolution.packages().iter();
-            let packages = packages.map(|found| (found.name.clone(), found.version.clone()));
-            Ok(roots.chain(packages).collect())
-        }
-        Solved::No(exit) => Err(exit),
-    })
 }
 
 /// Locks each project by itself, on all processors.

@@ -43,6 +43,12 @@ pub(super) fn annotation(kind: &str, place: &Place, code: Code, message: &str) -
     format!("::{kind} {}::{message}\n", properties.join(","))
 }
 
+/// A finding about a whole file as an annotation of it.
+pub(crate) fn annotation_of_file(finding: &Diagnostic, file: &str) -> String {
+    let place = Place::file(file);
+    annotation("error", &place, finding.code, &finding.message)
+}
+
 /// Findings as annotations.
 pub(crate) fn annotations(findings: &[Diagnostic]) -> String {
     findings

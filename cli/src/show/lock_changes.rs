@@ -32,7 +32,8 @@ pub(crate) enum LockChange {
 }
 
 impl LockChange {
-    fn package(&self) -> &PackageName {
+    /// The package that it is about.
+    pub(crate) fn package(&self) -> &PackageName {
         match self {
             Self::Versions { package, .. } => package,
             Self::Artifact(change) => &change.name,

@@ -10,7 +10,7 @@ mod resolution;
 mod staleness;
 mod tree;
 
-pub(crate) use annotation::annotations;
+pub(crate) use annotation::{annotation_of_file, annotations};
 pub(crate) use changes::{changes, changes_json, changes_markdown};
 pub(crate) use conflict::{conflict, conflict_json, core_hint, proof, reason_line};
 pub(crate) use diagnostic::{diagnostic, diagnostics_json};

@@ -1,0 +1,74 @@
+//! `[workspace]`: the projects that belong together.
+
+use std::path::{Path, PathBuf};
+
+use pkgres_manifest::diagnostic::Escaped;
+use toml::Value;
+
+use super::Settings;
+use crate::failure::{Failure, Result};
+
+/// Projects that belong together.
+#[derive(Debug)]
+pub(crate) struct Workspace {
+    /// Their folders; there is at least one.
+    pub(crate) members: Vec<PathBuf>,
+    /// Whether they are solved together.
+    pub(crate) one_solve: bool,
+}
+
+/// The workspace of some settings, if they have one.
+pub(crate) fn workspace(settings: &Settings) -> Result<Option<Workspace>> {
+    let Some(Value::Table(table)) = settings.table.get("workspace") else {
+        return Ok(None);
+    };
+    let file = settings.path.to_string_lossy();
+    let wrong = || {
+        let file = Escaped::new(&file);
+        Failure::usage(format!(
+            "{file}: workspace: `members` is a list of folders, of which the last part may be `*`"
+        ))
+    };
+    let Some(Value::Array(written)) = table.get("members") else {
+        return Err(wrong());
+    };
+    let here = std::env::current_dir().unwrap_or_default();
+    let folder = settings
+        .folder
+        .strip_prefix(&here)
+        .unwrap_or(&settings.folder);
+    let mut members = Vec::new();
+    for member in written {
+        let member = member.as_str().ok_or_else(wrong)?;
+        match member.strip_suffix('*') {
+            None => members.push(folder.join(member)),
+            Some(parent) if parent.is_empty() || parent.ends_with('/') => {
+                members.extend(packages_in(&folder.join(parent)));
+            }
+            Some(_) => return Err(wrong()),
+        }
+    }
+    if members.is_empty() {
+        return Err(wrong());
+    }
+    let one_solve = table.get("one-solve").and_then(Value::as_bool) == Some(true);
+    Ok(Some(Workspace { members, one_solve }))
+}
+
+/// The folders of a folder that hold a package, sorted.
+fn packages_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    });
+    let mut found: Vec<PathBuf> = entries
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| folder.join(entry.file_name()))
+        .filter(|path| path.join(pkgres_manifest::MANIFEST_FILE).is_file())
+        .collect();
+    found.sort();
+    found
+}

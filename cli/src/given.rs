@@ -12,6 +12,9 @@ use pkgres_manifest::diagnostic::Escaped;
 /// The commands that take their project as an option, because the arguments are something else.
 const PROJECT_IS_OPTION: [&str; 3] = ["add", "remove", "update"];
 
+/// The commands that are about something else besides a project.
+const NEEDS_ARGUMENTS: [&str; 4] = ["add", "remove", "vendor", "why"];
+
 /// What a run was told that another run about the same project has to be told as well.
 #[derive(Debug, Default)]
 pub(crate) struct Given {
@@ -45,10 +48,21 @@ pub(crate) fn command_on(words: &str, project: &Path) -> String {
     given.with(words, &[], &[project])
 }
 
-/// The command of this run, if it were about another project.
-pub(crate) fn this_command_on(project: &Path) -> String {
+/// The command of this run about another project, if it needs no other arguments.
+pub(crate) fn this_command_on(project: &Path) -> Option<String> {
     let given = GIVEN.get_or_init(Given::default);
-    given.with(&given.command, &[], &[project])
+    let needs_more = NEEDS_ARGUMENTS.contains(&given.command.as_str());
+    (!needs_more).then(|| given.with(&given.command, &[], &[project]))
+}
+
+/// Whether a project was named.
+pub(crate) fn has_project() -> bool {
+    !GIVEN.get_or_init(Given::default).projects.is_empty()
+}
+
+/// Whether this run is one of `lock`.
+pub(crate) fn is_lock() -> bool {
+    GIVEN.get_or_init(Given::default).command == "lock"
 }
 
 impl Given {
@@ -58,8 +72,13 @@ impl Given {
             matches.try_contains_id(id).is_ok()
                 && matches.value_source(id) == Some(ValueSource::CommandLine)
         };
-        let project = ["manifest", "folder"].into_iter().find(|id| is_given(id));
-        let projects = project.and_then(|id| matches.try_get_many::<PathBuf>(id).ok().flatten());
+        let id = match command {
+            "explain" => "subject",
+            "init" => "folder",
+            _ => "manifest",
+        };
+        let projects = is_given(id).then(|| matches.try_get_many::<PathBuf>(id).ok().flatten());
+        let projects = projects.flatten();
         let flags = [("workspace", "--workspace"), ("one_solve", "--one-solve")];
         Self {
             command: command.to_owned(),
@@ -114,7 +133,7 @@ impl Given {
 }
 
 /// A path as a word for a shell.
-fn quoted(path: &Path) -> String {
+pub(crate) fn quoted(path: &Path) -> String {
     let text = path.to_string_lossy();
     let text = if text.starts_with('-') {
         // It would be an option.
@@ -160,8 +179,16 @@ mod tests {
         check(&nothing, "lock", "pkgres lock");
         check(&nothing, "lock --check", "pkgres lock --check");
         let one = given(Some("my folder"), &["app"], &[]);
-        check(&one, "lock --check", "pkgres -C 'my folder' lock app --check");
-        check(&one, "update", "pkgres -C 'my folder' update --manifest-path app");
+        check(
+            &one,
+            "lock --check",
+            "pkgres -C 'my folder' lock app --check",
+        );
+        check(
+            &one,
+            "update",
+            "pkgres -C 'my folder' update --manifest-path app",
+        );
         let several = given(None, &["one", "two"], &["--one-solve"]);
         check(&several, "lock", "pkgres lock one two --one-solve");
         check(&several, "tree", "pkgres tree");

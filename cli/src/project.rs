@@ -13,7 +13,7 @@ use pkgres_resolver::Locked;
 use crate::commands::lock_missing_in_mode;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::given;
+use crate::{given, settings};
 
 /// A root and where it lies.
 pub(crate) struct Project {
@@ -46,7 +46,9 @@ impl Found {
         let bytes = read_file(&manifest, limit, Follow::Links).map_err(|error| {
             let mut finding = error.to_diagnostic();
             if error.is_not_found() {
-                finding = finding.hint("give the path of a manifest, or run in its folder");
+                for hint in hints_of_missing() {
+                    finding = finding.hint(hint);
+                }
             }
             Failure::from(finding)
         })?;
@@ -103,6 +105,45 @@ impl Found {
     pub(crate) fn lock_path(&self) -> PathBuf {
         self.folder.join(LOCK_FILE)
     }
+}
+
+/// How many members of a workspace are named.
+const NAMED_MEMBERS: usize = 3;
+
+/// What can be done where there is no manifest. At the root of a workspace those of its members are meant.
+fn hints_of_missing() -> Vec<String> {
+    let workspace = settings::workspace(&settings::current().project);
+    let workspace = workspace.ok().flatten().filter(|_| !given::has_project());
+    let Some(workspace) = workspace else {
+        return vec!["give the path of a manifest, or run in its folder".to_owned()];
+    };
+    let members = &workspace.members;
+    let mut names: Vec<String> = members
+        .iter()
+        .take(NAMED_MEMBERS)
+        .map(|member| format!("`{}`", given::quoted(member)))
+        .collect();
+    if let Some(rest) = members.len().checked_sub(NAMED_MEMBERS + 1) {
+        names.push(format!("{} more", rest + 1));
+    }
+    let mut hint = format!(
+        "this is a workspace, and a member is meant: {}",
+        names.join(", ")
+    );
+    if let Some(command) = members
+        .first()
+        .and_then(|first| given::this_command_on(first))
+    {
+        hint.push_str(&format!("; as in `{command}`"));
+    }
+    let mut hints = vec![hint];
+    if given::is_lock() {
+        hints.push(format!(
+            "`{}` is about all of them",
+            given::command("lock --workspace")
+        ));
+    }
+    hints
 }
 
 impl Project {

@@ -109,7 +109,9 @@ fn stand_in(package: PackageName, path: &Path, options: &ReadOptions) -> Result<
     let named = |error: RegistryError| {
         let mut failure = Failure::from(error.to_diagnostic());
         for finding in &mut failure.findings {
-            finding.hints = vec![format!("`overrides` in pkgres.toml names it for `{package}`")];
+            finding.hints = vec![format!(
+                "`overrides` in pkgres.toml names it for `{package}`"
+            )];
         }
         failure.exit = Exit::Registry;
         failure

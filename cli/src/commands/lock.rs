@@ -86,8 +86,8 @@ pub(crate) fn write_lock(
     options: &ReadOptions,
 ) -> Result<Written> {
     let path = project.lock_path();
-    let is_new = !before
-        .is_some_and(|bytes| bytes == text.as_bytes() || say_the_same(bytes, text, options));
+    let is_new =
+        !before.is_some_and(|bytes| bytes == text.as_bytes() || say_the_same(bytes, text, options));
     let is_written = is_new && !dry_run;
     if is_written {
         write_file(&RealFileSystem, &path, text.as_bytes())?;

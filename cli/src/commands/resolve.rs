@@ -67,12 +67,7 @@ fn tell(
         output.json(&show::resolution_json(resolution));
         return;
     }
-    output.data(&show::tree(
-        resolution,
-        core,
-        None,
-        args.solve.mode.frozen,
-    ));
+    output.data(&show::tree(resolution, core, None, args.solve.mode.frozen));
     output.notes(show::notes(resolution));
     let packages = counted(resolution.len(), "package");
     output.note(&format!(

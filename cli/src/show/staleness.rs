@@ -132,7 +132,8 @@ fn hints(outdated: &[&Staleness]) -> Vec<String> {
     };
     if outdated.iter().any(|entry| is_unknown(entry)) {
         hints.push(
-            "`--registry` adds the registry that a release which is gone was locked from".to_owned(),
+            "`--registry` adds the registry that a release which is gone was locked from"
+                .to_owned(),
         );
     }
     let is_shadowed = |entry: &Staleness| match entry {
@@ -321,9 +322,7 @@ fn line(entry: &Staleness) -> (char, String) {
             found,
         } if *locked == ReleaseSource::Host => (
             '~',
-            format!(
-                "{package} {version} was supplied by the host and now comes from `{found}`"
-            ),
+            format!("{package} {version} was supplied by the host and now comes from `{found}`"),
         ),
         Staleness::SourceDiffers {
             package,

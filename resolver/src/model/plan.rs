@@ -267,8 +267,9 @@ impl ModelPlan {
                 error =
                     error.hint("`--fallback` takes the newest of the same minor or major version");
             } else if self.fallback != Fallback::Any && helps(true) {
-                error = error
-                    .hint("`--fallback --allow-older` takes an older one of the same major version");
+                error = error.hint(
+                    "`--fallback --allow-older` takes an older one of the same major version",
+                );
             }
         } else {
             error = error.hint(format!("no registry has a package `{package}`"));

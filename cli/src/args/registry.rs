@@ -44,7 +44,7 @@ pub(crate) struct YankArgs {
     /// The version
     pub(crate) version: String,
 
-    /// Why, for those who have it locked
+    /// Why; the registry shows it with the release
     #[arg(
         long,
         value_name = "TEXT",

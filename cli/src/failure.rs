@@ -5,6 +5,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_registry_client::RegistryError;
 
 use crate::exit::Exit;
+use crate::network::token_hint;
 
 /// The findings that stopped a command, and how it ends.
 #[derive(Debug)]
@@ -55,6 +56,13 @@ impl From<RegistryError> for Failure {
             finding = finding.hint(
                 "`--registry`, PKGRES_REGISTRY or `registries` in pkgres.toml say where registries are",
             );
+        }
+        if finding.code == Code::Denied {
+            for hint in &mut finding.hints {
+                if let Some(better) = token_hint(hint) {
+                    *hint = better;
+                }
+            }
         }
         let exit = match finding.code {
             Code::Digest | Code::Untrusted => Exit::Integrity,

@@ -71,6 +71,18 @@ fn token_variable(name: &RegistryName) -> String {
     format!("{TOKEN_VARIABLE}{name}")
 }
 
+/// The variable with the token that a registry did not take, if that is where it came from: to keep another
+/// one would change nothing. `hint` is what is hinted at otherwise.
+pub(crate) fn token_hint(hint: &str) -> Option<String> {
+    let rest = hint.strip_prefix("`pkgres login ")?;
+    let (name, _) = rest.split_once('`')?;
+    let name = token_variable(&RegistryName::parse(name).ok()?);
+    variable(&name)?;
+    Some(format!(
+        "the token that was sent is the one in {name}, which goes before one that `pkgres login` keeps"
+    ))
+}
+
 /// How a registry is asked.
 pub(crate) fn options(
     args: &NetworkArgs,

@@ -73,8 +73,14 @@ impl User {
     }
 
     fn run(&self, arguments: &[&str], input: &str) -> Said {
+        self.run_with(arguments, input, &[])
+    }
+
+    /// Likewise with more variables of the environment.
+    fn run_with(&self, arguments: &[&str], input: &str, variables: &[(&str, &str)]) -> Said {
         let mut child = Command::new(env!("CARGO_BIN_EXE_pkgres"))
             .args(arguments)
+            .envs(variables.iter().copied())
             .env("NO_COLOR", "1")
             .env("HOME", self.home.path())
             .env("PKGRES_CACHE", self.home.path().join("cache"))
@@ -165,6 +171,17 @@ fn a_package_goes_through_a_registry_and_back() {
     assert!(
         said.contains("error[PK0046]") && said.contains("`pkgres login acme`"),
         "{said}"
+    );
+    // To keep a token does not help where another one is sent.
+    let variable = [("PKGRES_TOKEN_ACME", "not-a-token")];
+    let said = user.run_with(&["publish", "fixtures/shop/core"], "", &variable);
+    assert_eq!(said.exit, 3, "{}", said.stderr);
+    assert!(
+        said.stderr.contains("error[PK0046]")
+            && said.stderr.contains("the one in PKGRES_TOKEN_ACME")
+            && !said.stderr.contains("`pkgres login acme`"),
+        "{}",
+        said.stderr
     );
     let wrong = user.run(&["login", "acme"], "not-a-token\n");
     assert_eq!(wrong.exit, 3, "{}", wrong.stderr);

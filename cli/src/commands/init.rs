@@ -66,6 +66,19 @@ pub(crate) fn run(args: &InitArgs, output: &mut Output) -> Result<Exit> {
 fn name_of(folder: &Path) -> Result<PackageName> {
     let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let last = absolute.file_name().unwrap_or_default().to_string_lossy();
+    let refused = || {
+        let shown = Escaped::shortened(&last);
+        let message = format!("no package name can be made of the folder `{shown}`");
+        let finding = Diagnostic::error(Code::Name, message);
+        Failure::from(finding.hint("`--name org.example.Name` gives one"))
+    };
+    // What is left without such letters would be nobody's name.
+    if last
+        .chars()
+        .any(|letter| letter.is_alphanumeric() && !letter.is_ascii())
+    {
+        return Err(refused());
+    }
     let words: Vec<String> = last
         .split(|character: char| !character.is_ascii_alphanumeric() && character != '.')
         .filter(|word| !word.is_empty())
@@ -76,18 +89,11 @@ fn name_of(folder: &Path) -> Result<PackageName> {
         .collect();
     let words = words.concat();
     let text = if last.contains('.') {
-        last.into_owned()
+        last.to_string()
     } else {
         format!("org.example.{words}")
     };
-    PackageName::parse(&text).map_err(|_| {
-        let message = format!(
-            "no package name can be made of the folder `{}`",
-            Escaped::shortened(&text)
-        );
-        let finding = Diagnostic::error(Code::Name, message);
-        Failure::from(finding.hint("`--name org.example.Name` gives one"))
-    })
+    PackageName::parse(&text).map_err(|_| refused())
 }
 
 fn manifest(name: &PackageName, library: bool) -> String {

@@ -69,6 +69,11 @@ pub(crate) fn lock_all(args: &LockArgs, output: &mut Output) -> Result<Exit> {
         let projects = counted(manifests.len(), "project");
         output.note(&match failed {
             0 => format!("{verb} {projects}"),
+            // What failed was looked at and checked, but not locked.
+            count if verb == "Locked" => {
+                let done = manifests.len() - count;
+                format!("{verb} {done} of {projects}; {count} failed")
+            }
             count => format!("{verb} {projects}, of which {count} failed"),
         });
     }

@@ -258,7 +258,7 @@ fn a_package_goes_through_a_registry_and_back() {
     );
     let said = user.does(&["lock", "--check", app]);
     assert!(said.stderr.contains("was withdrawn"), "{}", said.stderr);
-    user.does(&["yank", "org.example.WebServer", "2.1.0", "--undo"]);
+    user.does(&["yank", "org.example.WebServer@2.1.0", "--undo"]);
     let said = user.does(&["resolve", "fixtures/shop/app"]);
     assert!(
         said.stdout.contains("org.example.WebServer 2.1.0"),

@@ -38,11 +38,11 @@ pub(crate) struct PublishArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct YankArgs {
-    /// The package
+    /// The package, or `NAME@VERSION`
     pub(crate) name: String,
 
     /// The version
-    pub(crate) version: String,
+    pub(crate) version: Option<String>,
 
     /// Why; the registry shows it with the release
     #[arg(

@@ -11,9 +11,9 @@ use crate::network;
 use crate::output::Output;
 
 pub(crate) fn run(args: &YankArgs, output: &mut Output) -> Result<Exit> {
-    let name = PackageName::parse(&args.name).map_err(|error| Failure::usage(error.to_string()))?;
-    let version =
-        Version::parse(&args.version).map_err(|error| Failure::usage(error.to_string()))?;
+    let (name, version) = release(args)?;
+    let name = PackageName::parse(name).map_err(|error| Failure::usage(error.to_string()))?;
+    let version = Version::parse(version).map_err(|error| Failure::usage(error.to_string()))?;
     let registry = network::target(&args.target)?;
     match &args.reason {
         Some(reason) => registry.yank(&name, &version, reason)?,
@@ -35,4 +35,16 @@ pub(crate) fn run(args: &YankArgs, output: &mut Output) -> Result<Exit> {
         format!("Withdrew {name} {version} in {target}; locks go on holding it")
     });
     Ok(Exit::Done)
+}
+
+/// The name and the version that were given, in either way of writing.
+fn release(args: &YankArgs) -> Result<(&str, &str)> {
+    match (args.name.split_once('@'), &args.version) {
+        (Some(release), None) => Ok(release),
+        (None, Some(version)) => Ok((&args.name, version)),
+        (Some(_), Some(_)) => Err(Failure::usage("the version is given twice")),
+        (None, None) => Err(Failure::usage(
+            "a version is expected: `pkgres yank NAME VERSION`",
+        )),
+    }
 }

@@ -29,6 +29,8 @@ pub(crate) struct Found {
     manifest: PathBuf,
     /// What is in the manifest.
     pub(crate) bytes: Vec<u8>,
+    /// Whether that is what the file holds, and not what is to be written.
+    is_written: bool,
 }
 
 impl Found {
@@ -56,6 +58,7 @@ impl Found {
             folder,
             manifest,
             bytes,
+            is_written: true,
         })
     }
 
@@ -75,7 +78,11 @@ impl Found {
         options: &ReadOptions,
         mut see: impl FnMut(&PackagePath, &[u8]),
     ) -> Result<Project> {
-        let name = self.manifest.to_string_lossy();
+        let mut name = self.manifest.to_string_lossy().into_owned();
+        if !self.is_written {
+            // Its lines are not those of the file.
+            name.insert_str(0, "edited ");
+        }
         let (manifest, _) = PackageManifest::read(&name, &self.bytes, options).into_result()?;
         // What else lies in the folder is of no interest here, and there can be much of it.
         let mut unreadable = Vec::new();
@@ -158,6 +165,7 @@ impl Project {
             folder: self.folder.clone(),
             manifest: self.manifest.clone(),
             bytes: text.as_bytes().to_vec(),
+            is_written: false,
         };
         found.read(options, |_, _| {})
     }

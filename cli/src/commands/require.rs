@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use pkgres_files::{RealFileSystem, write_file};
+use pkgres_manifest::diagnostic::{Diagnostic, Escaped, Span};
 use pkgres_manifest::{
     LockDiff, Lockfile, PackageName, ReadOptions, RequirementEdit, Spec, Version,
 };
@@ -129,8 +130,22 @@ fn compatible(version: &Version) -> Spec {
 /// The project with other requirements, before anything is written.
 fn edit(project: &Project, edits: &[RequirementEdit], options: &ReadOptions) -> Result<Project> {
     let manifest = &project.package.manifest;
-    let text = manifest.with_requirements(edits, options)?;
+    let text = manifest
+        .with_requirements(edits, options)
+        .map_err(without_place)?;
     project.with_manifest(&text, options)
+}
+
+/// What is wrong with an edit. What is not in the manifest has no place there.
+fn without_place(mut finding: Diagnostic) -> Diagnostic {
+    if let [label] = finding.labels.as_slice()
+        && label.location.span() == Span::default()
+    {
+        let name = Escaped::new(label.location.source().name()).to_string();
+        finding.message = format!("{name}: {}", finding.message);
+        finding.labels.clear();
+    }
+    finding
 }
 
 /// Solves with what is locked staying where it can.

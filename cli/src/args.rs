@@ -76,7 +76,7 @@ pub(crate) enum Format {
     Dot,
     /// A picture for Markdown: `graph`
     Mermaid,
-    /// A picture: `graph`
+    /// A picture of up to 500 nodes: `graph`
     Svg,
     /// CycloneDX 1.6: `export`
     Cyclonedx,

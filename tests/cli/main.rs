@@ -9,6 +9,7 @@ mod complete;
 mod corpus;
 mod documents;
 mod generated;
+mod pictures;
 mod revisions;
 mod roots;
 mod streams;

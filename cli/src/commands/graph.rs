@@ -67,7 +67,9 @@ fn draw(picture: &Picture, exit: Exit, output: &mut Output) -> Result<Exit> {
         Format::Json => output.json(&picture.to_json()),
         Format::Mermaid => output.data(&picture.to_mermaid()),
         Format::Svg => {
-            let svg = picture.to_svg().map_err(Failure::usage)?;
+            let svg = picture
+                .to_svg()
+                .map_err(|finding| Failure::from(*finding))?;
             output.data(&svg);
         }
         _ => output.data(&picture.to_dot()),

@@ -4,6 +4,7 @@ mod annotation;
 mod changes;
 mod conflict;
 mod diagnostic;
+mod drawing;
 mod lock_changes;
 mod picture;
 mod resolution;

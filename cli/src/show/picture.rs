@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use layout::backends::svg::SVGWriter;
-use layout::gv::{DotParser, GraphBuilder};
 use pkgres_manifest::PackageName;
+use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_registry_client::ClassNode;
 use pkgres_resolver::{Conflict, ReasonKind, Resolution};
 use serde_json::{Value, json};
+
+use super::drawing::{self, drawable};
 
 /// Nodes and edges, in the order in which they are drawn.
 #[derive(Debug, Default)]
@@ -182,6 +183,10 @@ impl Picture {
 
     /// For Graphviz.
     pub(crate) fn to_dot(&self) -> String {
+        self.dot(self.edges.iter())
+    }
+
+    fn dot<'edges>(&'edges self, edges: impl Iterator<Item = &'edges Edge>) -> String {
         let mut text = "digraph packages {\n".to_owned();
         for (id, node) in &self.nodes {
             let shape = match node.shape {
@@ -196,7 +201,7 @@ impl Picture {
                 quoted(id)
             ));
         }
-        for edge in &self.edges {
+        for edge in edges {
             let style = match edge.kind {
                 EdgeKind::Requires => "solid",
                 EdgeKind::Defines => "dotted",
@@ -256,17 +261,14 @@ impl Picture {
     }
 
     /// A picture.
-    pub(crate) fn to_svg(&self) -> Result<String, String> {
-        let mut parser = DotParser::new(&self.to_dot());
-        let graph = parser
-            .process()
-            .map_err(|error| format!("the picture cannot be drawn: {error}"))?;
-        let mut builder = GraphBuilder::new();
-        builder.visit_graph(&graph);
-        let mut drawing = builder.get();
-        let mut writer = SVGWriter::new();
-        drawing.do_it(false, false, false, &mut writer);
-        Ok(writer.finalize())
+    pub(crate) fn to_svg(&self) -> Result<String, Box<Diagnostic>> {
+        let edges: Vec<&Edge> = self.edges.iter().collect();
+        let ends = edges
+            .iter()
+            .map(|edge| (edge.from.as_str(), edge.to.as_str()));
+        let order = drawable(self.nodes.keys().map(String::as_str), ends)?;
+        let edges = order.into_iter().map(|at| edges[at]);
+        drawing::svg(&self.dot(edges))
     }
 
     /// For programs.

@@ -43,15 +43,18 @@ pub enum Step {
     /// The classes of these releases are needed, to see whether the contracts of a model are met;
     /// [`Resolver::provide_classes`] of all of them, then go on.
     NeedClasses(Vec<(PackageName, Version)>),
-    /// There is a valid resolution; this is the best one.
+    /// There is a valid resolution. This is the best one in the order of decisions, or, if to find that
+    /// takes more than [`patience`](SolveOptions::patience), one of which no release can be exchanged
+    /// for a better one.
     Solved(Box<Resolution>),
     /// There is no valid resolution. Going on finds out why, and ends in a conflict.
     Impossible,
     /// There is no valid resolution; this is why.
     Conflict(Box<Conflict>),
-    /// The step budget was used up. This says nothing about whether there is a resolution.
+    /// No answer was found. This says nothing about whether there is a resolution.
     GaveUp {
-        /// The steps that were taken.
+        /// The steps that were taken. If there were fewer than [allowed](SolveOptions::max_steps), more
+        /// would not help: an update could not find out whether what was asked for is possible.
         steps: u64,
     },
     /// The solver was told to end, see [`Cancellation`].
@@ -129,7 +132,7 @@ enum Phase {
     Refused(Box<Conflict>),
     /// There is no resolution, and this is why.
     Explained(Box<Conflict>),
-    /// The steps were used up.
+    /// No answer was found.
     GaveUp,
 }
 
@@ -228,7 +231,8 @@ impl Resolver {
         self.universe.needs_dates()
     }
 
-    /// Answers a need. What was provided first for a name stays.
+    /// Answers a need. What was provided first for a name stays. Records of other packages are dropped,
+    /// and if none is left, the package counts as unknown.
     pub fn provide(&mut self, name: &PackageName, supply: Supply) {
         self.universe.provide(name, supply);
     }

@@ -73,8 +73,8 @@ codes! {
     Diamond = 14, "a class would inherit two versions of one class";
     /// Classes extend each other in a circle.
     ClassCycle = 15, "classes extend each other";
-    /// The solver took more steps than it was given. This says nothing about whether there is a
-    /// solution; `--max-steps` gives it more.
+    /// The solver found no answer in the steps that it was given. This says nothing about whether
+    /// there is a solution; `--max-steps` gives it more steps.
     GaveUp = 16, "gave up";
     /// A package requires itself. A package finds its own classes without a requirement.
     SelfRequirement = 17, "a package requires itself";

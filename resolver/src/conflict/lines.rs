@@ -120,7 +120,8 @@ fn add_clauses(encoding: &mut Encoding<'_>, fact: &Fact, line: &WordSet) -> Vec<
                     .into_iter()
                     .collect()
             }
-            // That a class is missing because its package is would be the lesser half of the reason.
+            // Where no release of a required package is left, that is the reason; that its classes are
+            // missing only follows from it.
             Fact::Extends { .. } if encoding.lacks_a_package(release) => continue,
             Fact::Extends { class, .. } => encoding.definers_of(release, *class),
             _ => Vec::new(),

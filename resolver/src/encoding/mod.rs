@@ -339,7 +339,8 @@ impl<'universe> Encoding<'universe> {
             let target = self.bound_variable(release, number);
             self.depend(target, allowed, fact, found);
         }
-        // That a class is missing because its package is would be the lesser half of the reason.
+        // Where no release of a required package is left, that is the reason; that its classes are
+        // missing only follows from it.
         let Some(classes) = details.classes.as_ref().filter(|_| !is_impossible) else {
             return Ok(());
         };

@@ -10,9 +10,10 @@ use pkgres_manifest::{
 use rustc_hash::FxHashMap;
 
 use super::column::{ListsBuilder, to_u32};
+use super::first_seen::FirstSeen;
 use super::numbered::{Numbered, Placed as _, other_than_before};
 use super::{
-    CompiledIndex, EdgeNumbers, HAS_DIGEST, INTERNAL, Inheritance, NAMES_PRERELEASE, NONE, PLAIN,
+    CompiledIndex, EdgeNumbers, HAS_DIGEST, INTERNAL, Inheritance, NAMES_PRERELEASE, PLAIN,
     PRERELEASE, Texts, YANKED, width,
 };
 
@@ -42,6 +43,7 @@ pub(super) fn compile(mut records: Vec<&IndexRecord>) -> CompiledIndex {
         spec_flags: Vec::new(),
         sets: Vec::new(),
         allowed: FxHashMap::default(),
+        places: FxHashMap::default(),
         owners: Vec::new(),
     };
     let mut index = CompiledIndex::default();
@@ -104,17 +106,26 @@ struct Compiler<'records> {
     /// The sets that specs allow of packages, and where each of them stands.
     sets: Vec<u64>,
     allowed: FxHashMap<(u32, u32), u32>,
+    /// Where each set of releases of a package stands.
+    places: FxHashMap<(u32, Box<[u64]>), u32>,
     /// For each group of the package at hand the releases that require it.
     owners: Vec<u64>,
 }
 
 /// A set of versions that releases of a package require of another one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Group {
     target: u32,
-    /// Where the set of versions stands; [`NONE`] if the index does not have the target.
-    allowed: u32,
-    /// Where the index does not have the target, only equal specs are known to allow the same.
-    spec: u32,
+    allowed: Allowed,
+}
+
+/// What a requirement allows.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Allowed {
+    /// The set of versions that stands here. Equal sets of a package stand in one place.
+    Set(u32),
+    /// Where the index does not have the package, only equal specs are known to allow the same.
+    Spec(u32),
 }
 
 impl<'records> Compiler<'records> {
@@ -125,7 +136,7 @@ impl<'records> Compiler<'records> {
         let lists = other_than_before(self.records.iter().map(|record| &record.requirements));
         let has_locations = lists.flatten().any(|one| one.location.is_some());
         let mut locations: Vec<Option<Location>> = Vec::new();
-        let mut own: Vec<Group> = Vec::new();
+        let mut own: FirstSeen<Group> = FirstSeen::default();
         // Where the sets of each group stay, one after the other.
         let mut places: Vec<u32> = Vec::new();
         for package in self.packages {
@@ -148,7 +159,8 @@ impl<'records> Compiler<'records> {
                         let target = names.number(&requirement.package);
                         let spec = self.spec(&requirement.spec);
                         let allowed = self.allowed(target, spec, &requirement.spec);
-                        let group = self.group(&mut own, target, spec, allowed, width);
+                        let group = own.number(Group { target, allowed });
+                        self.owners.resize(own.things().len() * width, 0);
                         edges.items.push([target, spec, group]);
                         if has_locations {
                             locations.push(requirement.location.clone());
@@ -163,11 +175,11 @@ impl<'records> Compiler<'records> {
                 edges.end();
             }
             places.clear();
-            for (at, group) in own.iter().enumerate() {
+            for (at, group) in own.things().iter().enumerate() {
                 places.push(to_u32(words.len()));
                 words.extend_from_slice(&self.owners[at * width..(at + 1) * width]);
-                if group.allowed != NONE {
-                    words.extend_from_slice(self.set(group.target, group.allowed));
+                if let Allowed::Set(at) = group.allowed {
+                    words.extend_from_slice(self.set(group.target, at));
                 }
             }
             for [_, _, group] in &mut edges.items[first..] {
@@ -194,62 +206,36 @@ impl<'records> Compiler<'records> {
         known
     }
 
-    /// Where the set of releases stands that a spec allows.
-    fn allowed(&mut self, target: u32, number: u32, spec: &Spec) -> u32 {
+    /// What a spec allows.
+    fn allowed(&mut self, target: u32, number: u32, spec: &Spec) -> Allowed {
         let releases = &self.records[self.packages[target as usize].clone()];
         if releases.is_empty() {
-            return NONE;
+            return Allowed::Spec(number);
         }
         if let Some(known) = self.allowed.get(&(target, number)) {
-            return *known;
+            return Allowed::Set(*known);
         }
-        let at = self.sets.len();
-        self.sets.resize(at + width(to_u32(releases.len())), 0);
+        let next = self.sets.len();
+        self.sets.resize(next + width(to_u32(releases.len())), 0);
         let position =
             |bound: &Version| releases.partition_point(|release| release.version < *bound);
         for interval in spec.set().intervals() {
             let until = interval.until.as_ref().map_or(releases.len(), position);
-            fill(&mut self.sets[at..], position(&interval.from)..until);
+            fill(&mut self.sets[next..], position(&interval.from)..until);
         }
-        let at = to_u32(at);
+        let set = self.sets[next..].into();
+        let at = *self.places.entry((target, set)).or_insert(to_u32(next));
+        if at as usize != next {
+            self.sets.truncate(next);
+        }
         self.allowed.insert((target, number), at);
-        at
+        Allowed::Set(at)
     }
 
     /// The set of releases of a package at a place.
     fn set(&self, target: u32, at: u32) -> &[u64] {
         let width = width(to_u32(self.packages[target as usize].len()));
         &self.sets[at as usize..at as usize + width]
-    }
-
-    /// The position of the group of a requirement among those of its package.
-    fn group(
-        &mut self,
-        own: &mut Vec<Group>,
-        target: u32,
-        spec: u32,
-        allowed: u32,
-        width: usize,
-    ) -> u32 {
-        let known = own.iter().position(|group| {
-            group.target == target
-                && if allowed == NONE {
-                    group.spec == spec
-                } else {
-                    group.allowed == allowed
-                        || self.set(target, group.allowed) == self.set(target, allowed)
-                }
-        });
-        if let Some(known) = known {
-            return to_u32(known);
-        }
-        own.push(Group {
-            target,
-            allowed,
-            spec,
-        });
-        self.owners.resize(own.len() * width, 0);
-        to_u32(own.len() - 1)
     }
 }
 
@@ -333,6 +319,7 @@ fn classes(index: &mut CompiledIndex, records: &[&IndexRecord], names: &Numbered
     // Most releases have the classes of the release before.
     let mut known: FxHashMap<Vec<u32>, u32> = FxHashMap::default();
     let mut numbers: Vec<u32> = Vec::with_capacity(records.len());
+    let mut external: FirstSeen<u32> = FirstSeen::default();
     let mut before = None;
     for record in records {
         if let (Some(number), true) = (numbers.last(), before == Some(&record.classes)) {
@@ -350,7 +337,7 @@ fn classes(index: &mut CompiledIndex, records: &[&IndexRecord], names: &Numbered
         if number != next {
             continue;
         }
-        let mut external: Vec<u32> = Vec::new();
+        external.clear();
         for class in classes {
             tables.classes.items.push(names.number(&class.name));
             tables.flags.push(u8::from(class.internal) * INTERNAL);
@@ -359,19 +346,13 @@ fn classes(index: &mut CompiledIndex, records: &[&IndexRecord], names: &Numbered
                 tables.parents.items.push(if let Ok(own) = own {
                     to_u32(own) << 1
                 } else {
-                    let name = names.number(parent);
-                    let at = external.iter().position(|known| *known == name);
-                    let at = at.unwrap_or_else(|| {
-                        external.push(name);
-                        external.len() - 1
-                    });
-                    to_u32(at) << 1 | 1
+                    external.number(names.number(parent)) << 1 | 1
                 });
             }
             tables.parents.end();
         }
         tables.classes.end();
-        tables.externals.items.extend(external);
+        tables.externals.items.extend(external.things());
         tables.externals.end();
     }
     index.tables = numbers.into();

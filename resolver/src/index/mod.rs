@@ -10,12 +10,14 @@ mod bytes;
 mod check;
 mod column;
 mod compile;
+mod first_seen;
 mod inheritance;
 mod numbered;
 
 pub use bytes::IndexBytesError;
 pub(crate) use column::to_u32;
 use column::{Column, Lists, Texts};
+pub(crate) use first_seen::FirstSeen;
 pub(crate) use inheritance::{Inheritance, Link, SEVERAL, leading_to_circles};
 
 use std::sync::OnceLock;
@@ -67,7 +69,7 @@ pub struct CompiledIndex {
     package_flags: Column<u8>,
     versions: Texts,
     release_flags: Column<u8>,
-    /// 32 bytes a release, or nothing if no release has a digest.
+    /// 33 bytes a release, or nothing if no release has a digest.
     digests: Column<u8>,
     /// What a release requires, in the order of its manifest.
     edges: Lists<EdgeNumbers>,

@@ -6,7 +6,7 @@ use pkgres_manifest::ClassName;
 use rustc_hash::FxHashMap;
 
 use super::{ClassId, Demand, PackageId, ReleaseId, Universe};
-use crate::index::{CompiledIndex, ParentNumber, leading_to_circles, to_u32};
+use crate::index::{CompiledIndex, FirstSeen, ParentNumber, leading_to_circles, to_u32};
 use crate::word_set::WordSet;
 
 /// Where a class that is extended is to be found.
@@ -188,7 +188,7 @@ impl Universe {
         is_core: bool,
     ) -> ClassTable {
         let own = index.table_classes(table);
-        let mut external: Vec<ClassId> = Vec::new();
+        let mut external: FirstSeen<ClassId> = FirstSeen::default();
         let mut classes = Vec::with_capacity(own.len());
         for (position, class) in own.iter().enumerate() {
             let name = self.class_in(shard, *class);
@@ -202,7 +202,7 @@ impl Universe {
                     ParentNumber::Own(own) => Parent::Own(own),
                     ParentNumber::External(at) => {
                         let class = index.externals(table)[at as usize];
-                        Parent::External(add(&mut external, self.class_in(shard, class)))
+                        Parent::External(external.number(self.class_in(shard, class)))
                     }
                 });
             }
@@ -213,7 +213,7 @@ impl Universe {
                     .and_then(|root| own.binary_search(&root).ok());
                 found.push(match at_home {
                     Some(position) => Parent::Own(to_u32(position)),
-                    None => Parent::External(add(&mut external, root)),
+                    None => Parent::External(external.number(root)),
                 });
             }
             classes.push(ClassNode {
@@ -231,18 +231,9 @@ impl Universe {
             positions,
             has_circle: leading(&classes).contains(&true),
             classes: classes.into_boxed_slice(),
-            external: external.into_boxed_slice(),
+            external: external.things().into(),
         }
     }
-}
-
-/// The position of a class among some; adds it if it is not there.
-fn add(classes: &mut Vec<ClassId>, class: ClassId) -> u32 {
-    let at = classes.iter().position(|known| *known == class);
-    to_u32(at.unwrap_or_else(|| {
-        classes.push(class);
-        classes.len() - 1
-    }))
 }
 
 /// For each class whether it leads to classes that extend each other in a circle.

@@ -278,7 +278,8 @@ impl Core {
             self.constraints
                 .add_binary(&mut self.state, [own, refused], cause);
         }
-        // That a class is missing because its package is would be the lesser half of the reason.
+        // Where no release of a required package is left, that is the reason; that its classes are
+        // missing only follows from it.
         let is_found = if encoding.is_whole() {
             encoding.universe.finds_classes(release, demands)
         } else {

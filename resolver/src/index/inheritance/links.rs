@@ -47,6 +47,16 @@ impl Inheritance {
             let bounds = &inheritance.link_starts[release as usize..release as usize + 2];
             bounds[0] as usize..bounds[1] as usize
         };
+        // The releases that have each link, in its order.
+        let mut alike: Vec<(u32, u32, u32)> = Vec::with_capacity(targets.len());
+        for release in releases.clone() {
+            for at in links_of(self, release) {
+                if self.links[at].edge != SEVERAL {
+                    alike.push((self.links[at].class, targets[at - first], release));
+                }
+            }
+        }
+        alike.sort_unstable();
         let mut known: FxHashMap<(u32, u32, u32), u32> = FxHashMap::default();
         for release in releases.clone() {
             for at in links_of(self, release) {
@@ -61,15 +71,11 @@ impl Inheritance {
                     continue;
                 }
                 let owners = self.new_set(width);
-                for (position, other) in (0_u32..).zip(releases.clone()) {
-                    let mut links = links_of(self, other);
-                    let is_alike = links.any(|at| {
-                        self.links[at].class == class
-                            && self.links[at].edge != SEVERAL
-                            && targets[at - first] == target
-                    });
-                    if is_alike && self.requires_no_more(other, release, None) {
-                        self.insert(owners, position);
+                let from = alike.partition_point(|link| *link < (class, target, 0));
+                let same = |link: &&(u32, u32, u32)| (link.0, link.1) == (class, target);
+                for (_, _, other) in alike[from..].iter().take_while(same) {
+                    if self.requires_no_more(*other, release, None) {
+                        self.insert(owners, other - releases.start);
                     }
                 }
                 known.insert(key, owners);

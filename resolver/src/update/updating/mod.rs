@@ -25,7 +25,7 @@ pub(crate) enum Ended {
     Impossible(Box<Impossible>),
     /// Something is needed before it can go on.
     Missing(Missing),
-    /// The budget is used up.
+    /// The budget is used up, or it could not be found out whether what was asked for is possible.
     GaveUp,
 }
 

@@ -1,0 +1,67 @@
+//! Which values of a variable are left.
+
+use super::super::words;
+use super::{State, Term, Var};
+
+impl State {
+    #[inline]
+    pub(crate) fn domain(&self, var: Var) -> &[u64] {
+        let state = &self.vars[var as usize];
+        &self.words[state.words as usize..(state.words + state.width) as usize]
+    }
+
+    pub(super) fn domain_mut(&mut self, var: Var) -> &mut [u64] {
+        let state = &self.vars[var as usize];
+        &mut self.words[state.words as usize..(state.words + state.width) as usize]
+    }
+
+    /// The value of a variable, if it is known to be there and only one is left.
+    #[inline]
+    pub(crate) fn value(&self, var: Var) -> Option<u32> {
+        let value = words::single(self.domain(var))?;
+        (value != self.var(var).values).then_some(value)
+    }
+
+    /// Whether a variable cannot be absent.
+    #[inline]
+    pub(crate) fn is_present(&self, var: Var) -> bool {
+        !words::contains(self.domain(var), self.var(var).values)
+    }
+
+    /// The values of a variable that are left without any decision.
+    #[inline]
+    pub(crate) fn certain(&self, var: Var) -> &[u64] {
+        let state = self.var(var);
+        let from = (state.words + 2 * state.width) as usize;
+        &self.words[from..from + state.width as usize]
+    }
+
+    /// Whether a term holds.
+    #[inline]
+    pub(crate) fn holds(&self, term: Term) -> bool {
+        words::is_subset(self.domain(term.var), self.set(term))
+    }
+
+    /// Whether a term cannot hold any more.
+    #[inline]
+    pub(crate) fn is_excluded(&self, term: Term) -> bool {
+        words::is_disjoint(self.domain(term.var), self.set(term))
+    }
+
+    /// Whether a term can never hold again, whatever is decided.
+    #[inline]
+    pub(crate) fn is_certainly_excluded(&self, term: Term) -> bool {
+        words::is_disjoint(self.certain(term.var), self.set(term))
+    }
+
+    /// Whether a domain would be left without values if a term's were taken away; `None` if
+    /// nothing would change.
+    #[inline]
+    pub(crate) fn would_empty(&self, term: Term) -> Option<bool> {
+        if self.is_excluded(term) {
+            None
+        } else {
+            Some(self.holds(term))
+        }
+    }
+}

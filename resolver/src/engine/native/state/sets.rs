@@ -1,0 +1,79 @@
+//! Sets of values that terms refer to. They stay as they are.
+
+use crate::index::to_u32;
+use crate::room::Room as _;
+
+use super::super::words;
+use super::{State, Var};
+
+/// Where a set stands among the sets of the search.
+pub(crate) type Set = u32;
+
+/// A statement about a variable: its value is in the set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Term {
+    pub(crate) var: Var,
+    pub(crate) set: Set,
+}
+
+impl State {
+    /// The words of the set of a term.
+    #[inline]
+    pub(crate) fn set(&self, term: Term) -> &[u64] {
+        &self.sets[term.set as usize..term.set as usize + self.width(term.var)]
+    }
+
+    /// Keeps a set.
+    #[inline]
+    pub(crate) fn keep(&mut self, words: &[u64]) -> Set {
+        let set = to_u32(self.sets.len());
+        self.sets.make_room(words.len());
+        match words {
+            [word] => self.sets.push(*word),
+            words => self.sets.extend_from_slice(words),
+        }
+        set
+    }
+
+    /// Keeps an empty set of values of a variable, into which some are to be put.
+    #[inline]
+    fn keep_empty(&mut self, var: Var) -> Set {
+        let (set, width) = (self.sets.len(), self.width(var));
+        self.sets.make_room(width);
+        self.sets.resize(set + width, 0);
+        to_u32(set)
+    }
+
+    /// Keeps the set of one value.
+    pub(crate) fn keep_single(&mut self, var: Var, value: u32) -> Set {
+        let set = self.keep_empty(var);
+        words::insert(&mut self.sets[set as usize..], value);
+        set
+    }
+
+    /// Keeps the set of everything that is not in another one.
+    pub(crate) fn keep_complement(&mut self, var: Var, of: &[u64]) -> Set {
+        let last = self.var(var).values;
+        if let ([of], 1) = (of, self.width(var)) {
+            let mut complement = [0];
+            words::fill(&mut complement, last);
+            complement[0] &= !of;
+            return self.keep(&complement);
+        }
+        let set = self.keep_empty(var);
+        let complement = &mut self.sets[set as usize..];
+        words::fill(complement, last);
+        for (word, of) in complement.iter_mut().zip(of) {
+            *word &= !of;
+        }
+        set
+    }
+
+    /// Keeps the set of all values that are not in another one; "absent" is not among them.
+    pub(crate) fn keep_present_complement(&mut self, var: Var, of: &[u64]) -> Set {
+        let set = self.keep_complement(var, of);
+        let absent = self.var(var).values;
+        self.sets[set as usize + absent as usize / 64] &= !(1 << (absent % 64));
+        set
+    }
+}

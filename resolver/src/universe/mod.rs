@@ -9,6 +9,7 @@
 
 mod about;
 mod ahead;
+mod best;
 mod candidates;
 mod class_demands;
 mod class_ids;
@@ -16,7 +17,12 @@ mod classes;
 mod details;
 mod edges;
 mod extenders;
+mod ids;
+mod lock;
+mod overrides;
 mod owners;
+mod preferences;
+mod roots;
 mod shards;
 mod versions;
 
@@ -24,54 +30,21 @@ pub(crate) use class_demands::{ClassDemand, ClassDemands, Found};
 pub(crate) use classes::{ClassTable, Parent};
 pub(crate) use details::{Body, Details, Edge};
 pub(crate) use edges::Demand;
+pub(crate) use ids::{ClassId, PackageId, ReleaseId};
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use jiff::Timestamp;
-use pkgres_manifest::{
-    ArtifactDigest, ClassName, IndexRecord, ObjectId, ObjectModel, PackageName, ReleaseSource,
-    Requirement, Spec, Version,
-};
-use rustc_hash::{FxHashMap, FxHashSet};
+use pkgres_manifest::{ArtifactDigest, ClassName, ObjectModel, PackageName, ReleaseSource, Spec};
+use rustc_hash::FxHashMap;
 
 use crate::index::{CompiledIndex, to_u32, width};
-use crate::request::{Locked, ModelRoot, Preference, PrereleasePolicy, Root};
+use crate::request::{Locked, PrereleasePolicy};
 use crate::room::Room as _;
-use crate::word_set::WordSet;
 use about::About;
 use class_ids::ClassEntry;
+use preferences::Preferences;
 use shards::Shard;
-
-/// The greatest number of a set of words.
-fn last(words: &[u64]) -> Option<u32> {
-    let mut numbered = words.iter().enumerate().rev();
-    numbered
-        .find(|(_, word)| **word != 0)
-        .map(|(at, word)| to_u32(at) * u64::BITS + word.ilog2())
-}
-
-/// A package, by the order in which it was first met.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct PackageId(u32);
-
-impl PackageId {
-    #[inline]
-    pub(crate) fn position(self) -> usize {
-        self.0 as usize
-    }
-}
-
-/// A class name, by the order in which it was first met.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct ClassId(u32);
-
-/// A release: a package and the position of its version in the ascending list of its versions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct ReleaseId {
-    pub(crate) package: PackageId,
-    pub(crate) index: u32,
-}
 
 /// Where the releases of a package are. The search looks at little else, so there is little of it.
 #[derive(Debug, Clone, Copy)]
@@ -92,19 +65,6 @@ struct Entry {
     delivered: Option<Delivered>,
     /// Whether a release that was looked at requires the package.
     is_required: bool,
-}
-
-/// What decides which releases may be chosen and which are preferred.
-#[derive(Debug, Default)]
-struct Preferences {
-    prerelease: PrereleasePolicy,
-    prefer: Preference,
-    exclude_newer: Option<Timestamp>,
-    /// What was published too late, of the packages that were delivered.
-    too_new: FxHashMap<PackageName, FxHashSet<Version>>,
-    locked: Locked,
-    locked_versions: FxHashMap<PackageName, Vec<Version>>,
-    kept_versions: FxHashMap<PackageName, Vec<Version>>,
 }
 
 /// For so many packages there is room from the beginning.
@@ -147,29 +107,6 @@ impl Universe {
         prerelease: PrereleasePolicy,
         locked: Locked,
     ) -> Self {
-        let mut locked_versions: FxHashMap<PackageName, Vec<Version>> = FxHashMap::default();
-        for (name, version) in locked.releases() {
-            locked_versions
-                .entry(name.clone())
-                .or_default()
-                .push(version.clone());
-        }
-        let mut kept_versions: FxHashMap<PackageName, Vec<Version>> = FxHashMap::default();
-        for (name, version) in &locked.kept {
-            kept_versions
-                .entry(name.clone())
-                .or_default()
-                .push(version.clone());
-        }
-        let preferences = Preferences {
-            prerelease,
-            prefer: Preference::default(),
-            exclude_newer: None,
-            too_new: FxHashMap::default(),
-            locked,
-            locked_versions,
-            kept_versions,
-        };
         let mut universe = Self {
             shards: Vec::new(),
             attached: Vec::new(),
@@ -183,7 +120,7 @@ impl Universe {
             root_class: None,
             roots: Vec::new(),
             model: None,
-            preferences,
+            preferences: Preferences::new(prerelease, locked),
             overrides: FxHashMap::default(),
             details: FxHashMap::default(),
             bodies: FxHashMap::default(),
@@ -196,110 +133,6 @@ impl Universe {
             universe.root_class = Some(universe.class_id(&core.root_class()));
         }
         universe
-    }
-
-    /// Says which releases are better and which are out of the question. Nothing may have been
-    /// delivered before.
-    pub(crate) fn prefer(&mut self, prefer: Preference, exclude_newer: Option<Timestamp>) {
-        self.preferences.prefer = prefer;
-        self.preferences.exclude_newer = exclude_newer;
-    }
-
-    /// Takes what requirements are to say in place of what is written. Nothing may have been
-    /// delivered before.
-    pub(crate) fn override_requirements(&mut self, overrides: BTreeMap<PackageName, Spec>) {
-        for (name, spec) in overrides {
-            let package = self.package_id(&name);
-            self.overrides.insert(package, spec);
-        }
-    }
-
-    /// What requirements are taken to say in place of what is written.
-    pub(crate) fn overrides(&self) -> BTreeMap<PackageName, Spec> {
-        self.overrides
-            .iter()
-            .map(|(package, spec)| (self.name(*package).clone(), spec.clone()))
-            .collect()
-    }
-
-    /// What every requirement on a package is taken to say.
-    pub(crate) fn overriding(&self, package: PackageId) -> Option<&Spec> {
-        if self.overrides.is_empty() {
-            return None;
-        }
-        self.overrides.get(&package)
-    }
-
-    /// Whether a release was published too late to be chosen.
-    pub(crate) fn is_too_new(&self, release: ReleaseId) -> bool {
-        let too_new = self.preferences.too_new.get(self.name(release.package));
-        too_new.is_some_and(|versions| versions.contains(self.version(release)))
-    }
-
-    /// Whether dates of publication have to be known, which compiled indexes do not hold.
-    pub(crate) fn needs_dates(&self) -> bool {
-        self.preferences.exclude_newer.is_some()
-    }
-
-    /// Adds a root.
-    pub(crate) fn add_root(&mut self, root: Root) {
-        match root {
-            Root::Package(record) => {
-                let package = self.package_id(&record.name);
-                if !self.is_delivered(package) {
-                    let requirements = record.requirements.clone();
-                    self.deliver(package, None, &[*record]);
-                    self.know_specs(package, &requirements);
-                }
-                self.roots.push(ReleaseId { package, index: 0 });
-            }
-            Root::Model(root) => self.add_model(root),
-        }
-    }
-
-    fn add_model(&mut self, root: ModelRoot) {
-        let name = PackageName::object_model();
-        let package = self.package_id(&name);
-        let edges: Vec<Edge> = root
-            .objects
-            .into_iter()
-            .enumerate()
-            .map(|(number, demand)| {
-                let object = root.model.object(ObjectId(number));
-                Edge {
-                    package: self.required(&demand.package),
-                    object: Some((ObjectId(number), self.class_id(&object.class))),
-                    requirement: Requirement {
-                        package: demand.package,
-                        spec: demand.spec,
-                        location: Some(object.location.clone()),
-                    },
-                    overridden: None,
-                }
-            })
-            .collect();
-        self.deliver(package, None, &[IndexRecord::new(name, Version::ZERO)]);
-        let root_release = ReleaseId { package, index: 0 };
-        let details = Details {
-            edges: edges.into_boxed_slice(),
-            classes: None,
-        };
-        self.details.insert(root_release, Arc::new(details));
-        self.roots.push(root_release);
-        self.model = Some(root.model);
-    }
-
-    /// The model that is solved for, if it is one.
-    pub(crate) fn model(&self) -> Option<&Arc<ObjectModel>> {
-        self.model.as_ref()
-    }
-
-    pub(crate) fn roots(&self) -> &[ReleaseId] {
-        &self.roots
-    }
-
-    pub(crate) fn is_root(&self, package: PackageId) -> bool {
-        self.roots.iter().any(|root| root.package == package)
     }
 
     /// Whether any requirement that is known names a prerelease.
@@ -417,70 +250,6 @@ impl Universe {
         (0..self.release_count(package)).map(move |index| ReleaseId { package, index })
     }
 
-    /// The releases of a package that may be chosen.
-    pub(crate) fn candidates_of(&self, package: PackageId) -> WordSet {
-        match self.about(package).candidates() {
-            Some(candidates) => candidates.allowed().clone(),
-            None => WordSet::range(0, self.release_count(package)),
-        }
-    }
-
-    /// Whether every release of a package may be chosen and the newest is the best.
-    #[inline]
-    pub(crate) fn is_plain(&self, package: PackageId) -> bool {
-        self.delivered(package).is_plain
-    }
-
-    /// The best release of a package among some.
-    pub(crate) fn best(
-        &self,
-        package: PackageId,
-        among: &WordSet,
-        prerelease_named: bool,
-    ) -> Option<u32> {
-        match self.about(package).candidates() {
-            Some(candidates) => candidates.best(among, prerelease_named),
-            None => among.last(),
-        }
-    }
-
-    /// Whether no candidate is better than a release, whatever names prereleases.
-    pub(crate) fn is_best(&self, release: ReleaseId) -> bool {
-        let ReleaseId { package, index } = release;
-        if self.is_plain(package) {
-            return index + 1 == self.release_count(package);
-        }
-        let all = self.candidates_of(package);
-        [false, true]
-            .iter()
-            .all(|named| self.best(package, &all, *named) == Some(index))
-    }
-
-    /// The best release of a package among those of a set of words.
-    #[inline]
-    pub(crate) fn best_of_words(
-        &self,
-        package: PackageId,
-        words: &[u64],
-        prerelease_named: bool,
-    ) -> Option<u32> {
-        if self.is_plain(package) {
-            return last(words);
-        }
-        self.best(package, &WordSet::of_words(words), prerelease_named)
-    }
-
-    pub(crate) fn is_locked(&self, release: ReleaseId) -> bool {
-        let candidates = self.about(release.package).candidates();
-        candidates.is_some_and(|candidates| candidates.is_locked(release.index))
-    }
-
-    /// Whether a release is a candidate only because it was locked, and is not preferred for that.
-    pub(crate) fn is_last_resort(&self, release: ReleaseId) -> bool {
-        let candidates = self.about(release.package).candidates();
-        candidates.is_some_and(|candidates| candidates.is_last_resort(release.index))
-    }
-
     pub(crate) fn is_yanked(&self, release: ReleaseId) -> bool {
         let (index, number) = self.locate(release);
         index.is_yanked(number)
@@ -494,60 +263,5 @@ impl Universe {
     pub(crate) fn digest(&self, release: ReleaseId) -> Option<ArtifactDigest> {
         let (index, number) = self.locate(release);
         index.digest(number)
-    }
-
-    pub(crate) fn prerelease_policy(&self) -> PrereleasePolicy {
-        self.preferences.prerelease
-    }
-
-    pub(crate) fn locked(&self) -> &Locked {
-        &self.preferences.locked
-    }
-
-    /// The versions of a package that are locked, in any order.
-    pub(crate) fn locked_versions(&self, package: PackageId) -> &[Version] {
-        let versions = self.preferences.locked_versions.get(self.name(package));
-        versions.map_or(&[], Vec::as_slice)
-    }
-
-    /// The version to which the lock binds a requirement.
-    fn locked_version(&self, release: ReleaseId, package: PackageId) -> Option<&Version> {
-        let locked = &self.preferences.locked;
-        let bindings = if self.is_root(release.package) {
-            locked.roots.get(self.name(release.package))
-        } else if locked.packages.is_empty() {
-            None
-        } else {
-            let key = (
-                self.name(release.package).clone(),
-                self.version(release).clone(),
-            );
-            locked.packages.get(&key)
-        };
-        bindings?.get(self.name(package))
-    }
-
-    /// The release of a package to which the lock binds a requirement. Roots are what they are
-    /// now, whatever their version was when the lock was written.
-    pub(crate) fn locked_binding(&self, release: ReleaseId, package: PackageId) -> Option<u32> {
-        let version = self.locked_version(release, package)?;
-        if self.is_root(package) {
-            Some(0)
-        } else {
-            self.index_of(package, version)
-        }
-    }
-
-    /// The best release of a split package for one requirement.
-    pub(crate) fn best_binding(
-        &self,
-        release: ReleaseId,
-        package: PackageId,
-        among: &WordSet,
-        prerelease_named: bool,
-    ) -> Option<u32> {
-        self.locked_binding(release, package)
-            .filter(|locked| among.contains(*locked))
-            .or_else(|| self.best(package, among, prerelease_named))
     }
 }

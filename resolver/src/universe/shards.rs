@@ -3,14 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use pkgres_manifest::{IndexRecord, PackageName, ReleaseSource, Requirement, Spec, Version};
-use rustc_hash::{FxHashMap, FxHashSet};
+use pkgres_manifest::{IndexRecord, PackageName, ReleaseSource, Requirement, Spec};
 
 use super::about::About;
-use super::candidates::{Candidates, Standing};
 use super::{Delivered, PackageId, Universe};
 use crate::index::{CompiledIndex, NONE, to_u32};
-use crate::request::Preference;
 use crate::resolver::Supply;
 
 /// An index of which some packages were delivered, or all.
@@ -88,20 +85,10 @@ impl Universe {
     fn deliver_from(&mut self, package: PackageId, shard: u32, number: u32) {
         let index = &self.shards[shard as usize].index;
         let releases = index.releases(number);
-        let preferences = &self.preferences;
-        let has_preferences = !preferences.locked_versions.is_empty()
-            || !preferences.kept_versions.is_empty()
-            || !preferences.too_new.is_empty()
-            || preferences.prefer != Preference::Newest;
-        let candidates = if index.is_plain(number) && !has_preferences {
-            None
-        } else {
-            let name = match self.about(package).known_name() {
-                Some(name) => name.clone(),
-                None => index.name(number),
-            };
-            self.candidates(index, number, &name)
-        };
+        let known_name = self.about(package).known_name();
+        let candidates = self.preferences.candidates(index, number, || {
+            known_name.cloned().unwrap_or_else(|| index.name(number))
+        });
         self.packages[package.position()].delivered = Some(Delivered {
             shard,
             name: number,
@@ -112,42 +99,6 @@ impl Universe {
         if let Some(candidates) = candidates {
             self.about[package.position()].set_candidates(candidates);
         }
-    }
-
-    fn candidates(
-        &self,
-        index: &CompiledIndex,
-        number: u32,
-        name: &PackageName,
-    ) -> Option<Box<Candidates>> {
-        let versions_for = |versions: &FxHashMap<PackageName, Vec<Version>>| {
-            versions.get(name).cloned().unwrap_or_default()
-        };
-        let locked = versions_for(&self.preferences.locked_versions);
-        let kept = versions_for(&self.preferences.kept_versions);
-        let too_new = self.preferences.too_new.get(name);
-        let prefer = self.preferences.prefer;
-        let newest_is_best = prefer == Preference::Newest && too_new.is_none();
-        if index.is_plain(number) && locked.is_empty() && newest_is_best {
-            return None;
-        }
-        let is_too_new = |version| too_new.is_some_and(|versions| versions.contains(version));
-        let releases = index.releases(number);
-        let versions: Vec<Version> = releases
-            .clone()
-            .map(|release| index.version(release))
-            .collect();
-        let standings: Vec<Standing<'_>> = releases
-            .zip(&versions)
-            .map(|(release, version)| Standing {
-                version,
-                excluded: index.is_yanked(release) || is_too_new(version),
-            })
-            .collect();
-        let policy = self.preferences.prerelease;
-        Some(Box::new(Candidates::new(
-            &standings, &locked, &kept, policy, prefer,
-        )))
     }
 
     /// Takes a whole index whose packages then need not be asked for. What was provided before
@@ -200,21 +151,6 @@ impl Universe {
         }
     }
 
-    /// Keeps in mind which releases were published too late.
-    fn note_too_new(&mut self, name: &PackageName, records: &[IndexRecord]) {
-        let Some(cutoff) = self.preferences.exclude_newer else {
-            return;
-        };
-        let too_new: FxHashSet<Version> = records
-            .iter()
-            .filter(|record| !record.is_published_before(cutoff))
-            .map(|record| record.version.clone())
-            .collect();
-        if !too_new.is_empty() {
-            self.preferences.too_new.insert(name.clone(), too_new);
-        }
-    }
-
     /// Takes what a registry has of a package. Records of other packages are dropped.
     pub(crate) fn provide(&mut self, name: &PackageName, supply: Supply) {
         let package = self.package_id(name);
@@ -251,7 +187,7 @@ impl Universe {
             return;
         }
         let name = self.name(package).clone();
-        self.note_too_new(&name, records);
+        self.preferences.note_too_new(&name, records);
         let shard = self.add_shard(source, Arc::new(CompiledIndex::compile(records)));
         let index = &self.shards[shard as usize].index;
         let number = index.find(name.as_str()).expect("the records are of it");

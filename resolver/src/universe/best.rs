@@ -1,0 +1,69 @@
+//! Which releases may be chosen, and which of some is the best.
+
+use crate::index::to_u32;
+use crate::word_set::WordSet;
+
+use super::{PackageId, ReleaseId, Universe};
+
+/// The greatest number of a set of words.
+fn last(words: &[u64]) -> Option<u32> {
+    let mut numbered = words.iter().enumerate().rev();
+    numbered
+        .find(|(_, word)| **word != 0)
+        .map(|(at, word)| to_u32(at) * u64::BITS + word.ilog2())
+}
+
+impl Universe {
+    /// The releases of a package that may be chosen.
+    pub(crate) fn candidates_of(&self, package: PackageId) -> WordSet {
+        match self.about(package).candidates() {
+            Some(candidates) => candidates.allowed().clone(),
+            None => WordSet::range(0, self.release_count(package)),
+        }
+    }
+
+    /// Whether every release of a package may be chosen and the newest is the best.
+    #[inline]
+    pub(crate) fn is_plain(&self, package: PackageId) -> bool {
+        self.delivered(package).is_plain
+    }
+
+    /// The best release of a package among some.
+    pub(crate) fn best(
+        &self,
+        package: PackageId,
+        among: &WordSet,
+        prerelease_named: bool,
+    ) -> Option<u32> {
+        match self.about(package).candidates() {
+            Some(candidates) => candidates.best(among, prerelease_named),
+            None => among.last(),
+        }
+    }
+
+    /// Whether no candidate is better than a release, whatever names prereleases.
+    pub(crate) fn is_best(&self, release: ReleaseId) -> bool {
+        let ReleaseId { package, index } = release;
+        if self.is_plain(package) {
+            return index + 1 == self.release_count(package);
+        }
+        let all = self.candidates_of(package);
+        [false, true]
+            .iter()
+            .all(|named| self.best(package, &all, *named) == Some(index))
+    }
+
+    /// The best release of a package among those of a set of words.
+    #[inline]
+    pub(crate) fn best_of_words(
+        &self,
+        package: PackageId,
+        words: &[u64],
+        prerelease_named: bool,
+    ) -> Option<u32> {
+        if self.is_plain(package) {
+            return last(words);
+        }
+        self.best(package, &WordSet::of_words(words), prerelease_named)
+    }
+}

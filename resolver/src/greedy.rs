@@ -8,7 +8,7 @@
 //! an earlier decision is to blame, and finding out which one is what the search is for; the walk then
 //! only finds out which packages the search will probably need.
 
-use crate::engine::{Budget, Exhausted};
+use crate::budget::{Budget, Exhausted};
 use crate::hierarchy;
 use crate::index::{NONE, to_u32};
 use crate::room::Room as _;
@@ -335,8 +335,8 @@ mod tests {
     use pkgres_manifest::{IndexRecord, Limits, PackageName, RegistryName, ReleaseSource};
 
     use super::*;
-    use crate::engine::Engine;
     use crate::index::CompiledIndex;
+    use crate::request::Engine;
     use crate::request::{Locked, PrereleasePolicy, Root};
 
     /// What the walk finds for the first of some index lines, which is the root.

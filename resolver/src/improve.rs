@@ -8,13 +8,12 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashSet;
 
-use crate::encoding::Missing;
-use crate::engine::{Budget, Exhausted};
+use crate::budget::{Budget, Exhausted};
+use crate::contracts::unmet_contract;
 use crate::hierarchy;
 use crate::index::{NONE, to_u32};
-use crate::model::unmet_contract;
 use crate::selection::Selection;
-use crate::universe::{ClassDemands, Demand, PackageId, ReleaseId, Universe};
+use crate::universe::{ClassDemands, Demand, Missing, PackageId, ReleaseId, Universe};
 use crate::word_set::WordSet;
 
 /// Why improving was broken off.

@@ -35,8 +35,10 @@
 //! # Ok::<(), pkgres_manifest::diagnostic::Diagnostic>(())
 //! ```
 
+mod budget;
 mod cancel;
 mod conflict;
+mod contracts;
 mod encoding;
 mod engine;
 mod frozen;
@@ -52,6 +54,7 @@ mod resolver;
 mod room;
 mod second_tier;
 mod selection;
+mod supply;
 mod universe;
 mod update;
 mod whole_lock;
@@ -59,18 +62,18 @@ mod word_set;
 
 pub use cancel::Cancellation;
 pub use conflict::{Conflict, Reason, ReasonKind, Repair};
-pub use engine::Engine;
 pub use frozen::{FrozenError, frozen};
 pub use index::{CompiledIndex, IndexBytesError};
 pub use lock_check::{LockCheck, LockReport, Staleness};
 pub use model::{Fallback, ModelPlan, PlannedModel, Substitution};
 pub use request::{
-    Locked, LockedArtifact, ModelRoot, ObjectDemand, Preference, PrereleasePolicy, Request, Root,
-    SolveOptions,
+    Engine, Locked, LockedArtifact, ModelRoot, ObjectDemand, Preference, PrereleasePolicy, Request,
+    Root, SolveOptions, Target, Update,
 };
 pub use resolution::{
     ArtifactChange, BoundRequirement, ChosenPrerelease, ChosenWithdrawn, Demand, PathStep,
     PrereleaseReason, Resolution, ResolvedPackage, ResolvedRoot, SideBySide, Stats,
 };
-pub use resolver::{Resolver, Step, Supply};
-pub use update::{HeldBack, Moved, Target, Update, UpdateReport};
+pub use resolver::{Resolver, Step};
+pub use supply::Supply;
+pub use update::{HeldBack, Moved, UpdateReport};

@@ -3,37 +3,26 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use pkgres_manifest::{IndexRecord, Package, PackageName, ReleaseSource, Version};
+use pkgres_manifest::{Package, PackageName, ReleaseSource, Version};
 use rustc_hash::FxHashSet;
 
+use crate::budget::Budget;
 use crate::cancel::Cancellation;
 use crate::conflict::{self, Conflict, Explanation};
-use crate::encoding::{Clause, Encoding, Limits, Missing};
-use crate::engine::{Budget, Engine, Impossible, Outcome, Proof, Search, search_from};
+use crate::contracts::unmet_contract;
+use crate::encoding::{Clause, Encoding, Limits};
+use crate::engine::{Impossible, Outcome, Proof, Search, search_from};
 use crate::greedy::{Greedy, Progress};
 use crate::index::CompiledIndex;
-use crate::model::unmet_contract;
+use crate::request::Engine;
 use crate::request::{Request, Root, SolveOptions, by_name};
 use crate::resolution::Resolution;
 use crate::second_tier::{Tier, search_second_tier};
 use crate::selection::Selection;
-use crate::universe::Universe;
+use crate::supply::Supply;
+use crate::universe::{Missing, Universe};
 use crate::update::{Ended, Told, Updating};
 use crate::whole_lock;
-
-/// What a registry has of a package.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Supply {
-    /// No registry has a package of the name.
-    Unknown,
-    /// All releases of the package.
-    Releases {
-        /// Where they come from.
-        source: ReleaseSource,
-        /// One record a release, in any order.
-        records: Vec<IndexRecord>,
-    },
-}
 
 /// What the solver says after a step.
 #[derive(Debug, Clone, PartialEq, Eq)]

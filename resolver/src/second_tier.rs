@@ -11,10 +11,11 @@ use std::collections::BTreeSet;
 use pkgres_manifest::PackageName;
 use rustc_hash::FxHashSet;
 
-use crate::encoding::{Encoding, Limits, Missing};
-use crate::engine::{Budget, Impossible, Outcome, Proof, search};
+use crate::budget::Budget;
+use crate::encoding::{Encoding, Limits};
+use crate::engine::{Impossible, Outcome, Proof, search};
 use crate::selection::Selection;
-use crate::universe::{PackageId, Universe};
+use crate::universe::{Missing, PackageId, Universe};
 
 /// How the second tier ended.
 pub(crate) enum Tier {

@@ -6,9 +6,9 @@ use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{ClassName, PackageName, Version};
 use rustc_hash::FxHashMap;
 
+use crate::contracts::{AllowedVersions, ContractBreach};
 use crate::encoding::{Breach, Clause, Encoding, Fact, Variable};
 use crate::hierarchy::{ClassAt, Violation};
-use crate::model::{AllowedVersions, ContractBreach};
 use crate::universe::{ClassId, PackageId, ReleaseId, Universe};
 use crate::word_set::WordSet;
 

@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashSet;
 
-use crate::encoding::{Breach, Clause, Encoding, Fact, Missing, Variable};
-use crate::engine::{Budget, Refutation, refute};
-use crate::universe::{PackageId, ReleaseId};
+use crate::budget::Budget;
+use crate::encoding::{Breach, Clause, Encoding, Fact, Variable};
+use crate::engine::{Refutation, refute};
+use crate::universe::{Missing, PackageId, ReleaseId};
 use crate::word_set::WordSet;
 
 use super::reasons::{are_demands, asked_by, extending, lacks, ways_of_writing};

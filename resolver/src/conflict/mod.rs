@@ -22,9 +22,10 @@ use pkgres_manifest::{ClassName, PackageName, ReleaseSource, Version};
 
 use rustc_hash::FxHashMap;
 
-use crate::encoding::{Clause, Encoding, Fact, Limits, Missing};
-use crate::engine::{Budget, Impossible};
-use crate::universe::{PackageId, Universe};
+use crate::budget::Budget;
+use crate::encoding::{Clause, Encoding, Fact, Limits};
+use crate::engine::Impossible;
+use crate::universe::{Missing, PackageId, Universe};
 use crate::word_set::WordSet;
 use reduce::Reduction;
 pub use repairs::Repair;

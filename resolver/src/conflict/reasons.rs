@@ -7,8 +7,8 @@ use pkgres_manifest::{Spec, VersionSet};
 
 use rustc_hash::FxHashMap;
 
-use crate::encoding::{Breach, Encoding, Fact, Missing};
-use crate::universe::{ClassId, ClassTable, PackageId, ReleaseId, Universe};
+use crate::encoding::{Breach, Encoding, Fact};
+use crate::universe::{ClassId, ClassTable, Missing, PackageId, ReleaseId, Universe};
 use crate::word_set::WordSet;
 
 use super::subject::{Subject, candidates};

@@ -2,9 +2,10 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::encoding::{Encoding, Fact, Missing};
-use crate::engine::{Budget, Refutation, refute};
-use crate::universe::Universe;
+use crate::budget::Budget;
+use crate::encoding::{Encoding, Fact};
+use crate::engine::{Refutation, refute};
+use crate::universe::{Missing, Universe};
 
 /// How many facts all tries together look at. Each try takes as long as there are facts, so that
 /// the proof of a chain of a hundred thousand packages, which needs them all, would take hours to

@@ -7,10 +7,11 @@ use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{PackageName, Spec, Version};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::encoding::{Encoding, Fact, Limits, Loosened, Missing};
-use crate::engine::{Budget, Outcome, search};
+use crate::budget::Budget;
+use crate::encoding::{Encoding, Fact, Limits, Loosened};
+use crate::engine::{Outcome, search};
 use crate::second_tier::split_more;
-use crate::universe::{PackageId, ReleaseId, Universe};
+use crate::universe::{Missing, PackageId, ReleaseId, Universe};
 use crate::word_set::WordSet;
 
 /// How many requirements are tried. Reasons are many where no single change is worth much.

@@ -6,10 +6,10 @@ use pkgres_manifest::PackageName;
 use pkgres_manifest::diagnostic::{Code, Escaped};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::encoding::{Breach, Encoding, Fact, Missing};
-use crate::engine::Budget;
+use crate::budget::Budget;
+use crate::encoding::{Breach, Encoding, Fact};
 use crate::hierarchy::Violation;
-use crate::universe::{PackageId, Universe};
+use crate::universe::{Missing, PackageId, Universe};
 
 use super::reduce::Reduced;
 use super::{Conflict, Reason, ReasonKind, Repair, breaches, hints, lines, reasons};

@@ -1,7 +1,7 @@
 //! Violations of rule 3 as clauses.
 
+use crate::contracts::ContractBreach;
 use crate::hierarchy::{ClassAt, Violation, provider};
-use crate::model::ContractBreach;
 use crate::selection::Selection;
 use crate::universe::{ClassId, PackageId, Parent, ReleaseId};
 use crate::word_set::WordSet;

@@ -12,6 +12,7 @@
 //! may hold. A clause is a variable with one value a term, where term i forbids value i.
 
 mod clause;
+mod contract_clause;
 mod limits;
 
 pub(crate) use clause::{Breach, Clause, Terms};
@@ -23,7 +24,7 @@ use rustc_hash::FxHashSet;
 
 use crate::hierarchy::Violation;
 use crate::selection::Selection;
-use crate::universe::{ClassId, PackageId, ReleaseId, Universe};
+use crate::universe::{ClassId, Missing, PackageId, ReleaseId, Universe};
 use crate::word_set::WordSet;
 
 /// Something that has to be decided.
@@ -100,15 +101,6 @@ pub(crate) enum Loosened {
     },
     /// What stands in place of every requirement on `target`.
     Override { target: PackageId },
-}
-
-/// What is needed before the search can go on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Missing {
-    /// The releases of packages.
-    Packages(Vec<PackageId>),
-    /// The classes of releases, with their properties.
-    Classes(Vec<ReleaseId>),
 }
 
 /// The problem for one choice of split packages.

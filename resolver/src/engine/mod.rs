@@ -8,80 +8,14 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashSet;
 
-use crate::cancel::Cancellation;
-use crate::encoding::{Clause, Encoding, Fact, Limits, Missing, Variable};
+use crate::budget::Budget;
+use crate::contracts::unmet_contract;
+use crate::encoding::{Clause, Encoding, Fact, Limits, Variable};
 use crate::hierarchy;
 use crate::improve::{Stopped, improve};
-use crate::model;
+use crate::request::Engine;
 use crate::selection::Selection;
-use crate::universe::PackageId;
-
-/// What is left of the steps that the solver may take.
-#[derive(Debug)]
-pub(crate) struct Budget {
-    limit: u64,
-    taken: u64,
-    /// After how many conflicts a search no longer insists on the best selection.
-    patience: u64,
-    engine: Engine,
-    cancellation: Cancellation,
-}
-
-/// The budget is used up, or the solver is to end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Exhausted;
-
-impl Budget {
-    pub(crate) fn new(limit: u64, patience: u64, engine: Engine) -> Self {
-        Self {
-            limit,
-            taken: 0,
-            patience,
-            engine,
-            cancellation: Cancellation::default(),
-        }
-    }
-
-    /// So many steps for something on the side, which ends when the solver is to end. Nothing that
-    /// was taken before counts.
-    pub(crate) fn aside(&self, limit: u64) -> Self {
-        Self {
-            cancellation: self.cancellation.clone(),
-            ..Self::new(limit, self.patience, self.engine)
-        }
-    }
-
-    /// The same for the native engine, which then never settles for less than the best selection.
-    pub(crate) fn patiently(self) -> Self {
-        Self {
-            patience: u64::MAX,
-            engine: Engine::Native,
-            ..self
-        }
-    }
-
-    pub(crate) fn cancellation(&self) -> &Cancellation {
-        &self.cancellation
-    }
-
-    pub(crate) fn take(&mut self) -> Result<(), Exhausted> {
-        if self.taken >= self.limit || self.cancellation.is_cancelled() {
-            return Err(Exhausted);
-        }
-        self.taken += 1;
-        Ok(())
-    }
-
-    pub(crate) fn taken(&self) -> u64 {
-        self.taken
-    }
-
-    /// Forgets the steps since an earlier count. A search that begins again once more is delivered
-    /// counts once: whether the solver gives up must not depend on what was there beforehand.
-    pub(crate) fn rewind(&mut self, taken: u64) {
-        self.taken = taken;
-    }
-}
+use crate::universe::{Missing, PackageId};
 
 /// How a search ended.
 #[derive(Debug)]
@@ -110,18 +44,6 @@ pub(crate) struct Proof {
 struct Found {
     /// Whether there are none better in the order of decisions.
     is_best: bool,
-}
-
-/// Which engine searches. An [update](crate::Request::update) and the search for
-/// [repairs](crate::Conflict::repairs) are the native engine's whichever it is, because only that one
-/// can be told what stays and what is to allow more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Engine {
-    /// The engine of our own.
-    #[default]
-    Native,
-    /// The `pubgrub` crate.
-    Pubgrub,
 }
 
 /// A search in progress.
@@ -154,7 +76,7 @@ impl Search {
                 self.add_last_clause(encoding);
                 continue;
             }
-            match model::unmet_contract(encoding.universe, &selection) {
+            match unmet_contract(encoding.universe, &selection) {
                 Ok(None) if is_best => return Outcome::Solved(selection),
                 Ok(None) => {
                     let split = encoding.split().clone();
@@ -248,7 +170,7 @@ pub(crate) fn search_from(
 ) -> Outcome<Selection> {
     let mut search = match paused.take() {
         Some(search) => search,
-        None => Search::new(encoding, budget.engine),
+        None => Search::new(encoding, budget.engine()),
     };
     let outcome = search.run(encoding, budget);
     if matches!(
@@ -291,7 +213,7 @@ pub(crate) fn refute(
 ) -> Result<Refutation, Missing> {
     let taken = budget.taken();
     encoding.restrict(Some(facts));
-    let outcome = Search::new(encoding, budget.engine).solve(encoding, budget);
+    let outcome = Search::new(encoding, budget.engine()).solve(encoding, budget);
     encoding.restrict(None);
     match outcome {
         Outcome::Impossible(proof) => Ok(Refutation::Refuted(proof)),

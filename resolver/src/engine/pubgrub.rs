@@ -16,11 +16,12 @@ use pubgrub::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::encoding::{Encoding, Missing, Variable};
-use crate::universe::PackageId;
+use crate::encoding::{Encoding, Variable};
+use crate::universe::{Missing, PackageId};
 use crate::word_set::WordSet;
 
-use super::{Budget, Exhausted, Found, Outcome, Proof};
+use super::{Found, Outcome, Proof};
+use crate::budget::{Budget, Exhausted};
 
 /// The values of the variables of a solution.
 pub(super) type Values = FxHashMap<Variable, u32>;
@@ -239,7 +240,7 @@ impl State<'_, '_> {
     /// Whether variables that take part in conflicts are decided first. Problems that are too hard
     /// for the order of decisions are solved at all, which matters more than the best selection.
     fn is_impatient(&self) -> bool {
-        self.conflicts >= self.budget.patience
+        self.conflicts >= self.budget.patience()
     }
 
     fn choose(&mut self, variable: Variable, set: &WordSet) -> Option<u32> {

@@ -18,8 +18,8 @@ use rustc_hash::FxHashSet;
 use crate::hierarchy::{self, Violation};
 use crate::index::CompiledIndex;
 use crate::request::{Locked, PrereleasePolicy, Request, by_name};
-use crate::resolver::Supply;
 use crate::selection::Selection;
+use crate::supply::Supply;
 use crate::universe::{Edge, PackageId, ReleaseId, Universe};
 use bindings::Bindings;
 

@@ -1,7 +1,5 @@
-//! Object models: which packages their objects come from, and whether their contracts are met.
+//! Object models: which packages their objects come from.
 
-mod contracts;
 mod plan;
 
-pub(crate) use contracts::{AllowedVersions, ContractBreach, unmet_contract};
 pub use plan::{Fallback, ModelPlan, PlannedModel, Substitution};

@@ -19,6 +19,7 @@ mod edges;
 mod extenders;
 mod ids;
 mod lock;
+mod missing;
 mod overrides;
 mod owners;
 mod preferences;
@@ -31,6 +32,7 @@ pub(crate) use classes::{ClassTable, Parent};
 pub(crate) use details::{Body, Details, Edge};
 pub(crate) use edges::Demand;
 pub(crate) use ids::{ClassId, PackageId, ReleaseId};
+pub(crate) use missing::Missing;
 
 use std::collections::HashMap;
 use std::sync::Arc;

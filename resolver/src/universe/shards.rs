@@ -8,7 +8,7 @@ use pkgres_manifest::{IndexRecord, PackageName, ReleaseSource, Requirement, Spec
 use super::about::About;
 use super::{Delivered, PackageId, Universe};
 use crate::index::{CompiledIndex, NONE, to_u32};
-use crate::resolver::Supply;
+use crate::supply::Supply;
 
 /// An index of which some packages were delivered, or all.
 #[derive(Debug)]

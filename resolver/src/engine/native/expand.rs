@@ -1,7 +1,7 @@
 //! What a value of a variable depends on, as constraints.
 
-use crate::encoding::{Clause, Detour, Encoding, Fact, Missing, Variable};
-use crate::universe::{Demand, PackageId, ReleaseId};
+use crate::encoding::{Clause, Detour, Encoding, Fact, Variable};
+use crate::universe::{Demand, Missing, PackageId, ReleaseId};
 use crate::word_set::WordSet;
 
 use super::Core;

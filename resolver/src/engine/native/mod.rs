@@ -19,13 +19,14 @@ mod words;
 
 use rustc_hash::FxHashMap;
 
-use crate::encoding::{Clause, Encoding, Missing, Variable};
+use crate::encoding::{Clause, Encoding, Variable};
 use crate::index::to_u32;
 use crate::selection::Selection;
-use crate::universe::{ClassDemands, Demand, PackageId, ReleaseId};
+use crate::universe::{ClassDemands, Demand, Missing, PackageId, ReleaseId};
 use crate::word_set::WordSet;
 
-use super::{Budget, Exhausted, Found, Outcome};
+use super::{Found, Outcome};
+use crate::budget::{Budget, Exhausted};
 use analysis::{Analysis, Lesson};
 use constraints::Constraints;
 use order::{Agenda, Order};
@@ -139,7 +140,7 @@ impl Core {
         loop {
             if let Err(conflict) = self.propagate(encoding)? {
                 self.learn(conflict, budget)?;
-                if self.conflicts >= budget.patience && !self.is_impatient {
+                if self.conflicts >= budget.patience() && !self.is_impatient {
                     self.lose_patience();
                 }
                 continue;

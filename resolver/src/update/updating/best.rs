@@ -4,11 +4,13 @@ use pkgres_manifest::PackageName;
 use rustc_hash::FxHashSet;
 
 use super::{Ended, Stage, Updating};
+use crate::budget::Budget;
 use crate::conflict::Explanation;
 use crate::encoding::{Detour, Encoding, Fact, Limits, Wish};
-use crate::engine::{Budget, Refutation, refute};
+use crate::engine::{Refutation, refute};
+use crate::request::Target;
 use crate::universe::{PackageId, ReleaseId, Universe};
-use crate::update::{HeldBack, Target};
+use crate::update::HeldBack;
 use crate::word_set::WordSet;
 
 /// The search for the best version of a package.

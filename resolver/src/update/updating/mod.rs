@@ -7,13 +7,14 @@ use std::collections::BTreeSet;
 use pkgres_manifest::{PackageName, Version};
 
 use super::report::{Findings, Told};
-use super::{Target, Update};
+use crate::budget::Budget;
 use crate::conflict::{self, Explanation};
-use crate::encoding::{Clause, Encoding, Fact, Limits, Missing, Wish};
-use crate::engine::{Budget, Impossible, Outcome, Proof, Search, search_from};
+use crate::encoding::{Clause, Encoding, Fact, Limits, Wish};
+use crate::engine::{Impossible, Outcome, Proof, Search, search_from};
+use crate::request::{Target, Update};
 use crate::second_tier::{Tier, search_second_tier};
 use crate::selection::Selection;
-use crate::universe::{PackageId, ReleaseId, Universe};
+use crate::universe::{Missing, PackageId, ReleaseId, Universe};
 use crate::word_set::WordSet;
 use best::Best;
 

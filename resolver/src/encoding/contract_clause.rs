@@ -3,11 +3,12 @@
 use pkgres_manifest::ClassName;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Lookup, Say, Unmet};
-use crate::encoding::{Breach, Clause, Encoding, Terms};
+use crate::contracts::{Lookup, Say, Unmet};
 use crate::selection::Selection;
 use crate::universe::{PackageId, ReleaseId};
 use crate::word_set::WordSet;
+
+use super::{Breach, Clause, Encoding, Terms};
 
 impl Unmet {
     /// The clause that forbids it. Everything that it depends on stays as it is, but for the

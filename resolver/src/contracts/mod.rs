@@ -5,108 +5,37 @@
 //! declares the property finds C. For a class of that package itself, any version of the same
 //! major will do, and its own always does.
 
-mod clause;
+mod breach;
+mod trail;
+
+pub(crate) use breach::{AllowedVersions, ContractBreach};
+pub(crate) use trail::{Lookup, Say};
 
 use std::collections::VecDeque;
 
 use pkgres_manifest::{
     ClassConstraint, ClassName, Contract, MapKey, ModelValue, ObjectId, ObjectModel, PackageName,
-    Rule, Spec, ValueKind, Version,
+    Rule, ValueKind, Version,
 };
 use rustc_hash::FxHashMap;
 
-use crate::encoding::Missing;
 use crate::hierarchy::{ClassAt, provider};
 use crate::selection::Selection;
-use crate::universe::{Body, ClassId, Parent, ReleaseId, Universe};
-
-/// A contract that an object does not meet, for people.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ContractBreach {
-    /// The object that has the property.
-    pub(crate) holder: ObjectId,
-    /// The property, with positions in lists and keys of mappings.
-    pub(crate) path: String,
-    /// The class that declares the property, and its release.
-    pub(crate) declared_by: (ClassName, PackageName, Version),
-    /// The class that the value must be.
-    pub(crate) class: ClassName,
-    /// The versions that will do; `None` stands for those of one major version.
-    pub(crate) allowed: AllowedVersions,
-    /// The object that is there.
-    pub(crate) object: ObjectId,
-    /// The object's own class and release.
-    pub(crate) is: (ClassName, PackageName, Version),
-    /// The release in which it is the class that is wanted, if it is one at all.
-    pub(crate) inherits: Option<(PackageName, Version)>,
-}
-
-/// The versions of a class that a contract allows.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum AllowedVersions {
-    Spec(Spec),
-    /// The versions with the same major component as this one.
-    MajorOf(Version),
-}
-
-impl AllowedVersions {
-    fn allows(&self, version: &Version) -> bool {
-        match self {
-            Self::Spec(spec) => spec.matches(version),
-            Self::MajorOf(own) => own.major() == version.major(),
-        }
-    }
-}
-
-/// What a search through classes went along.
-type Trail = Vec<Lookup>;
-
-/// What a requirement is bound to had a say in what was found.
-#[derive(Debug, Clone, Copy)]
-struct Lookup {
-    release: ReleaseId,
-    edge: usize,
-    say: Say,
-}
-
-/// How a bound release had a say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Say {
-    /// The search went on in it.
-    Entered,
-    /// It was asked for a class and does not define it.
-    Passed(ClassId),
-    /// It was asked for a class and defines it; that is all that matters.
-    Defines(ClassId),
-}
-
-/// The lookups by which a class was found in a required package.
-fn lookups(release: ReleaseId, provider: usize, class: ClassId, found: Say) -> Trail {
-    (0..=provider)
-        .map(|edge| Lookup {
-            release,
-            edge,
-            say: if edge == provider {
-                found
-            } else {
-                Say::Passed(class)
-            },
-        })
-        .collect()
-}
+use crate::universe::{Body, Missing, Parent, ReleaseId, Universe};
+use trail::{Trail, lookups};
 
 /// A contract that is not met, and what that depends on.
 #[derive(Debug)]
 pub(crate) struct Unmet {
-    breach: ContractBreach,
+    pub(crate) breach: ContractBreach,
     /// What led from the holder's class to the contract.
-    holder_trail: Trail,
+    pub(crate) holder_trail: Trail,
     /// What the versions rest on that will do.
-    allowed_trail: Trail,
+    pub(crate) allowed_trail: Trail,
     /// What led from the object's class to the class that is wanted.
-    object_trail: Trail,
+    pub(crate) object_trail: Trail,
     /// Whether the last step of the object's trail leads to that class.
-    is_found: bool,
+    pub(crate) is_found: bool,
 }
 
 /// The first contract of the model that a selection does not meet.

@@ -1,0 +1,76 @@
+//! What the solver may do.
+
+use jiff::Timestamp;
+
+/// How prereleases compare with stable versions. Matching is not affected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PrereleasePolicy {
+    /// Stable versions come first, then prereleases; but simply the newest first as soon as a
+    /// requirement that is present names a prerelease.
+    #[default]
+    IfNecessary,
+    /// The newest comes first, prerelease or not.
+    Allow,
+    /// Prereleases are no candidates unless a lockfile holds them.
+    Never,
+}
+
+/// Which version is the better one of two stable versions, or of two prereleases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Preference {
+    /// The newer one.
+    #[default]
+    Newest,
+    /// The older one: what a package says that it works with is put to the test.
+    Oldest,
+}
+
+/// Which engine searches. An [update](crate::Request::update) and the search for
+/// [repairs](crate::Conflict::repairs) are the native engine's whichever it is, because only that one
+/// can be told what stays and what is to allow more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Engine {
+    /// The engine of our own.
+    #[default]
+    Native,
+    /// The `pubgrub` crate.
+    Pubgrub,
+}
+
+/// What the solver may do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SolveOptions {
+    /// How prereleases compare.
+    pub prerelease: PrereleasePolicy,
+    /// Whether newer versions are better, or older ones.
+    pub prefer: Preference,
+    /// Releases that were published at this time or later are no candidates unless they are locked.
+    /// A release without a date of publication is taken for old, and one whose date cannot be read
+    /// for new ([`IndexRecord::is_published_before`]).
+    pub exclude_newer: Option<Timestamp>,
+    /// Whether several releases of a package are out of the question.
+    pub single_version: bool,
+    /// After how many steps the solver gives up. A step is a decision or a conflict.
+    pub max_steps: u64,
+    /// After how many conflicts a search settles for a locally best resolution: one in which no
+    /// release can be exchanged for a better one with all others kept. The best resolution in the
+    /// order of decisions can be out of reach where some resolution is not.
+    pub patience: u64,
+    /// Which engine searches. [Updates](Request::update) and the search for
+    /// [repairs](crate::Conflict::repairs) are always the native engine's.
+    pub engine: Engine,
+}
+
+impl Default for SolveOptions {
+    fn default() -> Self {
+        Self {
+            prerelease: PrereleasePolicy::default(),
+            prefer: Preference::default(),
+            exclude_newer: None,
+            single_version: false,
+            max_steps: 10_000_000,
+            patience: 200,
+            engine: Engine::default(),
+        }
+    }
+}

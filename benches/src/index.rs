@@ -10,7 +10,7 @@ use pkgres_manifest::{
     Version, sha256,
 };
 
-use crate::generated::Random;
+use crate::random::Random;
 
 /// How many packages a family has.
 const FAMILY: usize = 20;

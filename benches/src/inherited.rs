@@ -1,7 +1,7 @@
 //! Classes for generated universes: packages extend classes of packages that they require, and
 //! versions that are newer than the plan no longer define all that older ones did.
 
-use crate::generated::Random;
+use crate::random::Random;
 use crate::universe::Release;
 
 /// How many classes a package has that others extend, numbered from 1.

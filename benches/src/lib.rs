@@ -25,6 +25,7 @@ pub mod memory;
 pub mod peers;
 pub mod process;
 pub mod puzzles;
+mod random;
 pub mod reading;
 pub mod table;
 pub mod universe;

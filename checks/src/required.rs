@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{ClassName, Located, Package, PackageName, Spec};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Located};
+use pkgres_manifest::{ClassName, Package, PackageName, Spec};
 
 use crate::suggestions::Suggestions;
 

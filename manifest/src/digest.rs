@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::diagnostic::Escaped;
 use crate::hexadecimal::{Hexadecimal, from_hexadecimal};
-use crate::package::PackagePath;
+use crate::package_path::PackagePath;
 
 /// The digest that names the content of a release.
 ///

@@ -31,7 +31,7 @@ use crate::diagnostic::{Diagnostic, Location, SourceText};
 use crate::digest::ArtifactDigest;
 use crate::limits::Limits;
 use crate::name::{ClassName, PackageName};
-use crate::package::Requirement;
+use crate::requirement::Requirement;
 use crate::shared::Shared;
 use crate::version::Version;
 

@@ -37,6 +37,7 @@ mod class_file;
 pub mod diagnostic;
 mod digest;
 mod document;
+mod format;
 mod hexadecimal;
 mod index_record;
 mod limits;
@@ -44,6 +45,9 @@ mod lockfile;
 mod name;
 mod object_model;
 mod package;
+mod package_path;
+mod read_options;
+mod requirement;
 mod schema;
 mod shared;
 mod similar;
@@ -58,6 +62,7 @@ pub use class_file::{
 };
 pub use digest::{ArtifactDigest, DigestError, sha256};
 pub use document::yaml_word;
+pub use format::{Format, FormatError, SupportedFormats};
 pub use hexadecimal::{Hexadecimal, from_hexadecimal};
 pub use index_record::{IndexReader, IndexRecord, IndexedClass};
 pub use limits::Limits;
@@ -70,11 +75,14 @@ pub use object_model::{
     ModelObject, ModelValue, ObjectId, ObjectModel, Pins, ValueKind, VersionPin,
 };
 pub use package::{
-    CLASSES_FOLDER, ClassCircle, ClassEntry, Format, FormatError, Located, MANIFEST_FILE,
-    MAX_PATH_BYTES, MAX_PATH_PART_BYTES, MAX_PATH_PARTS, Package, PackageKind, PackageManifest,
-    PackagePath, PathError, ReadOptions, Requirement, RequirementEdit, SupportedFormats,
-    class_circles,
+    CLASSES_FOLDER, ClassCircle, ClassEntry, MANIFEST_FILE, Package, PackageKind, PackageManifest,
+    RequirementEdit, class_circles,
 };
+pub use package_path::{
+    MAX_PATH_BYTES, MAX_PATH_PART_BYTES, MAX_PATH_PARTS, PackagePath, PathError,
+};
+pub use read_options::ReadOptions;
+pub use requirement::Requirement;
 pub use schema::{class_schema, lock_schema, manifest_schema};
 pub use shared::Shared;
 pub use similar::most_similar;

@@ -11,7 +11,7 @@ use pkgres_manifest::{
 
 use pkgres_resolver::CompiledIndex;
 
-use crate::directory::PackageFolder;
+use crate::package_folder::PackageFolder;
 
 /// A registry could not answer. This is never the same as "there is no such package".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use pkgres_manifest::PackageName;
 use pkgres_registry_client::Namespace;
 
+use crate::holder::Holder;
 use crate::problem::{Problem, ProblemCode};
-use crate::registry::NewToken;
 use crate::store::tokens::TokenRow;
 
 /// Something that a token may be good for.
@@ -64,25 +64,6 @@ impl Scope {
 impl fmt::Display for Scope {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.as_str())
-    }
-}
-
-/// What lets somebody in.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Holder {
-    /// Being on the machine of the server.
-    Operator,
-    /// A token, with its number, which is no secret.
-    Token(String),
-}
-
-impl Holder {
-    /// The number of the token, if it is one.
-    pub fn token(&self) -> Option<&str> {
-        match self {
-            Self::Operator => None,
-            Self::Token(id) => Some(id),
-        }
     }
 }
 
@@ -200,6 +181,21 @@ impl Actor {
             _ => Ok(()),
         }
     }
+}
+
+/// A token that is to be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewToken {
+    /// Whom it belongs to.
+    pub owner: String,
+    /// What it is good for.
+    pub scopes: BTreeSet<Scope>,
+    /// The packages that it is good for; none for all.
+    pub names: Vec<Namespace>,
+    /// What its owner calls it.
+    pub note: String,
+    /// When it stops being good; nothing for never.
+    pub expires: Option<Timestamp>,
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ mod background;
 mod blobs;
 mod database;
 mod environment;
+mod holder;
 mod http;
 mod index;
 mod problem;
@@ -27,13 +28,13 @@ mod registry;
 mod store;
 
 pub use crate::http::{Microversion, ServeOptions, Service, serve};
-pub use access::{Actor, Holder, Scope};
+pub use access::{Actor, NewToken, Scope};
 pub use background::Background;
 pub use blobs::BlobError;
 pub use database::DatabaseError;
 pub use environment::Environment;
+pub use holder::Holder;
 pub use problem::{Problem, ProblemCode};
 pub use registry::{
-    Bucket, NewToken, OpenError, PackageView, Published, Registry, ReleaseView, Settings, Storage,
-    TokenView,
+    Bucket, OpenError, PackageView, Published, Registry, ReleaseView, Settings, Storage, TokenView,
 };

@@ -35,7 +35,7 @@ pub(crate) use catalog::{
 };
 pub(crate) use hierarchy::{Bounds, Extender, Extenders};
 pub(crate) use store::packages::Search;
-pub use tokens::{NewToken, TokenView};
+pub use tokens::TokenView;
 pub use views::{PackageView, ReleaseView};
 pub use write::Published;
 

@@ -1,7 +1,7 @@
 //! What the central directory says of an entry, and whether that is allowed.
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::package::PackagePath;
+use crate::package_path::PackagePath;
 
 use super::records::CentralRecord;
 use super::{extra, refused};

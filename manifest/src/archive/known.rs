@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Location, SourceText, Span};
 use crate::limits::Limits;
-use crate::package::PackagePath;
+use crate::package_path::PackagePath;
 
 use super::inflate::Inflater;
 use super::{ArchiveFile, files, find, list, refused};

@@ -30,7 +30,7 @@ use std::ops::Range;
 use crate::diagnostic::{Code, Diagnostic, Escaped, Location, SourceText, Span};
 use crate::digest::ArtifactDigest;
 use crate::limits::Limits;
-use crate::package::PackagePath;
+use crate::package_path::PackagePath;
 
 use directory::Directory;
 use entry::{Entry, Kind, Method};

@@ -1,7 +1,7 @@
 //! Whether names of files and folders can stand side by side on every file system.
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::package::PackagePath;
+use crate::package_path::PackagePath;
 
 /// A name in the form that it shares with all names that some file system takes for the same.
 struct Name<'path> {

@@ -7,7 +7,7 @@ use zip::{CompressionMethod, DateTime, System, ZipWriter};
 
 use crate::diagnostic::Diagnostic;
 use crate::limits::Limits;
-use crate::package::PackagePath;
+use crate::package_path::PackagePath;
 
 use super::{broken, inspect, names};
 

@@ -14,10 +14,10 @@ pub(crate) use reader::KNOWN_KEYS;
 
 use std::sync::Arc;
 
-use crate::diagnostic::{Location, Parsed, SourceText};
+use crate::diagnostic::{Located, Location, Parsed, SourceText};
 use crate::document::decode;
 use crate::name::ClassName;
-use crate::package::{Located, ReadOptions};
+use crate::read_options::ReadOptions;
 
 /// Whether a class describes objects or other classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

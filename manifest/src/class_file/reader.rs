@@ -7,10 +7,12 @@ use super::contract::{Contract, MapKey, Rule, parse_expression, unreadable};
 use super::expression::created_classes;
 use super::namespaces::Namespaces;
 use super::{Argument, ClassDefinition, ClassUsage, Method, Property};
-use crate::diagnostic::{Code, Diagnostic, Escaped, Location, Parsed, SourceText, Span, in_order};
+use crate::diagnostic::{
+    Code, Diagnostic, Escaped, Located, Location, Parsed, SourceText, Span, in_order,
+};
 use crate::document::{Documents, Entry, Mapping, Node, Syntax, Value, parse_yaml};
 use crate::name::ClassName;
-use crate::package::{Located, ReadOptions};
+use crate::read_options::ReadOptions;
 
 /// The keys that a class can have.
 pub(crate) const KNOWN_KEYS: [&str; 11] = [

@@ -6,6 +6,7 @@
 mod cap;
 mod code;
 mod escape;
+mod located;
 mod order;
 mod source;
 
@@ -14,6 +15,7 @@ pub use cap::{MAX_FINDINGS_PER_FILE, capped};
 pub use code::Code;
 pub use escape::Escaped;
 pub(crate) use escape::is_hazardous;
+pub use located::Located;
 pub(crate) use order::in_order;
 pub use source::{Location, Position, SourceText, Span};
 

@@ -16,7 +16,7 @@ use super::repeated::first_repeated;
 use super::{IndexRecord, IndexedClass};
 use crate::digest::ArtifactDigest;
 use crate::name::{ClassName, PackageName};
-use crate::package::Requirement;
+use crate::requirement::Requirement;
 use crate::shared::Shared;
 use crate::version::Version;
 

@@ -15,7 +15,7 @@ use crate::diagnostic::{Code, Diagnostic, Escaped, Location, Span};
 use crate::digest::ArtifactDigest;
 use crate::limits::Limits;
 use crate::name::{ClassName, PackageName};
-use crate::package::Requirement;
+use crate::requirement::Requirement;
 use crate::spec::Spec;
 use crate::version::Version;
 

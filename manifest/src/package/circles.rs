@@ -76,7 +76,7 @@ pub fn class_circles(classes: &BTreeMap<ClassName, ClassDefinition>) -> Vec<Clas
 mod tests {
     use super::*;
     use crate::class_file::read_class_file;
-    use crate::package::ReadOptions;
+    use crate::read_options::ReadOptions;
 
     /// The circles of classes `A`, `B` and so on, each written as what it extends.
     fn circles(extended: &[&str]) -> Vec<String> {

@@ -6,10 +6,11 @@
 
 use std::sync::Arc;
 
-use super::{PackageManifest, ReadOptions};
+use super::PackageManifest;
 use crate::diagnostic::{Code, Diagnostic, Location, SourceText, Span};
 use crate::document::{Entry, Mapping, Node, Syntax, Value, parse_yaml, same_but_for, yaml_word};
 use crate::name::PackageName;
+use crate::read_options::ReadOptions;
 use crate::spec::Spec;
 
 /// A change of the requirements of a manifest.

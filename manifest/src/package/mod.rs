@@ -2,63 +2,30 @@
 
 mod circles;
 mod edit;
-mod format;
 mod manifest;
-mod path;
 
 pub use circles::{ClassCircle, class_circles};
 pub use edit::RequirementEdit;
-pub use format::{Format, FormatError, SupportedFormats};
 #[cfg(test)]
 pub(crate) use manifest::KNOWN_KEYS;
-pub use manifest::{ClassEntry, PackageKind, PackageManifest, Requirement};
-pub use path::{MAX_PATH_BYTES, MAX_PATH_PART_BYTES, MAX_PATH_PARTS, PackagePath, PathError};
+pub use manifest::{ClassEntry, PackageKind, PackageManifest};
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::archive::Archive;
 use crate::class_file::{self, ClassDefinition};
-use crate::diagnostic::{Code, Diagnostic, Location, Parsed, SourceText, Span};
+use crate::diagnostic::{Code, Diagnostic, Located, Location, Parsed, SourceText, Span};
 use crate::index_record::{IndexRecord, IndexedClass};
 use crate::limits::Limits;
 use crate::name::{ClassName, PackageName};
+use crate::package_path::PackagePath;
+use crate::read_options::ReadOptions;
 
 /// The name of the manifest in the top folder of a package.
 pub const MANIFEST_FILE: &str = "manifest.yaml";
 
 /// The folder of the class files.
 pub const CLASSES_FOLDER: &str = "Classes";
-
-/// A value and where it stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Located<T> {
-    /// The value.
-    pub value: T,
-    /// Where it stands.
-    pub location: Location,
-}
-
-/// How inputs are read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReadOptions {
-    /// How much is read.
-    pub limits: Limits,
-    /// Which formats of packages are known.
-    pub formats: SupportedFormats,
-    /// The core library, whose class `Application` a Heat template extends without writing it;
-    /// `None` if there is none, in which case it extends nothing.
-    pub core: Option<PackageName>,
-}
-
-impl Default for ReadOptions {
-    fn default() -> Self {
-        Self {
-            limits: Limits::default(),
-            formats: SupportedFormats::default(),
-            core: Some(PackageName::default_core_library()),
-        }
-    }
-}
 
 /// A package: its manifest and all classes of its class files.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,10 +4,6 @@
 //! name ends in `.zip` is a package archive. What cannot be read is reported and does not hide the
 //! rest.
 
-mod folder;
-
-pub use folder::{FolderFile, PackageFolder};
-
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -20,6 +16,7 @@ use pkgres_manifest::{
     PackageName, ReadOptions, RegistryName, Version, sha256,
 };
 
+use crate::package_folder::PackageFolder;
 use crate::registry::{Artifact, Registry, RegistryError};
 
 /// The packages in a folder.

@@ -2,33 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use jiff::Timestamp;
 use pkgres_manifest::Hexadecimal;
 use pkgres_registry_client::Namespace;
 use pkgres_registry_client::protocol::Digest;
 
 use super::Registry;
-use crate::access::{Actor, Scope};
+use crate::access::{Actor, NewToken, Scope};
 use crate::problem::{Problem, ProblemCode};
 use crate::store::tokens::{self, TokenRow};
 
 /// What every secret begins with, so that one that leaks can be found.
 const SECRET_PREFIX: &str = "pkgres_";
-
-/// A token that is to be made.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewToken {
-    /// Whom it belongs to.
-    pub owner: String,
-    /// What it is good for.
-    pub scopes: BTreeSet<Scope>,
-    /// The packages that it is good for; none for all.
-    pub names: Vec<Namespace>,
-    /// What its owner calls it.
-    pub note: String,
-    /// When it stops being good; nothing for never.
-    pub expires: Option<Timestamp>,
-}
 
 /// A token without its secret.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use pkgres_manifest::{PackageName, Version};
 use pkgres_registry_client::protocol::{Change, ChangeKind};
 
 use super::{holder_value, serial_value};
-use crate::access::Holder;
 use crate::database::{DatabaseError, Result, Transaction};
+use crate::holder::Holder;
 
 /// How a kind is kept.
 fn kind_text(kind: ChangeKind) -> &'static str {

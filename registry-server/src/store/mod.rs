@@ -14,8 +14,8 @@ pub(crate) mod tokens;
 
 use pkgres_manifest::{PackageName, Version};
 
-use crate::access::Holder;
 use crate::database::{Result, Transaction};
+use crate::holder::Holder;
 
 /// Takes the next serial. The first thing that a transaction does which changes the index: from
 /// here on no other writer goes on until it ends, and if it fails the serial is not used up.

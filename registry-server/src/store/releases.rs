@@ -3,8 +3,8 @@
 use pkgres_manifest::{ClassName, IndexRecord, Limits, PackageName, Version};
 
 use super::holder_value;
-use crate::access::Holder;
 use crate::database::{DatabaseError, Result, Transaction, Value};
+use crate::holder::Holder;
 
 /// A release as it is kept.
 pub(crate) struct Release {

@@ -7,13 +7,13 @@ mod text;
 use std::sync::Arc;
 
 use self::reader::Reader;
-use super::format::Format;
-use super::path::PackagePath;
-use super::{Located, ReadOptions};
-use crate::diagnostic::{Location, Parsed, SourceText, in_order};
+use crate::diagnostic::{Located, Parsed, SourceText, in_order};
 use crate::document::{Documents, Syntax, decode, parse_yaml};
+use crate::format::Format;
 use crate::name::{ClassName, PackageName};
-use crate::spec::Spec;
+use crate::package_path::PackagePath;
+use crate::read_options::ReadOptions;
+use crate::requirement::Requirement;
 use crate::version::Version;
 
 /// The keys that a manifest can have, for the hint at unknown ones.
@@ -43,17 +43,6 @@ pub enum PackageKind {
     Application,
     /// Classes for other packages.
     Library,
-}
-
-/// A package that another one requires, and in which versions.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Requirement {
-    /// The package.
-    pub package: PackageName,
-    /// Its versions.
-    pub spec: Spec,
-    /// Where the requirement stands, if it was read from a manifest.
-    pub location: Option<Location>,
 }
 
 /// A class that a manifest lists.

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use super::{ClassEntry, KNOWN_KEYS, PackageKind, PackageManifest};
-use crate::diagnostic::{Code, Diagnostic, Location, SourceText, Span};
+use crate::diagnostic::{Code, Diagnostic, Located, Location, SourceText, Span};
 use crate::document::{Mapping, Node, Value};
+use crate::format::Format;
 use crate::name::{ClassName, PackageName};
-use crate::package::{Format, Located, PackagePath, ReadOptions};
+use crate::package_path::PackagePath;
+use crate::read_options::ReadOptions;
 use crate::version::Version;
 
 pub(super) struct Reader<'source> {

@@ -2,13 +2,12 @@
 
 use std::collections::HashMap;
 
-use super::Requirement;
 use super::reader::Reader;
-use crate::diagnostic::{Code, Diagnostic, Escaped, Span};
+use crate::diagnostic::{Code, Diagnostic, Escaped, Located, Span};
 use crate::document::{Mapping, Node, Scalar, Style, Value, unquoted_spec};
 use crate::limits::Limits;
 use crate::name::PackageName;
-use crate::package::Located;
+use crate::requirement::Requirement;
 use crate::spec::Spec;
 
 impl Reader<'_> {

@@ -8,12 +8,13 @@ use pkgres_registry_client::Namespace;
 use serde_json::{Value, json};
 
 use super::packages::is_owner;
+use crate::access::NewToken;
 use crate::access::Scope;
 use crate::http::dispatch::Service;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
 use crate::problem::{Problem, ProblemCode};
-use crate::registry::{NewToken, TokenView};
+use crate::registry::TokenView;
 
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]

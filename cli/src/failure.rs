@@ -4,8 +4,8 @@ use pkgres_files::FileError;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_registry_client::RegistryError;
 
+use crate::credentials::token_hint;
 use crate::exit::Exit;
-use crate::network::token_hint;
 
 /// The findings that stopped a command, and how it ends.
 #[derive(Debug)]

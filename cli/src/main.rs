@@ -5,15 +5,19 @@
 
 mod args;
 mod commands;
+mod credentials;
+mod environment;
 mod exit;
 mod failure;
 mod given;
 mod network;
 mod output;
 mod parse;
+mod place;
 mod progress;
 mod project;
 mod registries;
+mod remote;
 mod settings;
 mod show;
 

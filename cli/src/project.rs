@@ -10,7 +10,6 @@ use pkgres_manifest::{
 };
 use pkgres_resolver::Locked;
 
-use crate::commands::lock_missing_in_mode;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::{given, settings};
@@ -294,4 +293,22 @@ pub(crate) fn locked_for_update(
             Ok((Locked::salvaged(saved), Some(note)))
         }
     }
+}
+
+/// There is no lockfile; `rest` says where or what for.
+pub(crate) fn lock_missing(rest: &str) -> Failure {
+    let message = format!("there is no {LOCK_FILE} {rest}");
+    Failure {
+        findings: vec![
+            Diagnostic::error(Code::LockMissing, message)
+                .hint(format!("`{}` writes it", given::command("lock"))),
+        ],
+        exit: Exit::Failed,
+    }
+}
+
+/// Likewise where a mode wants one.
+pub(crate) fn lock_missing_in_mode(mode: &str) -> Failure {
+    let from = settings::current().from(mode);
+    lock_missing(&format!("beside the manifest and `--{mode}` is set{from}"))
 }

@@ -14,9 +14,11 @@ use pkgres_registry_client::{
 };
 
 use crate::args::RegistryArgs;
+use crate::environment::folder;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::network;
+use crate::place::Place;
 use crate::settings::{self, Origin, Override, Registries, RegistryTable, Settings, overrides};
 
 /// The variable that names registries, separated by commas.
@@ -36,35 +38,6 @@ pub(crate) fn open(
     options: &ReadOptions,
 ) -> Result<RegistrySet> {
     open_all(&locations(args, root_folder)?, args, options)
-}
-
-/// A registry and what the settings say of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
-    pub(crate) location: RegistryLocation,
-    /// Names that are asked of this registry alone.
-    namespaces: Vec<Namespace>,
-    /// The key that signs its state.
-    pub(crate) key: Option<PublicKey>,
-    /// A file with certificates of authorities.
-    pub(crate) ca: Option<PathBuf>,
-}
-
-impl std::fmt::Display for Place {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.location.fmt(formatter)
-    }
-}
-
-impl From<RegistryLocation> for Place {
-    fn from(location: RegistryLocation) -> Self {
-        Self {
-            location,
-            namespaces: Vec::new(),
-            key: None,
-            ca: None,
-        }
-    }
 }
 
 /// Opens registries, the preferred one first.
@@ -157,7 +130,7 @@ pub(crate) fn cache_folder(no_cache: bool) -> Option<PathBuf> {
     {
         return Some(PathBuf::from(&cache.value));
     }
-    network::folder(CACHE_VARIABLE, "XDG_CACHE_HOME", ".cache")
+    folder(CACHE_VARIABLE, "XDG_CACHE_HOME", ".cache")
 }
 
 /// What is known of earlier checks of lockfiles by this very program.

@@ -10,9 +10,10 @@ use serde_json::json;
 use crate::args::{CacheArgs, CacheCommand, NetworkArgs};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::network::{self, Remote};
+use crate::network;
 use crate::output::Output;
 use crate::registries::cache_folder;
+use crate::remote::{Remote, remote};
 use crate::show::counted;
 
 /// The folders that a cache is made of. Nothing else in it is touched.
@@ -103,7 +104,7 @@ pub(crate) fn run(args: &CacheArgs, output: &mut Output) -> Result<Exit> {
 }
 
 fn forget(registry: &str, output: &mut Output) -> Result<()> {
-    let Remote { place, address } = network::remote(Some(registry))?;
+    let Remote { place, address } = remote(Some(registry))?;
     let network = NetworkArgs {
         offline: true,
         ca_files: Vec::new(),

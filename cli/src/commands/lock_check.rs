@@ -9,12 +9,11 @@ use serde_json::json;
 
 use crate::args::{Format, LockArgs};
 use crate::commands::agreement::{Agreed, Disagreement, disagreement};
-use crate::commands::modes::lock_missing;
 use crate::commands::solve::Problem;
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::Output;
-use crate::project::{Found, parse_lock};
+use crate::project::{Found, lock_missing, parse_lock};
 use crate::registries;
 use crate::show::{self, counted};
 

@@ -9,12 +9,11 @@ use pkgres_registry_client::{Artifact, PackageFolder};
 use serde_json::json;
 
 use crate::args::{LockedArgs, VendorArgs};
-use crate::commands::modes::lock_missing;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::given;
 use crate::output::Output;
-use crate::project::Project;
+use crate::project::{Project, lock_missing};
 use crate::registries;
 use crate::show::counted;
 

@@ -10,17 +10,19 @@ use pkgres_registry_client::http::{CredentialError, Secret, TokenFile};
 use serde_json::json;
 
 use crate::args::LoginArgs;
+use crate::credentials::token_file;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::network::{self, Remote};
+use crate::network;
 use crate::output::Output;
+use crate::remote::{Remote, remote};
 
 /// The longest input that a token is looked for in, in bytes.
 const MAX_INPUT_BYTES: u64 = 64 << 10;
 
 pub(crate) fn run(args: &LoginArgs, output: &mut Output) -> Result<Exit> {
-    let Remote { place, address } = network::remote(args.registry.as_deref())?;
-    let path = network::token_file().ok_or_else(|| {
+    let Remote { place, address } = remote(args.registry.as_deref())?;
+    let path = token_file().ok_or_else(|| {
         Failure::usage("there is no place for tokens: set PKGRES_CREDENTIALS or HOME")
     })?;
     let mut tokens = TokenFile::read(&path).map_err(|error| failed(&error))?;

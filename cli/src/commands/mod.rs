@@ -35,8 +35,6 @@ mod why;
 mod workspace;
 mod yank;
 
-pub(crate) use modes::lock_missing_in_mode;
-
 use clap::ValueEnum as _;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{PackageName, most_similar};

@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::parse::folder_of;
-use crate::project::{Project, parse_lock, read_lock_bytes};
+use crate::project::{Project, lock_missing_in_mode, parse_lock, read_lock_bytes};
 use crate::{given, settings, show};
 
 /// Fails if there is no lockfile, or one that is out of date.
@@ -88,24 +88,6 @@ pub(crate) fn take_frozen(args: &SolveArgs, options: &ReadOptions) -> Result<Res
         ],
         exit: Exit::Failed,
     })
-}
-
-/// There is no lockfile; `rest` says where or what for.
-pub(crate) fn lock_missing(rest: &str) -> Failure {
-    let message = format!("there is no {LOCK_FILE} {rest}");
-    Failure {
-        findings: vec![
-            Diagnostic::error(Code::LockMissing, message)
-                .hint(format!("`{}` writes it", given::command("lock"))),
-        ],
-        exit: Exit::Failed,
-    }
-}
-
-/// Likewise where a mode wants one.
-pub(crate) fn lock_missing_in_mode(mode: &str) -> Failure {
-    let from = settings::current().from(mode);
-    lock_missing(&format!("beside the manifest and `--{mode}` is set{from}"))
 }
 
 /// Refuses to change the lockfile where a mode says that it stays.

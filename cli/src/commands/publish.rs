@@ -13,8 +13,8 @@ use crate::args::PublishArgs;
 use crate::commands::pack;
 use crate::exit::Exit;
 use crate::failure::Result;
-use crate::network;
 use crate::output::Output;
+use crate::remote;
 
 /// How much is shown of a warning of a registry: there is room for two names.
 const WARNING_CHARACTERS: usize = 1000;
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &PublishArgs, output: &mut Output) -> Result<Exit> {
     let (name, version) = (package.name(), &package.manifest.version);
     let digest = ArtifactDigest::of_archive(&bytes);
     let size = bytes.len();
-    let registry = network::target(&args.target)?;
+    let registry = remote::target(&args.target)?;
     let mut told = Vec::new();
     let status = if args.dry_run {
         let known = registry.records(std::slice::from_ref(name))?;

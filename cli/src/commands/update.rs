@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 
 use crate::args::UpdateArgs;
 use crate::commands::lock::{LockText, Written, write_lock};
-use crate::commands::modes::{lock_missing, refuse_modes};
+use crate::commands::modes::refuse_modes;
 use crate::commands::solve::{Problem, Solved};
 use crate::commands::{package_name, unknown};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
-use crate::project::{Project, parse_lock};
+use crate::project::{Project, lock_missing, parse_lock};
 use crate::registries;
 use crate::show;
 

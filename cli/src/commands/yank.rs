@@ -7,14 +7,14 @@ use serde_json::json;
 use crate::args::YankArgs;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::network;
 use crate::output::Output;
+use crate::remote;
 
 pub(crate) fn run(args: &YankArgs, output: &mut Output) -> Result<Exit> {
     let (name, version) = release(args)?;
     let name = PackageName::parse(name).map_err(|error| Failure::usage(error.to_string()))?;
     let version = Version::parse(version).map_err(|error| Failure::usage(error.to_string()))?;
-    let registry = network::target(&args.target)?;
+    let registry = remote::target(&args.target)?;
     match &args.reason {
         Some(reason) => registry.yank(&name, &version, reason)?,
         None => registry.unyank(&name, &version)?,

@@ -12,7 +12,8 @@ use pkgres_resolver::Supply;
 
 use crate::args::RegistryArgs;
 use crate::failure::Result;
-use crate::registries::{self, Place};
+use crate::place::Place;
+use crate::registries;
 
 /// What is known of the packages that packages in one folder require.
 pub(super) struct Known {

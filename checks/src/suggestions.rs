@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pkgres_manifest::{ClassName, most_similar};
+use pkgres_manifest::{ClassName, most_similar_name};
 
 /// How many pairs of letters are compared for all findings of a package. Names of real packages take
 /// a thousandth of it. What is beyond is said without a hint, for a package with many wrong names
@@ -46,7 +46,7 @@ impl Suggestions {
                 return None;
             }
             let texts = known.classes.iter().map(ClassName::as_str);
-            let similar = most_similar(name.as_str(), texts);
+            let similar = most_similar_name(name.as_str(), texts);
             let is_similar = |class: &ClassName| Some(class.as_str()) == similar;
             let found = known.classes.iter().position(is_similar);
             self.found.insert(name.clone(), found);

@@ -85,7 +85,7 @@ pub use read_options::ReadOptions;
 pub use requirement::Requirement;
 pub use schema::{class_schema, lock_schema, manifest_schema};
 pub use shared::Shared;
-pub use similar::most_similar;
+pub use similar::{most_similar, most_similar_name};
 pub use source::{RegistryName, RegistryNameError, ReleaseSource};
 pub use spec::{Interval, MAX_SPEC_BYTES, MAX_SPEC_CLAUSES, Spec, SpecError, VersionSet};
 pub use version::{MAX_VERSION_BYTES, Version, VersionError};

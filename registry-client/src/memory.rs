@@ -105,6 +105,10 @@ impl Registry for MemoryRegistry {
         defined_classes(releases.map(|release| &release.record))
     }
 
+    fn known_packages(&self) -> Vec<PackageName> {
+        self.packages.keys().cloned().collect()
+    }
+
     fn artifact(&self, _: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {
         Ok(None)
     }

@@ -52,6 +52,10 @@ impl Registry for OnlyPackage {
         defined_classes(found.unwrap_or_default().iter().flatten().flatten())
     }
 
+    fn known_packages(&self) -> Vec<PackageName> {
+        vec![self.package.clone()]
+    }
+
     fn artifact(&self, digest: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {
         self.inner.artifact(digest)
     }

@@ -133,6 +133,12 @@ pub trait Registry {
         Vec::new()
     }
 
+    /// The packages that the registry has, as far as they are at hand: to say what somebody may have
+    /// meant, and for nothing else.
+    fn known_packages(&self) -> Vec<PackageName> {
+        Vec::new()
+    }
+
     /// The artifact with a digest, if the registry hands it out. Its digest was verified.
     fn artifact(&self, digest: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError>;
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
     ArtifactDigest, ClassName, Package, PackageName, ReadOptions, RegistryName, ReleaseSource,
-    Version, most_similar,
+    Version, most_similar_name,
 };
 use pkgres_resolver::{CompiledIndex, Resolver, Supply};
 
@@ -196,12 +196,27 @@ impl RegistrySet {
             .filter(|name| name != class)
             .collect();
         let names = names.iter().map(ClassName::as_str);
-        let similar = most_similar(class.as_str(), names);
+        let similar = most_similar_name(class.as_str(), names);
         let Some(similar) = similar.and_then(|name| ClassName::parse(name).ok()) else {
             return Ok(None);
         };
         let package = self.defining(&similar)?.into_iter().next();
         Ok(package.map(|package| (similar, package)))
+    }
+
+    /// The package that somebody may have meant who names one that no registry has, of those that
+    /// registries have at hand.
+    pub fn similar_package(&self, name: &PackageName) -> Option<PackageName> {
+        let mut known: BTreeSet<PackageName> = BTreeSet::new();
+        for registry in &self.registries {
+            let packages = registry.known_packages();
+            known
+                .extend((packages.into_iter()).filter(|package| {
+                    self.may_have(registry.as_ref(), package) && package != name
+                }));
+        }
+        let similar = most_similar_name(name.as_str(), known.iter().map(PackageName::as_str))?;
+        PackageName::parse(similar).ok()
     }
 
     /// The package of a release with all its classes, if its registry can give it.

@@ -37,7 +37,7 @@ mod yank;
 
 use clap::ValueEnum as _;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{PackageName, most_similar};
+use pkgres_manifest::{PackageName, most_similar_name};
 use pkgres_resolver::Resolution;
 use serde_json::json;
 
@@ -164,7 +164,7 @@ pub(crate) fn unknown<'known>(
     message: String,
     known: impl Iterator<Item = &'known str>,
 ) -> Failure {
-    let hint = match most_similar(name.as_str(), known) {
+    let hint = match most_similar_name(name.as_str(), known) {
         Some(similar) => format!("did you mean `{similar}`?"),
         None => format!("`{}` shows what there is", given::command("tree")),
     };

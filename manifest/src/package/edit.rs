@@ -209,7 +209,7 @@ fn remove(
         let known = known.map(|mapping| mapping.entries.as_slice());
         let known = known.unwrap_or_default().iter();
         let known = known.map(|entry| entry.key.text.as_str());
-        let similar = crate::similar::most_similar(package.as_str(), known);
+        let similar = crate::similar::most_similar_name(package.as_str(), known);
         let message = format!("`{package}` is not required");
         let finding =
             Diagnostic::error(Code::Field, message).at(Location::new(source, Span::default()));

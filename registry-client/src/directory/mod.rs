@@ -338,6 +338,10 @@ impl Registry for DirectoryRegistry {
         names.into_iter().collect()
     }
 
+    fn known_packages(&self) -> Vec<PackageName> {
+        self.packages.keys().cloned().collect()
+    }
+
     fn artifact(&self, digest: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {
         let find = || self.artifacts.borrow().get(digest).cloned();
         let Some(path) = find().or_else(|| {

@@ -452,6 +452,15 @@ impl Registry for IndexFileRegistry {
         defined_classes(&records)
     }
 
+    fn known_packages(&self) -> Vec<PackageName> {
+        if let Some(compiled) = self.compiled_index() {
+            return compiled.packages().collect();
+        }
+        let runs = self.runs();
+        let packages = runs.map(|runs| runs.packages().into_iter().cloned().collect());
+        packages.unwrap_or_default()
+    }
+
     fn artifact(&self, _: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {
         // An index says which artifacts there are; it does not hold them.
         Ok(None)

@@ -1,5 +1,7 @@
 //! What registries know that would mend a conflict, though the solver was not told of it.
 
+use std::collections::BTreeSet;
+
 use pkgres_manifest::diagnostic::Code;
 use pkgres_manifest::{ClassName, IndexRecord, PackageName, Spec};
 use pkgres_resolver::{Conflict, ReasonKind};
@@ -8,8 +10,8 @@ use super::RegistrySet;
 use crate::registry::RegistryError;
 
 impl RegistrySet {
-    /// What is to be said to a conflict that only registries know: which packages define a class that
-    /// is extended, and releases that are not looked at because a registry that goes first has the
+    /// What is to be said to a conflict that only registries know: which package may have been meant,
+    /// which packages define a class that is extended, and releases that are not looked at because a registry that goes first has the
     /// package.
     ///
     /// # Errors
@@ -17,10 +19,33 @@ impl RegistrySet {
     /// A registry cannot be read.
     pub fn advice(&self, conflict: &Conflict) -> Result<Vec<String>, RegistryError> {
         match conflict.code {
+            Code::UnknownPackage => Ok(self.what_was_meant(conflict)),
             Code::ClassUnavailable => self.who_defines(conflict),
             Code::NoVersion => self.what_is_shadowed(conflict),
             _ => Ok(Vec::new()),
         }
+    }
+
+    /// The packages with similar names, which nobody may have required so that the solver does not know
+    /// them.
+    fn what_was_meant(&self, conflict: &Conflict) -> Vec<String> {
+        let unknown = conflict
+            .reasons
+            .iter()
+            .filter_map(|reason| match &reason.kind {
+                ReasonKind::Requires { package, .. } if reason.clashes => Some(package),
+                _ => None,
+            });
+        let unknown: BTreeSet<&PackageName> = unknown.collect();
+        let meant = unknown
+            .into_iter()
+            .filter_map(|package| self.similar_package(package));
+        meant
+            // Whoever requires something here was not meant.
+            .filter(|similar| !conflict.packages.contains(similar))
+            .map(|similar| format!("there is a package `{similar}`"))
+            .filter(|hint| !conflict.hints.contains(hint))
+            .collect()
     }
 
     fn who_defines(&self, conflict: &Conflict) -> Result<Vec<String>, RegistryError> {

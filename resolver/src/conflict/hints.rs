@@ -1,6 +1,6 @@
 //! What can be done about a conflict.
 
-use pkgres_manifest::most_similar;
+use pkgres_manifest::most_similar_name;
 use rustc_hash::FxHashSet;
 
 use crate::encoding::{Encoding, Fact};
@@ -48,7 +48,7 @@ pub(super) fn hints(
                 .collect();
             let mut known: Vec<&str> = known.iter().map(String::as_str).collect();
             known.sort_unstable();
-            if let Some(similar) = most_similar(name.as_str(), known) {
+            if let Some(similar) = most_similar_name(name.as_str(), known) {
                 hints.push(format!("there is a package `{similar}`"));
             }
             hints.push(format!(

@@ -55,7 +55,7 @@ pub struct IndexRecord {
     /// Whether the release was withdrawn: it is chosen only if a lockfile holds it already.
     pub yanked: bool,
     /// When the release was published, as RFC 3339; see
-    /// [`is_published_before`](Self::is_published_before).
+    /// [`is_published_before`](Self::is_published_before). A line that says something else here is refused.
     pub published: Option<String>,
 }
 
@@ -70,6 +70,31 @@ pub struct IndexedClass {
     pub extends: Vec<ClassName>,
     /// The classes that it uses otherwise.
     pub uses: Vec<ClassName>,
+}
+
+/// Whether a text says when a release was published: a time with its distance from UTC, as in RFC 3339.
+fn is_time(text: &str) -> bool {
+    is_plain_time(text.as_bytes()) || text.parse::<Timestamp>().is_ok()
+}
+
+/// Whether a text is certainly a time, as nearly all are written: there can be very many of them.
+fn is_plain_time(text: &[u8]) -> bool {
+    const FORM: &[u8] = b"0000-00-00T00:00:00Z";
+    let is_formed = text.len() == FORM.len()
+        && text.iter().zip(FORM).all(|(byte, form)| match form {
+            b'0' => byte.is_ascii_digit(),
+            form => byte == form,
+        });
+    let is_within = |at: usize, range: std::ops::RangeInclusive<u8>| {
+        range.contains(&((text[at] - b'0') * 10 + (text[at + 1] - b'0')))
+    };
+    // Which months have more days is left to the other reader.
+    is_formed
+        && is_within(5, 1..=12)
+        && is_within(8, 1..=28)
+        && is_within(11, 0..=23)
+        && is_within(14, 0..=59)
+        && is_within(17, 0..=59)
 }
 
 impl IndexRecord {
@@ -226,5 +251,54 @@ impl serde::Serialize for ClassMap<'_> {
             };
             (&class.name, edges)
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::Code;
+
+    #[test]
+    fn when_a_release_was_published_is_a_time() {
+        let read = |published: &str| {
+            let line = format!(r#"{{"name":"a.B","version":"1.0.0","published":{published}}}"#);
+            IndexRecord::parse_line(&line, &Limits::default())
+        };
+        for time in [
+            r#""2026-01-31T12:00:00Z""#,
+            r#""2026-01-28T12:00:00Z""#,
+            r#""2026-01-28T12:00:00.5Z""#,
+            r#""2026-01-28 14:00+02:00""#,
+            "null",
+        ] {
+            assert!(read(time).is_ok(), "{time}");
+        }
+        for other in [
+            "yesterday",
+            "",
+            "2026-01-31",
+            "2026-01-28T12:00:00",
+            "2026-13-28T12:00:00Z",
+            "2026-02-30T12:00:00Z",
+            "2026-01-28T24:00:00Z",
+            "2026-01-28T12:60:00Z",
+        ] {
+            let error = read(&format!("{other:?}")).expect_err(other);
+            assert_eq!(error.code, Code::IndexRecord);
+            let expected = format!("`{other}` is not a time such as `2026-01-31T12:00:00Z`");
+            assert!(error.message.ends_with(&expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_named() {
+        let line = "\u{feff}{\"name\":\"a.B\",\"version\":\"1.0.0\"}";
+        let error = IndexRecord::parse_line(line, &Limits::default()).expect_err("it begins so");
+        assert_eq!(error.code, Code::Encoding);
+        assert_eq!(
+            error.hints,
+            ["save it as UTF-8 without a byte order mark (BOM)"]
+        );
     }
 }

@@ -102,8 +102,7 @@ pub(crate) struct PolicyArgs {
     ///
     /// A date such as `2026-06-01` includes that day, in UTC; a time such as `2026-06-01T12:00:00Z`
     /// is meant to the second; a duration is written `7 days`, `2w` or `P7D`. Releases without a
-    /// date of publication, such as those in folders, stay, and so does what is locked; those with a
-    /// date that cannot be read go.
+    /// date of publication, such as those in folders, stay, and so does what is locked.
     #[arg(long, value_name = "DATE|DURATION")]
     pub(crate) exclude_newer: Option<String>,
 

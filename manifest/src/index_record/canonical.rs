@@ -13,7 +13,7 @@ use serde::de::value::Error;
 
 use super::read::{IndexReader, Requirements};
 use super::repeated::first_repeated;
-use super::{IndexRecord, IndexedClass};
+use super::{IndexRecord, IndexedClass, is_time};
 use crate::digest::ArtifactDigest;
 use crate::name::{ClassName, PackageName};
 use crate::requirement::Requirement;
@@ -110,7 +110,8 @@ fn read_with(reader: &mut IndexReader, last: &mut Last, line: &str) -> Option<In
         record.yanked = true;
     }
     if rest.key(r#""published":"#).is_some() {
-        record.published = Some(rest.text()?.to_owned());
+        let published = Some(rest.text()?).filter(|text| is_time(text))?;
+        record.published = Some(published.to_owned());
     }
     let requires_itself = (record.requirements.iter()).any(|one| one.package == record.name);
     (rest.0 == "}" && !requires_itself).then_some(record)
@@ -294,6 +295,7 @@ mod tests {
         r#"{"name": "a.B", "version": "1.0.0", "format": "MuranoPL/1.4", "require": {}}"#,
         r#"{"name": "a.B", "version": "1.0.1", "require": {"a.C": "1", "a.D": ">=1,<2"}, "classes": {"a.B": {"extends": ["a.C", "a.D"], "uses": []}, "a.B2": {}}, "internal": {"a.A": {"uses": ["a.B"]}}, "size": 0, "yanked": true}"#,
         r#"{"name":"a.B","version":"1.0.2","require":[],"classes":{"a.B":{"extends":[],"uses":["a.E", "a.F"]}},"published": "2026-01-31T12:00:00Z"}"#,
+        r#"{"name":"a.B","version":"1.0.3","published":"2026-02-28T23:59:59.123456789+02:00"}"#,
     ];
 
     fn read_json(reader: &mut IndexReader, line: &str) -> Result<IndexRecord, String> {

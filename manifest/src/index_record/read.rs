@@ -10,7 +10,7 @@ use serde::de::{
 
 use super::canonical::{self, Last};
 use super::repeated::first_repeated;
-use super::{IndexRecord, IndexedClass};
+use super::{IndexRecord, IndexedClass, is_time};
 use crate::diagnostic::{Code, Diagnostic, Escaped, Location, Span};
 use crate::digest::ArtifactDigest;
 use crate::limits::Limits;
@@ -21,6 +21,9 @@ use crate::version::Version;
 
 /// How much is shown of a message that may quote the record.
 const MESSAGE_CHARACTERS: usize = 300;
+
+/// What some editors write at the beginning of a file. It is no part of JSON.
+const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Reads index records. Names and specs that were met before are shared, not read again.
 #[derive(Debug, Default)]
@@ -51,6 +54,15 @@ impl IndexReader {
         if line.len() as u64 > limit {
             let error = Limits::exceeded("bytes in a line of an index", limit);
             return Err(error.at(locate(Span::default())));
+        }
+        if line.starts_with(BYTE_ORDER_MARK) {
+            let error = Diagnostic::error(Code::Encoding, "the line begins with a byte order mark");
+            return Err(error
+                .at(locate(Span {
+                    start: 0,
+                    end: BYTE_ORDER_MARK.len_utf8(),
+                }))
+                .hint("save it as UTF-8 without a byte order mark (BOM)"));
         }
         match canonical::read(self, line) {
             Some(record) => Ok(record),
@@ -175,7 +187,16 @@ impl<'de> Visitor<'de> for RecordVisitor<'_> {
                 }
                 Key::SIZE => record.size = access.next_value()?,
                 Key::YANKED => record.yanked = access.next_value::<Option<bool>>()? == Some(true),
-                Key::PUBLISHED => record.published = access.next_value()?,
+                Key::PUBLISHED => {
+                    let published: Option<String> = access.next_value()?;
+                    if let Some(text) = published.as_deref().filter(|text| !is_time(text)) {
+                        return Err(A::Error::custom(format!(
+                            "`published`: `{}` is not a time such as `2026-01-31T12:00:00Z`",
+                            Escaped::shortened(text)
+                        )));
+                    }
+                    record.published = published;
+                }
                 _ => {
                     access.next_value::<IgnoredAny>()?;
                 }

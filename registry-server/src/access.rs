@@ -127,7 +127,7 @@ impl Actor {
         if self.has(scope) {
             return Ok(());
         }
-        let detail = format!("the token has not the scope `{scope}`");
+        let detail = format!("the token lacks the scope `{scope}`");
         Err(Problem::new(ProblemCode::Forbidden, detail))
     }
 
@@ -172,7 +172,9 @@ impl Actor {
         }
         let forbidden = |detail: String| Err(Problem::new(ProblemCode::Forbidden, detail));
         if !self.reaches(&new.names) {
-            return forbidden("the token is for fewer names".to_owned());
+            return forbidden(
+                "the new token would be for names that this one is not for".to_owned(),
+            );
         }
         match self.expires {
             Some(end) if new.expires.is_none_or(|expires| expires > end) => forbidden(format!(
@@ -201,6 +203,18 @@ pub struct NewToken {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_scope_that_is_lacking_is_named() {
+        let actor = Actor {
+            scopes: BTreeSet::from([Scope::Yank]),
+            ..Actor::operator()
+        };
+        let refused = actor.require(Scope::Publish).err();
+        let refused = refused.map(|problem| problem.detail);
+        let expected = "the token lacks the scope `publish`".to_owned();
+        assert_eq!(refused, Some(expected));
+    }
 
     #[test]
     fn what_is_damaged_is_not_good_for_more() {

@@ -88,7 +88,10 @@ pub(super) async fn judge(response: Response, ask: &Ask) -> Result<Opened, Fault
         _ => format!("it answers {status}"),
     };
     Err(match status.as_u16() {
-        401 | 403 | 407 => Fault::new(FaultKind::Denied, reason),
+        401 | 403 | 407 => Fault {
+            code,
+            ..Fault::new(FaultKind::Denied, reason)
+        },
         408 | 429 | 500 | 502 | 503 | 504 => Fault {
             retry_after,
             ..Fault::transient(FaultKind::Unreachable, reason)

@@ -93,6 +93,10 @@ impl Failed {
             FaultKind::Unreachable => {
                 finding.hint("`--offline` makes do with what is in the cache")
             }
+            // It knows who asks: another token would help, and the same one again would not.
+            FaultKind::Denied if fault.code == "pkgres.forbidden" => finding.hint(format!(
+                "whoever runs the registry makes tokens that are good for this; `pkgres login {registry}` keeps one"
+            )),
             FaultKind::Denied => finding.hint(format!("`pkgres login {registry}` keeps a token")),
             FaultKind::Plain => finding.hint("use `https://`, or allow it with `--allow-http`"),
             FaultKind::Refused => match fault.code.as_str() {
@@ -128,4 +132,35 @@ pub(super) fn told(error: &dyn std::error::Error) -> String {
         parts.retain(says_something);
     }
     parts.join(": ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_known_is_not_told_to_say_it_again() {
+        let registry = RegistryName::parse("acme").expect("a name");
+        let hints = |code: &str| {
+            let failed = Failed {
+                fault: Fault {
+                    code: code.to_owned(),
+                    ..Fault::new(FaultKind::Denied, "no")
+                },
+                tries: 1,
+                request: "GET https://example.org/".to_owned(),
+            };
+            failed.to_error(&registry).to_diagnostic().hints
+        };
+        assert_eq!(
+            hints("pkgres.unauthorized"),
+            ["`pkgres login acme` keeps a token"]
+        );
+        assert_eq!(
+            hints("pkgres.forbidden"),
+            [
+                "whoever runs the registry makes tokens that are good for this; `pkgres login acme` keeps one"
+            ]
+        );
+    }
 }

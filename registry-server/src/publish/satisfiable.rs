@@ -47,12 +47,18 @@ pub(crate) fn check(
         Answer::Solved(_) | Answer::GaveUp { .. } | Answer::Cancelled => Ok(()),
         Answer::Conflict(conflict) => {
             let mut detail = conflict.summary.clone();
-            for hint in &conflict.hints {
+            for hint in conflict.hints.iter().filter(|hint| !names_option(hint)) {
                 detail.push_str(&format!("; hint: {hint}"));
             }
             Err(Problem::new(ProblemCode::Unsatisfiable, detail))
         }
     }
+}
+
+/// Whether a hint says what to run a command with: nobody can run it with anything on this machine, and where
+/// the publisher is, it would be about other registries.
+fn names_option(hint: &str) -> bool {
+    hint.contains("`--")
 }
 
 /// A release of the core library for each version that a requirement on it begins with, in what

@@ -15,6 +15,20 @@ const PROJECT_IS_OPTION: [&str; 3] = ["add", "remove", "update"];
 /// The commands that are about something else besides a project.
 const NEEDS_ARGUMENTS: [&str; 4] = ["add", "remove", "vendor", "why"];
 
+/// The options without which another run would be about other releases, or choose otherwise.
+const OPTIONS: [(&str, &str); 10] = [
+    ("registries", "--registry"),
+    ("provided", "--provide"),
+    ("ca_files", "--ca-file"),
+    ("allow_http", "--allow-http"),
+    ("core_library", "--core-library"),
+    ("no_core_library", "--no-core-library"),
+    ("prerelease", "--prerelease"),
+    ("prefer", "--prefer"),
+    ("exclude_newer", "--exclude-newer"),
+    ("single_version", "--single-version"),
+];
+
 /// What a run was told that another run about the same project has to be told as well.
 #[derive(Debug, Default)]
 pub(crate) struct Given {
@@ -26,6 +40,8 @@ pub(crate) struct Given {
     projects: Vec<PathBuf>,
     /// Which projects those of `lock` are, and how they are solved.
     flags: Vec<&'static str>,
+    /// What was said of registries and versions, as it is typed.
+    options: Vec<String>,
 }
 
 static GIVEN: OnceLock<Given> = OnceLock::new();
@@ -89,6 +105,11 @@ impl Given {
                 .filter(|(id, _)| is_given(id))
                 .map(|(_, flag)| flag)
                 .collect(),
+            options: OPTIONS
+                .iter()
+                .filter(|(id, _)| is_given(id))
+                .flat_map(|(id, option)| as_typed(matches, id, option))
+                .collect(),
         }
     }
 
@@ -125,11 +146,41 @@ impl Given {
         for flag in flags.iter().filter(|flag| !switches.contains(*flag)) {
             word(flag);
         }
+        let is_new = |option: &&String| !switches.contains(option.as_str());
+        for option in self.options.iter().filter(is_new) {
+            word(option);
+        }
         if !switches.is_empty() {
             word(switches);
         }
         text
     }
+}
+
+/// An option with each of its values, or by itself if it has none.
+fn as_typed(matches: &ArgMatches, id: &str, option: &str) -> Vec<String> {
+    let is_switch = matches!(matches.try_get_one::<bool>(id), Ok(Some(_)));
+    let values = matches.try_get_raw(id).ok().flatten();
+    if is_switch {
+        return vec![option.to_owned()];
+    }
+    values
+        .into_iter()
+        .flatten()
+        .map(Path::new)
+        .filter(|value| !has_password(value))
+        .map(|value| format!("{option} {}", quoted(value)))
+        .collect()
+}
+
+/// Whether an address says who asks, which is shown nowhere.
+fn has_password(value: &Path) -> bool {
+    let value = value.to_string_lossy();
+    let Some((_, address)) = value.split_once("://") else {
+        return false;
+    };
+    let host = address.split(['/', '?', '#']).next().unwrap_or_default();
+    host.contains('@')
 }
 
 /// A path as a word for a shell.
@@ -142,9 +193,12 @@ pub(crate) fn quoted(path: &Path) -> String {
         text
     };
     let is_plain = |character: char| {
-        character.is_alphanumeric() || "_./@%+:,-\\".contains(character) && is_plain_here(character)
+        character.is_alphanumeric()
+            || "_./@%+:,=-\\".contains(character) && is_plain_here(character)
     };
-    let text = if !text.is_empty() && text.chars().all(is_plain) {
+    // Some shells take the path of a command for a word that begins with `=`.
+    let is_word = !text.is_empty() && !text.starts_with('=') && text.chars().all(is_plain);
+    let text = if is_word {
         text
     } else {
         Cow::Owned(format!("'{}'", text.replace('\'', "'\\''")))
@@ -167,7 +221,32 @@ mod tests {
             directory: directory.map(PathBuf::from),
             projects: projects.iter().map(PathBuf::from).collect(),
             flags: flags.to_vec(),
+            options: Vec::new(),
         }
+    }
+
+    #[test]
+    fn a_command_is_about_the_same_registries() {
+        let grammar = crate::args::whole_grammar();
+        let told = |words: &[&str], command: &str| {
+            let words = ["pkgres", "tree"].iter().chain(words);
+            let matches = grammar.clone().try_get_matches_from(words).expect("fits");
+            let (name, matches) = matches.subcommand().expect("there is one");
+            Given::new(name, matches, None).command(command)
+        };
+        assert_eq!(told(&["app"], "lock"), "pkgres lock app");
+        let words = ["--registry", "dir:a", "--registry", "b=dir:b c"];
+        assert_eq!(
+            told(&words, "lock --check"),
+            "pkgres lock --registry dir:a --registry 'b=dir:b c' --check"
+        );
+        let words = ["--no-core-library", "app", "--exclude-newer", "7 days"];
+        assert_eq!(
+            told(&words, "update"),
+            "pkgres update --manifest-path app --no-core-library --exclude-newer '7 days'"
+        );
+        let words = ["--registry", "https://ann:secret@example.org/"];
+        assert_eq!(told(&words, "lock"), "pkgres lock");
     }
 
     #[test]
@@ -209,6 +288,8 @@ mod tests {
         check("$(rm)", "'$(rm)'");
         check("~", "'~'");
         check("-x", "./-x");
+        check("acme=dir:x", "acme=dir:x");
+        check("=x", "'=x'");
         check("", "''");
     }
 }

@@ -1,6 +1,6 @@
 //! What can be done about a conflict.
 
-use pkgres_manifest::most_similar_name;
+use pkgres_manifest::{ReleaseSource, most_similar_name};
 use rustc_hash::FxHashSet;
 
 use crate::encoding::{Encoding, Fact};
@@ -26,6 +26,9 @@ pub(super) fn hints(
     });
     let owners: FxHashSet<PackageId> = owners.collect();
     for fact in facts {
+        if let Fact::Wanted { package } = fact {
+            hints.extend(instead_of_wanted(encoding, *package));
+        }
         let Fact::Requires {
             owner,
             target,
@@ -102,6 +105,25 @@ pub(super) fn hints(
         }
     }
     different
+}
+
+/// What there is in place of versions of a package that were asked for and that nobody has.
+fn instead_of_wanted(encoding: &Encoding<'_>, package: PackageId) -> Option<String> {
+    let (universe, limits) = (&*encoding.universe, encoding.limits());
+    limits
+        .wish(package)
+        .filter(|wish| wish.allowed.is_empty())?;
+    if universe.release_count(package) == 0 {
+        return None;
+    }
+    Some(if universe.source(package) == Some(&ReleaseSource::Host) {
+        format!(
+            "no update moves `{}`: its versions stand in the files that `--provide`, or `provide` in pkgres.toml, names",
+            universe.name(package)
+        )
+    } else {
+        available(universe, package)
+    })
 }
 
 /// The versions, candidates or not, that match what the newest candidate of a package requires.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pkgres_manifest::diagnostic::Location;
-use pkgres_manifest::{Spec, VersionSet};
+use pkgres_manifest::{ReleaseSource, Spec, VersionSet};
 
 use rustc_hash::FxHashMap;
 
@@ -333,7 +333,16 @@ fn limit(
         _ => format!("the lock holds {name} at {listed}"),
     };
     if allowed.is_empty() {
-        text.push_str(", which no registry has");
+        if universe.source(package) == Some(&ReleaseSource::Host) {
+            let supplied = candidates(universe, package);
+            let supplied = supplied
+                .into_iter()
+                .map(|release| universe.version(release));
+            let supplied: Vec<String> = supplied.map(ToString::to_string).collect();
+            text.push_str(&format!(", and the host supplies {}", supplied.join(", ")));
+        } else {
+            text.push_str(", which no registry has");
+        }
     }
     Reason {
         text,

@@ -63,17 +63,33 @@ pub(crate) fn conflict(conflict: &Conflict, searched: &[String], styled: bool) -
     text
 }
 
-/// What else can be done if it is the core library that no registry has: every package requires it, also where
-/// nobody wrote that.
+/// What else can be done if it is about the core library: every package requires it, also where nobody wrote
+/// that.
 pub(crate) fn core_hint(conflict: &Conflict, core: Option<&PackageName>) -> Option<String> {
-    let core = core.filter(|_| conflict.code == Code::UnknownPackage)?;
-    let is_about = |reason: &Reason| match &reason.kind {
+    let core = core?;
+    let is_about = |reason: &&Reason| match &reason.kind {
         ReasonKind::Requires { package, .. } => reason.clashes && package == core,
         _ => false,
     };
-    conflict.reasons.iter().any(is_about).then(|| {
-        format!(
+    let mut about = conflict.reasons.iter().filter(is_about);
+    if conflict.code == Code::UnknownPackage {
+        return about.next().map(|_| format!(
             "`{core}` is taken for the core library: `--core-library`, or `core-library` in pkgres.toml, names another one, `--no-core-library` says that there is none"
+        ));
+    }
+    let is_implied = |reason: &&Reason| {
+        matches!(
+            reason.kind,
+            ReasonKind::Requires {
+                is_implied: true,
+                ..
+            }
+        )
+    };
+    about.find(is_implied).map(|reason| {
+        format!(
+            "`{core}` is implied as the core library, which {} does not name: `Require` in its manifest can say which versions, and with `--no-core-library` nothing is implied",
+            reason.owner
         )
     })
 }
@@ -195,9 +211,13 @@ fn reason_json(reason: &Reason) -> Value {
             package,
             spec,
             overridden_by,
+            is_implied,
         } => {
             if let Some(overriding) = overridden_by {
                 fields.insert("overridden_by".to_owned(), json!(overriding));
+            }
+            if *is_implied {
+                fields.insert("implied".to_owned(), json!(true));
             }
             fields.insert("kind".to_owned(), json!("requires"));
             fields.insert("requires".to_owned(), json!(package));

@@ -1,22 +1,29 @@
 //! A resolution as JSON, and what is worth saying about it.
 
 use pkgres_resolver::{
-    BoundRequirement, ChosenPrerelease, ChosenWithdrawn, PrereleaseReason, Resolution, SideBySide,
+    BoundRequirement, ChosenPrerelease, ChosenWithdrawn, Demand, PrereleaseReason, Resolution,
+    SideBySide,
 };
 use serde_json::{Map, Value, json};
+
+use crate::given;
 
 /// What is worth saying about a resolution: packages with several releases, prereleases and
 /// withdrawn releases, and why they are there. A line each.
 pub(crate) fn notes(resolution: &Resolution) -> Vec<String> {
     let mut lines = Vec::new();
-    for SideBySide { name, because, .. } in resolution.side_by_side() {
-        lines.push(format!("{name} has several releases side by side:"));
-        for demand in because {
+    for entry in resolution.side_by_side() {
+        lines.push(format!("{} has several releases side by side:", entry.name));
+        for demand in &entry.because {
             lines.push(format!(
                 "  {} for {} {}, which requires {}",
-                demand.version, demand.owner, demand.owner_version, demand.spec
+                demand.version,
+                demand.owner,
+                demand.owner_version,
+                required_spec(demand)
             ));
         }
+        lines.extend(kept_apart(entry));
     }
     for ChosenPrerelease {
         name,
@@ -52,6 +59,27 @@ pub(crate) fn notes(resolution: &Resolution) -> Vec<String> {
         ));
     }
     lines
+}
+
+/// What a requirement says, and that nobody wrote it, if so.
+fn required_spec(demand: &Demand) -> String {
+    let implied = if demand.is_implied { " (implied)" } else { "" };
+    format!("{}{implied}", demand.spec)
+}
+
+/// What keeps releases side by side that requirements on the package do not keep apart.
+fn kept_apart(entry: &SideBySide) -> Option<String> {
+    let version = entry.allowed_by_all()?;
+    Some(if entry.are_locked {
+        format!(
+            "  all of these allow {version}, and the lock holds the others, too: `{}` finds out whether one will do",
+            given::command("update")
+        )
+    } else {
+        format!(
+            "  all of these allow {version}, and what the releases themselves require or define keeps them apart"
+        )
+    })
 }
 
 fn requires(requirements: &[BoundRequirement]) -> Value {

@@ -184,7 +184,11 @@ pub(crate) fn inverted(
                 });
             }
             let (owner, version) = (demand.owner.clone(), demand.owner_version.clone());
-            text.push_str(&format!("{owner} {version} (requires {})", demand.spec));
+            text.push_str(&format!(
+                "{owner} {version} (requires {}{})",
+                demand.spec,
+                if demand.is_implied { ", implied" } else { "" }
+            ));
             let below = demands_on(&owner, &version);
             if levels >= depth {
                 text.push('\n');

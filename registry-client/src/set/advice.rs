@@ -84,6 +84,7 @@ impl RegistrySet {
                 package,
                 spec,
                 overridden_by,
+                ..
             } = &reason.kind
             else {
                 return Ok(Vec::new());

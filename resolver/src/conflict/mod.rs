@@ -90,6 +90,8 @@ pub enum ReasonKind {
         spec: String,
         /// What it is taken to say, if an override stands in its place.
         overridden_by: Option<String>,
+        /// Whether nobody wrote it: every package requires the core library.
+        is_implied: bool,
     },
     /// A class of the owner extends a class that no required package defines, or only some
     /// versions do.

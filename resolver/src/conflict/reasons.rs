@@ -69,6 +69,8 @@ pub(super) struct Written {
     pub(super) releases: Vec<ReleaseId>,
     spec: Spec,
     location: Option<Location>,
+    /// Whether none of them writes it: every package requires the core library.
+    is_implied: bool,
 }
 
 /// The ways in which requirements of a package on another one are written that allow exactly these
@@ -87,6 +89,7 @@ pub(super) fn ways_of_writing(
         };
         if universe.allowed(edge) == *allowed {
             let requirement = &edge.requirement;
+            let is_implied = universe.implies(release, target);
             let spec = edge.overridden.as_ref().unwrap_or(&requirement.spec);
             let way = written
                 .entry(spec.written().to_owned())
@@ -94,7 +97,9 @@ pub(super) fn ways_of_writing(
                     releases: Vec::new(),
                     spec: spec.clone(),
                     location: requirement.location.clone(),
+                    is_implied,
                 });
+            way.is_implied &= is_implied;
             way.releases.push(release);
         }
     }
@@ -124,21 +129,24 @@ fn requirements(
                 releases,
                 spec,
                 location,
+                is_implied,
             } = way;
             let subject = Subject::new(universe, owner, &releases);
             let requires = subject.verb("requires", "require");
+            let mut text = format!("{} {requires} {package} {spec}", subject.text);
+            if is_implied {
+                text.push_str(" (implied)");
+            }
+            if let Some(overriding) = &overriding {
+                text.push_str(&format!(", which is overridden with {overriding}"));
+            }
             Reason {
-                text: match &overriding {
-                    None => format!("{} {requires} {package} {spec}", subject.text),
-                    Some(overriding) => format!(
-                        "{} {requires} {package} {spec}, which is overridden with {overriding}",
-                        subject.text
-                    ),
-                },
+                text,
                 kind: ReasonKind::Requires {
                     package: package.clone(),
                     spec: spec.written().to_owned(),
                     overridden_by: overriding.as_ref().map(ToString::to_string),
+                    is_implied,
                 },
                 owner: universe.name(owner).clone(),
                 versions: subject.versions,
@@ -194,6 +202,7 @@ fn demands(
                 package: package.clone(),
                 spec: spec.written().to_owned(),
                 overridden_by: None,
+                is_implied: false,
             },
             owner: universe.name(root).clone(),
             versions: Vec::new(),

@@ -76,6 +76,8 @@ pub struct BoundRequirement {
     pub overridden: Option<Spec>,
     /// The version that was chosen.
     pub version: Version,
+    /// Whether nobody wrote it: every package requires the core library.
+    pub is_implied: bool,
 }
 
 /// A release whose artifact is not what was locked: it has another digest or another source.
@@ -139,8 +141,20 @@ pub struct SideBySide {
     pub name: PackageName,
     /// Its versions, ascending.
     pub versions: Vec<Version>,
+    /// Whether the lock holds all of them: then they may stay side by side where one would do by now.
+    pub are_locked: bool,
     /// Who requires which of them: the reason why one would not do.
     pub because: Vec<Demand>,
+}
+
+impl SideBySide {
+    /// The newest of the versions that every requirement allows. Where there is one, requirements on the
+    /// package are not what keeps its releases apart: the lock does, or what they require or define.
+    pub fn allowed_by_all(&self) -> Option<&Version> {
+        let is_allowed =
+            |version: &&Version| (self.because.iter()).all(|demand| demand.spec.matches(version));
+        self.versions.iter().rfind(is_allowed)
+    }
 }
 
 /// A requirement on a package that has several releases.
@@ -152,6 +166,8 @@ pub struct Demand {
     pub owner_version: Version,
     /// The versions that it allows.
     pub spec: Spec,
+    /// Whether nobody wrote it: every package requires the core library.
+    pub is_implied: bool,
     /// The version that it is bound to.
     pub version: Version,
 }
@@ -257,13 +273,17 @@ impl Resolution {
         let solved = &*self.solved;
         let find = || {
             let packages = solved.selection.packages_side_by_side();
-            let packages: BTreeSet<&PackageName> = packages
-                .map(|package| solved.universe.name(package))
-                .collect();
+            let universe = &solved.universe;
+            let packages: BTreeSet<&PackageName> =
+                packages.map(|package| universe.name(package)).collect();
             if packages.is_empty() {
                 return Vec::new();
             }
-            self.parts().side_by_side(&packages)
+            let locked = universe.locked();
+            self.parts().side_by_side(&packages, |name, version| {
+                let key = (name.clone(), version.clone());
+                locked.packages.contains_key(&key) || locked.preferred.contains(&key)
+            })
         };
         solved.side_by_side.get_or_init(find)
     }
@@ -334,6 +354,7 @@ impl Resolution {
                     owner: owner.clone(),
                     owner_version: version.clone(),
                     spec: bound.spec.clone(),
+                    is_implied: bound.is_implied,
                     version: bound.version.clone(),
                 })
             })

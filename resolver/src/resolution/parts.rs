@@ -36,6 +36,7 @@ impl Parts {
                     spec,
                     overridden,
                     version: versions.of_release(*target).clone(),
+                    is_implied: universe.implies(releases[at], package),
                 });
             });
             requires
@@ -66,7 +67,12 @@ impl Parts {
     }
 
     /// The packages that have several releases, and why.
-    pub(super) fn side_by_side(&self, packages: &BTreeSet<&PackageName>) -> Vec<SideBySide> {
+    /// `is_locked` says whether the lock holds a release.
+    pub(super) fn side_by_side(
+        &self,
+        packages: &BTreeSet<&PackageName>,
+        is_locked: impl Fn(&PackageName, &Version) -> bool,
+    ) -> Vec<SideBySide> {
         let roots = self.roots.iter();
         let roots = roots.map(|root| (&root.name, &root.version, &root.requires));
         let others = self.packages.iter();
@@ -83,6 +89,7 @@ impl Parts {
                         owner: name.clone(),
                         owner_version: version.clone(),
                         spec: required.spec.clone(),
+                        is_implied: required.is_implied,
                         version: required.version.clone(),
                     });
                 }
@@ -99,6 +106,7 @@ impl Parts {
             });
             SideBySide {
                 name: name.clone(),
+                are_locked: versions.iter().all(|version| is_locked(name, version)),
                 versions: versions.into_iter().cloned().collect(),
                 because,
             }

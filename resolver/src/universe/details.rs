@@ -132,6 +132,21 @@ impl Universe {
         }
     }
 
+    /// Whether a release requires the core library only because every package does, and does not say so
+    /// itself.
+    pub(crate) fn implies(&self, release: ReleaseId, target: PackageId) -> bool {
+        if self.core != Some(target) || release.package == target {
+            return false;
+        }
+        let delivered = self.delivered(release.package);
+        let shard = &self.shards[delivered.shard as usize];
+        let mut edges = shard.index.edges(delivered.first + release.index);
+        !edges.any(|edge| {
+            let number = shard.packages[shard.index.edge_target(edge) as usize];
+            number.checked_sub(1) == Some(target.0)
+        })
+    }
+
     /// What a requirement says, and what is written if that is something else.
     fn as_overridden(&self, package: PackageId, written: Spec) -> (Spec, Option<Spec>) {
         match self.overriding(package) {

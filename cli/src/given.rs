@@ -76,9 +76,9 @@ pub(crate) fn has_project() -> bool {
     !GIVEN.get_or_init(Given::default).projects.is_empty()
 }
 
-/// Whether this run is one of `lock`.
-pub(crate) fn is_lock() -> bool {
-    GIVEN.get_or_init(Given::default).command == "lock"
+/// Whether this run is one of a command.
+pub(crate) fn is(command: &str) -> bool {
+    GIVEN.get_or_init(Given::default).command == command
 }
 
 impl Given {

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, FromArgMatches as _};
 
@@ -40,7 +41,9 @@ pub(crate) fn words() -> std::result::Result<Words, clap::Error> {
         None if words.len() == 2 && (words[1] == "--version" || words[1] == "-V") => {
             version_alone().try_get_matches_from(&words)?
         }
-        None => whole_grammar().try_get_matches_from(&words)?,
+        None => whole_grammar()
+            .try_get_matches_from(&words)
+            .map_err(with_tip)?,
     };
     let arguments = Arguments::from_arg_matches(&matches)?;
     Ok(Words {
@@ -48,6 +51,20 @@ pub(crate) fn words() -> std::result::Result<Words, clap::Error> {
         matches,
         arguments,
     })
+}
+
+/// Says of an option that only one command has which that is.
+fn with_tip(mut error: clap::Error) -> clap::Error {
+    let is_workspace = matches!(
+        error.get(ContextKind::InvalidArg),
+        Some(ContextValue::String(option)) if option == "--workspace"
+    );
+    if is_workspace && error.kind() == ErrorKind::UnknownArgument {
+        let tip = "only 'pkgres lock' is about all members of a workspace; name one of them here";
+        let tip = ContextValue::StyledStrs(vec![tip.to_owned().into()]);
+        error.insert(ContextKind::Suggested, tip);
+    }
+    error
 }
 
 /// Reads settings, makes them the defaults of what the command line does not say, and makes them

@@ -143,9 +143,24 @@ fn hints_of_missing() -> Vec<String> {
         hint.push_str(&format!("; as in `{command}`"));
     }
     let mut hints = vec![hint];
-    if given::is_lock() {
+    if given::is("update") {
+        hints.push(format!(
+            "`{}` chooses all versions of all of them anew",
+            given::command("lock --workspace --ignore-lock")
+        ));
+    }
+    if given::is("lock") {
         hints.push(format!(
             "`{}` is about all of them",
+/// How to run something in a member, if there are any.
+pub(crate) fn hint_of_member(command: &str) -> Option<String> {
+    let workspace = settings::workspace(&settings::current().project).ok()??;
+    let member = given::quoted(workspace.members.first()?);
+    Some(format!(
+        "this is a workspace: `pkgres -C {member} {command}` is about a member"
+    ))
+}
+
             given::command("lock --workspace")
         ));
     }

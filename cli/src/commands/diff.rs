@@ -12,7 +12,7 @@ use crate::args::{DiffArgs, Format};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
-use crate::project::parse_lock;
+use crate::project::{hint_of_member, parse_lock};
 use crate::show::{self, counted};
 
 pub(crate) fn run(args: &DiffArgs, output: &mut Output) -> Result<Exit> {
@@ -27,6 +27,7 @@ pub(crate) fn run(args: &DiffArgs, output: &mut Output) -> Result<Exit> {
                 finding
                     .hints
                     .push("name a second lockfile, or run in a folder that has one".to_owned());
+                finding.hints.extend(hint_of_member("diff"));
             }
             failure
         })?,

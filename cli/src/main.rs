@@ -10,6 +10,7 @@ mod environment;
 mod exit;
 mod failure;
 mod given;
+mod members;
 mod network;
 mod output;
 mod parse;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{LOCK_FILE, Lockfile, PackageName, ReadOptions, Version};
-use pkgres_resolver::{Locked, Root};
+use pkgres_resolver::Locked;
 use serde_json::{Value, json};
 
 use crate::args::LockArgs;
@@ -47,10 +47,7 @@ pub(crate) fn agree(
                     &options,
                 )?);
             }
-            Some(joint) => {
-                let record = project.package.index_record();
-                joint.request.roots.push(Root::Package(Box::new(record)));
-            }
+            Some(joint) => joint.add_root(&project, &options)?,
         }
     }
     let Some(mut joint) = joint else {

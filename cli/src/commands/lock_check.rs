@@ -12,6 +12,7 @@ use crate::commands::agreement::{Agreed, Disagreement, disagreement};
 use crate::commands::solve::Problem;
 use crate::exit::Exit;
 use crate::failure::Result;
+use crate::members;
 use crate::output::Output;
 use crate::project::{Found, lock_missing, parse_lock};
 use crate::registries;
@@ -82,6 +83,10 @@ fn ask(
     problem: &Problem,
     options: &ReadOptions,
 ) -> Option<(LockQuestion, LockContent)> {
+    // Members are worked on: what is known of them is never what was known before.
+    if !matches!(members::requires_others(&found.folder, options), Ok(false)) {
+        return None;
+    }
     let path = found.lock_path();
     let checked = registries::checked_locks(&args.registry)?;
     let lock = checked.content(&path, &options.limits)?;
@@ -108,7 +113,7 @@ fn look(
     let project = found.read(options, |path, bytes| {
         files.push(RootFile::new(path.clone(), bytes));
     })?;
-    let problem = problem?.with_root(&project);
+    let problem = problem?.with_root(&project, options)?;
     let Some(bytes) = project.lock_bytes(options)? else {
         return Err(lock_missing("beside the manifest"));
     };

@@ -20,7 +20,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::project::Project;
-use crate::{registries, show};
+use crate::{members, registries, show};
 
 /// A request and everything that it is solved with.
 pub(crate) struct Problem {
@@ -44,7 +44,7 @@ impl Problem {
         options: &ReadOptions,
     ) -> Result<Self> {
         let problem = Self::in_folder(&project.folder, registry, policy, options)?;
-        Ok(problem.with_root(project))
+        problem.with_root(project, options)
     }
 
     /// All of the problem of the project in a folder that does not depend on what the project is.
@@ -75,11 +75,20 @@ impl Problem {
     }
 
     /// The problem of this project.
-    pub(crate) fn with_root(mut self, project: &Project) -> Self {
+    pub(crate) fn with_root(mut self, project: &Project, options: &ReadOptions) -> Result<Self> {
+        self.root = Some(Arc::clone(&project.package));
+        self.add_root(project, options)?;
+        Ok(self)
+    }
+
+    /// Adds a root, and what it requires of the workspace.
+    pub(crate) fn add_root(&mut self, project: &Project, options: &ReadOptions) -> Result<()> {
+        if let Some(members) = members::required_by(project, options)? {
+            self.registries.prefer(Box::new(members));
+        }
         let record = project.package.index_record();
         self.request.roots.push(Root::Package(Box::new(record)));
-        self.root = Some(Arc::clone(&project.package));
-        self
+        Ok(())
     }
 
     /// Solves; says what there is to say about the registries, and, if there is no resolution,

@@ -1,0 +1,104 @@
+//! What the members of a workspace require of each other.
+//!
+//! A member that another one requires comes from the workspace, at the version that its manifest says,
+//! whatever registries have. It has no digest: it is worked on, and a lockfile is not to be out of date
+//! for that.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use pkgres_manifest::{Package, PackageManifest, PackageName, ReadOptions, RegistryName};
+use pkgres_registry_client::{MemoryRegistry, PackageFolder};
+
+use crate::failure::Result;
+use crate::project::Project;
+use crate::settings;
+
+/// What lockfiles call the registry by that members come from.
+const NAME: &str = "workspace";
+
+/// A member, as far as its manifest tells.
+#[derive(Debug)]
+struct Member {
+    folder: PathBuf,
+    requires: Vec<PackageName>,
+}
+
+type Members = BTreeMap<PackageName, Member>;
+
+static MEMBERS: OnceLock<Members> = OnceLock::new();
+
+/// The members of the workspace of this run, by name. Those that cannot be read are not among them:
+/// what is wrong with them is said where they are locked themselves.
+fn all(options: &ReadOptions) -> Result<&'static Members> {
+    if let Some(members) = MEMBERS.get() {
+        return Ok(members);
+    }
+    let workspace = settings::workspace(&settings::current().project)?;
+    let folders = workspace.map(|workspace| workspace.members);
+    let mut members = Members::new();
+    for folder in folders.unwrap_or_default() {
+        let Ok(manifest) = PackageFolder::read_manifest(&folder, options) else {
+            continue;
+        };
+        let PackageManifest {
+            name, requirements, ..
+        } = manifest;
+        let requires = requirements.into_iter().map(|one| one.package).collect();
+        members
+            .entry(name.value)
+            .or_insert(Member { folder, requires });
+    }
+    Ok(MEMBERS.get_or_init(|| members))
+}
+
+/// The member that a folder is, if it is one.
+fn at<'members>(folder: &Path, members: &'members Members) -> Option<&'members Member> {
+    let place = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let folder = place(folder);
+    members
+        .values()
+        .find(|member| place(&member.folder) == folder)
+}
+
+/// Whether the project in a folder is a member that requires others, as its manifest is written.
+pub(crate) fn requires_others(folder: &Path, options: &ReadOptions) -> Result<bool> {
+    let members = all(options)?;
+    let member = at(folder, members);
+    let mut requires = member.iter().flat_map(|member| &member.requires);
+    Ok(requires.any(|name| members.contains_key(name)))
+}
+
+/// The members that a project requires, itself or through others, if it is one of the workspace.
+pub(crate) fn required_by(
+    project: &Project,
+    options: &ReadOptions,
+) -> Result<Option<MemoryRegistry>> {
+    let members = all(options)?;
+    let root = &project.package.manifest;
+    let mut open: Vec<&PackageName> = root.requirements.iter().map(|one| &one.package).collect();
+    let mut found: BTreeMap<&PackageName, &Member> = BTreeMap::new();
+    while let Some(name) = open.pop() {
+        if *name == root.name.value {
+            continue;
+        }
+        if let Some((name, member)) = members.get_key_value(name)
+            && found.insert(name, member).is_none()
+        {
+            open.extend(&member.requires);
+        }
+    }
+    if found.is_empty() || at(&project.folder, members).is_none() {
+        return Ok(None);
+    }
+    let mut registry = MemoryRegistry::new(RegistryName::parse(NAME).expect("the name is valid"));
+    for member in found.values() {
+        registry.add_package(read(member, options)?);
+    }
+    Ok(Some(registry))
+}
+
+fn read(member: &Member, options: &ReadOptions) -> Result<Arc<Package>> {
+    Ok(Project::open(&member.folder, options)?.package)
+}

@@ -84,21 +84,15 @@ impl Found {
         }
         let (manifest, _) = PackageManifest::read(&name, &self.bytes, options).into_result()?;
         // What else lies in the folder is of no interest here, and there can be much of it.
-        let mut unreadable = Vec::new();
-        let package = Package::assemble(manifest, options, |path| {
-            match self.file(path, options) {
+        let package =
+            Package::assemble_from(manifest, options, |path| match self.file(path, options) {
                 Ok(bytes) => {
                     see(path, &bytes);
-                    return Some(bytes);
+                    Ok(Some(bytes))
                 }
-                Err(error) if error.is_not_found() => {}
-                Err(error) => unreadable.push(error.to_diagnostic()),
-            }
-            None
-        });
-        if !unreadable.is_empty() {
-            return Err(unreadable.into());
-        }
+                Err(error) if error.is_not_found() => Ok(None),
+                Err(error) => Err(error.to_diagnostic()),
+            });
         let (package, _) = package.into_result()?;
         Ok(Project {
             folder: self.folder,
@@ -143,15 +137,21 @@ fn hints_of_missing() -> Vec<String> {
         hint.push_str(&format!("; as in `{command}`"));
     }
     let mut hints = vec![hint];
+    if given::is("lock") {
+        hints.push(format!(
+            "`{}` is about all of them",
+            given::command("lock --workspace")
+        ));
+    }
     if given::is("update") {
         hints.push(format!(
             "`{}` chooses all versions of all of them anew",
             given::command("lock --workspace --ignore-lock")
         ));
     }
-    if given::is("lock") {
-        hints.push(format!(
-            "`{}` is about all of them",
+    hints
+}
+
 /// How to run something in a member, if there are any.
 pub(crate) fn hint_of_member(command: &str) -> Option<String> {
     let workspace = settings::workspace(&settings::current().project).ok()??;
@@ -159,12 +159,6 @@ pub(crate) fn hint_of_member(command: &str) -> Option<String> {
     Some(format!(
         "this is a workspace: `pkgres -C {member} {command}` is about a member"
     ))
-}
-
-            given::command("lock --workspace")
-        ));
-    }
-    hints
 }
 
 impl Project {

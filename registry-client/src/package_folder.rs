@@ -161,25 +161,16 @@ impl PackageFolder {
 
     /// Reads the package: its manifest and class files.
     pub fn package(&self, options: &ReadOptions) -> Parsed<Package> {
-        let mut diagnostics = Vec::new();
         let manifest = match Self::read_manifest(&self.path, options) {
             Ok(manifest) => manifest,
             Err(errors) => return Parsed::new(None, errors),
         };
         let limit = options.limits.class_file_bytes;
-        let package = Package::assemble(manifest, options, |path| match self.read(path, limit) {
-            Ok(bytes) => Some(bytes),
-            Err(error) if error.is_not_found() => None,
-            Err(error) => {
-                diagnostics.push(error.to_diagnostic());
-                None
-            }
-        });
-        if diagnostics.is_empty() {
-            return package;
-        }
-        // A file that cannot be read says more than that it is missing.
-        Parsed::new(None, diagnostics)
+        Package::assemble_from(manifest, options, |path| match self.read(path, limit) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(error.to_diagnostic()),
+        })
     }
 
     /// The digest of the folder's content.

@@ -67,6 +67,15 @@ impl Package {
         options: &ReadOptions,
         mut file: impl FnMut(&PackagePath) -> Option<Vec<u8>>,
     ) -> Parsed<Self> {
+        Self::assemble_from(manifest, options, |path| Ok(file(path)))
+    }
+
+    /// Likewise where a file may be there and yet not be read: then `file` says why.
+    pub fn assemble_from(
+        manifest: PackageManifest,
+        options: &ReadOptions,
+        mut file: impl FnMut(&PackagePath) -> Result<Option<Vec<u8>>, Diagnostic>,
+    ) -> Parsed<Self> {
         let mut diagnostics = Vec::new();
         if !manifest.format.has_class_files() {
             let classes = manifest.format.is_heat_hot().then(|| {
@@ -126,6 +135,26 @@ impl Package {
             undefined_classes,
         };
         Parsed::new(Some(package), diagnostics)
+    }
+
+    /// The classes of the files that can be read, where a package cannot be put together because of others.
+    pub fn readable_classes(
+        manifest: &PackageManifest,
+        options: &ReadOptions,
+        mut file: impl FnMut(&PackagePath) -> Option<Vec<u8>>,
+    ) -> Vec<ClassDefinition> {
+        let mut file = |path: &PackagePath| Ok(file(path));
+        let mut seen = BTreeSet::new();
+        let entries = manifest.classes.iter();
+        let entries = entries.filter(|_| manifest.format.has_class_files());
+        entries
+            .filter(|entry| seen.insert(&entry.file.value))
+            // What is wrong with the others was said when the package was put together.
+            .filter_map(|entry| {
+                read_class_file(manifest, entry, options, &mut file, &mut Vec::new())
+            })
+            .flatten()
+            .collect()
     }
 
     /// Reads the manifest of an archive and nothing else; `name` is how messages call the archive.
@@ -233,7 +262,7 @@ fn read_class_file(
     manifest: &PackageManifest,
     entry: &ClassEntry,
     options: &ReadOptions,
-    file: &mut impl FnMut(&PackagePath) -> Option<Vec<u8>>,
+    file: &mut impl FnMut(&PackagePath) -> Result<Option<Vec<u8>>, Diagnostic>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Vec<ClassDefinition>> {
     let path = match entry.file.value.below(CLASSES_FOLDER) {
@@ -244,11 +273,18 @@ fn read_class_file(
             return None;
         }
     };
-    let Some(bytes) = file(&path) else {
-        let message = format!("the package has no file `{path}`");
-        let error = Diagnostic::error(Code::PackageShape, message);
-        diagnostics.push(error.at(entry.file.location.clone()));
-        return None;
+    let bytes = match file(&path) {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => {
+            let message = format!("the package has no file `{path}`");
+            let error = Diagnostic::error(Code::PackageShape, message);
+            diagnostics.push(error.at(entry.file.location.clone()));
+            return None;
+        }
+        Err(error) => {
+            diagnostics.push(error);
+            return None;
+        }
     };
     let name = sibling(manifest.source().name(), &path);
     class_file::read_class_file(&name, &bytes, options).drain_into(diagnostics)

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use pkgres_checks::{check_classes, check_manifest, check_package};
-use pkgres_files::{Follow, read_file};
+use pkgres_files::{Follow, read_file, read_file_below};
 use pkgres_manifest::diagnostic::{Diagnostic, capped};
 use pkgres_manifest::{
     Archive, IndexRecord, Package, PackageManifest, PackageName, ReadOptions, read_class_file,
@@ -113,6 +113,7 @@ impl Checker<'_> {
             }
             Err(errors) => {
                 self.findings.extend(errors);
+                self.check_parts(target);
                 return Ok(());
             }
         };
@@ -129,6 +130,40 @@ impl Checker<'_> {
         self.findings.extend(findings);
         self.known = Some(known);
         Ok(())
+    }
+
+    /// What can be said about the parts of a package that cannot be put together.
+    fn check_parts(&mut self, target: &Target) {
+        let options = &self.options;
+        let limit = options.limits.class_file_bytes;
+        let (manifest, classes) = match target {
+            Target::Package(folder) => {
+                let Ok(manifest) = PackageFolder::read_manifest(folder, options) else {
+                    return;
+                };
+                let classes = Package::readable_classes(&manifest, options, |path| {
+                    read_file_below(folder, Path::new(path.as_str()), limit).ok()
+                });
+                (manifest, classes)
+            }
+            Target::Archive(file) => {
+                let Ok(archive) = open_archive(file, options) else {
+                    return;
+                };
+                let shown = file.to_string_lossy();
+                let read = Package::manifest_of_archive(&shown, &archive, options);
+                let Ok((manifest, _)) = read.into_result() else {
+                    return;
+                };
+                let classes =
+                    Package::readable_classes(&manifest, options, |path| archive.read(path));
+                (manifest, classes)
+            }
+            Target::File(_) => return,
+        };
+        let findings = check_manifest(&manifest, self.core.as_ref());
+        self.findings.extend(findings);
+        self.findings.extend(check_classes(&classes));
     }
 
     /// Takes what registries have to say about themselves.
@@ -179,11 +214,17 @@ fn read_archive(
     file: &Path,
     options: &ReadOptions,
 ) -> std::result::Result<(Package, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let shown = file.to_string_lossy();
-    let bytes = read_file(file, options.limits.archive_bytes, Follow::Links)
-        .map_err(|error| vec![error.to_diagnostic()])?;
-    let archive = Archive::open(&shown, bytes, &options.limits).map_err(|error| vec![error])?;
-    Package::from_archive(&shown, &archive, options).into_result()
+    let archive = open_archive(file, options).map_err(|error| vec![error])?;
+    Package::from_archive(&file.to_string_lossy(), &archive, options).into_result()
+}
+
+fn open_archive(
+    file: &Path,
+    options: &ReadOptions,
+) -> std::result::Result<Archive<Vec<u8>>, Diagnostic> {
+    let limit = options.limits.archive_bytes;
+    let bytes = read_file(file, limit, Follow::Links).map_err(|error| error.to_diagnostic())?;
+    Archive::open(&file.to_string_lossy(), bytes, &options.limits)
 }
 
 /// Keys that only class files have.

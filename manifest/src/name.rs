@@ -217,12 +217,6 @@ impl PackageName {
         Self(Arc::from(DEFAULT_CORE_LIBRARY))
     }
 
-    /// What stands for an object model where a package name is expected. It is not a valid name,
-    /// so no package has it.
-    pub fn object_model() -> Self {
-        Self(Arc::from("the object model"))
-    }
-
     /// The class that a class without `Extends` extends when this package is the core library.
     pub fn root_class(&self) -> ClassName {
         ClassName(Arc::from(format!("{}.Object", self.0)))

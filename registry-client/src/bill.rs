@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use pkgres_manifest::{ArtifactDigest, Hexadecimal, PackageName, Version, sha256};
-use pkgres_resolver::{BoundRequirement, Resolution, ResolvedPackage, ResolvedRoot};
+use pkgres_resolver::{
+    BoundRequirement, ModelNotLockable, Owner, Resolution, ResolvedOwner, ResolvedPackage,
+};
 use serde_json::{Value, json};
 
 /// The program that makes a document, and when.
@@ -23,14 +25,17 @@ fn package_url(name: &PackageName, version: &Version) -> String {
     format!("pkg:generic/{name}@{version}")
 }
 
+/// A release: a package and its version.
+type Release<'resolution> = (&'resolution PackageName, &'resolution Version);
+
 /// What a bill is about. It is one component, whatever the resolution was made for.
 struct Subject<'resolution> {
     /// The root, if it is a single package.
-    package: Option<&'resolution ResolvedRoot>,
+    package: Option<Release<'resolution>>,
     /// What it is called.
     name: String,
     /// Of several roots, those that are packages.
-    members: Vec<&'resolution ResolvedRoot>,
+    members: Vec<Release<'resolution>>,
     /// What it requires itself: what the package does, or the object model.
     requires: Vec<&'resolution BoundRequirement>,
 }
@@ -41,17 +46,21 @@ const SUBJECT: &str = "pkgres-roots";
 
 impl<'resolution> Subject<'resolution> {
     fn of(resolution: &'resolution Resolution) -> Self {
-        let model = PackageName::object_model();
-        let (models, members): (Vec<_>, Vec<_>) =
-            (resolution.roots().iter()).partition(|root| root.name == model);
-        if let ([], [package]) = (&*models, &*members) {
+        let roots = resolution.roots();
+        if let [root] = roots
+            && let Some((name, version)) = root.owner.release()
+        {
             return Self {
-                package: Some(package),
-                name: package.name.to_string(),
+                package: Some((name, version)),
+                name: name.to_string(),
                 members: Vec::new(),
-                requires: package.requires.iter().collect(),
+                requires: root.requires.iter().collect(),
             };
         }
+        let members: Vec<_> = (roots.iter())
+            .filter_map(|root| root.owner.release())
+            .collect();
+        let models = roots.iter().filter(|root| root.owner == Owner::ObjectModel);
         let name = if members.is_empty() {
             "object-model"
         } else {
@@ -61,34 +70,35 @@ impl<'resolution> Subject<'resolution> {
             package: None,
             name: name.to_owned(),
             members,
-            requires: models.iter().flat_map(|root| &root.requires).collect(),
+            requires: models.flat_map(|root| &root.requires).collect(),
         }
     }
 
     /// The releases that it depends on.
-    fn depends_on(&self) -> impl Iterator<Item = (&PackageName, &Version)> {
-        let members = self.members.iter().map(|root| (&root.name, &root.version));
+    fn depends_on(&self) -> impl Iterator<Item = Release<'resolution>> {
+        let members = self.members.iter().copied();
         members.chain(self.requires.iter().map(|bound| released(bound)))
     }
 
     /// What its roots and what they need depend on, without itself.
-    fn edges<'own>(
-        &'own self,
-        resolution: &'own Resolution,
-    ) -> impl Iterator<Item = (&'own PackageName, &'own Version, &'own [BoundRequirement])> {
-        let members = self.members.iter();
-        let members = members.map(|root| (&root.name, &root.version, &*root.requires));
-        let packages = resolution.packages().iter();
-        members.chain(packages.map(|found| (&found.name, &found.version, &*found.requires)))
+    fn edges(
+        &self,
+        resolution: &'resolution Resolution,
+    ) -> impl Iterator<Item = (Release<'resolution>, &'resolution [BoundRequirement])> {
+        let owners = resolution.owners().filter(|owner| match owner {
+            ResolvedOwner::Root(_) => self.package.is_none(),
+            ResolvedOwner::Package(_) => true,
+        });
+        owners.filter_map(|owner| Some((owner.release()?, owner.requires())))
     }
 }
 
-fn released(bound: &BoundRequirement) -> (&PackageName, &Version) {
+fn released(bound: &BoundRequirement) -> Release<'_> {
     (&bound.package, &bound.version)
 }
 
-fn package_urls<'release>(
-    releases: impl Iterator<Item = (&'release PackageName, &'release Version)>,
+fn package_urls<'resolution>(
+    releases: impl Iterator<Item = Release<'resolution>>,
 ) -> BTreeSet<String> {
     releases
         .map(|(name, version)| package_url(name, version))
@@ -106,21 +116,23 @@ fn package_urls<'release>(
 pub fn cyclonedx(resolution: &Resolution, maker: Maker<'_>) -> Value {
     let subject = Subject::of(resolution);
     let (main, reference) = match subject.package {
-        Some(root) => (application(root), package_url(&root.name, &root.version)),
+        Some((name, version)) => (application((name, version)), package_url(name, version)),
         None => (
             json!({"type": "application", "bom-ref": SUBJECT, "name": subject.name}),
             SUBJECT.to_owned(),
         ),
     };
-    let members = subject.members.iter().map(|root| application(root));
+    let members = subject.members.iter().map(|root| application(*root));
     let components: Vec<Value> = members
         .chain(resolution.packages().iter().map(component))
         .collect();
     let own = json!({"ref": reference, "dependsOn": package_urls(subject.depends_on())});
-    let others = subject.edges(resolution).map(|(name, version, requires)| {
-        let depends_on = package_urls(requires.iter().map(released));
-        json!({"ref": package_url(name, version), "dependsOn": depends_on})
-    });
+    let others = subject
+        .edges(resolution)
+        .map(|((name, version), requires)| {
+            let depends_on = package_urls(requires.iter().map(released));
+            json!({"ref": package_url(name, version), "dependsOn": depends_on})
+        });
     let dependencies: Vec<Value> = std::iter::once(own).chain(others).collect();
     json!({
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
@@ -139,13 +151,13 @@ pub fn cyclonedx(resolution: &Resolution, maker: Maker<'_>) -> Value {
 }
 
 /// A root that is a package.
-fn application(root: &ResolvedRoot) -> Value {
-    let url = package_url(&root.name, &root.version);
+fn application((name, version): Release<'_>) -> Value {
+    let url = package_url(name, version);
     json!({
         "type": "application",
         "bom-ref": url,
-        "name": root.name,
-        "version": root.version,
+        "name": name,
+        "version": version,
         "purl": url,
     })
 }
@@ -177,13 +189,11 @@ fn component(package: &ResolvedPackage) -> Value {
 /// [`cyclonedx`] is.
 pub fn spdx(resolution: &Resolution, maker: Maker<'_>) -> Value {
     let subject = Subject::of(resolution);
-    let lock = resolution.to_lockfile().to_text();
-    let digest = Hexadecimal(&sha256(lock.as_bytes())).to_string();
     let (main, id, title) = match subject.package {
-        Some(root) => (
-            spdx_package(&root.name, &root.version, None),
-            spdx_id(&root.name, &root.version),
-            format!("{}-{}", root.name, root.version),
+        Some((name, version)) => (
+            spdx_package(name, version, None),
+            spdx_id(name, version),
+            format!("{name}-{version}"),
         ),
         None => (
             spdx_subject(&subject.name),
@@ -192,7 +202,7 @@ pub fn spdx(resolution: &Resolution, maker: Maker<'_>) -> Value {
         ),
     };
     let members = subject.members.iter();
-    let members = members.map(|root| spdx_package(&root.name, &root.version, None));
+    let members = members.map(|(name, version)| spdx_package(name, version, None));
     let found = resolution.packages().iter();
     let found = found.map(|found| spdx_package(&found.name, &found.version, Some(found)));
     let packages: Vec<Value> = std::iter::once(main).chain(members).chain(found).collect();
@@ -207,12 +217,18 @@ pub fn spdx(resolution: &Resolution, maker: Maker<'_>) -> Value {
     for (name, version) in subject.depends_on() {
         relationships.push(relationship(&id, "DEPENDS_ON", &spdx_id(name, version)));
     }
-    for (name, version, requires) in subject.edges(resolution) {
+    for ((name, version), requires) in subject.edges(resolution) {
         let id = spdx_id(name, version);
         for (name, version) in requires.iter().map(released) {
             relationships.push(relationship(&id, "DEPENDS_ON", &spdx_id(name, version)));
         }
     }
+    // Documents that say something else have another name.
+    let content = match resolution.to_lockfile() {
+        Ok(lock) => lock.to_text(),
+        Err(ModelNotLockable) => json!([packages, relationships]).to_string(),
+    };
+    let digest = Hexadecimal(&sha256(content.as_bytes())).to_string();
     json!({
         "spdxVersion": "SPDX-2.3",
         "dataLicense": "CC0-1.0",

@@ -50,18 +50,11 @@ pub fn class_graph(
             record.clone(),
         );
     }
-    let releases = resolution
-        .roots()
-        .iter()
-        .map(|root| (&root.name, &root.version, &root.requires))
-        .chain(
-            resolution
-                .packages()
-                .iter()
-                .map(|package| (&package.name, &package.version, &package.requires)),
-        );
     let mut graph = BTreeMap::new();
-    for (name, version, requires) in releases {
+    for owner in resolution.owners() {
+        let Some((name, version)) = owner.release() else {
+            continue;
+        };
         let Some(record) = records.get(&(name.clone(), version.clone())) else {
             continue;
         };
@@ -77,7 +70,7 @@ pub fn class_graph(
                 if own.any(|class| class.name == *parent) {
                     return Some(node(name, version, parent));
                 }
-                requires.iter().find_map(|bound| {
+                owner.requires().iter().find_map(|bound| {
                     let key = (bound.package.clone(), bound.version.clone());
                     let defines = records.get(&key)?.exports(parent);
                     defines.then(|| node(&bound.package, &bound.version, parent))

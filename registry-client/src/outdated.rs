@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{IndexRecord, PackageName, ReadOptions, Spec, Version};
 use pkgres_resolver::{
-    Locked, Preference, PrereleasePolicy, Reason, ReasonKind, Request, Resolution, Resolver, Root,
-    Supply, Target, Update,
+    Locked, Owner, Preference, PrereleasePolicy, Reason, ReasonKind, Request, Resolution, Resolver,
+    Root, Supply, Target, Update,
 };
 
 use crate::drive::{Answer, drive};
@@ -35,10 +35,8 @@ pub struct Outdated {
 /// A requirement that does not allow a version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holder {
-    /// The release whose requirement it is.
-    pub owner: PackageName,
-    /// Its version.
-    pub version: Version,
+    /// Whose requirement it is.
+    pub owner: Owner,
     /// What it requires.
     pub spec: Spec,
     /// Whether an override stands in place of what is written.
@@ -199,28 +197,20 @@ fn latest_versions(
 /// The requirements of a resolution that do not allow the latest version. Of releases side by side
 /// those count that are bound to the one that is looked at.
 fn holders(request: &Request, resolution: &Resolution, outdated: &Outdated) -> Vec<Holder> {
-    let roots = resolution
-        .roots()
-        .iter()
-        .map(|root| (&root.name, &root.version, &root.requires));
-    let packages = resolution
-        .packages()
-        .iter()
-        .map(|package| (&package.name, &package.version, &package.requires));
     let bound_to = outdated.allowed.as_ref().unwrap_or(&outdated.now);
     let mut holders = Vec::new();
-    for (owner, version, requires) in roots.chain(packages) {
-        for bound in requires {
+    for owner in resolution.owners() {
+        for bound in owner.requires() {
             if bound.package == outdated.package
                 && bound.version == *bound_to
                 && !bound.spec.matches(&outdated.latest)
             {
+                let owner = owner.to_owner();
                 holders.push(Holder {
-                    owner: owner.clone(),
-                    version: version.clone(),
+                    location: location(request, &owner, &outdated.package),
+                    owner,
                     spec: bound.spec.clone(),
                     is_override: bound.overridden.is_some(),
-                    location: location(request, owner, &outdated.package),
                 });
             }
         }
@@ -229,7 +219,8 @@ fn holders(request: &Request, resolution: &Resolution, outdated: &Outdated) -> V
 }
 
 /// Where a root requires a package. Where others do is not part of a resolution.
-fn location(request: &Request, owner: &PackageName, package: &PackageName) -> Option<Location> {
+fn location(request: &Request, owner: &Owner, package: &PackageName) -> Option<Location> {
+    let owner = owner.name()?;
     let record = request.roots.iter().find_map(|root| match root {
         Root::Package(record) if record.name == *owner => Some(record),
         _ => None,
@@ -250,7 +241,7 @@ fn proof(
     options: &ReadOptions,
 ) -> Result<Vec<String>, RegistryError> {
     let mut request = afresh.clone();
-    request.locked = Locked::from_lockfile(&fresh.to_lockfile());
+    request.locked = fresh.to_locked();
     request.update = Some(Update {
         packages: BTreeMap::from([(
             outdated.package.clone(),

@@ -48,6 +48,7 @@ mod improve;
 mod index;
 mod lock_check;
 mod model;
+mod owner;
 mod request;
 mod resolution;
 mod resolver;
@@ -66,13 +67,15 @@ pub use frozen::{FrozenError, frozen};
 pub use index::{CompiledIndex, IndexBytesError};
 pub use lock_check::{LockCheck, LockReport, Staleness};
 pub use model::{Fallback, ModelPlan, PlannedModel, Substitution};
+pub use owner::Owner;
 pub use request::{
     Engine, Locked, LockedArtifact, ModelRoot, ObjectDemand, Preference, PrereleasePolicy, Request,
     Root, SolveOptions, Target, Update,
 };
 pub use resolution::{
-    ArtifactChange, BoundRequirement, ChosenPrerelease, ChosenWithdrawn, Demand, PathStep,
-    PrereleaseReason, Resolution, ResolvedPackage, ResolvedRoot, SideBySide, Stats,
+    ArtifactChange, BoundRequirement, ChosenPrerelease, ChosenWithdrawn, Demand, ModelNotLockable,
+    PathStep, PrereleaseReason, RequirementPath, Resolution, ResolvedOwner, ResolvedPackage,
+    ResolvedRoot, SideBySide, Stats,
 };
 pub use resolver::{Resolver, Step};
 pub use supply::Supply;

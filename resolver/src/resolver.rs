@@ -15,7 +15,7 @@ use crate::engine::{Impossible, Outcome, Proof, Search, search_from};
 use crate::greedy::{Greedy, Progress};
 use crate::index::CompiledIndex;
 use crate::request::Engine;
-use crate::request::{Request, Root, SolveOptions, by_name};
+use crate::request::{Request, SolveOptions, by_name};
 use crate::resolution::Resolution;
 use crate::second_tier::{Tier, search_second_tier};
 use crate::selection::Selection;
@@ -159,13 +159,8 @@ impl Resolver {
             update,
         } = request;
         let refused = conflict::several_roots_of_one_name(&roots);
-        let has_lock = !locked.roots.is_empty();
-        let is_root = |name: &PackageName| {
-            roots.iter().any(|root| match root {
-                Root::Package(record) => record.name == *name,
-                Root::Model(_) => false,
-            })
-        };
+        let has_lock = locked.binds_roots();
+        let is_root = |name: &PackageName| roots.iter().any(|root| root.name() == Some(name));
         let told = (update.as_ref()).map(|_| Told::new(&locked, is_root));
         let locked = match &update {
             Some(update) => update.let_go(locked),

@@ -230,19 +230,12 @@ fn locked(lock: &Solution, root: &IndexRecord) -> Locked {
 
 /// A resolution in the terms of the reference.
 pub fn solution(resolution: &Resolution) -> Solution {
-    let roots = resolution
-        .roots()
-        .iter()
-        .map(|root| (&root.name, &root.version, &root.requires));
-    let packages = resolution
-        .packages()
-        .iter()
-        .map(|package| (&package.name, &package.version, &package.requires));
     let mut solution = Solution::new(
-        roots
-            .chain(packages)
-            .flat_map(|(name, version, requires)| {
-                requires.iter().map(move |bound| {
+        resolution
+            .owners()
+            .flat_map(|owner| {
+                let (name, version) = owner.release().expect("universes have no models");
+                owner.requires().iter().map(move |bound| {
                     let key = (name.clone(), version.clone(), bound.package.clone());
                     (key, bound.version.clone())
                 })

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::SourceText;
 use pkgres_manifest::{
-    IndexRecord, Limits, ObjectModel, Package, PackageManifest, PackageName, ReadOptions,
+    IndexRecord, Limits, Lockfile, ObjectModel, Package, PackageManifest, PackageName, ReadOptions,
     RegistryName, ReleaseSource, Version,
 };
 use pkgres_resolver::{
-    Locked, ModelRoot, ObjectDemand, Request, Resolution, Resolver, Root, SolveOptions, Step,
-    Supply,
+    Locked, ModelNotLockable, ModelRoot, ObjectDemand, Owner, Request, Resolution, Resolver, Root,
+    SolveOptions, Step, Supply,
 };
 use pkgres_tests::build::{Build, package, release, spec, version};
 
@@ -109,11 +109,10 @@ fn version_of(resolution: &Resolution, name: &str) -> Option<Version> {
     found.map(|found| found.version.clone())
 }
 
-/// A lock says nothing of contracts: that all its releases are still allowed is not enough.
-#[test]
-fn a_lock_that_breaks_a_contract_is_not_the_answer() {
+/// A holder of objects of class V, of any version or of an old one, and two versions of V.
+fn holder_of_versions() -> Known {
     let holder = "  any: {Contract: $}\n  old: {Contract: \"$.class(V, null, '1')\"}\n";
-    let known = Known {
+    Known {
         records: vec![
             release("H", "1").requires("V", "*").defines("H", &[]),
             release("V", "1").defines("V", &[]),
@@ -123,25 +122,93 @@ fn a_lock_that_breaks_a_contract_is_not_the_answer() {
             (package("H"), classes("H", holder)),
             (package("V"), classes("V", "  x: {Contract: $}\n")),
         ]),
-    };
-    let with = |property: &str| {
-        model(&format!(
-            r#"{{"?": {{"id": "h", "type": "H"}}, "{property}": {{"?": {{"id": "v", "type": "V"}}}}}}"#
-        ))
-    };
-    let first = known.solve(request(with("any")), false);
+    }
+}
+
+/// A holder of an object of class V in a property.
+fn holding(property: &str) -> Root {
+    model(&format!(
+        r#"{{"?": {{"id": "h", "type": "H"}}, "{property}": {{"?": {{"id": "v", "type": "V"}}}}}}"#
+    ))
+}
+
+/// A lock says nothing of contracts: that all its releases are still allowed is not enough.
+#[test]
+fn a_lock_that_breaks_a_contract_is_not_the_answer() {
+    let known = holder_of_versions();
+    let first = known.solve(request(holding("any")), false);
     let first = first.expect("no contract speaks against it");
     assert_eq!(version_of(&first, "V"), Some(version("2")));
     for beforehand in [false, true] {
-        let mut again = request(with("old"));
-        again.locked = Locked::from_lockfile(&first.to_lockfile());
+        let mut again = request(holding("old"));
+        again.locked = first.to_locked();
         let again = known.solve(again, beforehand);
         let again = again.expect("V 1 meets the contract");
         assert_eq!(version_of(&again, "V"), Some(version("1")));
     }
-    let mut same = request(with("any"));
-    same.locked = Locked::from_lockfile(&first.to_lockfile());
+    let mut same = request(holding("any"));
+    same.locked = first.to_locked();
     let same = known.solve(same, false).expect("nothing changed");
-    assert_eq!(same.to_lockfile(), first.to_lockfile());
+    assert_eq!(same.to_locked(), first.to_locked());
     assert_eq!(same.stats().steps, 0, "the lock is the answer");
+}
+
+/// A lockfile has names as its roots. A model has none, so no file is made that cannot be read.
+#[test]
+fn a_lockfile_is_only_made_of_what_it_can_hold() {
+    let known = holder_of_versions();
+    let found = known.solve(request(holding("any")), false);
+    let found = found.expect("no contract speaks against it");
+    assert_eq!(found.roots()[0].owner, Owner::ObjectModel);
+    assert_eq!(found.to_lockfile(), Err(ModelNotLockable));
+
+    let record = Box::new(release("A", "1").requires("H", "*"));
+    let found = known.solve(request(Root::Package(record)), false);
+    let found = found.expect("there is an H");
+    let lock = found.to_lockfile().expect("the root is a package");
+    let read = Lockfile::read("pkgres.lock", lock.to_text().as_bytes(), &Limits::default());
+    let (read, _) = read.into_result().expect("what is written can be read");
+    assert_eq!(read.to_text(), lock.to_text());
+    assert_eq!(Locked::from_lockfile(&read), found.to_locked());
+}
+
+/// What stands for a model in the search is no package: one of any name may be beside it.
+#[test]
+fn a_model_can_be_a_root_beside_packages() {
+    let known = holder_of_versions();
+    let with = |name: &str, spec: &str| {
+        let mut request = request(holding("old"));
+        let record = release(name, "1").requires("V", spec);
+        request.roots.insert(0, Root::Package(Box::new(record)));
+        request
+    };
+    for name in ["A", "the_object_model"] {
+        let found = known.solve(with(name, "*"), false);
+        let found = found.expect("V 1 meets the contract");
+        assert_eq!(version_of(&found, "V"), Some(version("1")));
+        let roots: Vec<&Owner> = found.roots().iter().map(|root| &root.owner).collect();
+        let release = Owner::Release {
+            name: package(name),
+            version: version("1"),
+        };
+        assert_eq!(roots, [&release, &Owner::ObjectModel]);
+
+        let mut request = with(name, "2");
+        request.options.single_version = true;
+        let found = known.solve(request, false);
+        assert_eq!(found, None, "V 2 does not meet the contract");
+    }
+}
+
+#[test]
+fn there_is_one_model_at_most() {
+    let mut request = request(holding("any"));
+    request.roots.push(holding("old"));
+    let mut resolver = Resolver::new(request);
+    assert_eq!(resolver.step(), Step::Impossible);
+    let Step::Conflict(conflict) = resolver.step() else {
+        panic!("only one of them can be there");
+    };
+    assert_eq!(conflict.summary, "several roots are object models");
+    assert_eq!(conflict.reasons[0].owner, None);
 }

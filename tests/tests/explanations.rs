@@ -232,7 +232,7 @@ fn tells(reason: &Reason, record: &IndexRecord, required: &PackageName, spec: &S
             spec: told,
             ..
         } => {
-            reason.owner == record.name
+            reason.owner.as_ref() == Some(&record.name)
                 && reason.versions.contains(&record.version)
                 && package == required
                 && told == spec.written()
@@ -310,7 +310,7 @@ fn no_spelling_of_a_reason_can_be_left_out() {
         checked += assert_minimal(&format!("seed {seed}"), &universe, &conflict);
         let mut ends: Vec<(&PackageName, &PackageName)> = (conflict.reasons.iter())
             .filter_map(|reason| match &reason.kind {
-                ReasonKind::Requires { package, .. } => Some((&reason.owner, package)),
+                ReasonKind::Requires { package, .. } => Some((reason.owner.as_ref()?, package)),
                 _ => None,
             })
             .collect();

@@ -53,7 +53,9 @@ impl World {
         let mut universe = Universe::new(self.root.clone(), self.records.clone());
         universe.core = None;
         match solve(&universe) {
-            Verdict::Solved(resolution) => resolution.to_lockfile(),
+            Verdict::Solved(resolution) => {
+                resolution.to_lockfile().expect("the roots are packages")
+            }
             Verdict::Conflict(conflict) => panic!("{}", conflict.summary),
         }
     }

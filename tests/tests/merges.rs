@@ -82,7 +82,7 @@ fn lock(required: &BTreeSet<usize>, registries: &RegistrySet, locked: Locked) ->
             let mut changes = resolution.artifact_changes().into_iter();
             let violation = changes.find(pkgres_resolver::ArtifactChange::is_violation);
             assert_eq!(violation, None);
-            resolution.to_lockfile()
+            resolution.to_lockfile().expect("the roots are packages")
         }
         other => panic!("every package can be had: {other:?}"),
     }

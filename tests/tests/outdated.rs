@@ -40,10 +40,7 @@ fn shown(entry: &Outdated) -> String {
         } else {
             ""
         };
-        format!(
-            ", {} {} wants {}{mark}",
-            holder.owner, holder.version, holder.spec
-        )
+        format!(", {} wants {}{mark}", holder.owner, holder.spec)
     });
     let because = entry.because.iter().map(|line| format!(", {line}"));
     let (package, now, latest) = (&entry.package, &entry.now, &entry.latest);

@@ -262,7 +262,7 @@ fn conflicts_and_locks_name_the_override() {
     let Verdict::Solved(resolution) = run(&universe, Supplies::OnDemand, overridden.clone()) else {
         panic!("Y 2 is there");
     };
-    let lock = resolution.to_lockfile();
+    let lock = resolution.to_lockfile().expect("the roots are packages");
     assert_eq!(
         lock.overrides[&package("Y")].normal_form(),
         ">=2.0.0,<3.0.0"
@@ -299,11 +299,11 @@ fn a_frozen_lock_is_the_resolution_that_it_was_made_from() {
             continue;
         };
         solved += 1;
-        let lock = resolution.to_lockfile();
+        let lock = resolution.to_lockfile().expect("the roots are packages");
         let root = &universe.root;
         let again = frozen(&lock, &root.name, &root.version);
         let again = again.unwrap_or_else(|error| panic!("{seed}: {error}\n{universe}"));
-        let diff = LockDiff::between(&lock, &again.to_lockfile());
+        let diff = LockDiff::between(&lock, &again.to_lockfile().expect("the roots are packages"));
         assert!(diff.is_empty(), "{seed}: {diff:?}");
     }
     assert!(solved > 1_000, "{solved}");
@@ -320,7 +320,7 @@ fn a_lock_is_checked_alike_with_indexes_and_with_records() {
         else {
             continue;
         };
-        let lock = resolution.to_lockfile();
+        let lock = resolution.to_lockfile().expect("the roots are packages");
         let mut random = Random::new(seed);
         // What happens to registries after a lock was written.
         match random.below(4) {

@@ -163,7 +163,10 @@ fn a_thousand_shuffles() {
     let text = |universe: &Universe, supplies| {
         let patience = SolveOptions::default().patience;
         match solve_with(universe, supplies, patience) {
-            Verdict::Solved(resolution) => resolution.to_lockfile().to_text(),
+            Verdict::Solved(resolution) => resolution
+                .to_lockfile()
+                .expect("the roots are packages")
+                .to_text(),
             Verdict::Conflict(conflict) => format!("{conflict:#?}"),
         }
     };

@@ -52,18 +52,24 @@ fn what_is_frozen_for_a_root_has_the_roots_that_it_requires() {
         release("F", "1"),
     ];
     let solved = solve(&roots, &records);
-    let lock = read_back(&solved.to_lockfile());
+    let lock = read_back(&solved.to_lockfile().expect("the roots are packages"));
     let found = frozen(&lock, &package("A"), &version("1"));
     let found = found.expect("nobody edited the lock");
     let expected = solve(&roots[..2], &records);
     assert_eq!(found.roots().len(), 2);
-    assert_eq!(found.roots()[1].name, package("B"));
-    assert_eq!(found.roots()[1].version, version("2"));
-    let diff = LockDiff::between(&expected.to_lockfile(), &found.to_lockfile());
+    assert_eq!(found.roots()[1].owner.name(), Some(&package("B")));
+    assert_eq!(found.roots()[1].owner.version(), Some(&version("2")));
+    let diff = LockDiff::between(
+        &expected.to_lockfile().expect("the roots are packages"),
+        &found.to_lockfile().expect("the roots are packages"),
+    );
     assert!(diff.is_empty(), "{diff:?}");
     // The version of the root itself is what it is now.
     let found = frozen(&lock, &package("A"), &version("3"));
-    assert_eq!(found.expect("the same").roots()[0].version, version("3"));
+    assert_eq!(
+        found.expect("the same").roots()[0].owner.version(),
+        Some(&version("3"))
+    );
     let found = frozen(&lock, &package("E"), &version("1"));
     assert_eq!(found.expect("it requires no root").roots().len(), 1);
 }
@@ -72,7 +78,9 @@ fn what_is_frozen_for_a_root_has_the_roots_that_it_requires() {
 #[test]
 fn a_root_that_moved_is_too_new_for_another_one() {
     let roots = |moved| [release("A", "1").requires("B", "1"), release("B", moved)];
-    let lock = solve(&roots("1"), &[]).to_lockfile();
+    let lock = solve(&roots("1"), &[])
+        .to_lockfile()
+        .expect("the roots are packages");
     let mut request = Request::new(roots("2")[0].clone());
     request.core = None;
     request.roots = (roots("2").into_iter())

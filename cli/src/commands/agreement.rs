@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{LOCK_FILE, Lockfile, PackageName, ReadOptions, Version};
-use pkgres_resolver::Locked;
+use pkgres_resolver::{Locked, ResolvedOwner};
 use serde_json::{Value, json};
 
 use crate::args::LockArgs;
@@ -56,11 +56,9 @@ pub(crate) fn agree(
     joint.request.locked = Locked::preferring(preferred);
     Ok(match joint.solve(output)? {
         Solved::Yes(resolution, _) => {
-            let roots = resolution.roots().iter();
-            let roots = roots.map(|root| (root.name.clone(), root.version.clone()));
-            let packages = resolution.packages().iter();
-            let packages = packages.map(|found| (found.name.clone(), found.version.clone()));
-            Ok(roots.chain(packages).collect())
+            let releases = resolution.owners().filter_map(ResolvedOwner::release);
+            let releases = releases.map(|(name, version)| (name.clone(), version.clone()));
+            Ok(releases.collect())
         }
         Solved::No(exit) => Err(exit),
     })

@@ -203,7 +203,7 @@ pub(crate) fn propose(
         Solved::Yes(resolution, _) => resolution,
         Solved::No(exit) => return Ok(Err(exit)),
     };
-    let lock = resolution.to_lockfile();
+    let lock = resolution.to_lockfile().expect("the roots are packages");
     Ok(Ok(Proposal {
         before,
         old,

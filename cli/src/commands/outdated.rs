@@ -132,16 +132,11 @@ fn holder_text(entry: &Outdated, holder: &Holder) -> String {
     let place = holder.location.as_ref();
     let place = place.map(|location| format!(" ({location})"));
     let place = place.unwrap_or_default();
-    let Holder {
-        owner,
-        version,
-        spec,
-        ..
-    } = holder;
+    let Holder { owner, spec, .. } = holder;
     if holder.is_override {
         format!("the override of {} with {spec}", entry.package)
     } else {
-        format!("{owner} {version}, which requires {spec}{place}")
+        format!("{owner}, which requires {spec}{place}")
     }
 }
 
@@ -151,8 +146,8 @@ fn to_json(entry: &Outdated) -> Value {
         .iter()
         .map(|holder| {
             json!({
-                "package": holder.owner,
-                "version": holder.version,
+                "package": holder.owner.name(),
+                "version": holder.owner.version(),
                 "spec": holder.spec.written(),
                 "override": holder.is_override,
             })

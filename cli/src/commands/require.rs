@@ -188,7 +188,7 @@ fn finish(
     if task.lock {
         match solve(edited, task.project, task.options, output)? {
             Solved::Yes(resolution, _) => {
-                let lock = resolution.to_lockfile();
+                let lock = resolution.to_lockfile().expect("the roots are packages");
                 // Neither file is written if the other one cannot be.
                 let text = LockText::of(&lock, task.options)?;
                 let bytes = before.lock_bytes(task.options)?;

@@ -101,7 +101,8 @@ fn print_model(
         resolution
             .roots()
             .iter()
-            .map(|root| (root.name.clone(), root.version.clone())),
+            .filter_map(|root| root.owner.release())
+            .map(|(name, version)| (name.clone(), version.clone())),
     );
     let setting = Setting {
         registries,

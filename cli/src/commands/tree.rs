@@ -75,8 +75,8 @@ fn requirers_json(package: &PackageName, resolution: &Resolution) -> serde_json:
         .into_iter()
         .map(|demand| {
             json!({
-                "package": demand.owner,
-                "package_version": demand.owner_version,
+                "package": demand.owner.name(),
+                "package_version": demand.owner.version(),
                 "spec": demand.spec.written(),
                 "version": demand.version,
             })

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &UpdateArgs, output: &mut Output) -> Result<Exit> {
         Solved::Yes(resolution, _) => resolution,
         Solved::No(exit) => return Ok(exit),
     };
-    let updated = resolution.to_lockfile();
+    let updated = resolution.to_lockfile().expect("the roots are packages");
     let written = write_lock(
         &project,
         &LockText::of(&updated, &options)?,

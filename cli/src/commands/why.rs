@@ -20,29 +20,26 @@ pub(crate) fn run(args: &WhyArgs, output: &mut Output) -> Result<Exit> {
         let paths: Vec<Vec<Value>> = paths
             .iter()
             .map(|path| {
-                path.iter()
-                    .map(|step| {
-                        json!({
-                            "package": step.package,
-                            "version": step.version,
-                            "spec": step.spec.as_ref().map(pkgres_manifest::Spec::written),
-                        })
+                let (name, version) = (path.root.name(), path.root.version());
+                let root = json!({"package": name, "version": version, "spec": null});
+                let steps = path.steps.iter().map(|step| {
+                    json!({
+                        "package": step.package,
+                        "version": step.version,
+                        "spec": step.spec.written(),
                     })
-                    .collect()
+                });
+                std::iter::once(root).chain(steps).collect()
             })
             .collect();
         output.json(&json!({"schema_version": 1, "package": name, "paths": paths}));
     } else {
         for path in &paths {
-            for (depth, step) in path.iter().enumerate() {
-                let indent = "    ".repeat(depth);
-                let line = match &step.spec {
-                    None => format!("{} {}", step.package, step.version),
-                    Some(spec) => {
-                        format!("{indent}requires {} {spec}: {}", step.package, step.version)
-                    }
-                };
-                output.data(&format!("{line}\n"));
+            output.data(&format!("{}\n", path.root));
+            for (depth, step) in path.steps.iter().enumerate() {
+                let indent = "    ".repeat(depth + 1);
+                let (package, spec, version) = (&step.package, &step.spec, &step.version);
+                output.data(&format!("{indent}requires {package} {spec}: {version}\n"));
             }
         }
     }

@@ -89,7 +89,7 @@ pub(crate) fn core_hint(conflict: &Conflict, core: Option<&PackageName>) -> Opti
     about.find(is_implied).map(|reason| {
         format!(
             "`{core}` is implied as the core library, which {} does not name: `Require` in its manifest can say which versions, and with `--no-core-library` nothing is implied",
-            reason.owner
+            reason.owner_name()
         )
     })
 }
@@ -200,7 +200,7 @@ fn repair_json(repair: &Repair) -> Value {
 fn reason_json(reason: &Reason) -> Value {
     let mut step = json!({
         "text": reason.text,
-        "package": reason.owner,
+        "package": reason.owner_name(),
         "versions": reason.versions,
         "every_version": reason.every_version,
         "clashes": reason.clashes,

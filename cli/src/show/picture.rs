@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use pkgres_manifest::PackageName;
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_registry_client::ClassNode;
-use pkgres_resolver::{Conflict, ReasonKind, Resolution};
+use pkgres_resolver::{Conflict, ReasonKind, Resolution, ResolvedOwner};
 use serde_json::{Value, json};
 
 use super::drawing::{self, drawable};
@@ -67,25 +67,18 @@ impl Picture {
     ) -> Self {
         let mut picture = Self::default();
         let is_hidden = |name: &PackageName| classes.is_empty() && Some(name) == core;
-        let roots = resolution
-            .roots()
-            .iter()
-            .map(|root| (Shape::Root, &root.name, &root.version, &root.requires));
-        let packages = resolution.packages().iter().map(|package| {
-            (
-                Shape::Package,
-                &package.name,
-                &package.version,
-                &package.requires,
-            )
-        });
-        for (shape, name, version, requires) in roots.chain(packages) {
-            if is_hidden(name) {
+        for owner in resolution.owners() {
+            if owner.release().is_some_and(|(name, _)| is_hidden(name)) {
                 continue;
             }
-            let id = format!("{name} {version}");
+            let shape = match owner {
+                ResolvedOwner::Root(_) => Shape::Root,
+                ResolvedOwner::Package(_) => Shape::Package,
+            };
+            let id = owner.to_owner().to_string();
             picture.node(&id, shape, false);
-            for bound in requires.iter().filter(|bound| !is_hidden(&bound.package)) {
+            let requires = owner.requires().iter();
+            for bound in requires.filter(|bound| !is_hidden(&bound.package)) {
                 let label = match &bound.overridden {
                     Some(_) => format!("{} (override)", bound.spec),
                     None => bound.spec.to_string(),
@@ -112,7 +105,7 @@ impl Picture {
     pub(crate) fn of_conflict(conflict: &Conflict) -> Self {
         let mut picture = Self::default();
         for reason in &conflict.reasons {
-            let owner = reason.owner.to_string();
+            let owner = reason.owner_name();
             let shape = if reason.source.is_none() {
                 Shape::Root
             } else {
@@ -122,11 +115,11 @@ impl Picture {
                 ReasonKind::Requires { package, spec, .. } => {
                     let versions: Vec<String> =
                         reason.versions.iter().map(ToString::to_string).collect();
-                    picture.node(&owner, shape, false);
+                    picture.node(owner, shape, false);
                     picture.node(package.as_str(), Shape::Package, reason.clashes);
                     let label = format!("{}: {spec}", versions.join(", "));
                     let kind = EdgeKind::Requires;
-                    picture.edge(&owner, package.as_str(), &label, kind, reason.clashes);
+                    picture.edge(owner, package.as_str(), &label, kind, reason.clashes);
                 }
                 ReasonKind::Inherits { paths } => {
                     for path in paths {
@@ -145,15 +138,15 @@ impl Picture {
                     }
                 }
                 ReasonKind::Extends { class } | ReasonKind::Lacks { class } => {
-                    picture.node(&owner, shape, false);
+                    picture.node(owner, shape, false);
                     picture.node(class.as_str(), Shape::Class, true);
                     let label = match &reason.kind {
                         ReasonKind::Lacks { .. } => "lacks",
                         _ => "",
                     };
-                    picture.edge(&owner, class.as_str(), label, EdgeKind::Extends, true);
+                    picture.edge(owner, class.as_str(), label, EdgeKind::Extends, true);
                 }
-                _ => picture.node(&owner, shape, reason.clashes),
+                _ => picture.node(owner, shape, reason.clashes),
             }
         }
         picture

@@ -16,10 +16,9 @@ pub(crate) fn notes(resolution: &Resolution) -> Vec<String> {
         lines.push(format!("{} has several releases side by side:", entry.name));
         for demand in &entry.because {
             lines.push(format!(
-                "  {} for {} {}, which requires {}",
+                "  {} for {}, which requires {}",
                 demand.version,
                 demand.owner,
-                demand.owner_version,
                 required_spec(demand)
             ));
         }
@@ -35,13 +34,7 @@ pub(crate) fn notes(resolution: &Resolution) -> Vec<String> {
             PrereleaseReason::Locked => "the lock holds it".to_owned(),
             PrereleaseReason::Policy => "prereleases are allowed".to_owned(),
             PrereleaseReason::NoStable => "no stable version fits".to_owned(),
-            PrereleaseReason::Named {
-                owner,
-                owner_version,
-                spec,
-            } => {
-                format!("{owner} {owner_version} requires {spec}")
-            }
+            PrereleaseReason::Named { owner, spec } => format!("{owner} requires {spec}"),
         };
         lines.push(format!("{name} {version} is a prerelease: {reason}"));
     }
@@ -97,8 +90,8 @@ pub(crate) fn resolution_json(resolution: &Resolution) -> Value {
         .iter()
         .map(|root| {
             json!({
-                "name": root.name,
-                "version": root.version,
+                "name": root.owner.name(),
+                "version": root.owner.version(),
                 "requires": requires(&root.requires),
             })
         })
@@ -125,8 +118,8 @@ pub(crate) fn resolution_json(resolution: &Resolution) -> Value {
                 .iter()
                 .map(|demand| {
                     json!({
-                        "package": demand.owner,
-                        "package_version": demand.owner_version,
+                        "package": demand.owner.name(),
+                        "package_version": demand.owner.version(),
                         "spec": demand.spec.written(),
                         "version": demand.version,
                     })

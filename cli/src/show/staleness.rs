@@ -218,6 +218,7 @@ pub(crate) fn staleness_json(entry: &Staleness) -> Value {
 fn kind(entry: &Staleness) -> (&'static str, Option<&PackageName>) {
     match entry {
         Staleness::RootNotLocked(root) => ("root_not_locked", Some(root)),
+        Staleness::ModelNotLocked => ("model_not_locked", None),
         Staleness::NotARoot(root) => ("not_a_root", Some(root)),
         Staleness::RequirementAdded { package, .. } => ("requirement_added", Some(package)),
         Staleness::RequirementRemoved { package, .. } => ("requirement_removed", Some(package)),
@@ -241,6 +242,7 @@ fn kind(entry: &Staleness) -> (&'static str, Option<&PackageName>) {
 fn line(entry: &Staleness) -> (char, String) {
     match entry {
         Staleness::RootNotLocked(root) => ('+', format!("{root} is not in the lock")),
+        Staleness::ModelNotLocked => ('+', "the object model is not in the lock".to_owned()),
         Staleness::NotARoot(root) => ('-', format!("{root} is in the lock, but is no root")),
         Staleness::RequirementAdded {
             root,

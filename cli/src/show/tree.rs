@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use pkgres_manifest::{PackageName, ReleaseSource, Version};
-use pkgres_resolver::{BoundRequirement, Demand, Resolution, ResolvedPackage};
+use pkgres_resolver::{BoundRequirement, Demand, Owner, Resolution, ResolvedPackage};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The tree below each root. What was shown before is marked `(*)` and not shown again. The core
@@ -35,7 +35,7 @@ pub(crate) fn tree(
         text: String::new(),
     };
     for root in resolution.roots() {
-        printer.line(&format!("{} {}", root.name, root.version));
+        printer.line(&root.owner.to_string());
         printer.below(&root.requires);
     }
     printer.text
@@ -163,7 +163,7 @@ pub(crate) fn inverted(
             .clone()
     };
     let mut text = String::new();
-    let mut shown: BTreeSet<(PackageName, Version)> = BTreeSet::new();
+    let mut shown: BTreeSet<Owner> = BTreeSet::new();
     let versions = resolution.packages().iter();
     for found in versions.filter(|found| found.name == *package) {
         text.push_str(&format!("{} {}\n", found.name, found.version));
@@ -183,18 +183,19 @@ pub(crate) fn inverted(
                     (false, false) => "\u{2502}   ",
                 });
             }
-            let (owner, version) = (demand.owner.clone(), demand.owner_version.clone());
             text.push_str(&format!(
-                "{owner} {version} (requires {}{})",
+                "{} (requires {}{})",
+                demand.owner,
                 demand.spec,
                 if demand.is_implied { ", implied" } else { "" }
             ));
-            let below = demands_on(&owner, &version);
+            let below = demand.owner.release();
+            let below = below.map_or_else(Vec::new, |(name, version)| demands_on(name, version));
             if levels >= depth {
                 text.push('\n');
                 continue;
             }
-            if shown.insert((owner, version)) {
+            if shown.insert(demand.owner) {
                 text.push('\n');
                 stack.push((below, 0));
             } else {

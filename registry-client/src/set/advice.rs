@@ -62,9 +62,10 @@ impl RegistrySet {
             if lacked(class) {
                 continue;
             }
-            let owner = &reason.owner;
+            let owner = reason.owner.as_ref();
             let defining = self.defining(class)?;
-            if let Some(package) = defining.iter().find(|package| *package != owner) {
+            if let Some(package) = defining.iter().find(|package| Some(*package) != owner) {
+                let owner = reason.owner_name();
                 advice.push(format!(
                     "{package} defines the class {class}, and {owner} does not require it"
                 ));

@@ -100,7 +100,7 @@ pub(super) fn inheritance(encoding: &Encoding<'_>, alike: &[u32]) -> Option<Reas
     Some(Reason {
         text: told.join("; "),
         kind: ReasonKind::Inherits { paths: shown },
-        owner: universe.name(start).clone(),
+        owner: universe.package_name(start).cloned(),
         versions: subject.versions,
         every_version: subject.is_every_version,
         location: None,
@@ -179,7 +179,7 @@ pub(super) fn contract(universe: &Universe, breach: &ContractBreach) -> Reason {
             object: model.shown(breach.object),
             class: breach.class.clone(),
         },
-        owner: package.clone(),
+        owner: Some(package.clone()),
         versions: vec![version.clone()],
         every_version: false,
         location: Some(model.object(breach.object).location.clone()),

@@ -25,6 +25,7 @@ use rustc_hash::FxHashMap;
 use crate::budget::Budget;
 use crate::encoding::{Clause, Encoding, Fact, Limits};
 use crate::engine::Impossible;
+use crate::owner::OBJECT_MODEL;
 use crate::universe::{Missing, PackageId, Universe};
 use crate::word_set::WordSet;
 use reduce::Reduction;
@@ -63,8 +64,8 @@ pub struct Conflict {
 pub struct Reason {
     /// What the reason is.
     pub kind: ReasonKind,
-    /// The package that it is about.
-    pub owner: PackageName,
+    /// The package that it is about; `None` if it is about the object model.
+    pub owner: Option<PackageName>,
     /// The package's versions for which it holds, ascending.
     pub versions: Vec<Version>,
     /// Whether it holds for all versions that could be chosen, of several.
@@ -77,6 +78,15 @@ pub struct Reason {
     pub clashes: bool,
     /// The reason in one sentence.
     pub text: String,
+}
+
+impl Reason {
+    /// What the package that it is about is called, or the object model.
+    pub fn owner_name(&self) -> &str {
+        self.owner
+            .as_ref()
+            .map_or(OBJECT_MODEL, PackageName::as_str)
+    }
 }
 
 /// What a reason is.

@@ -13,8 +13,8 @@ impl Conflict {
             return;
         };
         for reason in &mut self.reasons {
-            if reason.owner != *root.name() || reason.source.is_some() || reason.location.is_some()
-            {
+            let is_of_root = reason.owner.as_ref() == Some(root.name()) && reason.source.is_none();
+            if !is_of_root || reason.location.is_some() {
                 continue;
             }
             match &reason.kind {

@@ -60,7 +60,7 @@ pub(super) fn of(
 
 /// Whether what a package requires is what the objects of a model demand.
 pub(super) fn are_demands(universe: &Universe, owner: PackageId) -> bool {
-    universe.model().is_some() && universe.is_root(owner)
+    universe.is_model(owner)
 }
 
 /// One way in which a requirement is written.
@@ -148,7 +148,7 @@ fn requirements(
                     overridden_by: overriding.as_ref().map(ToString::to_string),
                     is_implied,
                 },
-                owner: universe.name(owner).clone(),
+                owner: universe.package_name(owner).cloned(),
                 versions: subject.versions,
                 every_version: subject.is_every_version,
                 location,
@@ -204,7 +204,7 @@ fn demands(
                 overridden_by: None,
                 is_implied: false,
             },
-            owner: universe.name(root).clone(),
+            owner: None,
             versions: Vec::new(),
             every_version: false,
             location: edge.requirement.location.clone(),
@@ -356,7 +356,7 @@ fn limit(
     Reason {
         text,
         kind,
-        owner: name.clone(),
+        owner: Some(name.clone()),
         versions,
         every_version: false,
         location: None,
@@ -375,7 +375,7 @@ pub(super) fn reason_about(
     let (text, kind) = say(&subject);
     Reason {
         kind,
-        owner: universe.name(owner).clone(),
+        owner: universe.package_name(owner).cloned(),
         versions: subject.versions,
         every_version: subject.is_every_version,
         location: None,

@@ -3,47 +3,68 @@
 use std::collections::BTreeMap;
 
 use pkgres_manifest::diagnostic::Code;
-use pkgres_manifest::{PackageName, Version};
+use pkgres_manifest::{IndexRecord, PackageName, Version};
 
 use super::{Conflict, Reason, ReasonKind};
 use crate::request::Root;
 
-/// The conflict of roots that have one name, each of which is to be the only candidate of it. Of
-/// several such names the first is told.
+/// The conflict of roots of which only one can be there: those that have one name, each of which is
+/// to be the only candidate of it, or models. Of several such names the first is told.
 pub(crate) fn several_roots_of_one_name(roots: &[Root]) -> Option<Conflict> {
-    let mut by_name: BTreeMap<PackageName, Vec<Version>> = BTreeMap::new();
+    let mut by_name: BTreeMap<&PackageName, Vec<&IndexRecord>> = BTreeMap::new();
+    let mut models = 0;
     for root in roots {
-        let version = match root {
-            Root::Package(record) => record.version.clone(),
-            Root::Model(_) => Version::ZERO,
-        };
-        by_name.entry(root.name()).or_default().push(version);
+        match root {
+            Root::Package(record) => by_name.entry(&record.name).or_default().push(record),
+            Root::Model(_) => models += 1,
+        }
     }
-    let (name, mut versions) = by_name
-        .into_iter()
-        .find(|(_, versions)| versions.len() > 1)?;
-    versions.sort();
-    let shown: Vec<String> = (versions.iter())
-        .map(|version| format!("{name} {version}"))
-        .collect();
-    versions.dedup();
+    let of_one_name = by_name.into_iter().find(|(_, records)| records.len() > 1);
+    if let Some((name, records)) = of_one_name {
+        let mut versions: Vec<Version> = (records.iter())
+            .map(|record| record.version.clone())
+            .collect();
+        versions.sort();
+        let shown: Vec<String> = (versions.iter())
+            .map(|version| format!("{name} {version}"))
+            .collect();
+        versions.dedup();
+        let summary = format!("several roots have the name `{name}`");
+        let text = format!("{} are roots", shown.join(" and "));
+        return Some(conflict(summary, text, Some(name.clone()), versions));
+    }
+    (models > 1).then(|| {
+        let summary = "several roots are object models".to_owned();
+        let text = format!("{models} object models are roots");
+        conflict(summary, text, None, Vec::new())
+    })
+}
+
+/// A conflict of roots alone.
+fn conflict(
+    summary: String,
+    text: String,
+    owner: Option<PackageName>,
+    versions: Vec<Version>,
+) -> Conflict {
+    let packages = owner.clone().into_iter().collect();
     let reason = Reason {
         kind: ReasonKind::Wanted,
-        owner: name.clone(),
+        owner,
         versions,
         every_version: false,
         location: None,
         source: None,
         clashes: true,
-        text: format!("{} are roots", shown.join(" and ")),
+        text,
     };
-    Some(Conflict {
+    Conflict {
         code: Code::NoVersion,
-        summary: format!("several roots have the name `{name}`"),
-        packages: vec![name],
+        summary,
+        packages,
         reasons: vec![reason],
         is_minimal: true,
         hints: Vec::new(),
         repairs: Vec::new(),
-    })
+    }
 }

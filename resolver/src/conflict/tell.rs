@@ -54,7 +54,7 @@ pub(super) fn tell(
                 ReasonKind::Requires { package, .. } => Some(package.clone()),
                 _ => None,
             };
-            required.into_iter().chain([reason.owner.clone()])
+            required.into_iter().chain(reason.owner.clone())
         })
         .collect();
     Ok(Conflict {
@@ -115,7 +115,8 @@ fn clashing_package(universe: &Universe, facts: &[Fact]) -> Option<PackageId> {
 }
 
 /// How far packages are from the roots along the requirements among the facts.
-fn distances(universe: &Universe, facts: &[Fact]) -> BTreeMap<PackageName, usize> {
+fn distances(universe: &Universe, facts: &[Fact]) -> BTreeMap<Option<PackageName>, usize> {
+    let name = |package: PackageId| universe.package_name(package).cloned();
     let mut required: FxHashMap<PackageId, Vec<PackageId>> = FxHashMap::default();
     for fact in facts {
         if let Fact::Requires { owner, target, .. } = fact {
@@ -125,14 +126,14 @@ fn distances(universe: &Universe, facts: &[Fact]) -> BTreeMap<PackageName, usize
     let mut distances = BTreeMap::new();
     let mut queue: VecDeque<PackageId> = VecDeque::new();
     for root in universe.roots() {
-        distances.insert(universe.name(root.package).clone(), 0);
+        distances.insert(name(root.package), 0);
         queue.push_back(root.package);
     }
     while let Some(package) = queue.pop_front() {
-        let next = distances[universe.name(package)] + 1;
+        let next = distances[&name(package)] + 1;
         for target in required.remove(&package).unwrap_or_default() {
-            if !distances.contains_key(universe.name(target)) {
-                distances.insert(universe.name(target).clone(), next);
+            if !distances.contains_key(&name(target)) {
+                distances.insert(name(target), next);
                 queue.push_back(target);
             }
         }

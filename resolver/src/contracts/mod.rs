@@ -43,7 +43,7 @@ pub(crate) fn unmet_contract(
     universe: &mut Universe,
     selection: &Selection,
 ) -> Result<Option<Unmet>, Missing> {
-    let Some(model) = universe.model().cloned() else {
+    let (Some(model), Some(root)) = (universe.model().cloned(), universe.model_root()) else {
         return Ok(None);
     };
     for release in selection.releases() {
@@ -53,7 +53,7 @@ pub(crate) fn unmet_contract(
         universe,
         selection,
         model: &model,
-        root: universe.roots()[0],
+        root,
     };
     check.run()
 }

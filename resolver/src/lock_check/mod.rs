@@ -65,7 +65,7 @@ impl LockCheck {
         universe.override_requirements(overrides);
         let mut names = BTreeSet::new();
         for root in roots {
-            if names.insert(root.name()) {
+            if names.insert(root.name().cloned()) {
                 universe.add_root(root);
             }
         }
@@ -158,13 +158,16 @@ impl LockCheck {
         for name in self.lock.roots.keys() {
             if !roots
                 .iter()
-                .any(|root| self.universe.name(root.package) == name)
+                .any(|root| self.universe.package_name(root.package) == Some(name))
             {
                 report.stale.push(Staleness::NotARoot(name.clone()));
             }
         }
         for root in roots {
-            let name = self.universe.name(root.package).clone();
+            let Some(name) = self.universe.package_name(root.package).cloned() else {
+                report.stale.push(Staleness::ModelNotLocked);
+                continue;
+            };
             let details = self.universe.details(root);
             let Some(locked) = self.lock.roots.get(&name) else {
                 report.stale.push(Staleness::RootNotLocked(name));

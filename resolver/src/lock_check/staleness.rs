@@ -8,6 +8,8 @@ use pkgres_manifest::{ArtifactDigest, ClassName, PackageName, ReleaseSource, Spe
 pub enum Staleness {
     /// The lock knows nothing of a root.
     RootNotLocked(PackageName),
+    /// There is an object model, of which a lock never knows.
+    ModelNotLocked,
     /// The lock is about a root that there is not.
     NotARoot(PackageName),
     /// A root requires a package that the lock does not bind.

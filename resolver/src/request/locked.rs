@@ -10,6 +10,9 @@ use pkgres_manifest::{ArtifactDigest, Bindings, Lockfile, PackageName, ReleaseSo
 pub struct Locked {
     /// What the requirements of each root were bound to.
     pub roots: BTreeMap<PackageName, Bindings>,
+    /// What the objects of a model were bound to. Lockfiles do not hold it; a resolution
+    /// [does](crate::Resolution::to_locked).
+    pub model: Bindings,
     /// What the requirements of each release were bound to.
     pub packages: BTreeMap<(PackageName, Version), Bindings>,
     /// The releases that are preferred without being part of a whole resolution.
@@ -102,15 +105,31 @@ impl Locked {
 
     /// Every version that a requirement was bound to or that is preferred otherwise.
     pub fn releases(&self) -> impl Iterator<Item = (&PackageName, &Version)> {
-        let bound = self.roots.values().chain(self.packages.values());
-        let bound = bound.flat_map(Bindings::iter);
+        let bound = self.bindings().flat_map(Bindings::iter);
         let preferred = self.preferred.iter().map(|(name, version)| (name, version));
         bound.chain(preferred)
     }
 
     /// Whether nothing is locked.
     pub fn is_empty(&self) -> bool {
-        self.roots.is_empty() && self.packages.is_empty() && self.preferred.is_empty()
+        !self.binds_roots() && self.packages.is_empty() && self.preferred.is_empty()
+    }
+
+    /// Whether it says what requirements of roots were bound to.
+    pub(crate) fn binds_roots(&self) -> bool {
+        !self.roots.is_empty() || !self.model.is_empty()
+    }
+
+    /// What all requirements were bound to.
+    pub(crate) fn bindings(&self) -> impl Iterator<Item = &Bindings> {
+        let roots = self.roots.values().chain([&self.model]);
+        roots.chain(self.packages.values())
+    }
+
+    /// What all requirements were bound to, to be changed.
+    pub(crate) fn bindings_mut(&mut self) -> impl Iterator<Item = &mut Bindings> {
+        let roots = self.roots.values_mut().chain([&mut self.model]);
+        roots.chain(self.packages.values_mut())
     }
 }
 

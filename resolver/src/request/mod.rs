@@ -23,11 +23,11 @@ pub enum Root {
 }
 
 impl Root {
-    /// The name of which it is the only candidate.
-    pub(crate) fn name(&self) -> PackageName {
+    /// The name of which it is the only candidate; a model has none.
+    pub(crate) fn name(&self) -> Option<&PackageName> {
         match self {
-            Self::Package(record) => record.name.clone(),
-            Self::Model(_) => PackageName::object_model(),
+            Self::Package(record) => Some(&record.name),
+            Self::Model(_) => None,
         }
     }
 }

@@ -31,11 +31,7 @@ impl Update {
     /// for is preferred.
     pub(crate) fn let_go(&self, mut locked: Locked) -> Locked {
         let mut let_go = BTreeSet::new();
-        for bindings in locked
-            .roots
-            .values_mut()
-            .chain(locked.packages.values_mut())
-        {
+        for bindings in locked.bindings_mut() {
             bindings.retain(|name, version| {
                 let is_named = self.packages.contains_key(name);
                 if is_named {

@@ -2,6 +2,7 @@
 
 mod chosen;
 mod lock;
+mod owners;
 mod parts;
 mod paths;
 
@@ -11,10 +12,13 @@ use std::sync::{Arc, OnceLock};
 
 use pkgres_manifest::{ArtifactDigest, Lockfile, PackageName, ReleaseSource, Spec, Version};
 
-use crate::request::LockedArtifact;
+use crate::owner::Owner;
+use crate::request::{Locked, LockedArtifact};
 use crate::selection::Selection;
 use crate::universe::Universe;
 use crate::update::UpdateReport;
+pub use lock::ModelNotLockable;
+pub use owners::ResolvedOwner;
 use parts::Parts;
 
 /// A valid set of releases and what each requirement is bound to.
@@ -40,11 +44,10 @@ struct Solved {
 /// A root and what its requirements are bound to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResolvedRoot {
-    /// The root's name.
-    pub name: PackageName,
-    /// The root's version.
-    pub version: Version,
-    /// Its requirements: the core library first, then in the order of the manifest.
+    /// The release that it is, or the object model.
+    pub owner: Owner,
+    /// Its requirements: the core library first, then in the order of the manifest. Those of a model
+    /// are one for each object, in its order.
     pub requires: Vec<BoundRequirement>,
 }
 
@@ -123,6 +126,15 @@ impl ArtifactChange {
     }
 }
 
+/// A path from a root to a package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequirementPath {
+    /// The root.
+    pub root: Owner,
+    /// What the root requires, what that requires, and so on.
+    pub steps: Vec<PathStep>,
+}
+
 /// A step of a path from a root to a package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathStep {
@@ -130,8 +142,8 @@ pub struct PathStep {
     pub package: PackageName,
     /// Its version.
     pub version: Version,
-    /// The spec by which the step before requires it; `None` for the root.
-    pub spec: Option<Spec>,
+    /// The spec by which the step before, or the root, requires it.
+    pub spec: Spec,
 }
 
 /// A package that has several releases.
@@ -160,10 +172,8 @@ impl SideBySide {
 /// A requirement on a package that has several releases.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Demand {
-    /// The release that requires it.
-    pub owner: PackageName,
-    /// That release's version.
-    pub owner_version: Version,
+    /// Who requires it.
+    pub owner: Owner,
     /// The versions that it allows.
     pub spec: Spec,
     /// Whether nobody wrote it: every package requires the core library.
@@ -192,10 +202,8 @@ pub enum PrereleaseReason {
     Policy,
     /// A requirement names a prerelease.
     Named {
-        /// The release whose requirement it is.
-        owner: PackageName,
-        /// That release's version.
-        owner_version: Version,
+        /// Whose requirement it is.
+        owner: Owner,
         /// The requirement's spec.
         spec: Spec,
     },
@@ -266,6 +274,11 @@ impl Resolution {
     /// The releases, without the roots, sorted by name and version.
     pub fn packages(&self) -> &[ResolvedPackage] {
         &self.parts().packages
+    }
+
+    /// Everything that has requirements: the roots, then the releases.
+    pub fn owners(&self) -> impl Iterator<Item = ResolvedOwner<'_>> + Clone {
+        self.parts().owners()
     }
 
     /// The packages that have several releases, and why.
@@ -342,28 +355,18 @@ impl Resolution {
 
     /// Who requires a package, and in which versions: roots first, then by name and version.
     pub fn requirers(&self, name: &PackageName) -> Vec<Demand> {
-        let roots = self.roots().iter();
-        let roots = roots.map(|root| (&root.name, &root.version, &root.requires));
-        let packages = self.packages().iter();
-        let packages = packages.map(|package| (&package.name, &package.version, &package.requires));
-        roots
-            .chain(packages)
-            .flat_map(|(owner, version, requires)| {
-                let bound = requires.iter().filter(|bound| bound.package == *name);
-                bound.map(|bound| Demand {
-                    owner: owner.clone(),
-                    owner_version: version.clone(),
-                    spec: bound.spec.clone(),
-                    is_implied: bound.is_implied,
-                    version: bound.version.clone(),
-                })
+        self.owners()
+            .flat_map(|owner| {
+                let requires = owner.requires().iter();
+                let bound = requires.filter(|bound| bound.package == *name);
+                bound.map(move |bound| Demand::new(owner, bound))
             })
             .collect()
     }
 
     /// How a package comes in: for each requirement on it, the shortest path from a root. The
     /// shortest path comes first. Empty if the package is not part of the resolution.
-    pub fn paths_to(&self, name: &PackageName) -> Vec<Vec<PathStep>> {
+    pub fn paths_to(&self, name: &PackageName) -> Vec<RequirementPath> {
         paths::paths_to(self, name)
     }
 
@@ -398,8 +401,17 @@ impl Resolution {
     }
 
     /// The lockfile that keeps this resolution.
-    pub fn to_lockfile(&self) -> Lockfile {
+    ///
+    /// # Errors
+    ///
+    /// A root is an object model, whose versions are written into the model.
+    pub fn to_lockfile(&self) -> Result<Lockfile, ModelNotLockable> {
         lock::lockfile(&self.solved.universe, &self.solved.selection)
+    }
+
+    /// This resolution as what another one is to keep.
+    pub fn to_locked(&self) -> Locked {
+        lock::locked(&self.solved.universe, &self.solved.selection)
     }
 }
 

@@ -7,8 +7,8 @@ use rustc_hash::FxHashMap;
 
 use super::chosen::{Versions, digest, sorted};
 use super::{
-    BoundRequirement, ChosenPrerelease, ChosenWithdrawn, Demand, PrereleaseReason, ResolvedPackage,
-    ResolvedRoot, SideBySide,
+    BoundRequirement, ChosenPrerelease, ChosenWithdrawn, Demand, PrereleaseReason, ResolvedOwner,
+    ResolvedPackage, ResolvedRoot, SideBySide,
 };
 use crate::request::PrereleasePolicy;
 use crate::selection::Selection;
@@ -44,8 +44,7 @@ impl Parts {
         let name = |at: usize| universe.name(releases[at].package).clone();
         let roots = 0..universe.roots().len();
         let roots = roots.map(|at| ResolvedRoot {
-            name: name(at),
-            version: versions.all[at].clone(),
+            owner: universe.owner(releases[at]),
             requires: requires(at),
         });
         let roots = roots.collect();
@@ -66,6 +65,12 @@ impl Parts {
         Self { roots, packages }
     }
 
+    /// Everything that has requirements: the roots, then the releases.
+    pub(super) fn owners(&self) -> impl Iterator<Item = ResolvedOwner<'_>> + Clone {
+        let roots = self.roots.iter().map(ResolvedOwner::Root);
+        roots.chain(self.packages.iter().map(ResolvedOwner::Package))
+    }
+
     /// The packages that have several releases, and why.
     /// `is_locked` says whether the lock holds a release.
     pub(super) fn side_by_side(
@@ -73,37 +78,24 @@ impl Parts {
         packages: &BTreeSet<&PackageName>,
         is_locked: impl Fn(&PackageName, &Version) -> bool,
     ) -> Vec<SideBySide> {
-        let roots = self.roots.iter();
-        let roots = roots.map(|root| (&root.name, &root.version, &root.requires));
-        let others = self.packages.iter();
-        let others = others.map(|package| (&package.name, &package.version, &package.requires));
         let mut versions: BTreeMap<&PackageName, BTreeSet<&Version>> = BTreeMap::new();
         let mut because: BTreeMap<&PackageName, Vec<Demand>> = BTreeMap::new();
-        for (name, version, requires) in roots.chain(others) {
-            if packages.contains(name) {
+        for owner in self.owners() {
+            if let Some((name, version)) = owner.release()
+                && packages.contains(name)
+            {
                 versions.entry(name).or_default().insert(version);
             }
-            for required in requires {
+            for required in owner.requires() {
                 if packages.contains(&required.package) {
-                    because.entry(&required.package).or_default().push(Demand {
-                        owner: name.clone(),
-                        owner_version: version.clone(),
-                        spec: required.spec.clone(),
-                        is_implied: required.is_implied,
-                        version: required.version.clone(),
-                    });
+                    let demands = because.entry(&required.package).or_default();
+                    demands.push(Demand::new(owner, required));
                 }
             }
         }
         let entry = |(name, versions): (&PackageName, BTreeSet<&Version>)| {
             let mut because = because.remove(name).unwrap_or_default();
-            because.sort_by(|one, two| {
-                (&one.version, &one.owner, &one.owner_version).cmp(&(
-                    &two.version,
-                    &two.owner,
-                    &two.owner_version,
-                ))
-            });
+            because.sort_by(|one, two| (&one.version, &one.owner).cmp(&(&two.version, &two.owner)));
             SideBySide {
                 name: name.clone(),
                 are_locked: versions.iter().all(|version| is_locked(name, version)),
@@ -187,8 +179,7 @@ fn prerelease_reason(
         });
         if let Some(spec) = naming {
             return PrereleaseReason::Named {
-                owner: universe.name(owner.package).clone(),
-                owner_version: universe.read_version(*owner),
+                owner: universe.owner(*owner),
                 spec,
             };
         }

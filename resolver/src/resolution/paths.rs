@@ -4,40 +4,39 @@ use std::collections::{HashMap, VecDeque};
 
 use pkgres_manifest::{PackageName, Version};
 
-use super::{BoundRequirement, PathStep, Resolution};
+use super::{BoundRequirement, PathStep, RequirementPath, Resolution, ResolvedOwner};
 
-type Release<'a> = (&'a PackageName, &'a Version);
+/// An owner by its name and version; the object model has none.
+type Key<'a> = Option<(&'a PackageName, &'a Version)>;
 
-pub(super) fn paths_to(resolution: &Resolution, name: &PackageName) -> Vec<Vec<PathStep>> {
-    let roots = resolution
-        .roots()
-        .iter()
-        .map(|root| ((&root.name, &root.version), root.requires.as_slice()));
-    let packages = resolution.packages().iter().map(|package| {
-        (
-            (&package.name, &package.version),
-            package.requires.as_slice(),
-        )
-    });
-    let requires: HashMap<Release<'_>, &[BoundRequirement]> =
-        roots.clone().chain(packages).collect();
-    let mut came_from: HashMap<Release<'_>, Option<(Release<'_>, &BoundRequirement)>> =
-        HashMap::new();
+/// How releases that are no roots are reached first: from whom, and by which requirement.
+type CameFrom<'a> = HashMap<Key<'a>, Option<(Key<'a>, &'a BoundRequirement)>>;
+
+pub(super) fn paths_to(resolution: &Resolution, name: &PackageName) -> Vec<RequirementPath> {
+    let owners: HashMap<Key<'_>, ResolvedOwner<'_>> = resolution
+        .owners()
+        .map(|owner| (owner.release(), owner))
+        .collect();
+    let mut came_from = CameFrom::new();
     let mut queue = VecDeque::new();
-    for (root, _) in roots {
+    for root in resolution.roots() {
+        let root = root.owner.release();
         came_from.insert(root, None);
         queue.push_back(root);
     }
     let mut paths = Vec::new();
-    while let Some(release) = queue.pop_front() {
-        for bound in requires.get(&release).copied().unwrap_or_default() {
+    while let Some(at) = queue.pop_front() {
+        let Some(owner) = owners.get(&at) else {
+            continue;
+        };
+        for bound in owner.requires() {
             if bound.package == *name {
-                paths.push(path(&came_from, release, bound));
+                paths.push(path(&owners, &came_from, at, bound));
             }
-            let target = (&bound.package, &bound.version);
+            let target = Some((&bound.package, &bound.version));
             came_from.entry(target).or_insert_with(|| {
                 queue.push_back(target);
-                Some((release, bound))
+                Some((at, bound))
             });
         }
     }
@@ -45,14 +44,15 @@ pub(super) fn paths_to(resolution: &Resolution, name: &PackageName) -> Vec<Vec<P
 }
 
 fn path<'a>(
-    came_from: &HashMap<Release<'a>, Option<(Release<'a>, &'a BoundRequirement)>>,
-    owner: Release<'a>,
+    owners: &HashMap<Key<'a>, ResolvedOwner<'a>>,
+    came_from: &CameFrom<'a>,
+    owner: Key<'a>,
     last: &BoundRequirement,
-) -> Vec<PathStep> {
+) -> RequirementPath {
     let step = |bound: &BoundRequirement| PathStep {
         package: bound.package.clone(),
         version: bound.version.clone(),
-        spec: Some(bound.spec.clone()),
+        spec: bound.spec.clone(),
     };
     let mut steps = vec![step(last)];
     let mut at = owner;
@@ -60,11 +60,7 @@ fn path<'a>(
         steps.push(step(bound));
         at = *before;
     }
-    steps.push(PathStep {
-        package: at.0.clone(),
-        version: at.1.clone(),
-        spec: None,
-    });
     steps.reverse();
-    steps
+    let root = owners[&at].to_owner();
+    RequirementPath { root, steps }
 }

@@ -135,7 +135,8 @@ impl Universe {
     /// Whether a release requires the core library only because every package does, and does not say so
     /// itself.
     pub(crate) fn implies(&self, release: ReleaseId, target: PackageId) -> bool {
-        if self.core != Some(target) || release.package == target {
+        let is_said = release.package == target || self.is_model(release.package);
+        if self.core != Some(target) || is_said {
             return false;
         }
         let delivered = self.delivered(release.package);
@@ -164,7 +165,7 @@ impl Universe {
         specs: &mut FxHashMap<(u32, u32), Spec>,
         mut see: impl FnMut(PackageId, Spec, Option<Spec>),
     ) {
-        if self.model.is_some() && self.is_root(release.package) {
+        if self.is_model(release.package) {
             for edge in &self.known_details(release).edges {
                 see(edge.package, edge.requirement.spec.clone(), None);
             }

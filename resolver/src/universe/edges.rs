@@ -98,7 +98,7 @@ impl Universe {
     /// library first.
     pub(crate) fn demands(&mut self, release: ReleaseId, demands: &mut Vec<Demand>) {
         demands.clear();
-        if self.model.is_some() && self.is_root(release.package) {
+        if self.is_model(release.package) {
             self.demands_of_objects(release, demands);
             return;
         }

@@ -20,7 +20,9 @@ impl Universe {
     /// The version to which the lock binds a requirement.
     fn locked_version(&self, release: ReleaseId, package: PackageId) -> Option<&Version> {
         let locked = self.preferences.locked();
-        let bindings = if self.is_root(release.package) {
+        let bindings = if self.is_model(release.package) {
+            Some(&locked.model)
+        } else if self.is_root(release.package) {
             locked.roots.get(self.name(release.package))
         } else if locked.packages.is_empty() {
             None

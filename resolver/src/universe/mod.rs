@@ -20,6 +20,7 @@ mod extenders;
 mod ids;
 mod lock;
 mod missing;
+mod model;
 mod overrides;
 mod owners;
 mod preferences;
@@ -37,7 +38,7 @@ pub(crate) use missing::Missing;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use pkgres_manifest::{ArtifactDigest, ClassName, ObjectModel, PackageName, ReleaseSource, Spec};
+use pkgres_manifest::{ArtifactDigest, ClassName, PackageName, ReleaseSource, Spec};
 use rustc_hash::FxHashMap;
 
 use crate::index::{CompiledIndex, to_u32, width};
@@ -45,6 +46,7 @@ use crate::request::{Locked, PrereleasePolicy};
 use crate::room::Room as _;
 use about::About;
 use class_ids::ClassEntry;
+use model::Model;
 use preferences::Preferences;
 use shards::Shard;
 
@@ -90,7 +92,7 @@ pub(crate) struct Universe {
     core: Option<PackageId>,
     root_class: Option<ClassId>,
     roots: Vec<ReleaseId>,
-    model: Option<Arc<ObjectModel>>,
+    model: Option<Model>,
     preferences: Preferences,
     /// What every requirement on a package is taken to say.
     overrides: FxHashMap<PackageId, Spec>,

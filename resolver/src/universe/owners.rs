@@ -18,7 +18,7 @@ impl Universe {
             return demand.owners;
         }
         let package = release.package;
-        if self.model.is_some() && self.is_root(package) {
+        if self.is_model(package) {
             return None;
         }
         if self.release_count(package) == 1 {

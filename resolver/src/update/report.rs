@@ -71,8 +71,7 @@ pub(crate) struct Findings {
 impl Told {
     pub(crate) fn new(locked: &Locked, is_root: impl Fn(&PackageName) -> bool) -> Self {
         let mut held: BTreeMap<PackageName, BTreeSet<Version>> = BTreeMap::new();
-        let bound = locked.roots.values().chain(locked.packages.values());
-        for (name, version) in bound.flat_map(Bindings::iter) {
+        for (name, version) in locked.bindings().flat_map(Bindings::iter) {
             if !is_root(name) {
                 held.entry(name.clone())
                     .or_default()

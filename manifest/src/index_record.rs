@@ -16,10 +16,12 @@
 
 mod canonical;
 mod glance;
-mod read;
+mod json;
+mod key;
+mod reader;
 mod repeated;
 
-pub use read::IndexReader;
+pub use reader::IndexReader;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -34,6 +36,7 @@ use crate::name::{ClassName, PackageName};
 use crate::requirement::Requirement;
 use crate::shared::Shared;
 use crate::version::Version;
+use key::Key;
 
 /// What is known of a release without its artifact.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -190,10 +193,10 @@ impl IndexRecord {
 impl serde::Serialize for IndexRecord {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("name", &self.name)?;
-        map.serialize_entry("version", &self.version)?;
+        map.serialize_entry(Key::Name.as_str(), &self.name)?;
+        map.serialize_entry(Key::Version.as_str(), &self.version)?;
         if let Some(format) = &self.format {
-            map.serialize_entry("format", &**format)?;
+            map.serialize_entry(Key::Format.as_str(), &**format)?;
         }
         if !self.requirements.is_empty() {
             let pairs: Vec<(&PackageName, &str)> = self
@@ -201,26 +204,26 @@ impl serde::Serialize for IndexRecord {
                 .iter()
                 .map(|requirement| (&requirement.package, requirement.spec.written()))
                 .collect();
-            map.serialize_entry("require", &pairs)?;
+            map.serialize_entry(Key::Require.as_str(), &pairs)?;
         }
         if let Some(classes) = &self.classes {
             let of_kind = |internal| ClassMap { classes, internal };
-            map.serialize_entry("classes", &of_kind(false))?;
+            map.serialize_entry(Key::Classes.as_str(), &of_kind(false))?;
             if classes.iter().any(|class| class.internal) {
-                map.serialize_entry("internal", &of_kind(true))?;
+                map.serialize_entry(Key::Internal.as_str(), &of_kind(true))?;
             }
         }
         if let Some(digest) = &self.digest {
-            map.serialize_entry("sha256", digest)?;
+            map.serialize_entry(Key::Sha256.as_str(), digest)?;
         }
         if let Some(size) = &self.size {
-            map.serialize_entry("size", size)?;
+            map.serialize_entry(Key::Size.as_str(), size)?;
         }
         if self.yanked {
-            map.serialize_entry("yanked", &true)?;
+            map.serialize_entry(Key::Yanked.as_str(), &true)?;
         }
         if let Some(published) = &self.published {
-            map.serialize_entry("published", published)?;
+            map.serialize_entry(Key::Published.as_str(), published)?;
         }
         map.end()
     }

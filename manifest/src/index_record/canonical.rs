@@ -9,11 +9,8 @@
 
 use std::sync::Arc;
 
-use serde::de::value::Error;
-
-use super::read::{IndexReader, Requirements};
-use super::repeated::first_repeated;
-use super::{IndexRecord, IndexedClass, is_time};
+use super::repeated::{first_repeated, sort};
+use super::{IndexReader, IndexRecord, IndexedClass, is_time};
 use crate::digest::ArtifactDigest;
 use crate::name::{ClassName, PackageName};
 use crate::requirement::Requirement;
@@ -95,7 +92,7 @@ fn read_with(reader: &mut IndexReader, last: &mut Last, line: &str) -> Option<In
             let internal = classes(reader, rest, true)?;
             let all = all.to_mut();
             all.extend(internal);
-            sort(all)?;
+            sort(all).ok()?;
         }
         record.classes = Some(all);
     }
@@ -230,7 +227,9 @@ fn requirements(reader: &mut IndexReader, rest: &mut Rest<'_>) -> Option<Vec<Req
     if requirements.len() > reader.limits.requirements {
         return None;
     }
-    Requirements::finish::<Error>(requirements).ok()
+    first_repeated(&requirements, |requirement| &requirement.package)
+        .is_none()
+        .then_some(requirements)
 }
 
 fn classes(
@@ -262,15 +261,8 @@ fn classes(
             uses,
         })
     })?;
-    sort(&mut all)?;
+    sort(&mut all).ok()?;
     Some(all)
-}
-
-/// Sorts classes by name; nothing if a name stands twice.
-fn sort(classes: &mut [IndexedClass]) -> Option<()> {
-    classes.sort_by(|one, two| one.name.cmp(&two.name));
-    let is_twice = |pair: &[IndexedClass]| pair[0].name == pair[1].name;
-    (!classes.windows(2).any(is_twice)).then_some(())
 }
 
 fn class_names(reader: &mut IndexReader, rest: &mut Rest<'_>) -> Option<Vec<ClassName>> {

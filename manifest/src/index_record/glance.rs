@@ -6,6 +6,8 @@ use std::fmt;
 use memchr::memchr;
 use serde::de::{Deserializer as _, Error as _, IgnoredAny, MapAccess, Visitor};
 
+use super::key::Key;
+
 /// How a line begins that we wrote, and how one that many writers of JSON would write.
 const NAME_FIRST: [&[u8]; 2] = [br#"{"name":""#, br#"{"name": ""#];
 
@@ -45,14 +47,14 @@ impl<'line> Visitor<'line> for Glance<'_, 'line> {
 
     fn visit_map<A: MapAccess<'line>>(self, mut access: A) -> Result<(), A::Error> {
         while let Some(Text(key)) = access.next_key()? {
-            if key == "name" {
+            if key == Key::Name.as_str() {
                 let Text(name) = access.next_value()?;
                 *self.found = Some(name);
                 return Ok(());
             }
             access.next_value::<IgnoredAny>()?;
         }
-        Err(A::Error::missing_field("name"))
+        Err(A::Error::missing_field(Key::Name.as_str()))
     }
 }
 

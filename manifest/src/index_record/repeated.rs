@@ -3,6 +3,9 @@
 use std::collections::HashSet;
 use std::hash::Hash;
 
+use super::IndexedClass;
+use crate::name::ClassName;
+
 /// Up to this many items comparing all pairs is quicker than hashing.
 const FEW: usize = 16;
 
@@ -23,6 +26,21 @@ pub(super) fn first_repeated<'item, Item, Key: Eq + Hash>(
     }
     let mut seen = HashSet::with_capacity(items.len());
     items.iter().map(key).find(|key| !seen.insert(*key))
+}
+
+/// Classes of which two have one name.
+#[derive(Debug, thiserror::Error)]
+#[error("the class `{0}` stands twice")]
+pub(super) struct ClassTwice(ClassName);
+
+/// Sorts classes by name, each of which may stand there once.
+pub(super) fn sort(classes: &mut [IndexedClass]) -> Result<(), ClassTwice> {
+    classes.sort_by(|one, two| one.name.cmp(&two.name));
+    let mut pairs = classes.windows(2);
+    match pairs.find(|pair| pair[0].name == pair[1].name) {
+        Some(pair) => Err(ClassTwice(pair[0].name.clone())),
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,130 @@
+//! The classes of a record.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{
+    DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
+
+use super::super::repeated::{first_repeated, sort};
+use super::super::{IndexReader, IndexedClass};
+use super::text::Text;
+use crate::name::ClassName;
+
+/// Classes of a record by their names; nothing if they are null.
+pub(super) struct Classes<'reader> {
+    reader: &'reader mut IndexReader,
+    internal: bool,
+}
+
+impl<'reader> Classes<'reader> {
+    /// Those that only the release itself sees, or the others.
+    pub(super) fn new(reader: &'reader mut IndexReader, internal: bool) -> Self {
+        Self { reader, internal }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Classes<'_> {
+    type Value = Option<Vec<IndexedClass>>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Classes<'_> {
+    type Value = Option<Vec<IndexedClass>>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object of classes")
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
+        let mut classes = Vec::new();
+        while let Some(name) = access.next_key_seed(Text(|text: &str| self.reader.class(text)))? {
+            let (extends, uses) = access.next_value_seed(Edges(&mut *self.reader))?;
+            classes.push(IndexedClass {
+                name,
+                internal: self.internal,
+                extends,
+                uses,
+            });
+        }
+        sort(&mut classes).map_err(A::Error::custom)?;
+        Ok(Some(classes))
+    }
+}
+
+/// `{"extends":[..],"uses":[..]}`
+struct Edges<'reader>(&'reader mut IndexReader);
+
+impl<'de> DeserializeSeed<'de> for Edges<'_> {
+    type Value = (Vec<ClassName>, Vec<ClassName>);
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Edges<'_> {
+    type Value = (Vec<ClassName>, Vec<ClassName>);
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object with `extends` and `uses`")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
+        let (mut extends, mut uses) = (None, None);
+        while let Some(key) = access.next_key::<Cow<'de, str>>()? {
+            let target = match key.as_ref() {
+                "extends" => &mut extends,
+                "uses" => &mut uses,
+                _ => {
+                    access.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+            };
+            if target
+                .replace(access.next_value_seed(ClassNames(&mut *self.0))?)
+                .is_some()
+            {
+                return Err(A::Error::custom(format!("the key `{key}` stands twice")));
+            }
+        }
+        Ok((extends.unwrap_or_default(), uses.unwrap_or_default()))
+    }
+}
+
+struct ClassNames<'reader>(&'reader mut IndexReader);
+
+impl<'de> DeserializeSeed<'de> for ClassNames<'_> {
+    type Value = Vec<ClassName>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ClassNames<'_> {
+    type Value = Vec<ClassName>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a list of class names")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
+        let mut names: Vec<ClassName> = Vec::new();
+        while let Some(name) = access.next_element_seed(Text(|text: &str| self.0.class(text)))? {
+            names.push(name);
+        }
+        match first_repeated(&names, |name| name) {
+            Some(name) => Err(A::Error::custom(format!("`{name}` stands twice"))),
+            None => Ok(names),
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Reading records from JSON, however it is written.
+
+mod classes;
+mod requirements;
+mod text;
+
+use std::fmt;
+
+use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
+
+use super::key::{Key, KeySeed, Seen};
+use super::repeated::sort;
+use super::{IndexReader, IndexRecord, is_time};
+use crate::diagnostic::Escaped;
+use crate::digest::ArtifactDigest;
+use crate::name::PackageName;
+use crate::version::Version;
+use classes::Classes;
+use requirements::Requirements;
+use text::Text;
+
+/// Reads a record, with the names and specs that a reader remembers.
+pub(super) struct RecordVisitor<'reader>(pub(super) &'reader mut IndexReader);
+
+impl<'de> Visitor<'de> for RecordVisitor<'_> {
+    type Value = IndexRecord;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object with `name` and `version`")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<IndexRecord, A::Error> {
+        let Self(reader) = self;
+        let mut seen = Seen::default();
+        let mut name = None;
+        let mut version = None;
+        let mut record = IndexRecord::new(PackageName::default_core_library(), Version::ZERO);
+        let (mut exported, mut internal) = (None, Vec::new());
+        while let Some(key) = access.next_key_seed(KeySeed)? {
+            let Some(key) = key else {
+                access.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            seen.insert(key)?;
+            match key {
+                Key::Name => {
+                    name = Some(access.next_value_seed(Text(|text: &str| reader.package(text)))?);
+                }
+                Key::Version => {
+                    let parse =
+                        |text: &str| Version::parse(text).map_err(|error| error.to_string());
+                    version = Some(access.next_value_seed(Text(parse))?);
+                }
+                Key::Format => {
+                    let format: Option<String> = access.next_value()?;
+                    record.format = format.map(Into::into);
+                }
+                Key::Require => {
+                    let requirements = access.next_value_seed(Requirements::new(reader))?;
+                    record.requirements = requirements.into();
+                }
+                Key::Classes => {
+                    exported = access.next_value_seed(Classes::new(reader, false))?;
+                }
+                Key::Internal => {
+                    let classes = access.next_value_seed(Classes::new(reader, true))?;
+                    internal = classes.unwrap_or_default();
+                }
+                Key::Sha256 => {
+                    let digest: Option<String> = access.next_value()?;
+                    record.digest = digest
+                        .map(|digest| ArtifactDigest::parse(&digest))
+                        .transpose()
+                        .map_err(A::Error::custom)?;
+                }
+                Key::Size => record.size = access.next_value()?,
+                Key::Yanked => record.yanked = access.next_value::<Option<bool>>()? == Some(true),
+                Key::Published => {
+                    let published: Option<String> = access.next_value()?;
+                    if let Some(text) = published.as_deref().filter(|text| !is_time(text)) {
+                        return Err(A::Error::custom(format!(
+                            "`published`: `{}` is not a time such as `2026-01-31T12:00:00Z`",
+                            Escaped::shortened(text)
+                        )));
+                    }
+                    record.published = published;
+                }
+            }
+        }
+        record.name = name.ok_or_else(|| A::Error::missing_field(Key::Name.as_str()))?;
+        record.version = version.ok_or_else(|| A::Error::missing_field(Key::Version.as_str()))?;
+        if let Some(own) = record
+            .requirements
+            .iter()
+            .find(|requirement| requirement.package == record.name)
+        {
+            return Err(A::Error::custom(format!(
+                "`{}` requires itself",
+                own.package
+            )));
+        }
+        if let Some(mut classes) = exported {
+            classes.extend(internal);
+            sort(&mut classes).map_err(A::Error::custom)?;
+            record.classes = Some(classes.into());
+        }
+        Ok(record)
+    }
+}

@@ -1,0 +1,88 @@
+//! The keys of a record.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Visitor};
+
+macro_rules! keys {
+    ($($key:ident = $text:literal,)*) => {
+        /// A key that a record may have.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(super) enum Key {
+            $($key,)*
+        }
+
+        impl Key {
+            /// The key as it is written.
+            pub(super) const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$key => $text,)*
+                }
+            }
+
+            /// The key that a text is.
+            fn of(text: &str) -> Option<Self> {
+                match text {
+                    $($text => Some(Self::$key),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+keys! {
+    Name = "name",
+    Version = "version",
+    Format = "format",
+    Require = "require",
+    Classes = "classes",
+    Internal = "internal",
+    Sha256 = "sha256",
+    Size = "size",
+    Yanked = "yanked",
+    Published = "published",
+}
+
+/// Reads a key; nothing if it is not known.
+pub(super) struct KeySeed;
+
+impl<'de> DeserializeSeed<'de> for KeySeed {
+    type Value = Option<Key>;
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for KeySeed {
+    type Value = Option<Key>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a key")
+    }
+
+    #[inline]
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Key::of(text))
+    }
+}
+
+/// Which keys were read.
+#[derive(Default)]
+pub(super) struct Seen(u16);
+
+impl Seen {
+    /// Notes a key. It is an error if it was noted before.
+    #[inline]
+    pub(super) fn insert<E: serde::de::Error>(&mut self, key: Key) -> Result<(), E> {
+        let bit = 1 << key as u16;
+        if self.0 & bit != 0 {
+            let key = key.as_str();
+            return Err(E::custom(format!("the key `{key}` stands twice")));
+        }
+        self.0 |= bit;
+        Ok(())
+    }
+}

@@ -75,7 +75,7 @@ pub use namespace::{Namespace, NamespaceError};
 pub use only::OnlyPackage;
 pub use outdated::{Holder, Outdated, outdated};
 pub use package_folder::{FolderFile, PackageFolder};
-pub use plan::fill_plan;
+pub use plan::finish_plan;
 pub use provided::read_provided;
 pub use registry::{Artifact, Registry, RegistryError};
 pub use set::RegistrySet;

@@ -37,14 +37,11 @@ fn model() -> Root {
     let text = r#"[{"?": {"id": "one", "type": "b.Db"}}, {"?": {"id": "two", "type": "c.Log"}}]"#;
     let model = ObjectModel::read("model.json", text.as_bytes(), &Limits::default());
     let (model, _) = model.into_result().expect("a model");
-    let demand = |package: &str| ObjectDemand {
-        package: PackageName::parse(package).expect("a name"),
+    let model = Arc::new(model);
+    Root::Model(ModelRoot::new(Arc::clone(&model), |object| ObjectDemand {
+        package: PackageName::parse(model.object(object).class.as_str()).expect("a name"),
         spec: Spec::parse("1").expect("a spec"),
-    };
-    Root::Model(ModelRoot {
-        model: Arc::new(model),
-        objects: vec![demand("b.Db"), demand("c.Log")],
-    })
+    }))
 }
 
 fn resolution(roots: Vec<Root>) -> Resolution {

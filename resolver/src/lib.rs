@@ -66,7 +66,7 @@ pub use conflict::{Conflict, Reason, ReasonKind, Repair};
 pub use frozen::{FrozenError, frozen};
 pub use index::{CompiledIndex, IndexBytesError};
 pub use lock_check::{LockCheck, LockReport, Staleness};
-pub use model::{Fallback, ModelPlan, PlannedModel, Substitution};
+pub use model::{Definers, Fallback, ModelPlan, ObjectPackages, PlannedModel, Substitution};
 pub use owner::Owner;
 pub use request::{
     Engine, Locked, LockedArtifact, ModelRoot, ObjectDemand, Preference, PrereleasePolicy, Request,

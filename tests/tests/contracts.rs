@@ -31,14 +31,11 @@ fn classes(name: &str, properties: &str) -> Arc<Package> {
 fn model(text: &str) -> Root {
     let model = ObjectModel::read("model.json", text.as_bytes(), &Limits::default());
     let (model, _) = model.into_result().expect("the test writes a model");
-    let objects = model.objects().iter().map(|object| ObjectDemand {
-        package: package(object.class.as_str()),
+    let model = Arc::new(model);
+    Root::Model(ModelRoot::new(Arc::clone(&model), |object| ObjectDemand {
+        package: package(model.object(object).class.as_str()),
         spec: spec("*"),
-    });
-    Root::Model(ModelRoot {
-        objects: objects.collect(),
-        model: Arc::new(model),
-    })
+    }))
 }
 
 fn request(root: Root) -> Request {

@@ -11,7 +11,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{
     IndexRecord, Lockfile, ObjectId, ObjectModel, PackageName, Pins, ReadOptions, Version,
 };
-use pkgres_registry_client::{RegistrySet, fill_plan};
+use pkgres_registry_client::{RegistrySet, finish_plan};
 use pkgres_resolver::{
     Fallback, Locked, ModelPlan, PlannedModel, Request, Resolution, Root, SolveOptions,
     Substitution,
@@ -166,17 +166,17 @@ pub(crate) fn pin(
         .iter()
         .map(|(name, _)| name.clone())
         .collect();
-    let mut plan = ModelPlan::new(
+    let plan = ModelPlan::new(
         Arc::clone(&model),
         locked_packages,
         &setting.provided,
         setting.fallback,
     );
-    fill_plan(&mut plan, &setting.registries)?;
+    let planned = finish_plan(plan, &setting.registries)?;
     let PlannedModel {
         root,
         substitutions,
-    } = plan.finish().map_err(|findings| Failure {
+    } = planned.map_err(|findings| Failure {
         findings,
         exit: Exit::Failed,
     })?;

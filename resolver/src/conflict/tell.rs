@@ -1,5 +1,6 @@
 //! Putting facts into words: what the conflict is, and the reasons in order.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use pkgres_manifest::PackageName;
@@ -132,8 +133,8 @@ fn distances(universe: &Universe, facts: &[Fact]) -> BTreeMap<Option<PackageName
     while let Some(package) = queue.pop_front() {
         let next = distances[&name(package)] + 1;
         for target in required.remove(&package).unwrap_or_default() {
-            if !distances.contains_key(&name(target)) {
-                distances.insert(name(target), next);
+            if let Entry::Vacant(entry) = distances.entry(name(target)) {
+                entry.insert(next);
                 queue.push_back(target);
             }
         }

@@ -1,5 +1,7 @@
 //! Object models: which packages their objects come from.
 
+mod fallback;
 mod plan;
 
-pub use plan::{Fallback, ModelPlan, PlannedModel, Substitution};
+pub use fallback::{Fallback, Substitution};
+pub use plan::{Definers, ModelPlan, ObjectPackages, PlannedModel};

@@ -11,7 +11,7 @@ pub use update::{Target, Update};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use pkgres_manifest::{IndexRecord, ObjectModel, PackageName, Spec};
+use pkgres_manifest::{IndexRecord, ObjectId, ObjectModel, PackageName, Spec};
 
 /// What a resolution is wanted for.
 #[derive(Debug, Clone)]
@@ -36,9 +36,38 @@ impl Root {
 #[derive(Debug, Clone)]
 pub struct ModelRoot {
     /// The model, whose contracts have to be met.
-    pub model: Arc<ObjectModel>,
+    pub(crate) model: Arc<ObjectModel>,
     /// One entry an object, in the order of the model.
-    pub objects: Vec<ObjectDemand>,
+    pub(crate) objects: Vec<ObjectDemand>,
+}
+
+impl ModelRoot {
+    /// A model, and what each of its objects demands.
+    pub fn new(model: Arc<ObjectModel>, mut demand: impl FnMut(ObjectId) -> ObjectDemand) -> Self {
+        let numbers = 0..model.objects().len();
+        let objects = numbers.map(|number| demand(ObjectId(number))).collect();
+        Self { model, objects }
+    }
+
+    /// A model, and what each of its objects demands; or all that is wrong with them.
+    pub fn try_new<E>(
+        model: Arc<ObjectModel>,
+        mut demand: impl FnMut(ObjectId) -> Result<ObjectDemand, E>,
+    ) -> Result<Self, Vec<E>> {
+        let mut objects = Vec::with_capacity(model.objects().len());
+        let mut errors = Vec::new();
+        for number in 0..model.objects().len() {
+            match demand(ObjectId(number)) {
+                Ok(demand) => objects.push(demand),
+                Err(error) => errors.push(error),
+            }
+        }
+        if errors.is_empty() {
+            Ok(Self { model, objects })
+        } else {
+            Err(errors)
+        }
+    }
 }
 
 /// What an object demands.

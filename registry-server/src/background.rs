@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{JoinHandle, Thread};
 use std::time::{Duration, Instant};
 
-use crate::registry::Registry;
+use crate::registry::RegistryBackend;
 
 /// How often other nodes are asked for news even if they say nothing: what they say can be lost.
 const FOLLOWING: Duration = Duration::from_secs(2);
@@ -21,10 +21,10 @@ pub struct Background {
 
 impl Background {
     /// Begins the work.
-    pub fn start(registry: &Arc<Registry>) -> Self {
+    pub fn start(registry: &Arc<RegistryBackend>) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
         let mut threads = Vec::new();
-        let mut spawn = |name: &str, work: fn(&Registry, &AtomicBool)| {
+        let mut spawn = |name: &str, work: fn(&RegistryBackend, &AtomicBool)| {
             let (registry, is_over) = (Arc::clone(registry), Arc::clone(&is_over));
             let builder = std::thread::Builder::new().name(name.to_owned());
             match builder.spawn(move || work(&registry, &is_over)) {
@@ -54,7 +54,7 @@ impl Drop for Background {
 }
 
 /// Takes over what other nodes write.
-fn follow(registry: &Registry, is_over: &AtomicBool) {
+fn follow(registry: &RegistryBackend, is_over: &AtomicBool) {
     while !is_over.load(Ordering::Relaxed) {
         let followed = registry
             .wait_for_change(FOLLOWING)
@@ -66,7 +66,7 @@ fn follow(registry: &Registry, is_over: &AtomicBool) {
     }
 }
 
-fn sweep(registry: &Registry, is_over: &AtomicBool) {
+fn sweep(registry: &RegistryBackend, is_over: &AtomicBool) {
     while !is_over.load(Ordering::Relaxed) {
         match registry.sweep() {
             Ok(0) => {}

@@ -1,6 +1,6 @@
 //! A registry of class packages: storage, publishing, the index and the HTTP interface.
 //!
-//! A [`Registry`] keeps releases in a database (a file, or PostgreSQL for several nodes) and their
+//! A [`RegistryBackend`] keeps releases in a database (a file, or PostgreSQL for several nodes) and their
 //! archives as files or in a bucket. Publishing checks an archive with the validator that clients
 //! have, and its requirements with the solver; then the archive is written, and one transaction
 //! makes the release together with the documents of the index that change. What resolvers read
@@ -9,7 +9,7 @@
 //!
 //! [`Service`] answers requests of HTTP for a registry, and [`serve`] takes connections.
 //! `docs/registry-protocol.md` says what is asked and answered; [`Background`] is what a node does
-//! beside that. Everything of [`Registry`] blocks unless its documentation says otherwise.
+//! beside that. Everything of [`RegistryBackend`] blocks unless its documentation says otherwise.
 //!
 //! A publish costs as much as the releases that its package has, for their document is rendered
 //! anew. Writers wait for each other, on all nodes; readers wait for nobody.
@@ -36,5 +36,6 @@ pub use environment::Environment;
 pub use holder::Holder;
 pub use problem::{Problem, ProblemCode};
 pub use registry::{
-    Bucket, OpenError, PackageView, Published, Registry, ReleaseView, Settings, Storage, TokenView,
+    Bucket, OpenError, PackageView, Published, RegistryBackend, ReleaseView, Settings, Storage,
+    TokenView,
 };

@@ -106,8 +106,9 @@ pub enum OpenError {
     Problem(#[from] Problem),
 }
 
-/// A registry.
-pub struct Registry {
+/// What a registry keeps, and what can be done with it, whatever asks. To clients it is a
+/// [`Registry`](pkgres_registry_client::Registry).
+pub struct RegistryBackend {
     pub(crate) database: Arc<Database>,
     pub(crate) blobs: Blobs,
     pub(crate) incoming: Incoming,
@@ -118,7 +119,7 @@ pub struct Registry {
     process: String,
 }
 
-impl Registry {
+impl RegistryBackend {
     /// Opens a registry, or makes it where there is none.
     pub fn open(
         storage: &Storage,

@@ -7,8 +7,8 @@ use std::time::Duration;
 use pkgres_files::{RealFileSystem, write_private_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_registry_server::{
-    Background, BlobError, Bucket, DatabaseError, Environment, OpenError, Registry, ServeOptions,
-    Service, Settings, Storage, serve,
+    Background, BlobError, Bucket, DatabaseError, Environment, OpenError, RegistryBackend,
+    ServeOptions, Service, Settings, Storage, serve,
 };
 use tokio::net::TcpListener;
 use tracing_subscriber::EnvFilter;
@@ -88,7 +88,7 @@ pub(crate) fn open(
     args: &StorageArgs,
     is_private: bool,
     runtime: &tokio::runtime::Handle,
-) -> Result<Registry> {
+) -> Result<RegistryBackend> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let credentials = variable("AWS_ACCESS_KEY_ID").zip(variable("AWS_SECRET_ACCESS_KEY"));
     let storage = Storage {
@@ -105,7 +105,7 @@ pub(crate) fn open(
         is_private,
         ..Settings::default()
     };
-    Ok(Registry::open(&storage, settings, environment())?)
+    Ok(RegistryBackend::open(&storage, settings, environment())?)
 }
 
 fn environment() -> Environment {

@@ -25,7 +25,7 @@ use super::{
 };
 use crate::index::Document;
 use crate::problem::{Problem, ProblemCode};
-use crate::registry::Registry;
+use crate::registry::RegistryBackend;
 
 /// The surfaces. The first one answers for whatever belongs to no other.
 pub(crate) const SURFACES: &[&Surface] = &[
@@ -54,7 +54,7 @@ struct Asked {
 
 /// Answers requests.
 pub struct Service {
-    pub(crate) registry: Arc<Registry>,
+    pub(crate) registry: Arc<RegistryBackend>,
     pub(crate) metrics: Metrics,
     pub(crate) config: Document,
     identifier: Identifier,
@@ -64,7 +64,7 @@ pub struct Service {
 
 impl Service {
     /// A service for a registry. A body has to arrive within `body_patience`.
-    pub fn new(registry: Arc<Registry>, body_patience: Duration) -> Self {
+    pub fn new(registry: Arc<RegistryBackend>, body_patience: Duration) -> Self {
         Self {
             config: Document::new(registry.config().to_json()),
             metrics: Metrics::new(),

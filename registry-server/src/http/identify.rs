@@ -10,7 +10,7 @@ use pkgres_registry_client::protocol::Digest;
 
 use crate::access::Actor;
 use crate::problem::{Problem, ProblemCode};
-use crate::registry::Registry;
+use crate::registry::RegistryBackend;
 
 /// For how long a token is believed without looking again. A token that is removed is good for
 /// that much longer on other nodes.
@@ -60,7 +60,7 @@ impl Identifier {
     /// Whose token it is, if that was looked up a moment ago. Does not block.
     pub(crate) fn known(
         &self,
-        registry: &Registry,
+        registry: &RegistryBackend,
         secret: &Digest,
     ) -> Result<Option<Actor>, Problem> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -73,7 +73,11 @@ impl Identifier {
     }
 
     /// Looks up whose token it is.
-    pub(crate) fn find(&self, registry: &Registry, secret: &Digest) -> Result<Actor, Problem> {
+    pub(crate) fn find(
+        &self,
+        registry: &RegistryBackend,
+        secret: &Digest,
+    ) -> Result<Actor, Problem> {
         let Some(actor) = registry.holder(secret)? else {
             return Err(refused("there is no such token"));
         };
@@ -103,7 +107,7 @@ fn password_of(encoded: &str) -> Option<String> {
     Some(password.to_owned())
 }
 
-fn valid(registry: &Registry, actor: Actor) -> Result<Actor, Problem> {
+fn valid(registry: &RegistryBackend, actor: Actor) -> Result<Actor, Problem> {
     let now = registry.environment.now();
     if actor.expires.is_some_and(|expires| expires <= now) {
         return Err(refused("the token has expired"));

@@ -10,7 +10,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry as Collection;
 
-use crate::registry::Registry;
+use crate::registry::RegistryBackend;
 
 /// What requests are told apart by: nothing that others choose, so that there are few kinds.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -81,7 +81,7 @@ impl Metrics {
     }
 
     /// Everything as text.
-    pub(crate) fn text(&self, registry: &Registry) -> String {
+    pub(crate) fn text(&self, registry: &RegistryBackend) -> String {
         self.serial
             .set(i64::try_from(registry.serial()).unwrap_or(i64::MAX));
         self.packages

@@ -2,12 +2,12 @@
 
 use pkgres_manifest::{IndexRecord, PackageName, Spec};
 
-use super::{Registry, no_such_package};
+use super::{RegistryBackend, no_such_package};
 use crate::access::{Actor, Scope};
 use crate::problem::{Problem, ProblemCode};
 use crate::store::{bundles, releases};
 
-impl Registry {
+impl RegistryBackend {
     /// The release that stands for a name and a spec: the newest one inside the spec that is not
     /// yanked, a prerelease only if there is nothing else or the spec names one.
     pub fn chosen(&self, name: &PackageName, spec: Option<&Spec>) -> Result<IndexRecord, Problem> {

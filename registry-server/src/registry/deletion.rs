@@ -3,7 +3,7 @@
 use pkgres_manifest::{PackageName, Version};
 use pkgres_registry_client::protocol::{Change, ChangeKind};
 
-use super::Registry;
+use super::RegistryBackend;
 use super::catalog::no_such_entry;
 use super::write::allowed;
 use crate::access::{Actor, Scope};
@@ -11,7 +11,7 @@ use crate::index::render_removal;
 use crate::problem::Problem;
 use crate::store::{self, catalog, changes, packages, releases};
 
-impl Registry {
+impl RegistryBackend {
     /// Deletes the release with an id of the catalog. The index has it no longer; its artifact is
     /// removed later, with others that no release has. A package without releases keeps its name
     /// and its owners, so that nobody else can take the name.

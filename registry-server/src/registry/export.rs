@@ -3,11 +3,11 @@
 use bytes::Bytes;
 use pkgres_registry_client::protocol::{Config, escape_name};
 
-use super::Registry;
+use super::RegistryBackend;
 use crate::problem::Problem;
 use crate::store::documents::Kind;
 
-impl Registry {
+impl RegistryBackend {
     /// Hands every file of a static mirror to `sink`, each with its path below the base: one state
     /// of the index, signed, and all artifacts. Says which serial that is.
     ///

@@ -6,7 +6,7 @@ use aho_corasick::AhoCorasick;
 use pkgres_manifest::{ClassName, IndexReader, IndexRecord, PackageName, Version};
 use pkgres_registry_client::protocol::ClassDocument;
 
-use super::Registry;
+use super::RegistryBackend;
 use crate::problem::Problem;
 
 /// A class that extends another one.
@@ -27,7 +27,7 @@ pub(crate) struct Extenders {
     pub(crate) is_partial: bool,
 }
 
-impl Registry {
+impl RegistryBackend {
     /// The packages that define a class for others, sorted.
     pub(crate) fn definers(&self, class: &ClassName) -> Result<Vec<PackageName>, Problem> {
         match self.node.class(class)? {

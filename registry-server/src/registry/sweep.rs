@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use pkgres_registry_client::protocol::Digest;
 
-use super::Registry;
+use super::RegistryBackend;
 use crate::problem::Problem;
 use crate::store::releases;
 use crate::store::removals::{self, Removal};
@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How often it looks.
 const LOOKING: Duration = Duration::from_millis(50);
 
-impl Registry {
+impl RegistryBackend {
     /// Removes artifacts that no release has and that are old enough for that to stay so; says how
     /// many. A publish writes its artifact before the release, so that a young one may get one.
     pub fn sweep(&self) -> Result<usize, Problem> {

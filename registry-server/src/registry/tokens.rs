@@ -6,7 +6,7 @@ use pkgres_manifest::Hexadecimal;
 use pkgres_registry_client::Namespace;
 use pkgres_registry_client::protocol::Digest;
 
-use super::Registry;
+use super::RegistryBackend;
 use crate::access::{Actor, NewToken, Scope};
 use crate::problem::{Problem, ProblemCode};
 use crate::store::tokens::{self, TokenRow};
@@ -48,7 +48,7 @@ impl From<TokenRow> for TokenView {
     }
 }
 
-impl Registry {
+impl RegistryBackend {
     /// Makes a token; gives it with its secret, which is kept nowhere. Whoever makes it gives away
     /// nothing that they have not: neither scopes nor names nor time.
     pub fn create_token(

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use pkgres_manifest::{ClassName, IndexRecord, PackageName, Version};
 use pkgres_registry_client::protocol::{BatchRequest, Digest, SignedSnapshot};
 
-use super::{Registry, no_such_package, no_such_version};
+use super::{RegistryBackend, no_such_package, no_such_version};
 use crate::problem::Problem;
 use crate::store::packages::{PackageRow, Search};
 use crate::store::releases::Release;
@@ -52,7 +52,7 @@ impl From<Release> for ReleaseView {
     }
 }
 
-impl Registry {
+impl RegistryBackend {
     /// A package with all its releases.
     pub fn package(&self, name: &PackageName) -> Result<PackageView, Problem> {
         self.database.read(|transaction| {

@@ -7,7 +7,7 @@ use pkgres_manifest::{IndexRecord, PackageName, Version};
 use pkgres_registry_client::protocol::{Change, ChangeKind, Digest};
 
 use super::unused::Unused;
-use super::{Registry, catalog, no_such_package, no_such_version};
+use super::{RegistryBackend, catalog, no_such_package, no_such_version};
 use crate::access::{Actor, Scope};
 use crate::database::Transaction;
 use crate::index::render;
@@ -28,7 +28,7 @@ pub enum Published {
     Unchanged(IndexRecord),
 }
 
-impl Registry {
+impl RegistryBackend {
     /// Publishes a release: all of it is there afterwards, or nothing.
     ///
     /// `may_be_unsatisfiable` leaves out the check that requirements can be satisfied, as it has

@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use pkgres_registry_client::protocol::{Digest, ErrorDocument};
-use pkgres_registry_server::{Registry, Service, Settings, Storage};
+use pkgres_registry_server::{RegistryBackend, Service, Settings, Storage};
 use tempfile::TempDir;
 
 use crate::shared::{environment, first_token};
@@ -16,7 +16,7 @@ use crate::shared::{environment, first_token};
 /// A service on a registry of its own.
 pub(crate) struct Served {
     pub(crate) service: Arc<Service>,
-    pub(crate) registry: Arc<Registry>,
+    pub(crate) registry: Arc<RegistryBackend>,
     /// The token for everything.
     pub(crate) token: String,
     /// The time that it sees, in seconds.
@@ -86,7 +86,7 @@ impl Served {
         let environment = environment(move || {
             jiff::Timestamp::from_second(clock.load(Ordering::Relaxed)).expect("a time")
         });
-        let registry = Registry::open(&storage, settings, environment).expect("a registry");
+        let registry = RegistryBackend::open(&storage, settings, environment).expect("a registry");
         let registry = Arc::new(registry);
         let token = first_token(&registry);
         Self {

@@ -18,7 +18,9 @@ use std::time::Duration;
 use pkgres_files::{RealFileSystem, write_file};
 use pkgres_manifest::Limits;
 use pkgres_registry_client::protocol::Digest;
-use pkgres_registry_server::{Bucket, Registry, ServeOptions, Service, Settings, Storage, serve};
+use pkgres_registry_server::{
+    Bucket, RegistryBackend, ServeOptions, Service, Settings, Storage, serve,
+};
 use pkgres_tests::archives::large_archive;
 use pkgres_tests::services;
 
@@ -73,7 +75,7 @@ struct Served {
     address: std::net::SocketAddr,
     token: String,
     runtime: tokio::runtime::Runtime,
-    _registry: Arc<Registry>,
+    _registry: Arc<RegistryBackend>,
 }
 
 impl Served {
@@ -95,7 +97,7 @@ impl Served {
         let mut settings = Settings::default();
         settings.read.limits = limits.clone();
         let environment = environment(jiff::Timestamp::now);
-        let registry = Registry::open(&storage, settings, environment).expect("a registry");
+        let registry = RegistryBackend::open(&storage, settings, environment).expect("a registry");
         let registry = Arc::new(registry);
         let token = first_token(&registry);
         let service = Service::new(Arc::clone(&registry), Duration::from_mins(1));

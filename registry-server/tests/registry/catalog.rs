@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use pkgres_registry_client::protocol::{ChangeKind, Digest};
-use pkgres_registry_server::{Actor, ProblemCode, Registry, Scope, Service};
+use pkgres_registry_server::{Actor, ProblemCode, RegistryBackend, Scope, Service};
 use pkgres_tests::archives::archive;
 use pkgres_tests::build;
 
@@ -18,7 +18,7 @@ fn id(archive: &[u8]) -> String {
 }
 
 /// What a list has, as name and version.
-fn listed(registry: &Arc<Registry>, query: &str) -> Vec<String> {
+fn listed(registry: &Arc<RegistryBackend>, query: &str) -> Vec<String> {
     let service = Arc::new(Service::new(Arc::clone(registry), Duration::from_secs(1)));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pkgres_registry_server::{Background, Registry};
+use pkgres_registry_server::{Background, RegistryBackend};
 use pkgres_tests::archives::archive;
 use pkgres_tests::services::Postgres;
 
@@ -18,7 +18,7 @@ pub(crate) fn follow_each_other(postgres: &Postgres) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let place = Place::services(folder.path(), postgres.database(), None);
     // Both start on the same empty database at once.
-    let nodes: Vec<Arc<Registry>> = std::thread::scope(|scope| {
+    let nodes: Vec<Arc<RegistryBackend>> = std::thread::scope(|scope| {
         let opening = [scope.spawn(|| place.open()), scope.spawn(|| place.open())];
         opening
             .map(|node| Arc::new(node.join().expect("no panic")))

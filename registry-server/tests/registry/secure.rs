@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::time::Duration;
 
-use pkgres_registry_server::{DatabaseError, OpenError, Registry};
+use pkgres_registry_server::{DatabaseError, OpenError, RegistryBackend};
 use pkgres_tests::services::{self, Postgres};
 
 use crate::support::{Place, publish_plain};
 
 /// What opening a registry comes to, with this in the query of the address of the database.
-fn opened(address: &str, query: &str) -> Result<Registry, OpenError> {
+fn opened(address: &str, query: &str) -> Result<RegistryBackend, OpenError> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let place = Place::services(folder.path(), format!("{address}?{query}"), None);
     place.try_open()

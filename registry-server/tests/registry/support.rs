@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use pkgres_registry_client::Namespace;
 use pkgres_registry_server::{
-    Actor, Bucket, Environment, Holder, OpenError, Problem, ProblemCode, Published, Registry,
-    Scope, Settings, Storage,
+    Actor, Bucket, Environment, Holder, OpenError, Problem, ProblemCode, Published,
+    RegistryBackend, Scope, Settings, Storage,
 };
 use pkgres_tests::archives::archive;
 use pkgres_tests::build;
@@ -57,16 +57,17 @@ impl Place {
         }
     }
 
-    pub(crate) fn open(&self) -> Registry {
+    pub(crate) fn open(&self) -> RegistryBackend {
         self.open_with(Settings::default())
     }
 
-    pub(crate) fn open_with(&self, settings: Settings) -> Registry {
-        Registry::open(&self.storage, settings, self.environment()).expect("the registry opens")
+    pub(crate) fn open_with(&self, settings: Settings) -> RegistryBackend {
+        RegistryBackend::open(&self.storage, settings, self.environment())
+            .expect("the registry opens")
     }
 
-    pub(crate) fn try_open(&self) -> Result<Registry, OpenError> {
-        Registry::open(&self.storage, Settings::default(), self.environment())
+    pub(crate) fn try_open(&self) -> Result<RegistryBackend, OpenError> {
+        RegistryBackend::open(&self.storage, Settings::default(), self.environment())
     }
 
     /// With a clock that stands still unless a case moves it.
@@ -91,14 +92,14 @@ pub(crate) fn actor(owner: &str, scopes: &[Scope], names: &[&str]) -> Actor {
 }
 
 /// Publishes a release that requires nothing as the operator, and expects that to work.
-pub(crate) fn publish_plain(registry: &Registry, name: &str, version: &str) -> Published {
+pub(crate) fn publish_plain(registry: &RegistryBackend, name: &str, version: &str) -> Published {
     let published = publish(registry, name, version, archive(name, version, &[]));
     published.expect("a release")
 }
 
 /// Publishes as the operator.
 pub(crate) fn publish(
-    registry: &Registry,
+    registry: &RegistryBackend,
     name: &str,
     version: &str,
     archive: Vec<u8>,
@@ -107,7 +108,7 @@ pub(crate) fn publish(
 }
 
 pub(crate) fn publish_as(
-    registry: &Registry,
+    registry: &RegistryBackend,
     actor: &Actor,
     name: &str,
     version: &str,

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pkgres_registry_client::protocol::Digest;
-use pkgres_registry_server::{Actor, ProblemCode, Published, Registry, Settings};
+use pkgres_registry_server::{Actor, ProblemCode, Published, RegistryBackend, Settings};
 use pkgres_tests::archives::archive;
 use pkgres_tests::build;
 use pkgres_tests::services::{self, ObjectStore};
@@ -17,7 +17,7 @@ use crate::support::{Place, code, publish, publish_plain};
 const REMOVAL: &str = "POST";
 
 /// A registry whose bucket is behind a gate, and takes every artifact without a release for old.
-fn behind_a_gate(place: &Place) -> Arc<Registry> {
+fn behind_a_gate(place: &Place) -> Arc<RegistryBackend> {
     Arc::new(place.open_with(at_once()))
 }
 
@@ -47,17 +47,20 @@ fn soon<T>(outcome: &Receiver<T>) -> T {
     outcome.recv_timeout(patience).expect("it ends")
 }
 
-fn publishing(registry: &Arc<Registry>, name: &'static str) -> Receiver<Result<(), ProblemCode>> {
+fn publishing(
+    registry: &Arc<RegistryBackend>,
+    name: &'static str,
+) -> Receiver<Result<(), ProblemCode>> {
     let registry = Arc::clone(registry);
     aside(move || publish(&registry, name, "1.0.0", archive(name, "1.0.0", &[])).map(|_| ()))
 }
 
-fn sweeping(registry: &Arc<Registry>) -> Receiver<Result<usize, ProblemCode>> {
+fn sweeping(registry: &Arc<RegistryBackend>) -> Receiver<Result<usize, ProblemCode>> {
     let registry = Arc::clone(registry);
     aside(move || registry.sweep().map_err(code))
 }
 
-fn has_artifact(registry: &Registry, name: &str) -> bool {
+fn has_artifact(registry: &RegistryBackend, name: &str) -> bool {
     let digest = Digest::of(&archive(name, "1.0.0", &[]));
     registry.artifact(&digest).expect("an answer").is_some()
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use jiff::Timestamp;
-use pkgres_registry_server::{Environment, Problem, Registry};
+use pkgres_registry_server::{Environment, Problem, RegistryBackend};
 
 /// An environment with a clock, and random bytes that are no two times the same in this process.
 pub(crate) fn environment(now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Environment {
@@ -23,7 +23,7 @@ pub(crate) fn environment(now: impl Fn() -> Timestamp + Send + Sync + 'static) -
 
 /// The token for everything of a registry that has none yet.
 #[allow(dead_code, reason = "not all tests ask over HTTP")]
-pub(crate) fn first_token(registry: &Registry) -> String {
+pub(crate) fn first_token(registry: &RegistryBackend) -> String {
     let mut token = String::new();
     registry
         .create_first_token(|secret| {

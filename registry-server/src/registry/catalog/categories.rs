@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::access::{Actor, Scope};
 use crate::database::Transaction;
 use crate::problem::{Problem, ProblemCode};
-use crate::registry::Registry;
+use crate::registry::RegistryBackend;
 use crate::store::catalog;
 use crate::store::categories::{self, CategoryRow};
 
@@ -57,7 +57,7 @@ fn find(views: Vec<CategoryView>, id: &str) -> Result<CategoryView, Problem> {
     })
 }
 
-impl Registry {
+impl RegistryBackend {
     /// All categories, in no order.
     pub(crate) fn categories(&self) -> Result<Vec<CategoryView>, Problem> {
         self.database.read(views)

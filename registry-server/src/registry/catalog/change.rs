@@ -5,14 +5,14 @@ use pkgres_manifest::PackageName;
 use super::{CatalogEntry, categories, no_such_entry};
 use crate::access::{Actor, Scope};
 use crate::problem::Problem;
-use crate::registry::Registry;
+use crate::registry::RegistryBackend;
 use crate::registry::write::allowed;
 use crate::store::catalog::{self, CatalogRow};
 
 /// Something that changes a row, or says why it cannot.
 type Changes<'a> = &'a dyn Fn(&mut CatalogRow) -> Result<(), Problem>;
 
-impl Registry {
+impl RegistryBackend {
     /// Changes what the catalog says of a release: all that is asked for, or nothing. The index
     /// stays as it is.
     pub(crate) fn change_entry(

@@ -6,7 +6,7 @@ use pkgres_manifest::Version;
 
 use super::{CatalogEntry, no_such_entry};
 use crate::problem::Problem;
-use crate::registry::Registry;
+use crate::registry::RegistryBackend;
 use crate::store::catalog::{self, CatalogRow, Order, Wanted};
 
 /// How many rows are read at once where most of them may not fit.
@@ -118,7 +118,7 @@ fn rank(words: &[String], entry: &CatalogEntry) -> Option<usize> {
     found.iter().position(|field| field())
 }
 
-impl Registry {
+impl RegistryBackend {
     /// The releases that fit, sorted; at most as many as the filter says.
     pub(crate) fn catalog(&self, filter: &Filter) -> Result<Vec<CatalogEntry>, Problem> {
         let marker = match &filter.marker {

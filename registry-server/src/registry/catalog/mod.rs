@@ -11,7 +11,7 @@ use pkgres_manifest::{
     IndexRecord, KnownArchive, MANIFEST_FILE, PackageManifest, PackageName, PackagePath,
 };
 
-use super::{Published, Registry};
+use super::{Published, RegistryBackend};
 use crate::access::{Actor, Scope};
 use crate::problem::{Problem, ProblemCode};
 use crate::publish;
@@ -49,8 +49,8 @@ pub(crate) enum Part {
     SupplierLogo,
 }
 
-impl Registry {
-    /// Publishes the release that an archive is. Unlike [`Registry::publish`] it is an error if
+impl RegistryBackend {
+    /// Publishes the release that an archive is. Unlike [`RegistryBackend::publish`] it is an error if
     /// the registry has it already.
     pub(crate) fn upload(
         &self,

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
 use pkgres_registry_client::protocol::Digest;
-use pkgres_registry_server::{Registry, Settings};
+use pkgres_registry_server::{RegistryBackend, Settings};
 use pkgres_tests::archives::archive;
 
 use crate::support::{Place, publish, publish_plain};
@@ -18,7 +18,7 @@ pub(super) fn reopened(place: &Place) {
         let name = format!("org.acme.P{number}");
         publish_plain(&registry, &name, "1.0.0");
     }
-    let seen = |registry: &Registry| {
+    let seen = |registry: &RegistryBackend| {
         let identity = registry.identity().to_owned();
         (
             identity,

@@ -7,14 +7,14 @@ use pkgres_registry_client::protocol::{
     BatchRequest, ClassDocument, Digest, Frame, FrameDecoder, FrameLimits, IndexDocument,
     MAX_BATCH_NAMES, MerkleTree, NamesLine, ProvedNodes, leaf_hash,
 };
-use pkgres_registry_server::{Registry, Settings};
+use pkgres_registry_server::{RegistryBackend, Settings};
 use pkgres_tests::archives::{archive, archive_with};
 use pkgres_tests::build;
 
 use crate::support::{Place, publish, publish_plain};
 
 /// The records of a package as a client reads them.
-pub(super) fn records(registry: &Registry, name: &str) -> Vec<IndexRecord> {
+pub(super) fn records(registry: &RegistryBackend, name: &str) -> Vec<IndexRecord> {
     let name = build::package(name);
     let document = registry
         .index_document(&name)
@@ -77,7 +77,7 @@ pub(super) fn documents(place: &Place) {
 }
 
 /// The frames of an answer, each document with whether its proof holds in the snapshot.
-fn frames(registry: &Registry, request: &BatchRequest) -> Vec<Frame> {
+fn frames(registry: &RegistryBackend, request: &BatchRequest) -> Vec<Frame> {
     let mut decoder = FrameDecoder::new(FrameLimits::default());
     for piece in registry.batch(request).expect("an answer") {
         decoder.push(piece);

@@ -59,7 +59,7 @@ pub(crate) fn is_device_name(word: &str) -> bool {
     is_port || is_one_of(stem, &["con", "prn", "aux", "nul", "conin$", "conout$"])
 }
 
-/// Whether a text is without a doubt a name. Nearly every one that is met is, and names are what
+/// Whether a text is without a doubt a name. Nearly every one is, and names are what
 /// most of every input consists of.
 fn is_plainly_a_name(text: &str) -> bool {
     let mut is_start = true;

@@ -1,7 +1,7 @@
 //! The way to the answer where nothing has to be taken back: decide each package once.
 //!
 //! Packages are decided in the order of decisions, each at the best release that the requirements
-//! met so far leave. A release whose own requirements contradict what is decided is passed over:
+//! seen so far leave. A release whose own requirements contradict what is decided is passed over:
 //! after these decisions it is part of no resolution. If in this way every package gets a release and
 //! no class rule speaks against the result, it is the best resolution there is, because nothing
 //! better could have been decided anywhere. If some package gets none, or too much is passed over,
@@ -221,9 +221,9 @@ impl Greedy {
     fn constraint(&mut self, universe: &Universe, package: PackageId) -> &mut Constraint {
         let at = package.position();
         if self.constraints.len() <= at {
-            let met = universe.package_count().max(at + 1);
-            self.constraints.make_room(met - self.constraints.len());
-            self.constraints.resize(met, Constraint::NONE);
+            let count = universe.package_count().max(at + 1);
+            self.constraints.make_room(count - self.constraints.len());
+            self.constraints.resize(count, Constraint::NONE);
         }
         let constraint = &mut self.constraints[at];
         if constraint.words == NONE {
@@ -324,7 +324,7 @@ impl Greedy {
             index: self.constraints[package.position()].chosen,
         });
         let selection = Selection::new(&self.order, bound.collect(), &self.ends);
-        let is_sound = !self.may_lack_classes && hierarchy::is_tame(universe, &selection)
+        let is_sound = !self.may_lack_classes && hierarchy::is_harmless(universe, &selection)
             || hierarchy::violation(universe, &selection).is_none();
         is_sound.then_some(selection)
     }

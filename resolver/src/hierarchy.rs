@@ -42,13 +42,15 @@ pub(crate) fn violation(universe: &mut Universe, selection: &Selection) -> Optio
 /// Whether it is known without looking at classes that a selection whose extended classes are all
 /// found breaks no rule: no package in it has a class that another one has too, or one that can be
 /// part of a circle.
-pub(crate) fn is_tame(universe: &Universe, selection: &Selection) -> bool {
+pub(crate) fn is_harmless(universe: &Universe, selection: &Selection) -> bool {
     let mut foreign = None;
     selection.packages_side_by_side().next().is_none()
-        && (selection.releases().iter()).all(|release| match universe.is_tame(release.package) {
-            Some(is_tame) => is_tame,
-            // One release that stands apart from all others does no harm.
-            None => foreign.replace(*release).is_none(),
+        && (selection.releases().iter()).all(|release| {
+            match universe.is_harmless(release.package) {
+                Some(is_harmless) => is_harmless,
+                // One release that stands apart from all others does no harm.
+                None => foreign.replace(*release).is_none(),
+            }
         })
         && foreign.is_none_or(|release| universe.stands_apart(release))
 }

@@ -253,8 +253,8 @@ impl Improvement<'_> {
             return Ok(None);
         }
         // Where packages have one release each, all classes that are extended are found by now.
-        let is_tame = self.split.is_empty() && hierarchy::is_tame(self.universe, &found);
-        if !is_tame && hierarchy::violation(self.universe, &found).is_some() {
+        let is_harmless = self.split.is_empty() && hierarchy::is_harmless(self.universe, &found);
+        if !is_harmless && hierarchy::violation(self.universe, &found).is_some() {
             return Ok(None);
         }
         match unmet_contract(self.universe, &found) {

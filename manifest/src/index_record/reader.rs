@@ -19,7 +19,7 @@ const MESSAGE_CHARACTERS: usize = 300;
 /// What some editors write at the beginning of a file. It is no part of JSON.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Reads index records. Names and specs that were met before are shared, not read again.
+/// Reads index records. Names and specs that were read before are shared, not read again.
 #[derive(Debug, Default)]
 pub struct IndexReader {
     pub(super) limits: Limits,

@@ -16,7 +16,7 @@ type Records = Result<Vec<IndexRecord>, Box<Diagnostic>>;
 pub(super) struct DocumentReader {
     registry: RegistryName,
     limits: Limits,
-    /// Names and specs that were met are shared.
+    /// Names and specs that were read before are shared.
     lines: IndexReader,
 }
 

@@ -48,7 +48,7 @@ impl HttpRegistry {
         names: &HashMap<PackageName, Digest>,
         wanted: Vec<PackageName>,
     ) -> Result<(), Failed> {
-        let mut met: BTreeSet<PackageName> = wanted.iter().cloned().collect();
+        let mut seen: BTreeSet<PackageName> = wanted.iter().cloned().collect();
         let mut queue: VecDeque<PackageName> = wanted.into();
         let mut under_way = FuturesUnordered::new();
         loop {
@@ -65,7 +65,7 @@ impl HttpRegistry {
                             (entry.is_fresh, entry.serial) = (true, serial);
                         }
                         let required = session.required_by(&name);
-                        let new = required.iter().filter(|name| met.insert((*name).clone()));
+                        let new = required.iter().filter(|name| seen.insert((*name).clone()));
                         queue.extend(new.cloned());
                     }
                     Some(digest) => under_way.push(self.fetch_one(config, name, *digest)),
@@ -80,7 +80,7 @@ impl HttpRegistry {
             let document = Arc::new(Document::new(digest, bytes.into()));
             session.set(name.clone(), Some(document), serial);
             let required = session.required_by(&name);
-            let new = required.iter().filter(|name| met.insert((*name).clone()));
+            let new = required.iter().filter(|name| seen.insert((*name).clone()));
             queue.extend(new.cloned());
         }
     }

@@ -214,7 +214,7 @@ pub struct ProvedNodes {
     /// By height, and place among the nodes of the height.
     nodes: HashMap<(u32, u64), Digest>,
     /// The nodes of the path that is being followed.
-    met: Vec<((u32, u64), Digest)>,
+    followed: Vec<((u32, u64), Digest)>,
 }
 
 impl ProvedNodes {
@@ -224,17 +224,17 @@ impl ProvedNodes {
             root,
             size,
             nodes: HashMap::new(),
-            met: Vec::new(),
+            followed: Vec::new(),
         }
     }
 
     /// Whether an audit path leads from a leaf at a place to the root, or to a node that an earlier
     /// path led to the root from, where it may end.
     pub fn prove(&mut self, leaf: &Digest, index: u64, path: &[Digest]) -> bool {
-        self.met.clear();
+        self.followed.clear();
         let is_proved = self.follow(leaf, index, path) == Some(true);
         if is_proved {
-            self.nodes.extend(self.met.drain(..));
+            self.nodes.extend(self.followed.drain(..));
         }
         is_proved
     }
@@ -250,14 +250,14 @@ impl ProvedNodes {
             if let Some(known) = self.nodes.get(&(height, at)) {
                 return Some(*known == hash);
             }
-            self.met.push(((height, at), hash));
+            self.followed.push(((height, at), hash));
             if at & 1 == 1 {
                 let beside = path.next()?;
-                self.met.push(((height, at - 1), *beside));
+                self.followed.push(((height, at - 1), *beside));
                 hash = node_hash(beside, &hash);
             } else if at < last {
                 let beside = path.next()?;
-                self.met.push(((height, at + 1), *beside));
+                self.followed.push(((height, at + 1), *beside));
                 hash = node_hash(&hash, beside);
             }
             at >>= 1;

@@ -41,7 +41,7 @@ pub(super) fn hints(
         let name = universe.name(*target).clone();
         if universe.release_count(*target) == 0 {
             let known: Vec<String> = universe
-                .met()
+                .reached()
                 .filter(|package| {
                     // Whoever requires something here was not meant.
                     let is_meant = !universe.is_root(*package) && !owners.contains(package);

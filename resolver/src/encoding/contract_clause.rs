@@ -58,7 +58,10 @@ impl Unmet {
         let universe = &mut *encoding.universe;
         let mut parents: FxHashMap<ClassName, Vec<ClassName>> = FxHashMap::default();
         let mut unknown = false;
-        for package in universe.met().filter(|package| !universe.is_root(*package)) {
+        for package in universe
+            .reached()
+            .filter(|package| !universe.is_root(*package))
+        {
             for release in universe.releases(package) {
                 let Some(classes) = universe.written_classes(release) else {
                     unknown = true;

@@ -69,7 +69,7 @@ impl Search {
                 continue;
             }
             // Classes that are extended are found, or the values would not fulfil the encoding.
-            if !hierarchy::is_tame(encoding.universe, &selection)
+            if !hierarchy::is_harmless(encoding.universe, &selection)
                 && let Some(violation) = hierarchy::violation(encoding.universe, &selection)
             {
                 encoding.forbid(&selection, violation);

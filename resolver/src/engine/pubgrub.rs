@@ -1,7 +1,7 @@
 //! The engine that is the `pubgrub` crate.
 //!
 //! The crate asks for the next variable by priority, for its value, and for the dependencies of
-//! the value. Priorities follow the order of decisions: the requirement that was met first among
+//! the value. Priorities follow the order of decisions: the requirement that was seen first among
 //! the releases decided so far comes first. The crate does not say what it takes back, but a
 //! variable that is decided again shows it: everything decided since then is gone.
 

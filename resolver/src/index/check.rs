@@ -203,12 +203,12 @@ fn check_classes(index: &CompiledIndex, releases: usize) -> Checked {
         that(parents[range.clone()].iter().all(is_parent), CLASSES)?;
         // Classes of others are numbered in the order in which they are first extended.
         let extended = parents[range].iter().filter(|parent| *parent & 1 == 1);
-        let mut met = 0;
+        let mut seen = 0;
         for number in extended.map(|parent| parent >> 1) {
-            that(number <= met, CLASSES)?;
-            met = met.max(number + 1);
+            that(number <= seen, CLASSES)?;
+            seen = seen.max(number + 1);
         }
-        that(met as usize == externals.len(), CLASSES)?;
+        that(seen as usize == externals.len(), CLASSES)?;
     }
     Ok(())
 }

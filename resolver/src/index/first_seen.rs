@@ -1,4 +1,4 @@
-//! Things in the order in which they were first met.
+//! Things in the order in which they were first seen.
 
 use std::hash::Hash;
 
@@ -9,7 +9,7 @@ use super::to_u32;
 /// How many things are found by looking as quickly as by hashing.
 const FEW: usize = 16;
 
-/// Different things in the order in which they were first met, and the number of each.
+/// Different things in the order in which they were first seen, and the number of each.
 #[derive(Debug)]
 pub(crate) struct FirstSeen<T> {
     things: Vec<T>,
@@ -27,7 +27,7 @@ impl<T> Default for FirstSeen<T> {
 }
 
 impl<T: Copy + Eq + Hash> FirstSeen<T> {
-    /// The number of a thing, which is the next one if it was not met before.
+    /// The number of a thing, which is the next one if it was not seen before.
     pub(crate) fn number(&mut self, thing: T) -> u32 {
         let next = to_u32(self.things.len());
         if self.things.len() < FEW {

@@ -1,4 +1,4 @@
-//! Things that are met many times, each with a number.
+//! Things that occur many times, each with a number.
 
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
@@ -51,7 +51,7 @@ pub(super) struct Numbered<'records, T> {
     numbers: FxHashMap<usize, u32>,
 }
 
-/// How many things are found by looking as quickly as by hashing, however often each is met.
+/// How many things are found by looking as quickly as by hashing, however often each occurs.
 const FEW: usize = 256;
 
 impl<'records, T: Ord + Hash + Placed> Numbered<'records, T> {
@@ -66,22 +66,22 @@ impl<'records, T: Ord + Hash + Placed> Numbered<'records, T> {
                 numbers: FxHashMap::default(),
             };
         };
-        // By text only what was not met in the same place.
-        let mut met: Vec<&T> = Vec::new();
+        // By text only what was not seen in the same place.
+        let mut distinct: Vec<&T> = Vec::new();
         let mut texts: FxHashMap<&T, u32> = FxHashMap::default();
         let mut numbers: FxHashMap<usize, u32> = FxHashMap::default();
         for item in first.into_iter().chain([next]).chain(all) {
             if let Entry::Vacant(place) = numbers.entry(item.place()) {
                 let number = *texts.entry(item).or_insert_with(|| {
-                    met.push(item);
-                    to_u32(met.len() - 1)
+                    distinct.push(item);
+                    to_u32(distinct.len() - 1)
                 });
                 place.insert(number);
             }
         }
-        let mut order: Vec<usize> = (0..met.len()).collect();
-        order.sort_unstable_by_key(|at| met[*at]);
-        let mut ranks = vec![0; met.len()];
+        let mut order: Vec<usize> = (0..distinct.len()).collect();
+        order.sort_unstable_by_key(|at| distinct[*at]);
+        let mut ranks = vec![0; distinct.len()];
         for (rank, at) in (0..).zip(&order) {
             ranks[*at] = rank;
         }
@@ -89,7 +89,7 @@ impl<'records, T: Ord + Hash + Placed> Numbered<'records, T> {
             *number = ranks[*number as usize];
         }
         Self {
-            items: order.into_iter().map(|at| met[at]).collect(),
+            items: order.into_iter().map(|at| distinct[at]).collect(),
             numbers,
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! A large index does not fit into the caches of a processor, and what a search looks at next can
 //! stand anywhere in it: it would mostly wait for memory. But it is known what comes next.
-//! Requirements are decided in the order in which they were met, and mostly it is the newest release
+//! Requirements are decided in the order in which they were seen, and mostly it is the newest release
 //! that is taken. So memory is told in time. Nothing but time depends on it.
 
 use prefetch_index::prefetch_index;

@@ -6,7 +6,7 @@ use crate::word_set::WordSet;
 use crate::{Preference, PrereleasePolicy};
 
 /// What is known of a release that decides whether it may be chosen.
-pub(super) struct Standing<'release> {
+pub(super) struct Eligibility<'release> {
     pub(super) version: &'release Version,
     /// Whether it was withdrawn, or published too late.
     pub(super) excluded: bool,
@@ -32,7 +32,7 @@ impl Candidates {
     /// are locked, and so are prereleases where the policy is never to take them; if they are only `kept`,
     /// they are chosen where nothing else will do.
     pub(super) fn new(
-        releases: &[Standing<'_>],
+        releases: &[Eligibility<'_>],
         locked: &[Version],
         kept: &[Version],
         policy: PrereleasePolicy,
@@ -49,16 +49,16 @@ impl Candidates {
             .collect();
         locked.sort_unstable_by(|one, two| two.cmp(one));
         locked.dedup();
-        let is_stable = |release: &Standing<'_>| !release.version.is_prerelease();
-        let is_open = |release: &Standing<'_>| {
+        let is_stable = |release: &Eligibility<'_>| !release.version.is_prerelease();
+        let is_open = |release: &Eligibility<'_>| {
             let by_policy = policy != PrereleasePolicy::Never || is_stable(release);
             !release.excluded && by_policy
         };
         let is_locked = |at: u32| locked.contains(&at);
-        let is_last_resort = |at: u32, release: &Standing<'_>| {
+        let is_last_resort = |at: u32, release: &Eligibility<'_>| {
             !is_open(release) && !is_locked(at) && kept.contains(release.version)
         };
-        let those = |are_meant: &dyn Fn(u32, &Standing<'_>) -> bool| -> WordSet {
+        let those = |are_meant: &dyn Fn(u32, &Eligibility<'_>) -> bool| -> WordSet {
             let numbered = (0_u32..).zip(releases);
             let meant = numbered.filter(|(at, release)| are_meant(*at, release));
             meant.map(|(at, _)| at).collect()

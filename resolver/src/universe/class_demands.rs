@@ -140,7 +140,7 @@ impl Universe {
         let home = in_shard.and_then(|root| inheritance.home(root));
         let is_cores = home.is_none_or(|home| {
             self.shards[shard as usize].packages[home as usize] == to_u32(core.position()) + 1
-                && inheritance.is_tame(home)
+                && inheritance.is_harmless(home)
         });
         is_cores && !inheritance.any_unknown()
     }

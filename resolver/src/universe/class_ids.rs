@@ -1,6 +1,6 @@
 //! How class names become numbers.
 //!
-//! Names that an attached index knows are met through their number there, and are read only when
+//! Names that an attached index knows are seen through their number there, and are read only when
 //! something is to be said of them.
 
 use std::sync::{Arc, OnceLock};
@@ -11,7 +11,7 @@ use super::{ClassId, Universe};
 use crate::index::{NONE, to_u32};
 use crate::room::Room as _;
 
-/// A class name that was met.
+/// A class name that was seen.
 #[derive(Debug)]
 pub(super) struct ClassEntry {
     name: OnceLock<ClassName>,
@@ -36,7 +36,7 @@ impl Universe {
         id
     }
 
-    /// The number of a class name, if it was met.
+    /// The number of a class name, if it was seen.
     pub(crate) fn find_class(&self, name: &ClassName) -> Option<ClassId> {
         if let Some(known) = self.class_ids.get(name) {
             return Some(*known);
@@ -86,7 +86,7 @@ impl Universe {
         }
     }
 
-    /// Lets classes that were met by name be met through an index that was attached first, too.
+    /// Lets classes that were seen by name be seen through an index that was attached first, too.
     pub(super) fn meet_classes(&mut self, shard: u32) {
         let index = Arc::clone(&self.shards[shard as usize].index);
         for (name, class) in &self.class_ids {

@@ -95,7 +95,7 @@ impl Universe {
 
     /// Whether no class of a package can be part of a circle or have the name of another
     /// package's class; `None` if the package does not come from the only attached index.
-    pub(crate) fn is_tame(&self, package: PackageId) -> Option<bool> {
+    pub(crate) fn is_harmless(&self, package: PackageId) -> Option<bool> {
         let [shard] = self.attached[..] else {
             return None;
         };
@@ -105,7 +105,7 @@ impl Universe {
         // What the core library extends is extended by all.
         let ends_here = self.core != Some(package)
             || releases.all(|release| inheritance.links(release).is_empty());
-        (delivered.shard == shard).then(|| inheritance.is_tame(delivered.name) && ends_here)
+        (delivered.shard == shard).then(|| inheritance.is_harmless(delivered.name) && ends_here)
     }
 
     /// Whether nothing in the only attached index refers to a release that is not in it, and no

@@ -182,7 +182,7 @@ impl Universe {
         };
         let target = |edge: usize| {
             let number = shard.packages[index.edge_target(edge) as usize];
-            PackageId(number.checked_sub(1).expect("what was chosen was met"))
+            PackageId(number.checked_sub(1).expect("what was chosen was seen"))
         };
         let core = self.core.filter(|core| *core != release.package);
         if let Some(core) = core {

@@ -1,6 +1,6 @@
-//! The numbers of what was met.
+//! The numbers of what was seen.
 
-/// A package, by the order in which it was first met.
+/// A package, by the order in which it was first seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct PackageId(pub(super) u32);
 
@@ -11,7 +11,7 @@ impl PackageId {
     }
 }
 
-/// A class name, by the order in which it was first met.
+/// A class name, by the order in which it was first seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct ClassId(pub(super) u32);
 

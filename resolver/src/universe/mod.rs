@@ -1,7 +1,7 @@
 //! What is known of packages: everything that was delivered, by dense numbers.
 //!
 //! Releases come in *shards*: compiled indexes of many packages or of one. A package becomes a
-//! number when it is first met. Numbers depend on the order of arrival and never decide anything:
+//! number when it is first seen. Numbers depend on the order of arrival and never decide anything:
 //! wherever an order matters, names, versions or positions in a manifest do.
 //!
 //! The search looks at shards through [`edges`], which are numbers alone. What is said to people
@@ -63,7 +63,7 @@ struct Delivered {
     is_plain: bool,
 }
 
-/// A package that was met.
+/// A package that was seen.
 #[derive(Debug, Default)]
 struct Entry {
     delivered: Option<Delivered>,
@@ -159,7 +159,7 @@ impl Universe {
         self.packages[package.position()].is_required = true;
     }
 
-    /// How many packages were met.
+    /// How many packages were seen.
     pub(crate) fn package_count(&self) -> usize {
         self.packages.len()
     }
@@ -192,7 +192,7 @@ impl Universe {
 
     pub(crate) fn name(&self, package: PackageId) -> &PackageName {
         self.about(package).name(|| {
-            // Packages that are not delivered were met by name.
+            // Packages that are not delivered were seen by name.
             let delivered = self.delivered(package);
             let index = &self.shards[delivered.shard as usize].index;
             index.name(delivered.name)
@@ -201,7 +201,7 @@ impl Universe {
 
     /// The packages that the solver came across, in no particular order. What was delivered
     /// without being asked for is not among them: it must not show in an answer.
-    pub(crate) fn met(&self) -> impl Iterator<Item = PackageId> {
+    pub(crate) fn reached(&self) -> impl Iterator<Item = PackageId> {
         (0..)
             .map(PackageId)
             .zip(&self.packages)

@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::index::CompiledIndex;
 use crate::request::{Locked, Preference, PrereleasePolicy};
 
-use super::candidates::{Candidates, Standing};
+use super::candidates::{Candidates, Eligibility};
 use super::{ReleaseId, Universe};
 
 /// What decides which releases may be chosen and which are preferred.
@@ -95,15 +95,15 @@ impl Preferences {
             .clone()
             .map(|release| index.version(release))
             .collect();
-        let standings: Vec<Standing<'_>> = releases
+        let eligibilities: Vec<Eligibility<'_>> = releases
             .zip(&versions)
-            .map(|(release, version)| Standing {
+            .map(|(release, version)| Eligibility {
                 version,
                 excluded: index.is_yanked(release) || is_too_new(version),
             })
             .collect();
         Some(Box::new(Candidates::new(
-            &standings,
+            &eligibilities,
             locked,
             kept.map_or(&[], Vec::as_slice),
             self.prerelease,

@@ -15,9 +15,9 @@ use crate::supply::Supply;
 pub(super) struct Shard {
     pub(super) index: Arc<CompiledIndex>,
     pub(super) source: Option<ReleaseSource>,
-    /// For each name of the index the package, counted from 1; 0 if it was not met.
+    /// For each name of the index the package, counted from 1; 0 if it was not seen.
     pub(super) packages: Vec<u32>,
-    /// For each class name of the index the class, counted from 1; 0 if it was not met.
+    /// For each class name of the index the class, counted from 1; 0 if it was not seen.
     pub(super) classes: Vec<u32>,
     pub(super) specs: HashMap<u32, Spec, rustc_hash::FxBuildHasher>,
 }
@@ -74,7 +74,7 @@ impl Universe {
         id
     }
 
-    /// A package that is met and comes from an attached shard.
+    /// A package that is seen and comes from an attached shard.
     fn new_delivered(&mut self, shard: u32, number: u32) -> PackageId {
         let id = self.new_package(About::default());
         self.deliver_from(id, shard, number);

@@ -198,7 +198,7 @@ impl World {
             .map(|(at, name)| (name, at))
             .collect();
         let mut wave: Vec<PackageName> = request.names.keys().cloned().collect();
-        let mut met: BTreeSet<PackageName> = wave.iter().cloned().collect();
+        let mut asked: BTreeSet<PackageName> = wave.iter().cloned().collect();
         let mut answer = Vec::new();
         let (mut answered, mut truncated) = (0, Vec::new());
         while !wave.is_empty() {
@@ -245,7 +245,7 @@ impl World {
                 }
                 for record in &self.packages[&name] {
                     for requirement in &record.requirements {
-                        if request.closure && met.insert(requirement.package.clone()) {
+                        if request.closure && asked.insert(requirement.package.clone()) {
                             next.insert(requirement.package.clone());
                         }
                     }

@@ -1,7 +1,7 @@
 //! In which lists constraints of two terms stand.
 //!
 //! A constraint can only say something when one of its terms holds, and a search looks at constraints
-//! far more often than that. So each side stands where it is met as rarely as possible:
+//! far more often than that. So each side stands where it is looked at as rarely as possible:
 //!
 //! - if its term is a single value, or that the variable is absent, in a list of that value, which is
 //!   looked at when no other is left (variables with few such sides keep them with the others);

@@ -1,7 +1,7 @@
 //! In which order variables are decided.
 //!
 //! The order of decisions: what a requirement is bound to is decided in the order in which
-//! requirements are met, release after release. A search that keeps to it ends in the best
+//! requirements are seen, release after release. A search that keeps to it ends in the best
 //! selection. One that has lost its patience decides first what takes part in conflicts.
 
 use std::cmp::Reverse;
@@ -41,7 +41,7 @@ pub(super) struct Target {
     pub(super) names_prerelease: bool,
 }
 
-/// The requirements of releases, as they were met.
+/// The requirements of releases, as they were seen.
 #[derive(Debug, Default)]
 struct Targets {
     all: Vec<Target>,
@@ -180,7 +180,7 @@ impl Order {
         items.map(|item| &self.targets.all[item.targets()])
     }
 
-    /// The requirement so many places after the next, if all are met in the order of decisions:
+    /// The requirement so many places after the next, if all are seen in the order of decisions:
     /// mostly they are.
     pub(super) fn upcoming(&self, places: usize) -> Option<Target> {
         let item = self.items.get(self.next.0 as usize)?;

@@ -4,10 +4,10 @@ use super::super::{CompiledIndex, NONE, ParentNumber, to_u32};
 use super::Inheritance;
 
 impl Inheritance {
-    pub(super) fn find_tame(&mut self, index: &CompiledIndex) {
+    pub(super) fn find_harmless(&mut self, index: &CompiledIndex) {
         let names = index.name_count();
         // Releases whose classes are unknown have whatever is asked for.
-        self.tame = self
+        self.harmless = self
             .unknown
             .iter()
             .map(|unknown| *unknown == NONE)
@@ -18,13 +18,13 @@ impl Inheritance {
                 let Some(table) = index.table(release) else {
                     continue;
                 };
-                self.tame[name as usize] &= !self.has_circle(table);
+                self.harmless[name as usize] &= !self.has_circle(table);
                 for class in index.table_classes(table) {
                     let home = &mut self.homes[*class as usize];
                     if *home != NONE && *home != name {
                         let other = *home;
-                        self.tame[name as usize] = false;
-                        self.tame[other as usize] = false;
+                        self.harmless[name as usize] = false;
+                        self.harmless[other as usize] = false;
                     } else {
                         *home = name;
                     }
@@ -34,7 +34,7 @@ impl Inheritance {
         self.find_circles(index);
     }
 
-    /// Packages that have a class which can be part of a circle are not tame. Whichever releases are
+    /// Packages that have a class which can be part of a circle are not harmless. Whichever releases are
     /// chosen, a circle of their classes is one of names.
     fn find_circles(&mut self, index: &CompiledIndex) {
         let mut extending: Vec<(u32, u32)> = Vec::new();
@@ -53,8 +53,8 @@ impl Inheritance {
         let to_circles = leading_to_circles(count, extending);
         for (class, home) in self.homes.iter().enumerate() {
             if *home != NONE && to_circles[class] && from_circles[class] {
-                // Where several packages have the class, none of them is tame anyway.
-                self.tame[*home as usize] = false;
+                // Where several packages have the class, none of them is harmless anyway.
+                self.harmless[*home as usize] = false;
             }
         }
     }

@@ -70,7 +70,7 @@ pub(crate) struct Inheritance {
     extends: Vec<Extends>,
     /// Whether no class of a package can be part of a circle or have the name of another
     /// package's class.
-    tame: Vec<bool>,
+    harmless: Vec<bool>,
 }
 
 impl Inheritance {
@@ -82,7 +82,7 @@ impl Inheritance {
         inheritance.find_extends(index);
         inheritance.find_requirements(index);
         inheritance.find_links(index);
-        inheritance.find_tame(index);
+        inheritance.find_harmless(index);
         inheritance
     }
 
@@ -135,7 +135,7 @@ impl Inheritance {
         self.links[number]
     }
 
-    /// A package that has a class, if any has. Where several have it, none of them is tame.
+    /// A package that has a class, if any has. Where several have it, none of them is harmless.
     pub(crate) fn home(&self, class: u32) -> Option<u32> {
         Some(self.homes[class as usize]).filter(|home| *home != NONE)
     }
@@ -184,8 +184,8 @@ impl Inheritance {
 
     /// Whether no class of a package can be part of a circle or have the name of another
     /// package's class, as far as the index goes.
-    pub(crate) fn is_tame(&self, name: u32) -> bool {
-        self.tame[name as usize]
+    pub(crate) fn is_harmless(&self, name: u32) -> bool {
+        self.harmless[name as usize]
     }
 
     fn look_at_tables(&mut self, index: &CompiledIndex) {

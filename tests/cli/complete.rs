@@ -118,6 +118,7 @@ fn every_code_is_shown() {
     let mut all = documents();
     for folder in [
         "tests/cli",
+        "tests/cli/network",
         "tests/serve",
         "registry-client/tests/http",
         "registry-server/tests",

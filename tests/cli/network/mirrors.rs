@@ -1,0 +1,76 @@
+//! A registry as plain files.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+
+use crate::server::Server;
+use crate::user::{User, publish_all};
+
+/// Hands out the files of a folder, as any web server does; gives its address.
+fn serve_files(folder: PathBuf) -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = format!("http://{}/", listener.local_addr().expect("an address"));
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut lines = BufReader::new(stream.try_clone().expect("a copy")).lines();
+            let first = lines.next().and_then(Result::ok).unwrap_or_default();
+            let path = first.split_whitespace().nth(1).unwrap_or("/").to_owned();
+            while lines
+                .next()
+                .and_then(Result::ok)
+                .is_some_and(|line| !line.is_empty())
+            {}
+            let (status, body) = match std::fs::read(folder.join(path.trim_start_matches('/'))) {
+                Ok(body) => ("200 OK", body),
+                Err(_) => ("404 Not Found", Vec::new()),
+            };
+            let length = body.len();
+            let head = format!(
+                "HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n"
+            );
+            let _ = stream.write_all(head.as_bytes());
+            let _ = stream.write_all(&body);
+        }
+    });
+    address
+}
+
+#[test]
+fn a_mirror_of_plain_files_will_do() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (data, files) = (folder.path().join("data"), folder.path().join("files"));
+    let server = Server::start(&data);
+    let mut user = User::new(&server);
+    user.login();
+    publish_all(&user);
+    let resolve = ["resolve", "fixtures/shop/app", "--format", "json"];
+    let from_server = user.does(&resolve).stdout;
+    drop(server);
+    let text = |path: &Path| path.to_str().expect("text").to_owned();
+    user.does(&["export-static", "--data", &text(&data), &text(&files)]);
+    user.registry = format!("acme={}", serve_files(files.clone()));
+    assert_eq!(user.does(&resolve).stdout, from_server);
+    let said = user.run(&["publish", "fixtures/shop/core"], "");
+    assert_eq!(said.exit, 3);
+    assert!(said.stderr.contains("error[PK0047]"), "{}", said.stderr);
+    assert!(
+        said.stderr
+            .contains("it is a mirror, and takes no releases"),
+        "{}",
+        said.stderr
+    );
+
+    // A file that is not what the signed list says is refused.
+    let document = files.join("index/v1/packages/org.example.!database.ndjson");
+    let mut bytes = std::fs::read(&document).expect("it was exported");
+    let end = bytes.len() - 3;
+    bytes[end] ^= 1;
+    #[allow(clippy::disallowed_methods)]
+    std::fs::write(&document, bytes).expect("it is ours");
+    user.does(&["cache", "clean"]);
+    let said = user.fails(4, &resolve[..2]);
+    assert!(
+        said.contains("error[PK0032]") && said.contains("(tried 4 times)"),
+        "{said}"
+    );
+}

@@ -1,0 +1,66 @@
+//! A registry that the binary serves.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+/// A server that ends with the test.
+pub(crate) struct Server {
+    child: Child,
+    pub(crate) address: String,
+    pub(crate) token: String,
+}
+
+impl Server {
+    pub(crate) fn start(data: &Path) -> Self {
+        Self::start_at("127.0.0.1:0", data)
+    }
+
+    /// Likewise on a port that clients know.
+    pub(crate) fn start_at(listen: &str, data: &Path) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_pkgres"))
+            .args(["serve", "--listen", listen, "--data"])
+            .arg(data)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the binary runs");
+        let mut line = String::new();
+        let stdout = child.stdout.take().expect("it was piped");
+        BufReader::new(stdout)
+            .read_line(&mut line)
+            .expect("an address");
+        let token = std::fs::read_to_string(data.join("admin-token")).expect("a token");
+        Self {
+            child,
+            address: line.trim().to_owned(),
+            token: token.trim().to_owned(),
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A token of another owner, to publish with.
+pub(crate) fn another_token(server: &Server, owner: &str) -> String {
+    let address = server.address.trim_start_matches("http://");
+    let address = address.trim_end_matches('/');
+    let body = format!(r#"{{"scopes":["publish"],"owner":"{owner}"}}"#);
+    let request = format!(
+        "POST /v1/tokens HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {}\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        server.token,
+        body.len()
+    );
+    let mut stream = std::net::TcpStream::connect(address).expect("a connection");
+    stream.write_all(request.as_bytes()).expect("it is sent");
+    let answer = std::io::read_to_string(stream).expect("an answer");
+    let (_, document) = answer.split_once("\r\n\r\n").expect("a body");
+    let document: serde_json::Value = serde_json::from_str(document).expect("JSON");
+    document["token"].as_str().expect("a token").to_owned()
+}

@@ -1,0 +1,123 @@
+//! Who runs the binary, and the packages that they publish.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::server::Server;
+
+/// Where the runs of a test keep what they keep.
+pub(crate) struct User {
+    pub(crate) home: tempfile::TempDir,
+    pub(crate) registry: String,
+    pub(crate) secret: String,
+}
+
+/// What a run said.
+pub(crate) struct Said {
+    pub(crate) exit: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl User {
+    pub(crate) fn new(server: &Server) -> Self {
+        Self {
+            home: tempfile::tempdir().expect("a temporary folder"),
+            registry: format!("acme={}", server.address),
+            secret: server.token.clone(),
+        }
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str], input: &str) -> Said {
+        self.run_with(arguments, input, &[])
+    }
+
+    /// Likewise with more variables of the environment.
+    pub(crate) fn run_with(
+        &self,
+        arguments: &[&str],
+        input: &str,
+        variables: &[(&str, &str)],
+    ) -> Said {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_pkgres"))
+            .args(arguments)
+            .envs(variables.iter().copied())
+            .env("NO_COLOR", "1")
+            .env("HOME", self.home.path())
+            .env("PKGRES_CACHE", self.home.path().join("cache"))
+            .env("PKGRES_STATE", self.home.path().join("state"))
+            .env("PKGRES_CREDENTIALS", self.home.path().join("config"))
+            .env("PKGRES_REGISTRY", &self.registry)
+            .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary runs");
+        let mut stdin = child.stdin.take().expect("it was piped");
+        // Whoever does not read it may be done already.
+        let _ = stdin.write_all(input.as_bytes());
+        drop(stdin);
+        let output = child.wait_with_output().expect("it ends");
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
+        let said = Said {
+            exit: output.status.code().expect("it was not killed"),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        };
+        for text in [&said.stdout, &said.stderr] {
+            assert!(!text.contains(&self.secret), "the token is shown: {text}");
+        }
+        said
+    }
+
+    /// A run that does what it should.
+    pub(crate) fn does(&self, arguments: &[&str]) -> Said {
+        let said = self.run(arguments, "");
+        assert_eq!(said.exit, 0, "{arguments:?}: {}", said.stderr);
+        said
+    }
+
+    /// A run that does not; gives what it says.
+    pub(crate) fn fails(&self, exit: i32, arguments: &[&str]) -> String {
+        let said = self.run(arguments, "");
+        assert_eq!(
+            said.exit, exit,
+            "{arguments:?}: {}{}",
+            said.stdout, said.stderr
+        );
+        said.stderr
+    }
+
+    pub(crate) fn login(&self) {
+        let said = self.run(&["login", "acme"], &format!("{}\n", self.secret));
+        assert_eq!(said.exit, 0, "{}", said.stderr);
+        assert!(
+            said.stderr.starts_with("Logged in to http://127.0.0.1:"),
+            "{}",
+            said.stderr
+        );
+    }
+}
+
+/// The packages of the shop, those first that others require.
+fn packages() -> Vec<String> {
+    let mut folders: Vec<String> = std::fs::read_dir("../fixtures/shop")
+        .expect("the fixtures are there")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.join("manifest.yaml").is_file() && !path.ends_with("app"))
+        .map(|path| {
+            let path: PathBuf = path.components().skip(1).collect();
+            path.to_str().expect("text").to_owned()
+        })
+        .collect();
+    folders.sort_by_key(|folder| (!folder.ends_with("core"), folder.clone()));
+    folders
+}
+
+pub(crate) fn publish_all(user: &User) {
+    for folder in packages() {
+        user.does(&["publish", &folder]);
+    }
+}

@@ -205,7 +205,7 @@ fn holders(request: &Request, resolution: &Resolution, outdated: &Outdated) -> V
                 && bound.version == *bound_to
                 && !bound.spec.matches(&outdated.latest)
             {
-                let owner = owner.to_owner();
+                let owner = owner.owner();
                 holders.push(Holder {
                     location: location(request, &owner, &outdated.package),
                     owner,

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use pkgres_manifest::{PackageName, RegistryName, Version};
 use pkgres_registry_client::{MemoryRegistry, RegistrySet};
-use pkgres_resolver::{Fallback, Locked, Resolution};
+use pkgres_resolver::{Fallback, Locked, Resolution, ResolvedOwner};
 
 use crate::args::ResolveArgs;
 use crate::commands::pin::{Setting, pin, read_model};
@@ -92,18 +92,11 @@ fn print_model(
     let mut root = MemoryRegistry::new(RegistryName::parse("root").expect("the name is valid"));
     root.add_package(Arc::clone(&project.package));
     registries.prefer(Box::new(root));
-    let mut preferred: BTreeSet<(PackageName, Version)> = resolution
-        .packages()
-        .iter()
-        .map(|package| (package.name.clone(), package.version.clone()))
+    let preferred: BTreeSet<(PackageName, Version)> = resolution
+        .owners()
+        .filter_map(ResolvedOwner::release)
+        .map(|(name, version)| (name.clone(), version.clone()))
         .collect();
-    preferred.extend(
-        resolution
-            .roots()
-            .iter()
-            .filter_map(|root| root.owner.release())
-            .map(|(name, version)| (name.clone(), version.clone())),
-    );
     let setting = Setting {
         registries,
         core,

@@ -75,7 +75,7 @@ impl Picture {
                 ResolvedOwner::Root(_) => Shape::Root,
                 ResolvedOwner::Package(_) => Shape::Package,
             };
-            let id = owner.to_owner().to_string();
+            let id = owner.owner().to_string();
             picture.node(&id, shape, false);
             let requires = owner.requires().iter();
             for bound in requires.filter(|bound| !is_hidden(&bound.package)) {

@@ -32,7 +32,7 @@ impl<'resolution> ResolvedOwner<'resolution> {
     }
 
     /// The owner as a value of its own.
-    pub fn to_owner(self) -> Owner {
+    pub fn owner(self) -> Owner {
         match self {
             Self::Root(root) => root.owner.clone(),
             Self::Package(package) => Owner::Release {
@@ -47,7 +47,7 @@ impl Demand {
     /// A requirement of an owner.
     pub(super) fn new(owner: ResolvedOwner<'_>, bound: &BoundRequirement) -> Self {
         Self {
-            owner: owner.to_owner(),
+            owner: owner.owner(),
             spec: bound.spec.clone(),
             is_implied: bound.is_implied,
             version: bound.version.clone(),

@@ -61,6 +61,6 @@ fn path<'a>(
         at = *before;
     }
     steps.reverse();
-    let root = owners[&at].to_owner();
+    let root = owners[&at].owner();
     RequirementPath { root, steps }
 }

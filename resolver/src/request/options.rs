@@ -46,7 +46,7 @@ pub struct SolveOptions {
     pub prefer: Preference,
     /// Releases that were published at this time or later are no candidates unless they are locked.
     /// A release without a date of publication is taken for old, and one whose date cannot be read
-    /// for new ([`IndexRecord::is_published_before`]).
+    /// for new ([`is_published_before`](pkgres_manifest::IndexRecord::is_published_before)).
     pub exclude_newer: Option<Timestamp>,
     /// Whether several releases of a package are out of the question.
     pub single_version: bool,
@@ -56,7 +56,7 @@ pub struct SolveOptions {
     /// release can be exchanged for a better one with all others kept. The best resolution in the
     /// order of decisions can be out of reach where some resolution is not.
     pub patience: u64,
-    /// Which engine searches. [Updates](Request::update) and the search for
+    /// Which engine searches. [Updates](crate::Request::update) and the search for
     /// [repairs](crate::Conflict::repairs) are always the native engine's.
     pub engine: Engine,
 }

@@ -12,9 +12,8 @@ use crate::hierarchy::{ClassAt, Violation};
 use crate::universe::{ClassId, PackageId, ReleaseId, Universe};
 use crate::word_set::WordSet;
 
-use super::reasons::reason_about;
+use super::reason::{Reason, ReasonKind, reason_about};
 use super::subject::{Subject, candidates};
-use super::{Reason, ReasonKind};
 
 /// What clauses have in common that say the same of other releases: the classes of each path, and the
 /// packages that they are of.

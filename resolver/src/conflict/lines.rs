@@ -14,7 +14,9 @@ use crate::engine::{Refutation, refute};
 use crate::universe::{Missing, PackageId, ReleaseId};
 use crate::word_set::WordSet;
 
-use super::reasons::{are_demands, asked_by, extending, lacks, ways_of_writing};
+use super::demands::are_demands;
+use super::extends::{asked_by, extending, lacks};
+use super::requirements::ways_of_writing;
 
 /// How many facts all tries together look at, see [`super::reduce`].
 const MAX_FACTS_LOOKED_AT: usize = 250_000;

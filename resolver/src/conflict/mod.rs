@@ -5,29 +5,33 @@
 //! out in time, and told in the order in which a reader meets them: from the root on.
 
 mod breaches;
+mod demands;
+mod extends;
 mod hints;
+mod limits;
 mod lines;
 mod places;
+mod reason;
 mod reasons;
 mod reduce;
 mod repairs;
+mod requirements;
 mod roots;
 mod subject;
 mod tell;
 
 use std::collections::BTreeSet;
 
-use pkgres_manifest::diagnostic::{Code, Location};
-use pkgres_manifest::{ClassName, PackageName, ReleaseSource, Version};
-
+use pkgres_manifest::PackageName;
+use pkgres_manifest::diagnostic::Code;
 use rustc_hash::FxHashMap;
 
 use crate::budget::Budget;
 use crate::encoding::{Clause, Encoding, Fact, Limits};
 use crate::engine::Impossible;
-use crate::owner::OBJECT_MODEL;
 use crate::universe::{Missing, PackageId, Universe};
 use crate::word_set::WordSet;
+pub use reason::{Reason, ReasonKind};
 use reduce::Reduction;
 pub use repairs::Repair;
 use repairs::Repairs;
@@ -57,85 +61,6 @@ pub struct Conflict {
     pub hints: Vec<String>,
     /// Changes of which any one makes it solvable with one release of each package; each was tried.
     pub repairs: Vec<Repair>,
-}
-
-/// One reason of a conflict.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reason {
-    /// What the reason is.
-    pub kind: ReasonKind,
-    /// The package that it is about; `None` if it is about the object model.
-    pub owner: Option<PackageName>,
-    /// The package's versions for which it holds, ascending.
-    pub versions: Vec<Version>,
-    /// Whether it holds for all versions that could be chosen, of several.
-    pub every_version: bool,
-    /// Where it is written, if it comes from a file.
-    pub location: Option<Location>,
-    /// Where the package comes from; `None` for a root.
-    pub source: Option<ReleaseSource>,
-    /// Whether it is one of those that clash, rather than what brought one of them in.
-    pub clashes: bool,
-    /// The reason in one sentence.
-    pub text: String,
-}
-
-impl Reason {
-    /// What the package that it is about is called, or the object model.
-    pub fn owner_name(&self) -> &str {
-        self.owner
-            .as_ref()
-            .map_or(OBJECT_MODEL, PackageName::as_str)
-    }
-}
-
-/// What a reason is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ReasonKind {
-    /// The owner requires a package.
-    Requires {
-        /// The package.
-        package: PackageName,
-        /// The spec as written.
-        spec: String,
-        /// What it is taken to say, if an override stands in its place.
-        overridden_by: Option<String>,
-        /// Whether nobody wrote it: every package requires the core library.
-        is_implied: bool,
-    },
-    /// A class of the owner extends a class that no required package defines, or only some
-    /// versions do.
-    Extends {
-        /// The class that is extended.
-        class: ClassName,
-    },
-    /// The owner does not define a class that is extended.
-    Lacks {
-        /// The class.
-        class: ClassName,
-    },
-    /// Classes of the owner extend each other.
-    OwnCycle,
-    /// These versions of the owner were asked for, by an update or as roots.
-    Wanted,
-    /// The lock holds these versions of the owner.
-    Stays,
-    /// An object of a model does not meet the contract of a property.
-    Contract {
-        /// The object that has the property.
-        holder: String,
-        /// The property, with positions in lists and keys of mappings.
-        path: String,
-        /// The object that is there.
-        object: String,
-        /// The class that the contract wants.
-        class: ClassName,
-    },
-    /// A class would be inherited twice, or extend itself: the paths, as classes and releases.
-    Inherits {
-        /// One path for a circle, two for a class that is inherited twice.
-        paths: Vec<Vec<(ClassName, PackageName, Version)>>,
-    },
 }
 
 /// That versions of a package were asked for, in words.

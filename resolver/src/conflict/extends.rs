@@ -1,0 +1,109 @@
+//! Classes that are extended and not found, as reasons.
+
+use crate::encoding::Encoding;
+use crate::universe::{ClassId, ClassTable, Missing, PackageId, ReleaseId, Universe};
+use crate::word_set::WordSet;
+
+use super::reason::{Reason, ReasonKind, reason_about};
+use super::subject::candidates;
+
+/// The candidates of a package of which a class extends a class of others.
+pub(super) fn extending(
+    universe: &mut Universe,
+    owner: PackageId,
+    class: ClassId,
+) -> Vec<ReleaseId> {
+    let mut releases = candidates(universe, owner);
+    releases.retain(|release| {
+        let extends = |table: &ClassTable| table.external.contains(&class);
+        let details = universe.details(*release);
+        details.classes.as_deref().is_some_and(extends)
+    });
+    releases
+}
+
+/// The packages in which classes that a release extends are looked for.
+pub(super) fn asked_by(
+    encoding: &mut Encoding<'_>,
+    release: ReleaseId,
+) -> Result<Vec<PackageId>, Missing> {
+    let details = encoding.universe.details(release);
+    let asked: Vec<PackageId> = details.edges.iter().map(|edge| edge.package).collect();
+    let mut missing = asked.clone();
+    missing.retain(|package| !encoding.universe.is_delivered(*package));
+    if missing.is_empty() {
+        Ok(asked)
+    } else {
+        Err(Missing::Packages(missing))
+    }
+}
+
+/// The candidates of a package that do not define a class, and the newest one that does, if there
+/// are both.
+pub(super) fn lacks(
+    universe: &Universe,
+    package: PackageId,
+    class: ClassId,
+) -> Option<(Vec<ReleaseId>, ReleaseId)> {
+    let defining = universe.definers(package, class);
+    let (defining, lacking): (Vec<ReleaseId>, Vec<ReleaseId>) = candidates(universe, package)
+        .into_iter()
+        .partition(|release| defining.contains(release.index));
+    let newest = *defining.last()?;
+    (!lacking.is_empty()).then_some((lacking, newest))
+}
+
+/// That classes of a package extend a class which no candidate for it defines, and which versions
+/// of the packages lack it that `told` releases require.
+pub(super) fn extends(
+    encoding: &mut Encoding<'_>,
+    owner: PackageId,
+    class: ClassId,
+    told: &WordSet,
+) -> Result<Vec<Reason>, Missing> {
+    let releases = extending(encoding.universe, owner, class);
+    let mut asked: Vec<PackageId> = Vec::new();
+    for release in &releases {
+        let mut by_release = asked_by(encoding, *release)?;
+        if told.contains(release.index) {
+            by_release.retain(|package| !asked.contains(package));
+            asked.extend(by_release);
+        }
+    }
+    let name = encoding.universe.class_name(class).clone();
+    let kind = ReasonKind::Extends {
+        class: name.clone(),
+    };
+    let mut reasons = vec![reason_about(
+        encoding.universe,
+        owner,
+        &releases,
+        |subject| {
+            let text = format!("a class of {} extends {name}", subject.text);
+            (text, kind.clone())
+        },
+    )];
+    for package in asked {
+        let universe = &*encoding.universe;
+        let Some((lacking, newest)) = lacks(universe, package, class) else {
+            continue;
+        };
+        let no_longer = lacking.iter().all(|release| release.index > newest.index);
+        let newest = universe.version(newest);
+        reasons.push(reason_about(universe, package, &lacking, |subject| {
+            let lacks = if no_longer {
+                subject.verb("no longer defines", "no longer define")
+            } else {
+                subject.verb("does not define", "do not define")
+            };
+            let text = format!("{} {lacks} the class {name}; {newest} does", subject.text);
+            (
+                text,
+                ReasonKind::Lacks {
+                    class: name.clone(),
+                },
+            )
+        }));
+    }
+    Ok(reasons)
+}

@@ -13,10 +13,14 @@
 
 mod clause;
 mod contract_clause;
+mod fact;
 mod limits;
+mod variable;
 
 pub(crate) use clause::{Breach, Clause, Terms};
+pub(crate) use fact::{Dependency, Fact, Loosened};
 pub(crate) use limits::{Detour, Limits, Wish};
+pub(crate) use variable::Variable;
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -26,82 +30,6 @@ use crate::hierarchy::Violation;
 use crate::selection::Selection;
 use crate::universe::{ClassId, Missing, PackageId, ReleaseId, Universe};
 use crate::word_set::WordSet;
-
-/// Something that has to be decided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Variable {
-    /// What requires the roots.
-    Start,
-    /// A package that has one release; the value is its position.
-    Package(PackageId),
-    /// A release of a split package; the value is 0 if it is there.
-    Release(ReleaseId),
-    /// What a requirement on a split package is bound to, by the number of the edge.
-    Binding(ReleaseId, u32),
-    /// Which of the packages that can define a class does.
-    Provider(ReleaseId, ClassId),
-    /// Which term of a clause does not hold.
-    Clause(u32),
-    /// Something without values: what depends on it cannot be.
-    Never,
-}
-
-impl Variable {
-    /// The release that a value of the variable stands for.
-    pub(crate) fn release(self, value: u32) -> Option<ReleaseId> {
-        match self {
-            Self::Package(package) => Some(ReleaseId {
-                package,
-                index: value,
-            }),
-            Self::Release(release) => Some(release),
-            _ => None,
-        }
-    }
-}
-
-/// Why a dependency holds, without regard to which versions of the owner it holds for.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Fact {
-    /// Versions of `owner` require `target`, which leaves `allowed`.
-    Requires {
-        owner: PackageId,
-        target: PackageId,
-        allowed: WordSet,
-    },
-    /// Versions of `owner` extend a class that required packages must define.
-    Extends { owner: PackageId, class: ClassId },
-    /// Versions of `owner` have classes that extend each other in a circle.
-    OwnCycle { owner: PackageId },
-    /// The clause of this number.
-    Clause(u32),
-    /// Certain versions of a package were asked for.
-    Wanted { package: PackageId },
-    /// A package is to stay at what the lock holds, if it is there at all.
-    Stays { package: PackageId },
-}
-
-/// A dependency of a variable's value.
-#[derive(Debug, Clone)]
-pub(crate) struct Dependency {
-    pub(crate) target: Variable,
-    pub(crate) allowed: WordSet,
-    /// Why it holds; `None` if it is only part of the encoding.
-    pub(crate) fact: Option<Fact>,
-}
-
-/// Something that is written once and can be changed to allow every version.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Loosened {
-    /// What versions of `owner` require of `target`, which leaves `allowed`.
-    Requirement {
-        owner: PackageId,
-        target: PackageId,
-        allowed: WordSet,
-    },
-    /// What stands in place of every requirement on `target`.
-    Override { target: PackageId },
-}
 
 /// The problem for one choice of split packages.
 #[derive(Debug)]

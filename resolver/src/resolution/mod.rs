@@ -1,10 +1,13 @@
 //! A resolution: the answer when there is one.
 
+mod artifacts;
 mod chosen;
 mod lock;
 mod owners;
 mod parts;
 mod paths;
+mod remarks;
+mod side_by_side;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -17,9 +20,13 @@ use crate::request::{Locked, LockedArtifact};
 use crate::selection::Selection;
 use crate::universe::Universe;
 use crate::update::UpdateReport;
+pub use artifacts::ArtifactChange;
 pub use lock::ModelNotLockable;
 pub use owners::ResolvedOwner;
 use parts::Parts;
+pub use paths::{PathStep, RequirementPath};
+pub use remarks::{ChosenPrerelease, ChosenWithdrawn, PrereleaseReason};
+pub use side_by_side::{Demand, SideBySide};
 
 /// A valid set of releases and what each requirement is bound to.
 ///
@@ -81,145 +88,6 @@ pub struct BoundRequirement {
     pub version: Version,
     /// Whether nobody wrote it: every package requires the core library.
     pub is_implied: bool,
-}
-
-/// A release whose artifact is not what was locked: it has another digest or another source.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ArtifactChange {
-    /// The package.
-    pub name: PackageName,
-    /// The version, which is the one that was locked.
-    pub version: Version,
-    /// What was locked.
-    pub locked: LockedArtifact,
-    /// Where the release comes from.
-    pub source: ReleaseSource,
-    /// The digest of its artifact, if the source knows it.
-    pub digest: Option<ArtifactDigest>,
-}
-
-impl ArtifactChange {
-    /// Whether the release has other content than what was locked, or content that nothing is
-    /// known of. What the host supplies has no digest: it answers for that itself. A folder is
-    /// still being worked on: that its content changes is no violation.
-    pub fn is_violation(&self) -> bool {
-        let is_folder = |digest: &ArtifactDigest| matches!(digest, ArtifactDigest::Tree(_));
-        self.source != ReleaseSource::Host
-            && !self.locked.digests.iter().all(is_folder)
-            && self.digest_differs()
-    }
-
-    /// Whether the digest is not one that was locked.
-    pub fn digest_differs(&self) -> bool {
-        match &self.digest {
-            Some(digest) => !self.locked.digests.contains(digest),
-            None => !self.locked.digests.is_empty(),
-        }
-    }
-
-    /// Whether the source is known not to be the one that was locked.
-    pub fn source_differs(&self) -> bool {
-        self.locked
-            .source
-            .as_ref()
-            .is_some_and(|source| *source != self.source)
-    }
-}
-
-/// A path from a root to a package.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RequirementPath {
-    /// The root.
-    pub root: Owner,
-    /// What the root requires, what that requires, and so on.
-    pub steps: Vec<PathStep>,
-}
-
-/// A step of a path from a root to a package.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PathStep {
-    /// The package.
-    pub package: PackageName,
-    /// Its version.
-    pub version: Version,
-    /// The spec by which the step before, or the root, requires it.
-    pub spec: Spec,
-}
-
-/// A package that has several releases.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SideBySide {
-    /// The package.
-    pub name: PackageName,
-    /// Its versions, ascending.
-    pub versions: Vec<Version>,
-    /// Whether the lock holds all of them: then they may stay side by side where one would do by now.
-    pub are_locked: bool,
-    /// Who requires which of them: the reason why one would not do.
-    pub because: Vec<Demand>,
-}
-
-impl SideBySide {
-    /// The newest of the versions that every requirement allows. Where there is one, requirements on the
-    /// package are not what keeps its releases apart: the lock does, or what they require or define.
-    pub fn allowed_by_all(&self) -> Option<&Version> {
-        let is_allowed =
-            |version: &&Version| (self.because.iter()).all(|demand| demand.spec.matches(version));
-        self.versions.iter().rfind(is_allowed)
-    }
-}
-
-/// A requirement on a package that has several releases.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Demand {
-    /// Who requires it.
-    pub owner: Owner,
-    /// The versions that it allows.
-    pub spec: Spec,
-    /// Whether nobody wrote it: every package requires the core library.
-    pub is_implied: bool,
-    /// The version that it is bound to.
-    pub version: Version,
-}
-
-/// A prerelease that was chosen.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChosenPrerelease {
-    /// The package.
-    pub name: PackageName,
-    /// The prerelease.
-    pub version: Version,
-    /// Why.
-    pub because: PrereleaseReason,
-}
-
-/// Why a prerelease was chosen.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PrereleaseReason {
-    /// A lock holds it.
-    Locked,
-    /// The policy is to take the newest.
-    Policy,
-    /// A requirement names a prerelease.
-    Named {
-        /// Whose requirement it is.
-        owner: Owner,
-        /// The requirement's spec.
-        spec: Spec,
-    },
-    /// No stable version fits.
-    NoStable,
-}
-
-/// A withdrawn release that was chosen.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ChosenWithdrawn {
-    /// The package.
-    pub name: PackageName,
-    /// The release.
-    pub version: Version,
-    /// Whether an [update](crate::Update) asked for it. Otherwise a lock held it.
-    pub was_asked_for: bool,
 }
 
 /// What a resolution took.

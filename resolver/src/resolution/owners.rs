@@ -2,7 +2,7 @@
 
 use pkgres_manifest::{PackageName, Version};
 
-use super::{BoundRequirement, Demand, ResolvedPackage, ResolvedRoot};
+use super::{BoundRequirement, ResolvedPackage, ResolvedRoot};
 use crate::owner::Owner;
 
 /// A root or a release of a resolution, either of which has requirements.
@@ -39,18 +39,6 @@ impl<'resolution> ResolvedOwner<'resolution> {
                 name: package.name.clone(),
                 version: package.version.clone(),
             },
-        }
-    }
-}
-
-impl Demand {
-    /// A requirement of an owner.
-    pub(super) fn new(owner: ResolvedOwner<'_>, bound: &BoundRequirement) -> Self {
-        Self {
-            owner: owner.owner(),
-            spec: bound.spec.clone(),
-            is_implied: bound.is_implied,
-            version: bound.version.clone(),
         }
     }
 }

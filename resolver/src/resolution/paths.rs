@@ -2,9 +2,30 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use pkgres_manifest::{PackageName, Version};
+use pkgres_manifest::{PackageName, Spec, Version};
 
-use super::{BoundRequirement, PathStep, RequirementPath, Resolution, ResolvedOwner};
+use super::{BoundRequirement, Resolution, ResolvedOwner};
+use crate::owner::Owner;
+
+/// A path from a root to a package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequirementPath {
+    /// The root.
+    pub root: Owner,
+    /// What the root requires, what that requires, and so on.
+    pub steps: Vec<PathStep>,
+}
+
+/// A step of a path from a root to a package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathStep {
+    /// The package.
+    pub package: PackageName,
+    /// Its version.
+    pub version: Version,
+    /// The spec by which the step before, or the root, requires it.
+    pub spec: Spec,
+}
 
 /// An owner by its name and version; the object model has none.
 type Key<'a> = Option<(&'a PackageName, &'a Version)>;

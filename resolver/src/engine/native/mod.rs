@@ -7,6 +7,7 @@
 
 mod analysis;
 mod constraints;
+mod decide;
 mod expand;
 mod expand_classes;
 mod follow;
@@ -22,8 +23,7 @@ use rustc_hash::FxHashMap;
 use crate::encoding::{Clause, Encoding, Variable};
 use crate::index::to_u32;
 use crate::selection::Selection;
-use crate::universe::{ClassDemands, Demand, Missing, PackageId, ReleaseId};
-use crate::word_set::WordSet;
+use crate::universe::{ClassDemands, Demand, Missing, ReleaseId};
 
 use super::{Found, Outcome};
 use crate::budget::{Budget, Exhausted};
@@ -276,116 +276,6 @@ impl Core {
             let var = u32::try_from(var).expect("fewer than 2^32 variables");
             self.agenda.add(&self.state, var);
         }
-    }
-
-    /// Decides the next requirement; says whether all are decided.
-    fn decide_in_order(
-        &mut self,
-        encoding: &mut Encoding<'_>,
-        budget: &mut Budget,
-    ) -> Result<bool, Stop> {
-        if self.order.is_empty() {
-            for root in encoding.universe.roots().to_vec() {
-                let var = self.package_var(encoding, root.package);
-                self.order.place(&mut self.state, var, root.index, root);
-            }
-        }
-        while let Some((owner, var)) = self.order.next() {
-            if self.state.var(var).ordered {
-                self.order.advance();
-                continue;
-            }
-            let Some(value) = self.state.value(var) else {
-                if !self.state.is_present(var) {
-                    // The requirement is one of those that were dropped.
-                    self.order.advance();
-                    continue;
-                }
-                budget.take()?;
-                let value = self.best(encoding, owner, var);
-                encoding.universe.read_ahead(|places| self.upcoming(places));
-                self.order.mark();
-                self.state.decide(var, value);
-                return Ok(false);
-            };
-            self.order.advance();
-            match self.state.var(var).variable {
-                Variable::Package(package) => {
-                    let release = ReleaseId {
-                        package,
-                        index: value,
-                    };
-                    self.order.place(&mut self.state, var, value, release);
-                }
-                Variable::Binding(release, edge) => {
-                    let details = encoding.universe.details(release);
-                    let bound = ReleaseId {
-                        package: details.edges[edge as usize].package,
-                        index: value,
-                    };
-                    let var = self.var(encoding, Variable::Release(bound));
-                    if !self.state.var(var).ordered {
-                        self.order.place(&mut self.state, var, 0, bound);
-                    }
-                }
-                _ => unreachable!("requirements are bound to packages"),
-            }
-        }
-        Ok(true)
-    }
-
-    /// The package that the requirement so many places ahead is on, unless it is decided.
-    fn upcoming(&self, places: usize) -> Option<PackageId> {
-        let target = self.order.upcoming(places)?;
-        let is_open = self.state.value(target.var).is_none();
-        is_open.then_some(target.package)
-    }
-
-    /// Decides the variable that takes part in most conflicts; says whether all are decided.
-    fn decide_by_conflicts(
-        &mut self,
-        encoding: &mut Encoding<'_>,
-        budget: &mut Budget,
-    ) -> Result<bool, Stop> {
-        let Some(var) = self.agenda.next(&self.state) else {
-            return Ok(true);
-        };
-        budget.take()?;
-        let owner = match self.state.var(var).variable {
-            Variable::Binding(release, _) => release,
-            _ => encoding.universe.roots()[0],
-        };
-        let value = self.best(encoding, owner, var);
-        self.order.mark();
-        self.state.decide(var, value);
-        Ok(false)
-    }
-
-    /// The best value that is left.
-    fn best(&self, encoding: &Encoding<'_>, owner: ReleaseId, var: Var) -> u32 {
-        let state = self.state.var(var);
-        let (domain, universe) = (self.state.domain(var), &*encoding.universe);
-        let package = match state.variable {
-            Variable::Package(package) => package,
-            Variable::Binding(release, edge) => {
-                universe.known_details(release).edges[edge as usize].package
-            }
-            _ => return 0,
-        };
-        let is_bound = encoding.is_split(package);
-        if universe.is_plain(package) && !is_bound {
-            return words::last_below(domain, state.values).expect("a value is left");
-        }
-        let mut among = domain.to_vec();
-        among[(state.values / 64) as usize] &= !(1 << (state.values % 64));
-        let among = WordSet::of_words(&among);
-        let named = self.order.is_prerelease_named(package);
-        let best = if is_bound {
-            universe.best_binding(owner, package, &among, named)
-        } else {
-            universe.best(package, &among, named)
-        };
-        best.expect("a value is left")
     }
 
     /// The selection that was found.

@@ -1,0 +1,107 @@
+//! What requirements together allow.
+
+use std::collections::BTreeSet;
+
+use crate::index::{NONE, to_u32};
+use crate::selection::Selection;
+use crate::universe::{ClassDemands, PackageId, ReleaseId, Universe};
+
+/// What all requirements on a package together allow, for the packages that have better candidates
+/// than the one that was chosen.
+#[derive(Default)]
+pub(super) struct Demanded {
+    /// For each package where its set stands; [`NONE`] if it has none.
+    sets: Vec<u32>,
+    words: Vec<u64>,
+}
+
+impl Demanded {
+    pub(super) fn by(
+        universe: &mut Universe,
+        selection: &Selection,
+        split: &BTreeSet<PackageId>,
+    ) -> Self {
+        let mut demanded = Self::default();
+        demanded.begin(universe, selection, split);
+        let (mut demands, mut classes) = (Vec::new(), ClassDemands::default());
+        for (at, release) in selection.releases().iter().enumerate() {
+            let mut bound = selection.bound_at(at).iter();
+            if !bound.any(|bound| demanded.has(bound.package)) {
+                continue;
+            }
+            universe.demands(*release, &mut demands);
+            for demand in &demands {
+                let allowed = universe.set(demand.allowed, universe.width(demand.target));
+                demanded.restrict(demand.target, allowed);
+            }
+            if !universe.finds_classes(*release, &demands) {
+                universe.class_demands(*release, &demands, &mut classes);
+                demanded.restrict_to_definers(universe, selection, *release, &classes);
+            }
+        }
+        demanded
+    }
+
+    /// Gives each package a set that has better candidates than the one that was chosen.
+    pub(super) fn begin(
+        &mut self,
+        universe: &Universe,
+        selection: &Selection,
+        split: &BTreeSet<PackageId>,
+    ) {
+        self.sets.resize(universe.package_count(), NONE);
+        for release in selection.releases() {
+            let package = release.package;
+            if universe.is_root(package) || split.contains(&package) || universe.is_best(*release) {
+                continue;
+            }
+            self.sets[package.position()] = to_u32(self.words.len());
+            let width = universe.width(package);
+            self.words.resize(self.words.len() + width, u64::MAX);
+        }
+    }
+
+    pub(super) fn has(&self, package: PackageId) -> bool {
+        self.sets[package.position()] != NONE
+    }
+
+    /// Takes in that a requirement allows these releases of a package.
+    pub(super) fn restrict(&mut self, package: PackageId, allowed: &[u64]) {
+        if self.has(package) {
+            let words = &mut self.words[self.sets[package.position()] as usize..];
+            for (word, allowed) in words.iter_mut().zip(allowed) {
+                *word &= allowed;
+            }
+        }
+    }
+
+    /// Takes in which classes a release extends: where only one of the releases that its
+    /// requirements are bound to defines one, the package must go on defining it.
+    pub(super) fn restrict_to_definers(
+        &mut self,
+        universe: &mut Universe,
+        selection: &Selection,
+        release: ReleaseId,
+        classes: &ClassDemands,
+    ) {
+        for demanded in &classes.all {
+            let mut defining = selection
+                .bound(release)
+                .iter()
+                .map(|bound| (*bound, universe.definers(bound.package, demanded.class)))
+                .filter(|(bound, defining)| defining.contains(bound.index));
+            let (Some((bound, only)), None) = (defining.next(), defining.next()) else {
+                continue;
+            };
+            let mut words = vec![0; universe.width(bound.package)];
+            only.copy_to(&mut words);
+            self.restrict(bound.package, &words);
+        }
+    }
+
+    /// What all requirements on a package allow; nothing if none of it is better than what was chosen.
+    pub(super) fn of(&self, universe: &Universe, package: PackageId) -> Option<&[u64]> {
+        let set = self.sets[package.position()];
+        (set != NONE).then(|| &self.words[set as usize..][..universe.width(package)])
+    }
+}

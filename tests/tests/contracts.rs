@@ -9,8 +9,8 @@ use pkgres_manifest::{
     RegistryName, ReleaseSource, Version,
 };
 use pkgres_resolver::{
-    Locked, ModelNotLockable, ModelRoot, ObjectDemand, Owner, Request, Resolution, Resolver, Root,
-    SolveOptions, Step, Supply,
+    LockCheck, Locked, ModelNotLockable, ModelRoot, ObjectDemand, Owner, Request, Resolution,
+    Resolver, Root, SolveOptions, Staleness, Step, Supply,
 };
 use pkgres_tests::build::{Build, package, release, spec, version};
 
@@ -61,15 +61,19 @@ impl Known {
         self.classes.get(name).cloned()
     }
 
+    fn supply(&self, name: &PackageName) -> Supply {
+        let records = self.records.iter().filter(|record| record.name == *name);
+        let records = records.cloned().collect();
+        let source = ReleaseSource::Registry(RegistryName::parse("test").expect("a name"));
+        Supply::Releases { source, records }
+    }
+
     /// Solves a request; `None` if there is no resolution. With `beforehand`, nothing has to be
     /// asked for.
     fn solve(&self, request: Request, beforehand: bool) -> Option<Resolution> {
         let mut resolver = Resolver::new(request);
         let provide = |resolver: &mut Resolver, name: &PackageName| {
-            let records = self.records.iter().filter(|record| record.name == *name);
-            let records = records.cloned().collect();
-            let source = ReleaseSource::Registry(RegistryName::parse("test").expect("a name"));
-            resolver.provide(name, Supply::Releases { source, records });
+            resolver.provide(name, self.supply(name));
         };
         if beforehand {
             for record in &self.records {
@@ -167,6 +171,57 @@ fn a_lockfile_is_only_made_of_what_it_can_hold() {
     let (read, _) = read.into_result().expect("what is written can be read");
     assert_eq!(read.to_text(), lock.to_text());
     assert_eq!(Locked::from_lockfile(&read), found.to_locked());
+}
+
+/// No lockfile has what objects of a model are bound to, so none fits a request with a model.
+#[test]
+fn no_lockfile_fits_a_model() {
+    let record = || Root::Package(Box::new(release("A", "1").requires("H", "*")));
+    let known = holder_of_versions();
+    let found = known
+        .solve(request(record()), false)
+        .expect("there is an H");
+    let lock = found.to_lockfile().expect("the root is a package");
+    for (has_model, stale) in [(false, Vec::new()), (true, vec![Staleness::ModelNotLocked])] {
+        let mut request = request(record());
+        if has_model {
+            request.roots.push(holding("any"));
+        }
+        let mut check = LockCheck::new(request, lock.clone());
+        for name in check.needs() {
+            check.provide(&name, known.supply(&name));
+        }
+        assert_eq!(check.report().stale, stale);
+    }
+}
+
+/// Every package requires the core library, whether that is written or not. Objects demand what
+/// somebody wrote.
+#[test]
+fn what_an_object_demands_is_not_implied() {
+    let known = Known {
+        records: vec![release("H", "0.1.0").defines("H.Object", &[])],
+        classes: BTreeMap::new(),
+    };
+    let object = || {
+        let text = br#"{"?": {"id": "o", "type": "H.Object"}}"#;
+        let model = ObjectModel::read("model.json", text, &Limits::default());
+        let (model, _) = model.into_result().expect("the test writes a model");
+        Root::Model(ModelRoot::new(Arc::new(model), |_| ObjectDemand {
+            package: package("H"),
+            spec: spec("*"),
+        }))
+    };
+    let rooted = || Root::Package(Box::new(release("A", "1")));
+    for (root, is_implied) in [(object(), false), (rooted(), true)] {
+        let mut request = request(root);
+        request.core = Some(package("H"));
+        let found = known.solve(request, false).expect("there is an H");
+        let [bound] = &found.roots()[0].requires[..] else {
+            panic!("the root requires the core library alone");
+        };
+        assert_eq!(bound.is_implied, is_implied);
+    }
 }
 
 /// What stands for a model in the search is no package: one of any name may be beside it.

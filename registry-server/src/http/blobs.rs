@@ -3,12 +3,12 @@
 use http::header::{self, HeaderValue};
 use pkgres_registry_client::protocol::Digest;
 
-use super::dispatch::Service;
 use super::range;
 use super::refuse::errors_document;
 use super::reply::Reply;
 use super::request::Request;
 use super::route::{GET, Handler, Route, Surface};
+use super::service::Service;
 use crate::problem::{Problem, ProblemCode};
 
 pub(crate) const SURFACE: Surface = Surface {

@@ -12,18 +12,16 @@ use percent_encoding::percent_decode_str;
 use pkgres_manifest::diagnostic::Escaped;
 
 use super::identify::Identifier;
-use super::metrics::Metrics;
 use super::query::Query;
 use super::refuse::{keep_private, refuse};
 use super::reply::{Pieces, Reply};
 use super::request::Request;
-use super::request_id::RequestIds;
 use super::route::{self, Access, Handler, Route, Surface, Takes};
+use super::service::Service;
 use super::{
-    Microversion, blobs, catalog, conditional, index, microversion, native, negotiate, operations,
-    pages, read_body,
+    Microversion, blobs, catalog, conditional, index, microversion, native, negotiate, openapi,
+    operations, pages, read_body,
 };
-use crate::index::Document;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::RegistryBackend;
 
@@ -52,27 +50,10 @@ struct Asked {
     headers: Arc<HeaderMap>,
 }
 
-/// Answers requests.
-pub struct Service {
-    pub(crate) registry: Arc<RegistryBackend>,
-    pub(crate) metrics: Metrics,
-    pub(crate) config: Document,
-    identifier: Identifier,
-    identities: RequestIds,
-    body_patience: Duration,
-}
-
 impl Service {
     /// A service for a registry. A body has to arrive within `body_patience`.
     pub fn new(registry: Arc<RegistryBackend>, body_patience: Duration) -> Self {
-        Self {
-            config: Document::new(registry.config().to_json()),
-            metrics: Metrics::new(),
-            identifier: Identifier::default(),
-            identities: RequestIds::new(registry.environment.random()),
-            registry,
-            body_patience,
-        }
+        Self::describing(openapi::document(SURFACES), registry, body_patience)
     }
 
     /// Answers a request. Never fails: what goes wrong is an answer, too.
@@ -93,8 +74,8 @@ impl Service {
         };
         let path = parts.uri.path();
         let path = path.strip_prefix('/').unwrap_or(path);
-        let (surface, found) =
-            pages::find(path, &parts.headers).unwrap_or_else(|| route::find(SURFACES, path));
+        let (surface, found) = pages::find(SURFACES, path, &parts.headers)
+            .unwrap_or_else(|| route::find(SURFACES, path));
         // Where the version is wrong, the oldest says so.
         let requested = if surface.has_microversions {
             Microversion::requested(&parts.headers)
@@ -127,11 +108,6 @@ impl Service {
         self.metrics.count(name, &parts.method, reply.status, taken);
         tell(&parts, &reply, id.as_str(), taken);
         reply.into_response()
-    }
-
-    /// Looks up tokens again, as after one was removed.
-    pub(crate) fn forget_tokens(&self) {
-        self.identifier.forget();
     }
 
     async fn settle<B>(
@@ -183,7 +159,7 @@ impl Service {
         } else {
             Query::read(query, handler.query)?
         };
-        let body = match expected(handler.takes) {
+        let body = match handler.takes.media_type() {
             None => Bytes::new(),
             Some(kind) => {
                 if handler.takes != Takes::Form {
@@ -279,16 +255,6 @@ impl Service {
             // What is said of the release, and what stands between parts.
             Takes::Form => self.registry.settings.read.limits.archive_bytes + JSON_BYTES,
         }
-    }
-}
-
-pub(super) fn expected(takes: Takes) -> Option<&'static str> {
-    match takes {
-        Takes::Nothing => None,
-        Takes::Json | Takes::Batch => Some("application/json"),
-        Takes::Archive => Some("application/zip"),
-        Takes::Form => Some("multipart/form-data"),
-        Takes::CatalogPatch => Some("application/murano-packages-json-patch"),
     }
 }
 

@@ -7,11 +7,11 @@ use pkgres_registry_client::protocol::{
     BATCH_MEDIA_TYPE, BatchRequest, LINES_MEDIA_TYPE, unescape_name,
 };
 
-use super::dispatch::Service;
 use super::refuse::errors_document;
 use super::reply::{JSON, NO_CACHE, Reply};
 use super::request::Request;
 use super::route::{GET, Handler, Route, Surface, Takes};
+use super::service::Service;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::no_such_package;
 

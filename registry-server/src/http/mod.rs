@@ -29,8 +29,9 @@ mod reply;
 mod request;
 mod request_id;
 mod route;
+mod service;
 mod warnings;
 
-pub use dispatch::Service;
 pub use listen::{ServeOptions, serve};
 pub use microversion::Microversion;
+pub use service::Service;

@@ -3,15 +3,14 @@
 
 use serde_json::{Map, Value, json};
 
-use super::dispatch::{SURFACES, expected};
-use super::route::{Access, Handler, Route};
+use super::route::{Access, Handler, Route, Surface};
 use super::{Microversion, pages};
 use crate::problem::ProblemCode;
 
-/// The description, as `OpenAPI` 3.1.
-pub(crate) fn document() -> Value {
+/// The description of surfaces and pages, as `OpenAPI` 3.1.
+pub(crate) fn document(surfaces: &[&Surface]) -> Value {
     let mut paths = Map::new();
-    for surface in SURFACES {
+    for surface in surfaces {
         for route in surface.routes {
             let mut methods = Map::new();
             for handler in route.handlers {
@@ -111,7 +110,7 @@ fn operation(route: &Route, handler: &Handler, has_microversions: bool) -> Value
             },
         },
     });
-    if let Some(kind) = expected(handler.takes) {
+    if let Some(kind) = handler.takes.media_type() {
         operation["requestBody"] = json!({ "required": true, "content": { kind: {} } });
     }
     match handler.access {
@@ -136,11 +135,12 @@ fn names(path: &str) -> impl Iterator<Item = &str> {
 mod tests {
     use std::collections::BTreeSet;
 
+    use super::super::dispatch::SURFACES;
     use super::*;
 
     #[test]
     fn every_address_is_described_once() {
-        let document = document();
+        let document = document(SURFACES);
         let paths = document["paths"].as_object().expect("an object");
         let routes = SURFACES.iter().flat_map(|surface| surface.routes);
         let mut seen = BTreeSet::new();

@@ -3,8 +3,8 @@
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use pkgres_registry_client::protocol::Digest;
 
-use super::dispatch::Service;
 use super::reply::Reply;
+use super::service::Service;
 use crate::problem::{Problem, ProblemCode};
 
 /// An artifact, or the range of it that is asked for, if there is one that makes sense. Several

@@ -7,9 +7,9 @@ use http::Method;
 use http::header::HeaderValue;
 
 use super::Microversion;
-use super::dispatch::Service;
 use super::reply::Reply;
 use super::request::Request;
+use super::service::Service;
 use crate::problem::Problem;
 
 /// Addresses that belong together and whose errors look alike.
@@ -98,6 +98,19 @@ pub(crate) enum Takes {
     Form,
     /// Changes of a release of the catalog.
     CatalogPatch,
+}
+
+impl Takes {
+    /// The media type of the body, if there is one.
+    pub(crate) fn media_type(self) -> Option<&'static str> {
+        match self {
+            Self::Nothing => None,
+            Self::Json | Self::Batch => Some("application/json"),
+            Self::Archive => Some("application/zip"),
+            Self::Form => Some("multipart/form-data"),
+            Self::CatalogPatch => Some("application/murano-packages-json-patch"),
+        }
+    }
 }
 
 /// A handler with what most have. The rest is said with `..`.

@@ -5,9 +5,9 @@ use pkgres_manifest::{PackageName, Spec};
 use pkgres_registry_client::protocol::Digest;
 
 use super::show;
-use crate::http::dispatch::Service;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
+use crate::http::service::Service;
 use crate::problem::{Problem, ProblemCode};
 
 pub(super) fn app(service: &Service, request: &Request) -> Result<Reply, Problem> {

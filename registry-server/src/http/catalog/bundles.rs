@@ -5,9 +5,9 @@ use pkgres_manifest::{PackageName, Spec};
 use serde_json::Value;
 
 use super::shape::{check_name, wrong};
-use crate::http::dispatch::Service;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
+use crate::http::service::Service;
 use crate::problem::Problem;
 
 #[derive(serde::Deserialize, serde::Serialize)]

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::query::wrong;
 use super::shape::{check_name, time};
-use crate::http::dispatch::Service;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
+use crate::http::service::Service;
 use crate::problem::Problem;
 use crate::registry::CategoryView;
 

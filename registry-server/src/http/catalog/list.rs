@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{query, shape};
-use crate::http::dispatch::Service;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
+use crate::http::service::Service;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::Filter;
 use crate::store::catalog::{Order, Wanted};

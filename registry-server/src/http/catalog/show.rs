@@ -5,10 +5,10 @@ use http::header::{self, HeaderValue};
 use pkgres_registry_client::protocol::Digest;
 
 use super::shape;
-use crate::http::dispatch::Service;
 use crate::http::range;
 use crate::http::reply::{NO_CACHE, Reply};
 use crate::http::request::Request;
+use crate::http::service::Service;
 use crate::index::Document;
 use crate::problem::Problem;
 use crate::registry::{CatalogEntry, CatalogPart};

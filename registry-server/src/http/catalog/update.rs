@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use super::shape::{self, check_name, wrong};
 use super::upload::check_labels;
-use crate::http::dispatch::Service;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
+use crate::http::service::Service;
 use crate::problem::{Problem, ProblemCode};
 use crate::store::catalog::CatalogRow;
 

@@ -13,9 +13,9 @@ use multer::Multipart;
 
 use super::shape::{self, check_name, wrong};
 use crate::blobs::{Incoming, PIECE};
-use crate::http::dispatch::Service;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
+use crate::http::service::Service;
 use crate::http::warnings;
 use crate::problem::Problem;
 use crate::registry::Upload;

@@ -7,10 +7,10 @@ mod tokens;
 
 use http::Method;
 
+use super::Microversion;
 use super::refuse::errors_document;
 use super::reply::Reply;
 use super::route::{Access, GET, Handler, Route, Surface, Takes};
-use super::{Microversion, openapi};
 
 pub(crate) const SURFACE: Surface = Surface {
     prefix: "",
@@ -29,7 +29,7 @@ pub(crate) const SURFACE: Surface = Surface {
             handlers: &[Handler {
                 summary: "This description",
                 access: Access::Everyone,
-                run: |_, _| Ok(Reply::json(&openapi::document())),
+                run: |service, _| Ok(Reply::json(&service.description)),
                 ..GET
             }],
         },

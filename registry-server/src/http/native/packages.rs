@@ -6,9 +6,9 @@ use http::header;
 use serde_json::{Value, json};
 
 use crate::http::conditional::http_date;
-use crate::http::dispatch::Service;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
+use crate::http::service::Service;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::{PackageView, Search};
 

@@ -4,9 +4,9 @@ use http::StatusCode;
 use pkgres_manifest::IndexRecord;
 use serde_json::Value;
 
-use crate::http::dispatch::Service;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
+use crate::http::service::Service;
 use crate::http::warnings;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::Published;

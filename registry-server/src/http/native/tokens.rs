@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use super::packages::is_owner;
 use crate::access::NewToken;
 use crate::access::Scope;
-use crate::http::dispatch::Service;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
+use crate::http::service::Service;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::TokenView;
 

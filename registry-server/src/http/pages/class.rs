@@ -9,9 +9,9 @@ use pkgres_manifest::{ClassName, PackageName};
 use super::layout::{self, Page, class_link, package_link};
 use super::package::ROOT;
 use super::{missing, text};
-use crate::http::dispatch::Service;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
+use crate::http::service::Service;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::Bounds;
 

@@ -8,7 +8,7 @@ use pkgres_manifest::{ClassName, IndexRecord, IndexedClass, PackageName};
 use super::layout::{class_link, package_link};
 use super::package::ROOT;
 use super::text;
-use crate::http::dispatch::Service;
+use crate::http::service::Service;
 use crate::problem::Problem;
 use crate::registry::{Extender, Extenders};
 

@@ -20,7 +20,6 @@ mod versions;
 use http::HeaderMap;
 use http::header::{self, HeaderValue};
 
-use super::dispatch::SURFACES;
 use super::negotiate;
 use super::refuse::errors_document;
 use super::reply::Reply;
@@ -112,8 +111,10 @@ static FOR_PEOPLE: [Surface; 4] = [
     surface(|problem, id| problem::page("/", problem, id)),
 ];
 
-/// The surface and the route of a path without its leading slash, if it is for these pages.
+/// The surface and the route of a path without its leading slash, if it is for these pages and not for
+/// one of the `surfaces`.
 pub(super) fn find<'path>(
+    surfaces: &'static [&'static Surface],
     path: &'path str,
     headers: &HeaderMap,
 ) -> Option<(&'static Surface, Option<Found<'path>>)> {
@@ -124,7 +125,7 @@ pub(super) fn find<'path>(
     };
     let is_page = !first.is_empty() && ROUTES.iter().any(begins);
     // Most requests are for the index, and know what they want.
-    if !is_page && !is_free(path, first) {
+    if !is_page && !is_free(surfaces, path, first) {
         return None;
     }
     let prefers_pages = negotiate::prefers(headers, HTML, "application/json");
@@ -141,8 +142,8 @@ pub(super) fn find<'path>(
 }
 
 /// Whether an address belongs to no API.
-fn is_free(path: &str, first: &str) -> bool {
-    let surface = route::surface(SURFACES, path);
+fn is_free(surfaces: &'static [&'static Surface], path: &str, first: &str) -> bool {
+    let surface = route::surface(surfaces, path);
     path.is_empty() || (surface.prefix.is_empty() && first != "v1")
 }
 

@@ -9,9 +9,9 @@ use pkgres_manifest::{ClassName, IndexRecord, PackageName, Spec};
 use super::layout::{self, Page, package_link};
 use super::picture::{Node, Picture};
 use super::{classes, missing, text, versions};
-use crate::http::dispatch::Service;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
+use crate::http::service::Service;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::{Bounds, PackageView, ReleaseView};
 

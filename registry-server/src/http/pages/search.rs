@@ -6,9 +6,9 @@ use pkgres_manifest::{ClassName, PackageName};
 
 use super::layout::{self, Page, class_link, package_link};
 use super::text;
-use crate::http::dispatch::Service;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
+use crate::http::service::Service;
 use crate::problem::Problem;
 use crate::registry::Search;
 use crate::store::packages::PackageRow;

@@ -8,9 +8,9 @@ use pkgres_registry_client::protocol::{Change, ChangeKind};
 
 use super::layout::{self, Page, package_link};
 use super::text;
-use crate::http::dispatch::Service;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
+use crate::http::service::Service;
 use crate::problem::Problem;
 
 /// How many changes are looked at, and how many packages are shown of them.

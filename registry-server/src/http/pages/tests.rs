@@ -1,5 +1,6 @@
 use http::HeaderValue;
 
+use super::super::dispatch::SURFACES;
 use super::*;
 
 fn found(path: &str, accept: &str) -> Option<(bool, bool)> {
@@ -8,7 +9,7 @@ fn found(path: &str, accept: &str) -> Option<(bool, bool)> {
         header::ACCEPT,
         HeaderValue::from_str(accept).expect("a header"),
     );
-    let (surface, route) = find(path, &headers)?;
+    let (surface, route) = find(SURFACES, path, &headers)?;
     Some((
         !std::ptr::eq(surface, &raw const FOR_PROGRAMS),
         route.is_some(),

@@ -7,6 +7,7 @@ mod migrations;
 mod postgres;
 mod secure;
 mod sqlite;
+mod told;
 mod value;
 
 use std::time::Duration;

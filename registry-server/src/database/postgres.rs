@@ -9,6 +9,7 @@ use postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 use postgres::{Client, Config, IsolationLevel, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use super::told::told;
 use super::{DatabaseError, Result, Row, Transaction, Value, secure};
 
 /// How many connections are kept when nobody needs them.
@@ -298,18 +299,6 @@ fn failed(error: &postgres::Error) -> DatabaseError {
     } else {
         DatabaseError::Failed(told(error))
     }
-}
-
-/// An error with what it comes from: on its own it only says "db error".
-pub(super) fn told(error: &postgres::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ pub(super) fn read(address: &str) -> Result<(Config, MakeRustlsConnect)> {
     let (rest, asked) = split(address)?;
     let mut config: Config = rest
         .parse()
-        .map_err(|error: postgres::Error| DatabaseError::Address(super::postgres::told(&error)))?;
+        .map_err(|error: postgres::Error| DatabaseError::Address(super::told::told(&error)))?;
     let provider = Arc::new(ring::default_provider());
     let verifier = match asked {
         Some(asked) => {

@@ -6,8 +6,7 @@ use http::StatusCode;
 use maud::html;
 use pkgres_manifest::{ClassName, PackageName};
 
-use super::layout::{self, Page, class_link, package_link};
-use super::package::ROOT;
+use super::layout::{self, Page, ROOT, class_link, package_link};
 use super::{missing, text};
 use crate::http::reply::Reply;
 use crate::http::request::Request;

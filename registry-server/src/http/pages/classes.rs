@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 use pkgres_manifest::{ClassName, IndexRecord, IndexedClass, PackageName};
 
-use super::layout::{class_link, package_link};
-use super::package::ROOT;
+use super::layout::{ROOT, class_link, package_link};
 use super::text;
 use crate::http::service::Service;
 use crate::problem::Problem;

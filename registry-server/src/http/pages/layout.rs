@@ -9,6 +9,9 @@ use super::{text, varying};
 use crate::http::reply::Reply;
 use crate::index::Document;
 
+/// The way from a page of a package or a class to the start: both are one folder deep.
+pub(super) const ROOT: &str = "../";
+
 /// Nothing runs, nothing comes from elsewhere, and nobody puts a page into a frame.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \

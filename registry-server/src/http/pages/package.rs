@@ -6,7 +6,7 @@ use http::StatusCode;
 use maud::{Markup, html};
 use pkgres_manifest::{ClassName, IndexRecord, PackageName, Spec};
 
-use super::layout::{self, Page, package_link};
+use super::layout::{self, Page, ROOT, package_link};
 use super::picture::{Node, Picture};
 use super::{classes, missing, text, versions};
 use crate::http::reply::Reply;
@@ -14,9 +14,6 @@ use crate::http::request::Request;
 use crate::http::service::Service;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::{Bounds, PackageView, ReleaseView};
-
-/// Packages and classes are one folder deep.
-pub(super) const ROOT: &str = "../";
 
 /// How much is looked at for classes that extend those of the package, itself among it.
 const LOOKED_AT: Bounds = Bounds {

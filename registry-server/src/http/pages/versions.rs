@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::layout;
-use super::package::ROOT;
+use super::layout::ROOT;
 use super::text;
 use crate::registry::ReleaseView;
 

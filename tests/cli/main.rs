@@ -10,6 +10,7 @@ mod corpus;
 mod documents;
 mod generated;
 mod pictures;
+mod program;
 mod revisions;
 mod roots;
 mod streams;

@@ -1,23 +1,17 @@
 //! Pictures that are too large to be drawn, which need more packages than a document has room for.
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
-#[expect(clippy::disallowed_methods, reason = "files of a test")]
-fn write(path: &Path, text: &str) {
-    std::fs::write(path, text).expect("a temporary folder can be written");
-}
+use super::program::{pkgres, write};
 
 /// A picture of a root and a chain of packages.
 fn picture(folder: &Path, format: &str) -> Output {
-    Command::new(trycmd::cargo::cargo_bin!("pkgres"))
-        .args(["graph", "--no-core-library", "--format", format])
-        .args(["--registry", "index:index.ndjson"])
-        .current_dir(folder)
-        .env("NO_COLOR", "1")
-        .env("PKGRES_CACHE", folder.join("cache"))
-        .output()
-        .expect("the program starts")
+    let options = ["--no-core-library", "--registry", "index:index.ndjson"];
+    pkgres(
+        folder,
+        &[&["graph", "--format", format], &options[..]].concat(),
+    )
 }
 
 #[test]

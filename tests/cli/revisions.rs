@@ -1,19 +1,14 @@
 //! `pkgres diff` of git revisions, in a repository with a history.
 
 use std::path::Path;
-use std::process::Command;
 
 use pkgres_tests::repository::git;
 
+use super::program::{pkgres, write};
+
 /// Exit code, stdout and stderr of a run.
 fn diff(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let output = Command::new(trycmd::cargo::cargo_bin!("pkgres"))
-        .arg("diff")
-        .args(arguments)
-        .current_dir(folder)
-        .env("NO_COLOR", "1")
-        .output()
-        .expect("the program starts");
+    let output = pkgres(folder, &[&["diff"], arguments].concat());
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("it is text");
     (
         output.status.code(),
@@ -24,11 +19,6 @@ fn diff(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
 
 fn done(stdout: &str, stderr: &str) -> (Option<i32>, String, String) {
     (Some(0), stdout.to_owned(), stderr.to_owned())
-}
-
-#[expect(clippy::disallowed_methods, reason = "files of a test")]
-fn write(path: &Path, text: &str) {
-    std::fs::write(path, text).expect("a temporary folder can be written");
 }
 
 /// A lockfile of a root that requires `Db`, and, if there is one, `Log`.

@@ -1,24 +1,8 @@
 //! The folder of a root, in which much can lie that is no part of the package.
 
-use std::path::Path;
-use std::process::{Command, Output};
-
 use pkgres_files::{RealFileSystem, make_folder};
 
-#[expect(clippy::disallowed_methods, reason = "files of a test")]
-fn write(path: &Path, text: &str) {
-    std::fs::write(path, text).expect("a temporary folder can be written");
-}
-
-fn pkgres(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(trycmd::cargo::cargo_bin!("pkgres"))
-        .args(arguments)
-        .current_dir(folder)
-        .env("NO_COLOR", "1")
-        .env("PKGRES_CACHE", folder.join("cache"))
-        .output()
-        .expect("the program starts")
-}
+use super::program::{pkgres, write};
 
 /// Links and files without end lie where a project is built; only what goes into an archive has to do
 /// without them.

@@ -1,0 +1,21 @@
+//! Runs of the binary in a folder of their own.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// Runs the binary in a folder, which then also has its cache.
+pub(crate) fn pkgres(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(trycmd::cargo::cargo_bin!("pkgres"))
+        .args(arguments)
+        .current_dir(folder)
+        .env("NO_COLOR", "1")
+        .env("PKGRES_CACHE", folder.join("cache"))
+        .output()
+        .expect("the program starts")
+}
+
+/// Writes a file of a test.
+#[expect(clippy::disallowed_methods, reason = "files of a test")]
+pub(crate) fn write(path: &Path, text: &str) {
+    std::fs::write(path, text).expect("a temporary folder can be written");
+}

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{ClassEntry, KNOWN_KEYS, PackageKind, PackageManifest};
 use crate::diagnostic::{Code, Diagnostic, Located, Location, SourceText, Span};
-use crate::document::{Mapping, Node, Value};
+use crate::document::{Mapping, Node};
 use crate::format::Format;
 use crate::name::{ClassName, PackageName};
 use crate::package_path::PackagePath;
@@ -206,21 +206,7 @@ impl Reader<'_> {
         };
         let mut classes = Vec::with_capacity(entries.entries.len());
         for entry in &entries.entries {
-            let key = Node {
-                span: entry.key_span,
-                value: Value::Scalar(entry.key.clone()),
-            };
-            let name = match self.name_text(&key, "a class name") {
-                None => None,
-                Some(scalar) => match ClassName::parse(&scalar.text) {
-                    Ok(name) => Some(name),
-                    Err(error) => {
-                        let message = format!("this is not a class name: {error}");
-                        self.error(Code::Name, message, entry.key_span);
-                        None
-                    }
-                },
-            };
+            let name = self.key_name(entry, "a class name", ClassName::parse);
             let file = self.path(&entry.value);
             if let (Some(name), Some(file)) = (name, file) {
                 classes.push(ClassEntry {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::reader::Reader;
 use crate::diagnostic::{Code, Diagnostic, Escaped, Located, Span};
-use crate::document::{Mapping, Node, Scalar, Style, Value, unquoted_spec};
+use crate::document::{Mapping, Node, Scalar, Style, unquoted_spec};
 use crate::limits::Limits;
 use crate::name::PackageName;
 use crate::requirement::Requirement;
@@ -29,21 +29,7 @@ impl Reader<'_> {
         let mut requirements: Vec<Requirement> = Vec::with_capacity(entries.entries.len());
         let mut folded: HashMap<String, Span> = HashMap::new();
         for entry in &entries.entries {
-            let key = Node {
-                span: entry.key_span,
-                value: Value::Scalar(entry.key.clone()),
-            };
-            let package = match self.name_text(&key, "a package name") {
-                None => None,
-                Some(scalar) => match PackageName::parse(&scalar.text) {
-                    Ok(package) => Some(package),
-                    Err(error) => {
-                        let message = format!("this is not a package name: {error}");
-                        self.error(Code::Name, message, entry.key_span);
-                        None
-                    }
-                },
-            };
+            let package = self.key_name(entry, "a package name", PackageName::parse);
             let spec = self.spec(&entry.value);
             let (Some(package), Some(spec)) = (package, spec) else {
                 continue;

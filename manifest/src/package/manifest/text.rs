@@ -2,7 +2,8 @@
 
 use super::reader::Reader;
 use crate::diagnostic::{Code, Diagnostic, Escaped, Span, is_hazardous};
-use crate::document::{Mapping, Node, Scalar};
+use crate::document::{Entry, Mapping, Node, Scalar, Value};
+use crate::name::NameError;
 
 impl Reader<'_> {
     /// A scalar that cannot be taken for anything but text.
@@ -87,5 +88,26 @@ impl Reader<'_> {
             }
         }
         tags
+    }
+
+    /// The key of an entry as a name; `what` says which kind of name, with its article.
+    pub(super) fn key_name<Name>(
+        &mut self,
+        entry: &Entry,
+        what: &str,
+        parse: impl FnOnce(&str) -> Result<Name, NameError>,
+    ) -> Option<Name> {
+        let key = Node {
+            span: entry.key_span,
+            value: Value::Scalar(entry.key.clone()),
+        };
+        let scalar = self.name_text(&key, what)?;
+        match parse(&scalar.text) {
+            Ok(name) => Some(name),
+            Err(error) => {
+                self.error(Code::Name, format!("this is not {what}: {error}"), key.span);
+                None
+            }
+        }
     }
 }

@@ -84,14 +84,11 @@ pub(super) fn either_split(draft: &mut Draft) {
             record = record.requires(&options[1 - option], &spec);
         }
         let parent = format!("{}.D", options[option]);
-        let parents: &[&str] = if draft.random.chance(50) {
-            &[&parent]
-        } else {
-            &[]
-        };
+        let is_extended = draft.random.chance(50);
+        let parents = is_extended.then_some(parent.as_str());
         draft
             .records
-            .push(record.defines(&format!("{chooser}.B"), parents));
+            .push(record.defines(&format!("{chooser}.B"), parents.as_slice()));
     }
     let strict_versions = draft.versions(1, 2);
     for version in &strict_versions {
@@ -106,14 +103,11 @@ pub(super) fn either_split(draft: &mut Draft) {
             record = record.requires(&options[option], &spec);
         }
         let parent = format!("{}.D", options[draft.random.below(2)]);
-        let parents: &[&str] = if draft.random.chance(50) {
-            &[&parent]
-        } else {
-            &[]
-        };
+        let is_extended = draft.random.chance(50);
+        let parents = is_extended.then_some(parent.as_str());
         draft
             .records
-            .push(record.defines(&format!("{strict}.C"), parents));
+            .push(record.defines(&format!("{strict}.C"), parents.as_slice()));
     }
     for (name, versions) in [(&chooser, &chooser_versions), (&strict, &strict_versions)] {
         let spec = draft.loose_spec(versions);

@@ -21,8 +21,12 @@ const NAME: &str = "workspace";
 /// A member, as far as its manifest tells.
 #[derive(Debug)]
 struct Member {
+    /// As messages call it.
     folder: PathBuf,
+    place: PathBuf,
     requires: Vec<PackageName>,
+    /// All of it, once somebody needs it.
+    package: OnceLock<Arc<Package>>,
 }
 
 type Members = BTreeMap<PackageName, Member>;
@@ -46,20 +50,28 @@ fn all(options: &ReadOptions) -> Result<&'static Members> {
             name, requirements, ..
         } = manifest;
         let requires = requirements.into_iter().map(|one| one.package).collect();
-        members
-            .entry(name.value)
-            .or_insert(Member { folder, requires });
+        members.entry(name.value).or_insert_with(|| Member {
+            place: place(&folder),
+            folder,
+            requires,
+            package: OnceLock::new(),
+        });
     }
     Ok(MEMBERS.get_or_init(|| members))
 }
 
+/// Where a folder is, however it is written.
+fn place(folder: &Path) -> PathBuf {
+    folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
+}
+
 /// The member that a folder is, if it is one.
 fn at<'members>(folder: &Path, members: &'members Members) -> Option<&'members Member> {
-    let place = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let folder = place(folder);
-    members
-        .values()
-        .find(|member| place(&member.folder) == folder)
+    if members.is_empty() {
+        return None;
+    }
+    let place = place(folder);
+    members.values().find(|member| member.place == place)
 }
 
 /// Whether the project in a folder is a member that requires others, as its manifest is written.
@@ -99,6 +111,11 @@ pub(crate) fn required_by(
     Ok(Some(registry))
 }
 
+/// The package of a member. Projects that are locked together require the same ones.
 fn read(member: &Member, options: &ReadOptions) -> Result<Arc<Package>> {
-    Ok(Project::open(&member.folder, options)?.package)
+    if let Some(package) = member.package.get() {
+        return Ok(Arc::clone(package));
+    }
+    let package = Project::open(&member.folder, options)?.package;
+    Ok(Arc::clone(member.package.get_or_init(|| package)))
 }

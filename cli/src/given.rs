@@ -250,6 +250,49 @@ mod tests {
     }
 
     #[test]
+    fn a_command_of_a_hint_can_be_run() {
+        let grammar = crate::args::whole_grammar();
+        let parse = |words: &[&str]| {
+            let words = std::iter::once("pkgres").chain(words.iter().copied());
+            grammar.clone().try_get_matches_from(words)
+        };
+        let given = [
+            "tree",
+            "--registry=dir:a",
+            "--provide=b",
+            "--ca-file=c",
+            "--allow-http",
+            "--prerelease=allow",
+            "--prefer=oldest",
+            "--exclude-newer=2026-01-31",
+            "--single-version",
+        ];
+        for core in ["--no-core-library", "--core-library=a.Core"] {
+            let matches = parse(&[&given[..], &[core]].concat()).expect("it fits");
+            let (name, matches) = matches.subcommand().expect("there is one");
+            let given = Given::new(name, matches, None);
+            assert_eq!(given.options.len(), OPTIONS.len() - 1);
+            for hint in [
+                "add a.Db",
+                "lock",
+                "lock --accept-changed",
+                "lock --check",
+                "lock --ignore-lock",
+                "lock --single-version",
+                "lock --workspace",
+                "tree",
+                "update",
+            ] {
+                let command = given.command(hint);
+                let words: Vec<&str> = command.split(' ').skip(1).collect();
+                if let Err(error) = parse(&words) {
+                    panic!("{command}: {error}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn a_command_names_what_was_named() {
         let check = |given: &Given, words: &str, expected: &str| {
             assert_eq!(given.command(words), expected);

@@ -8,6 +8,7 @@ use anstream::{AutoStream, ColorChoice};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 
 use crate::args::{Arguments, Color, Format};
+use crate::environment::variable;
 use crate::exit::Exit;
 use crate::progress::Progress;
 use crate::show;
@@ -69,7 +70,7 @@ impl Output {
             Color::Never => ColorChoice::Never,
         };
         // Nobody watches a job, and what moves has no place in its record.
-        let is_job = std::env::var_os("CI").is_some_and(|value| !value.is_empty());
+        let is_job = variable("CI").is_some();
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let is_watched = io::stderr().is_terminal() && !is_job && !is_dumb;
         Self {

@@ -195,12 +195,13 @@ impl Project {
     ) -> Result<(Option<Vec<u8>>, Option<&'static str>)> {
         let path = self.lock_path();
         match read_file(&path, options.limits.lock_bytes, Follow::Nothing) {
+            Ok(bytes) => Ok((Some(bytes), None)),
             Err(error) if error.is_too_large() => {
                 let note =
                     "The lockfile is too large to be read: what its releases held is not compared";
                 Ok((None, Some(note)))
             }
-            _ => Ok((self.lock_bytes(options)?, None)),
+            Err(_) => Ok((self.lock_bytes(options)?, None)),
         }
     }
 

@@ -14,7 +14,7 @@ use pkgres_registry_client::{
 };
 
 use crate::args::RegistryArgs;
-use crate::environment::folder;
+use crate::environment::{folder, variable};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::network;
@@ -124,7 +124,7 @@ pub(crate) fn cache_folder(no_cache: bool) -> Option<PathBuf> {
     if no_cache {
         return None;
     }
-    if std::env::var_os(CACHE_VARIABLE).is_none_or(|value| value.is_empty())
+    if variable(CACHE_VARIABLE).is_none()
         && let Some(cache) = settings::current().get("cache")
         && matches!(cache.origin, Origin::File(_))
     {
@@ -168,7 +168,7 @@ pub(crate) fn parse(texts: &[String], base: &Path, from: &str) -> Result<Vec<Pla
 
 /// The registries that the environment or the settings name, if they name any.
 pub(crate) fn configured(root_folder: Option<&Path>) -> Result<Option<Vec<Place>>> {
-    if let Some(value) = std::env::var_os(REGISTRY_VARIABLE).filter(|value| !value.is_empty()) {
+    if let Some(value) = variable(REGISTRY_VARIABLE) {
         let value = value
             .into_string()
             .map_err(|_| Failure::usage(format!("{REGISTRY_VARIABLE} is not UTF-8")))?;

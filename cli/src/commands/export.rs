@@ -5,6 +5,7 @@ use pkgres_registry_client::{Maker, cyclonedx, spdx};
 
 use crate::args::{ExportArgs, Format};
 use crate::commands::solve::{Solved, solve};
+use crate::environment::variable;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
@@ -35,7 +36,7 @@ pub(crate) fn run(args: &ExportArgs, output: &mut Output) -> Result<Exit> {
 
 /// The time of the document, to the second: now, or what reproducible builds say.
 fn created() -> Result<Timestamp> {
-    let fixed = std::env::var_os("SOURCE_DATE_EPOCH").filter(|value| !value.is_empty());
+    let fixed = variable("SOURCE_DATE_EPOCH");
     let Some(fixed) = fixed else {
         let now = Timestamp::now().as_second();
         return Ok(Timestamp::from_second(now).expect("it is the time now"));

@@ -14,6 +14,7 @@ use toml::{Table, Value};
 
 use super::declared::{DECLARED, Declared, Files, Kind, declared};
 use super::{MAX_SETTINGS_BYTES, Settings};
+use crate::environment::variable;
 use crate::failure::{Failure, Result};
 
 /// Where the value of a setting comes from.
@@ -145,7 +146,7 @@ fn of_environment(setting: &Declared) -> Result<Option<(&'static str, String)>> 
     let Some(name) = setting.variable else {
         return Ok(None);
     };
-    match std::env::var_os(name).filter(|value| !value.is_empty()) {
+    match variable(name) {
         None => Ok(None),
         // Folders need not be text.
         Some(value) if setting.key == "cache" => {

@@ -126,6 +126,16 @@ fn what_was_withdrawn_is_a_last_resort() {
     let found = solved(update(narrower(), records(), lock, newest(&["X"])));
     assert_eq!(moves(&found), Vec::<String>::new());
     assert_eq!(report(&found).held_back, []);
+    // What is newer is still held back.
+    let mut newer = records();
+    newer.push(release("X", "3"));
+    let found = solved(update(narrower(), newer, lock, newest(&["X"])));
+    assert_eq!(moves(&found), Vec::<String>::new());
+    let [held_back] = &report(&found).held_back[..] else {
+        panic!("one version is newer: {:?}", report(&found).held_back);
+    };
+    assert_eq!(held_back.version, version("3"));
+    assert_eq!(held_back.alike, []);
     let at_one = update(root(), records(), AT_ONE, exactly("X", "2"));
     assert!(solved(at_one).withdrawn()[0].was_asked_for);
 }

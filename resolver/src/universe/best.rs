@@ -41,6 +41,21 @@ impl Universe {
         }
     }
 
+    /// Whether one release of a package is better than another one as a version, whatever became of
+    /// either.
+    pub(crate) fn is_better_version(
+        &self,
+        package: PackageId,
+        one: u32,
+        other: u32,
+        prerelease_named: bool,
+    ) -> bool {
+        match self.about(package).candidates() {
+            Some(candidates) => candidates.is_better_version(one, other, prerelease_named),
+            None => one > other,
+        }
+    }
+
     /// Whether no candidate is better than a release, whatever names prereleases.
     pub(crate) fn is_best(&self, release: ReleaseId) -> bool {
         let ReleaseId { package, index } = release;

@@ -103,6 +103,12 @@ impl Candidates {
         self.best_of_all(among, prerelease_named)
     }
 
+    /// Whether one release is better than another one as a version, whatever became of either.
+    pub(super) fn is_better_version(&self, one: u32, other: u32, prerelease_named: bool) -> bool {
+        let both = WordSet::single(one).union(&WordSet::single(other));
+        one != other && self.best_of_all(&both, prerelease_named) == Some(one)
+    }
+
     /// The best of `among` if none of them is locked.
     fn best_of_all(&self, among: &WordSet, prerelease_named: bool) -> Option<u32> {
         if self.policy == PrereleasePolicy::IfNecessary && !prerelease_named {

@@ -1,6 +1,6 @@
 //! The best version that a package can go to, wherever the others go.
 
-use pkgres_manifest::PackageName;
+use pkgres_manifest::{PackageName, Version};
 use rustc_hash::FxHashSet;
 
 use super::{Ended, Stage, Updating};
@@ -131,11 +131,23 @@ impl Updating {
         match found? {
             Ok(_) => {
                 let held_back = std::mem::take(&mut best.held_back).into_iter();
-                let held_back = held_back.map(|(held_back, _)| held_back);
-                // To stay at what was withdrawn is not to be held back from what is older.
-                if !universe.is_last_resort(ReleaseId { package, index }) {
-                    self.findings.held_back.extend(held_back);
+                let mut held_back: Vec<HeldBack> =
+                    held_back.map(|(held_back, _)| held_back).collect();
+                if universe.is_last_resort(ReleaseId { package, index }) {
+                    // To stay at what was withdrawn is not to be held back from what is older.
+                    let is_named = self.names_prerelease(universe, package);
+                    let is_better = |version: &Version| {
+                        let other = universe.index_of(package, version);
+                        other.is_some_and(|other| {
+                            universe.is_better_version(package, other, index, is_named)
+                        })
+                    };
+                    held_back.retain_mut(|held_back| {
+                        held_back.alike.retain(|version| is_better(version));
+                        is_better(&held_back.version)
+                    });
                 }
+                self.findings.held_back.extend(held_back);
                 self.wishes.push(wish);
                 let name = |wish: &Wish| universe.name(wish.package).clone();
                 self.wishes.sort_by_cached_key(name);

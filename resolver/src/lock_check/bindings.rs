@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::LockCheck;
 use crate::index::to_u32;
-use crate::universe::{Demand, PackageId, ReleaseId};
+use crate::universe::{Demand, PackageId, ReleaseId, Required};
 
 /// What the requirements of releases are bound to.
 #[derive(Debug, Default)]
@@ -52,7 +52,7 @@ impl LockCheck {
         let universe = &*universe;
         let start = bound.len();
         let mut is_right = true;
-        universe.each_requirement(release, specs, |package, spec, _| {
+        universe.each_requirement(release, specs, |Required { package, spec, .. }| {
             let version = locked(universe.name(package));
             let index = match version {
                 // A root is what it is now, whatever its version was when the lock was written.

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use super::chosen::{Versions, digest, sorted};
 use crate::request::{Locked, LockedArtifact};
 use crate::selection::Selection;
-use crate::universe::{ReleaseId, Universe};
+use crate::universe::{ReleaseId, Required, Universe};
 
 /// A lockfile was to be made of a resolution for an object model. A lockfile has no place for what
 /// the objects of a model are bound to: it is the pinned model that keeps it.
@@ -107,12 +107,15 @@ impl<'solved> Chosen<'solved> {
         let mut specs = FxHashMap::default();
         let mut bound = self.selection.bound_at(at).iter();
         let mut requirements = Vec::with_capacity(bound.len());
-        self.universe
-            .each_requirement(release, &mut specs, |package, spec, _| {
+        self.universe.each_requirement(
+            release,
+            &mut specs,
+            |Required { package, spec, .. }| {
                 let target = bound.next().expect("each requirement is bound");
                 let version = self.versions.of_release(*target).clone();
                 requirements.push((self.universe.name(package).clone(), spec, version));
-            });
+            },
+        );
         requirements
     }
 

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::request::PrereleasePolicy;
 use crate::selection::Selection;
-use crate::universe::{ReleaseId, Universe};
+use crate::universe::{ReleaseId, Required, Universe};
 
 /// A resolution in words.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,14 +29,14 @@ impl Parts {
         let mut requires = |at: usize| {
             let mut bound = selection.bound_at(at).iter();
             let mut requires = Vec::with_capacity(bound.len());
-            universe.each_requirement(releases[at], &mut specs, |package, spec, overridden| {
+            universe.each_requirement(releases[at], &mut specs, |required| {
                 let target = bound.next().expect("each requirement is bound");
                 requires.push(BoundRequirement {
-                    package: universe.name(package).clone(),
-                    spec,
-                    overridden,
+                    package: universe.name(required.package).clone(),
+                    spec: required.spec,
+                    overridden: required.overridden,
                     version: versions.of_release(*target).clone(),
-                    is_implied: universe.implies(releases[at], package),
+                    is_implied: required.is_implied,
                 });
             });
             requires
@@ -171,7 +171,7 @@ fn prerelease_reason(
             continue;
         }
         let mut naming = None;
-        universe.each_requirement(*owner, &mut specs, |_, spec, _| {
+        universe.each_requirement(*owner, &mut specs, |Required { spec, .. }| {
             let is_on_it = bound.next() == Some(&prerelease);
             if is_on_it && naming.is_none() && spec.names_prerelease() {
                 naming = Some(spec);

@@ -38,6 +38,16 @@ pub(crate) struct Details {
     pub(crate) classes: Option<Arc<ClassTable>>,
 }
 
+/// A requirement of a release, in words.
+pub(crate) struct Required {
+    pub(crate) package: PackageId,
+    pub(crate) spec: Spec,
+    /// What is written, where an override stands in its place.
+    pub(crate) overridden: Option<Spec>,
+    /// Whether nobody wrote it: every package requires the core library.
+    pub(crate) is_implied: bool,
+}
+
 impl Universe {
     /// Takes the classes of a release, with their properties.
     pub(crate) fn provide_classes(
@@ -157,17 +167,21 @@ impl Universe {
     }
 
     /// Goes through the requirements of a release of a selection, in the order of
-    /// [`demands`](Self::demands): the package, what is required, and what is written where an
-    /// override stands in its place. Specs that were read are kept in `specs`.
+    /// [`demands`](Self::demands). Specs that were read are kept in `specs`.
     pub(crate) fn each_requirement(
         &self,
         release: ReleaseId,
         specs: &mut FxHashMap<(u32, u32), Spec>,
-        mut see: impl FnMut(PackageId, Spec, Option<Spec>),
+        mut see: impl FnMut(Required),
     ) {
         if self.is_model(release.package) {
             for edge in &self.known_details(release).edges {
-                see(edge.package, edge.requirement.spec.clone(), None);
+                see(Required {
+                    package: edge.package,
+                    spec: edge.requirement.spec.clone(),
+                    overridden: None,
+                    is_implied: false,
+                });
             }
             return;
         }
@@ -189,13 +203,23 @@ impl Universe {
             let on_core = edges.clone().rfind(|edge| target(*edge) == core);
             let spec = on_core.map_or_else(Spec::unspecified, &mut written);
             let (spec, overridden) = self.as_overridden(core, spec);
-            see(core, spec, overridden);
+            see(Required {
+                package: core,
+                spec,
+                overridden,
+                is_implied: on_core.is_none(),
+            });
         }
         for edge in edges {
             let package = target(edge);
             if package != release.package && Some(package) != core {
                 let (spec, overridden) = self.as_overridden(package, written(edge));
-                see(package, spec, overridden);
+                see(Required {
+                    package,
+                    spec,
+                    overridden,
+                    is_implied: false,
+                });
             }
         }
     }

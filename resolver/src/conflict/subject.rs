@@ -6,9 +6,6 @@ use crate::universe::{PackageId, ReleaseId, Universe};
 
 use super::LISTED_VERSIONS;
 
-/// How a sentence about every version begins.
-const EVERY: &str = "every version of";
-
 /// What a reason is about.
 pub(super) struct Subject {
     /// `Db 1.2.0 to 1.9.0`
@@ -17,6 +14,8 @@ pub(super) struct Subject {
     pub(super) versions: Vec<Version>,
     /// Whether these are all that could be chosen, of several.
     pub(super) is_every_version: bool,
+    /// Whether the text is about one thing, as "every version of" is.
+    is_singular: bool,
 }
 
 impl Subject {
@@ -33,22 +32,22 @@ impl Subject {
             .collect();
         let is_every_version = versions.len() > 1 && all.iter().all(|(_, is_meant)| *is_meant);
         let name = universe.name(package).as_str();
-        let text = match versions.as_slice() {
-            [] => name.to_owned(),
-            [only] => format!("{name} {only}"),
+        let (text, is_singular) = match versions.as_slice() {
+            [] => (name.to_owned(), true),
+            [only] => (format!("{name} {only}"), true),
             _ => told(name, &all),
         };
         Self {
             text,
             versions,
             is_every_version,
+            is_singular,
         }
     }
 
     /// What one of them does, or all.
     pub(super) fn verb(&self, singular: &'static str, plural: &'static str) -> &'static str {
-        let is_one = self.versions.len() < 2 || self.text.starts_with(EVERY);
-        if is_one { singular } else { plural }
+        if self.is_singular { singular } else { plural }
     }
 }
 
@@ -60,26 +59,28 @@ pub(super) fn candidates(universe: &Universe, package: PackageId) -> Vec<Release
 }
 
 /// Several versions, told in few words; `all` are those that could be chosen, ascending, and whether
-/// each of them is meant.
-fn told(name: &str, all: &[(Version, bool)]) -> String {
+/// each of them is meant. And whether that is singular.
+fn told(name: &str, all: &[(Version, bool)]) -> (String, bool) {
     let (meant, others) = (runs(all, true), runs(all, false));
     let count = all.iter().filter(|(_, is_meant)| *is_meant).count();
     if others.is_empty() {
-        return format!("{EVERY} {name}");
+        return (format!("every version of {name}"), true);
     }
     let is_short = others.len() < meant.len() && others.len() <= LISTED_VERSIONS;
     if count > LISTED_VERSIONS && is_short {
         let others: Vec<&str> = others.iter().map(|(text, _)| text.as_str()).collect();
-        return format!("{EVERY} {name} but {}", others.join(", "));
+        let text = format!("every version of {name} but {}", others.join(", "));
+        return (text, true);
     }
     let listed = &meant[..meant.len().min(LISTED_VERSIONS)];
     let more = count - listed.iter().map(|(_, count)| count).sum::<usize>();
     let listed: Vec<&str> = listed.iter().map(|(text, _)| text.as_str()).collect();
     let listed = listed.join(", ");
-    match more {
+    let text = match more {
         0 => format!("{name} {listed}"),
         more => format!("{name} {listed} and {more} more"),
-    }
+    };
+    (text, false)
 }
 
 /// The versions that are meant, or those that are not, and how many there are in each part: of three
@@ -107,7 +108,9 @@ mod tests {
         let all: Vec<_> = marks
             .map(|(mark, major)| (version(major), mark == 'x'))
             .collect();
-        told("Db", &all)
+        let (text, is_singular) = told("Db", &all);
+        assert_eq!(is_singular, text.starts_with("every version"), "{text}");
+        text
     }
 
     #[test]

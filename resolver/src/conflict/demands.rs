@@ -7,11 +7,6 @@ use crate::word_set::WordSet;
 
 use super::reason::{Reason, ReasonKind};
 
-/// Whether what a package requires is what the objects of a model demand.
-pub(super) fn are_demands(universe: &Universe, owner: PackageId) -> bool {
-    universe.is_model(owner)
-}
-
 /// What objects of a model demand of a package, where that is exactly these versions.
 pub(super) fn demands(
     universe: &mut Universe,

@@ -14,7 +14,6 @@ use crate::engine::{Refutation, refute};
 use crate::universe::{Missing, PackageId, ReleaseId};
 use crate::word_set::WordSet;
 
-use super::demands::are_demands;
 use super::extends::{asked_by, extending, lacks};
 use super::requirements::ways_of_writing;
 
@@ -77,7 +76,7 @@ fn lines_of(encoding: &mut Encoding<'_>, fact: &Fact) -> Result<Vec<WordSet>, Mi
             owner,
             target,
             allowed,
-        } if !are_demands(encoding.universe, *owner) => {
+        } if !encoding.universe.is_model(*owner) => {
             let written = ways_of_writing(encoding.universe, *owner, *target, allowed);
             let releases = written.into_values().map(|written| written.releases);
             releases

@@ -7,7 +7,7 @@ use crate::universe::{Missing, PackageId};
 use crate::word_set::WordSet;
 
 use super::breaches;
-use super::demands::{are_demands, demands};
+use super::demands::demands;
 use super::extends::extends;
 use super::limits::limit;
 use super::reason::Reason;
@@ -28,7 +28,7 @@ pub(super) fn of(
             owner,
             target,
             allowed,
-        } if are_demands(encoding.universe, *owner) => {
+        } if encoding.universe.is_model(*owner) => {
             demands(encoding.universe, *owner, *target, allowed, clashing)
         }
         Fact::Requires {

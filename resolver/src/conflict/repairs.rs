@@ -62,10 +62,11 @@ struct Requirement {
 impl Repairs {
     /// Tries the requirements among the facts, those of the roots first, and each override once.
     pub(super) fn new(universe: &Universe, facts: &[Fact], may_split: bool) -> Self {
-        let is_written = universe.model().is_none();
-        let requirements = facts.iter().filter(|_| is_written);
-        let mut tries: Vec<Requirement> = requirements
+        let mut tries: Vec<Requirement> = facts
+            .iter()
             .filter_map(|fact| match fact {
+                // What objects demand is pinned in a model, and mended by other means.
+                Fact::Requires { owner, .. } if universe.is_model(*owner) => None,
                 Fact::Requires {
                     owner,
                     target,

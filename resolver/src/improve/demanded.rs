@@ -77,7 +77,7 @@ impl Demanded {
 
     /// Takes in which classes a release extends: where only one of the releases that its
     /// requirements are bound to defines one, the package must go on defining it.
-    pub(super) fn restrict_to_definers(
+    fn restrict_to_definers(
         &mut self,
         universe: &mut Universe,
         selection: &Selection,

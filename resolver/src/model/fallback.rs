@@ -1,6 +1,6 @@
 //! What is taken in place of a pinned version that is gone.
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Severity};
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{ObjectId, ObjectModel, PackageName, Version};
 
 /// What happens where a pinned version is gone.
@@ -35,7 +35,7 @@ pub(super) fn pinned(
     (package, version): (&PackageName, &Version),
     known: &[Version],
     fallback: Fallback,
-) -> Result<Option<Substitution>, Box<Diagnostic>> {
+) -> Result<Option<Substitution>, Diagnostic> {
     if known.contains(version) {
         return Ok(None);
     }
@@ -56,7 +56,6 @@ pub(super) fn pinned(
     let message = format!("the object {shown} is pinned to {package} {version}, which is gone");
     let mut error =
         Diagnostic::error(Code::ModelGone, message).at(model.object(object).location.clone());
-    debug_assert_eq!(error.severity, Severity::Error);
     if let Some(nearest) = nearest(known, version) {
         error = error.hint(format!("the nearest version is {nearest}"));
         let helps = |older_too| instead_of(known, version, older_too).is_some();
@@ -69,7 +68,7 @@ pub(super) fn pinned(
     } else {
         error = error.hint(format!("no registry has a package `{package}`"));
     }
-    Err(Box::new(error))
+    Err(error)
 }
 
 /// The newest of the same minor version, else of the same major version.

@@ -212,7 +212,7 @@ impl ObjectPackages {
             VersionPin::Exact(version) => {
                 let known = plan.versions.get(&package).map_or(&[][..], Vec::as_slice);
                 let (object, pin) = ((&*plan.model, id), (&package, version));
-                match pinned(object, pin, known, plan.fallback).map_err(|error| *error)? {
+                match pinned(object, pin, known, plan.fallback)? {
                     Some(substitution) => {
                         let spec = Spec::exactly(&substitution.instead);
                         substitutions.push(substitution);

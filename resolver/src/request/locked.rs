@@ -127,7 +127,7 @@ impl Locked {
     }
 
     /// What all requirements were bound to, to be changed.
-    pub(crate) fn bindings_mut(&mut self) -> impl Iterator<Item = &mut Bindings> {
+    pub(super) fn bindings_mut(&mut self) -> impl Iterator<Item = &mut Bindings> {
         let roots = self.roots.values_mut().chain([&mut self.model]);
         roots.chain(self.packages.values_mut())
     }

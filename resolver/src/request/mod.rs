@@ -95,9 +95,9 @@ pub(crate) fn by_name(provided: Vec<IndexRecord>) -> BTreeMap<PackageName, Vec<I
 /// them, see [`Resolver`](crate::Resolver).
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// What a resolution is wanted for. Each root is the only candidate of its name: where several
-    /// have one name, be they the same release or the models that a request can have one of, there
-    /// is no resolution, and the solver says so.
+    /// What a resolution is wanted for. Each package is the only candidate of its name. Where several
+    /// have one name, be they the same release, or several roots are models, there is no resolution,
+    /// and the solver says so.
     pub roots: Vec<Root>,
     /// The core library, which every other package requires; `None` if there is none.
     pub core: Option<PackageName>,

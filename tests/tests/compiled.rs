@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use pkgres_manifest::{ClassName, RegistryName, ReleaseSource};
 use pkgres_resolver::{CompiledIndex, IndexBytesError, Resolver, SolveOptions, Step, Supply};
+use pkgres_tests::build::{Build as _, package, release, version};
 use pkgres_tests::random::Random;
-use pkgres_tests::solver::{SOURCE, Supplies, compiled, request, solve, solve_with};
+use pkgres_tests::solver::{SOURCE, Supplies, Verdict, compiled, request, solve, solve_with};
 use pkgres_tests::universe::Universe;
 use twox_hash::XxHash3_128;
 
@@ -51,6 +52,56 @@ fn searches_are_the_same_as_those_in_records() {
             assert_eq!(found, expected, "seed {seed}\n{universe}");
         }
     }
+}
+
+/// The releases of `X` but the first extend a class that only a release of `Base` has which cannot be
+/// chosen; each requires one of so many packages as well.
+fn requiring_different_things(packages: u64) -> Universe {
+    let root = release("Root", "1").requires("X", "1");
+    let mut records = vec![
+        release("Base", "1.0.0").defines("base.Gone", &[]),
+        release("Base", "1.1.0").defines("base.Kept", &[]),
+        release("X", "1.0.0"),
+    ];
+    for at in 1..200 {
+        let part = format!("Part{}", at % packages);
+        let extending = release("X", &format!("1.{at}"))
+            .requires("Base", "1")
+            .requires(&part, "*")
+            .defines("x.Main", &["base.Gone"]);
+        records.push(extending);
+        records.push(release(&part, &format!("1.{at}")));
+    }
+    let mut universe = Universe::new(root.requires("Base", "1.1.0"), records);
+    universe.single_version = true;
+    universe
+}
+
+/// How many constraints say what classes of `X` extend, and so how many steps it takes, depends on
+/// whether its releases share them.
+#[test]
+fn searches_are_the_same_where_releases_require_many_different_things() {
+    // The first release requires none of them, which is a list as well.
+    let steps = [8, 63, 64, 199].map(|packages| {
+        let universe = requiring_different_things(packages);
+        let expected = solve(&universe);
+        let patience = SolveOptions::default().patience;
+        for supplies in [Supplies::Attached, Supplies::Compiled] {
+            let found = solve_with(&universe, supplies, patience);
+            assert_eq!(found, expected, "{packages} packages, {supplies:?}");
+        }
+        let Verdict::Solved(resolution) = expected else {
+            panic!("the first release of X can be chosen: {expected:?}");
+        };
+        let chosen = resolution.package(&package("X"));
+        assert_eq!(
+            chosen.map(|chosen| &chosen.version),
+            Some(&version("1.0.0"))
+        );
+        resolution.stats().steps
+    });
+    let [few, most, more, all] = steps;
+    assert!(few < most && most < more && more == all, "{steps:?}");
 }
 
 #[test]

@@ -165,7 +165,7 @@ impl Universe {
         demand.filter(|_| is_only).map(|demand| Found {
             demand,
             allowed: SetId::inherited(shard, link.allowed),
-            owners: Some(SetId::inherited(shard, link.owners)),
+            owners: (link.owners != NONE).then(|| SetId::inherited(shard, link.owners)),
         })
     }
 

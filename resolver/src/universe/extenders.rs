@@ -11,20 +11,24 @@ impl Universe {
     /// The releases of the same package that extend a class too, and can find it in the same
     /// required package alone: those that require nothing that `release` does not require. `target`
     /// is where `release` finds it. Everybody requires the core library, whether it is written or not.
+    /// `None` where releases of the package share nothing of this kind.
     pub(crate) fn extenders(
         &mut self,
         release: ReleaseId,
         class: ClassId,
         target: PackageId,
-    ) -> SetId {
+    ) -> Option<SetId> {
         let delivered = *self.delivered(release.package);
-        let (shard, first) = (delivered.shard, delivered.first);
+        let (shard, first, name) = (delivered.shard, delivered.first, delivered.name);
         let index = Arc::clone(&self.shards[shard as usize].index);
         let inheritance = index.inheritance();
+        if !inheritance.may_share_links(name) {
+            return None;
+        }
         let own = first + release.index;
         let key = (release.package, class, target, inheritance.required(own));
         if let Some(known) = self.sets.of_extenders.get(&key) {
-            return *known;
+            return Some(*known);
         }
         let is_in_core = Some(target) == self.core;
         let core = self.core_number(shard).filter(|_| is_in_core);
@@ -45,7 +49,7 @@ impl Universe {
         }
         let set = SetId::worked_out(self.keep(release.package, &found));
         self.sets.of_extenders.insert(key, set);
-        set
+        Some(set)
     }
 
     /// Whether a release extends a class of another package; `number` is what its index knows the class

@@ -31,7 +31,7 @@ mod versions;
 pub(crate) use class_demands::{ClassDemand, ClassDemands, Found};
 pub(crate) use classes::{ClassTable, Parent};
 pub(crate) use details::{Body, Details, Edge, Required};
-pub(crate) use edges::Demand;
+pub(crate) use edges::{Demand, SetId};
 pub(crate) use ids::{ClassId, PackageId, ReleaseId};
 pub(crate) use missing::Missing;
 

@@ -5,7 +5,7 @@
 //! need all constraints.
 
 use crate::encoding::{Encoding, Fact, Variable};
-use crate::universe::{ClassId, Demand, Found};
+use crate::universe::{ClassId, Demand, Found, SetId};
 use crate::word_set::WordSet;
 
 use super::Core;
@@ -91,16 +91,11 @@ impl Core {
             terms.push(Term { var: target, set });
         }
         if let [own, target] = terms.as_slice() {
-            let mut terms = [*own, *target];
-            if self.has_constraint(terms, value) {
+            if self.has_constraint([*own, *target], value) {
                 return;
             }
-            let both = [var, target.var].map(|var| self.state.var(var).variable);
-            if let [Variable::Package(_), Variable::Package(package)] = both {
-                let alike = encoding.universe.extenders(release, class, package);
-                let alike = encoding.universe.set(alike, self.state.width(var));
-                terms[0].set = self.state.keep(alike);
-            }
+            let own = self.extending(encoding, owner, class, target.var, None);
+            let terms = [own, *target];
             let cause = Cause::Extends(class);
             self.constraints.add_binary(&mut self.state, terms, cause);
         } else {
@@ -137,22 +132,40 @@ impl Core {
             return;
         }
         let set = self.state.keep_present_complement(target, allowed);
-        let both = [var, target].map(|var| self.state.var(var).variable);
-        let own = if matches!(both, [Variable::Package(_), Variable::Package(_)]) {
-            let owners = match found.owners {
-                Some(known) => known,
-                None => encoding.universe.extenders(release, class, package),
-            };
-            let owners = encoding.universe.set(owners, self.state.width(var));
-            let set = self.state.keep(owners);
-            Term { var, set }
-        } else {
-            self.single(var, value)
-        };
+        let own = self.extending(encoding, owner, class, target, found.owners);
         let cause = Cause::Extends(class);
         let refused = Term { var: target, set };
         self.constraints
             .add_binary(&mut self.state, [own, refused], cause);
+    }
+
+    /// The side of a constraint that whoever extends a class and finds it in one place has: whatever
+    /// shares that with a release, or the release alone. `known` are those that share it, if it is
+    /// known.
+    fn extending(
+        &mut self,
+        encoding: &mut Encoding<'_>,
+        owner: Owner,
+        class: ClassId,
+        target: Var,
+        known: Option<SetId>,
+    ) -> Term {
+        let Owner {
+            var,
+            value,
+            release,
+        } = owner;
+        let both = [var, target].map(|var| self.state.var(var).variable);
+        let [Variable::Package(_), Variable::Package(package)] = both else {
+            return self.single(var, value);
+        };
+        let alike = known.or_else(|| encoding.universe.extenders(release, class, package));
+        let Some(alike) = alike else {
+            return self.single(var, value);
+        };
+        let alike = encoding.universe.set(alike, self.state.width(var));
+        let set = self.state.keep(alike);
+        Term { var, set }
     }
 
     /// Whether the constraint that another value extends a class came in, which `allowed` define.

@@ -1,9 +1,70 @@
 //! Where the classes that releases extend are found.
 
-use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::{CompiledIndex, NONE, to_u32, width};
 use super::{Inheritance, Link, SEVERAL};
+
+/// How many lists of requirements the releases of a package may have among them for it to be found
+/// out which of them have links in common. Every list is compared with every other one, and there
+/// is a set of releases for each class and list: without a limit, both are quadratic in what an
+/// index says. Releases of real packages have a handful of lists.
+const LISTS_OF_SHARED_LINKS: usize = 64;
+
+/// Whether releases with these lists of requirements are few enough, or alike enough, to share links.
+pub(super) fn may_share_links(lists: &[u32]) -> bool {
+    let mut distinct: FxHashSet<u32> = FxHashSet::default();
+    lists.len() <= LISTS_OF_SHARED_LINKS
+        || lists.iter().all(|list| {
+            distinct.insert(*list);
+            distinct.len() <= LISTS_OF_SHARED_LINKS
+        })
+}
+
+/// Which releases of a package require no more than others do.
+struct Requiring {
+    /// For each release which list of requirements it has.
+    lists: Vec<u8>,
+    /// For each list those that say nothing which it does not say, as bits.
+    no_more: Vec<u64>,
+}
+
+impl Requiring {
+    fn of(inheritance: &Inheritance, releases: Range<u32>) -> Self {
+        let mut numbers: FxHashMap<u32, u8> = FxHashMap::default();
+        // A release for each list.
+        let mut having: Vec<u32> = Vec::new();
+        let lists = releases.map(|release| {
+            *numbers
+                .entry(inheritance.required(release))
+                .or_insert_with(|| {
+                    having.push(release);
+                    u8::try_from(having.len() - 1).expect("there are few lists")
+                })
+        });
+        let lists = lists.collect();
+        let no_more = having.iter().map(|many| {
+            let is_in = |few: &u32| inheritance.requires_no_more(*few, *many, None);
+            let bits = having.iter().enumerate();
+            let bits = bits.filter(|(_, few)| is_in(few)).map(|(at, _)| 1 << at);
+            bits.fold(0, |all: u64, bit: u64| all | bit)
+        });
+        let no_more = no_more.collect();
+        Self { lists, no_more }
+    }
+
+    /// Which list a release has.
+    fn list(&self, release: u32) -> usize {
+        usize::from(self.lists[release as usize])
+    }
+
+    /// Whether a release requires nothing that is not in a list.
+    fn no_more(&self, release: u32, list: usize) -> bool {
+        self.no_more[list] >> self.list(release) & 1 == 1
+    }
+}
 
 impl Inheritance {
     pub(super) fn find_links(&mut self, index: &CompiledIndex) {
@@ -41,45 +102,37 @@ impl Inheritance {
     /// Finds out which releases of a package have links in common; `first` is the first link of
     /// the package, and `targets` are the packages that the links lead to.
     fn find_owners(&mut self, index: &CompiledIndex, name: u32, first: usize, targets: &[u32]) {
+        if targets.is_empty() || !self.may_share_links(name) {
+            return;
+        }
         let releases = index.releases(name);
-        let width = width_of(index, name);
-        let links_of = |inheritance: &Self, release: u32| {
-            let bounds = &inheritance.link_starts[release as usize..release as usize + 2];
-            bounds[0] as usize..bounds[1] as usize
-        };
-        // The releases that have each link, in its order.
-        let mut alike: Vec<(u32, u32, u32)> = Vec::with_capacity(targets.len());
+        let requiring = Requiring::of(self, releases.clone());
+        // Where each link of each release stands: those that are alike next to each other.
+        let mut alike: Vec<(u32, u32, u32, usize)> = Vec::with_capacity(targets.len());
         for release in releases.clone() {
-            for at in links_of(self, release) {
+            for at in self.link_range(release) {
                 if self.links[at].edge != SEVERAL {
-                    alike.push((self.links[at].class, targets[at - first], release));
+                    let (class, target) = (self.links[at].class, targets[at - first]);
+                    alike.push((class, target, release - releases.start, at));
                 }
             }
         }
         alike.sort_unstable();
-        let mut known: FxHashMap<(u32, u32, u32), u32> = FxHashMap::default();
-        for release in releases.clone() {
-            for at in links_of(self, release) {
-                let (class, edge) = (self.links[at].class, self.links[at].edge);
-                if edge == SEVERAL {
-                    continue;
-                }
-                let target = targets[at - first];
-                let key = (class, target, self.required(release));
-                if let Some(owners) = known.get(&key) {
-                    self.links[at].owners = *owners;
-                    continue;
-                }
-                let owners = self.new_set(width);
-                let from = alike.partition_point(|link| *link < (class, target, 0));
-                let same = |link: &&(u32, u32, u32)| (link.0, link.1) == (class, target);
-                for (_, _, other) in alike[from..].iter().take_while(same) {
-                    if self.requires_no_more(*other, release, None) {
-                        self.insert(owners, other - releases.start);
+        let width = width_of(index, name);
+        for alike in alike.chunk_by(|one, two| (one.0, one.1) == (two.0, two.1)) {
+            // Where the owners stand for each list of requirements.
+            let mut owners_of = [None; LISTS_OF_SHARED_LINKS];
+            for (_, _, release, at) in alike {
+                let list = requiring.list(*release);
+                let owners = owners_of[list].unwrap_or_else(|| self.new_set(width));
+                if owners_of[list].is_none() {
+                    let others = alike.iter().map(|(_, _, other, _)| *other);
+                    for other in others.filter(|other| requiring.no_more(*other, list)) {
+                        self.insert(owners, other);
                     }
+                    owners_of[list] = Some(owners);
                 }
-                known.insert(key, owners);
-                self.links[at].owners = owners;
+                self.links[*at].owners = owners;
             }
         }
     }

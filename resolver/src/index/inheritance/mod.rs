@@ -31,7 +31,8 @@ pub(crate) struct Link {
     /// Where the set of releases of that package stands that define it.
     pub(crate) allowed: u32,
     /// Where the set of releases stands that extend it, find it in that package alone, or in none,
-    /// and require nothing that this release does not require.
+    /// and require nothing that this release does not require; [`NONE`] where releases of the package
+    /// do not share links.
     pub(crate) owners: u32,
 }
 
@@ -65,6 +66,8 @@ pub(crate) struct Inheritance {
     requirements: Lists<u32>,
     /// For each release which of those sets.
     required: Vec<u32>,
+    /// For each package whether its releases have few enough of those sets to share links.
+    may_share_links: Vec<bool>,
     any_unknown: bool,
     /// For each release what it extends. Nothing if none extends anything.
     extends: Vec<Extends>,
@@ -182,6 +185,12 @@ impl Inheritance {
         few == many || self.requirements.of(few).iter().all(is_there)
     }
 
+    /// Whether what releases of a package extend is one constraint for those that have it in common:
+    /// not if they require too many different things.
+    pub(crate) fn may_share_links(&self, name: u32) -> bool {
+        self.may_share_links[name as usize]
+    }
+
     /// Whether no class of a package can be part of a circle or have the name of another
     /// package's class, as far as the index goes.
     pub(crate) fn is_harmless(&self, name: u32) -> bool {
@@ -205,6 +214,7 @@ impl Inheritance {
         let mut targets: Vec<u32> = Vec::new();
         let (mut before, mut set_before): (Vec<u32>, Option<u32>) = (Vec::new(), None);
         for name in 0..index.name_count() {
+            let first = self.required.len();
             for release in index.releases(name) {
                 let required = index.edges(release).map(|edge| index.edge_target(edge));
                 targets.clear();
@@ -226,6 +236,8 @@ impl Inheritance {
                 std::mem::swap(&mut before, &mut targets);
                 set_before = Some(set);
             }
+            let may_share = links::may_share_links(&self.required[first..]);
+            self.may_share_links.push(may_share);
         }
         self.requirements = requirements.finish();
     }

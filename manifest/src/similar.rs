@@ -6,13 +6,14 @@ const MAX_CHARACTERS: usize = 255;
 /// The candidate that differs least from `word`, if it differs little enough to be meant.
 ///
 /// Distance counts insertions, deletions, replacements and swaps of neighbours; a third of the
-/// longer word may differ. Among equally similar candidates the first wins.
+/// longer word may differ, but never all of it. Among equally similar candidates the first wins.
 ///
 /// ```
 /// use pkgres_manifest::most_similar;
 ///
 /// assert_eq!(most_similar("Requires", ["Require", "Version"]), Some("Require"));
 /// assert_eq!(most_similar("Banana", ["Require", "Version"]), None);
+/// assert_eq!(most_similar("a", ["b"]), None);
 /// ```
 pub fn most_similar<'word>(
     word: &str,
@@ -97,10 +98,11 @@ fn has_parts_at_end(name: &str, parts: &str) -> bool {
     end.eq_ignore_ascii_case(parts) && (before.is_empty() || before.ends_with('.'))
 }
 
-/// How much words differ, if that is not more than a third of the longer one.
+/// How much words differ, if that is not more than a third of the longer one, and less than all of it.
 fn little_distance(one: &str, two: &str) -> Option<usize> {
     let (ones, twos) = (one.chars().count(), two.chars().count());
-    let allowed = ones.max(twos).div_ceil(3);
+    let longer = ones.max(twos);
+    let allowed = longer.div_ceil(3).min(longer.saturating_sub(1));
     if ones.abs_diff(twos) > allowed {
         return None;
     }

@@ -23,7 +23,8 @@ impl Draft {
     /// Nothing but a root. Names are dealt at random, so that the order of names says nothing
     /// about who requires whom.
     pub(super) fn new(mut random: Random) -> Self {
-        let mut names = vec!["A", "B", "C", "D", "E", "F", "G", "H", "K", "M"];
+        // So alike that each may have been meant by another one.
+        let mut names = vec!["PA", "PB", "PC", "PD", "PE", "PF", "PG", "PH", "PK", "PM"];
         random.shuffle(&mut names);
         let root = names.pop().expect("there are ten names");
         Self {

@@ -249,6 +249,7 @@ impl<'universe> Encoding<'universe> {
         }
         let mut is_impossible = false;
         for (number, edge) in details.edges.iter().enumerate() {
+            self.universe.set_required(edge.package);
             let allowed = self.universe.allowed(edge);
             is_impossible |= allowed.is_empty();
             let fact = Fact::Requires {

@@ -99,7 +99,6 @@ impl Universe {
         let mut edges = Vec::new();
         if let Some(core) = core {
             let name = self.name(core).clone();
-            self.required(&name);
             let (spec, overridden) = self.as_overridden(core, Spec::unspecified());
             edges.push(Edge {
                 package: core,
@@ -114,7 +113,6 @@ impl Universe {
         }
         for edge in index.edges(number) {
             let package = self.package_in(shard, index.edge_target(edge));
-            self.packages[package.position()].is_required = true;
             if package == release.package {
                 continue;
             }

@@ -178,13 +178,6 @@ impl Universe {
         &self.about[package.position()]
     }
 
-    /// The package, which something that is looked at requires.
-    fn required(&mut self, name: &PackageName) -> PackageId {
-        let package = self.package_id(name);
-        self.packages[package.position()].is_required = true;
-        package
-    }
-
     /// The class that classes without `Extends` extend.
     pub(crate) fn root_class_name(&self) -> Option<ClassName> {
         self.root_class.map(|class| self.class_name(class).clone())

@@ -31,7 +31,7 @@ impl Universe {
             .map(|(number, demand)| {
                 let object = root.model.object(ObjectId(number));
                 Edge {
-                    package: self.required(&demand.package),
+                    package: self.package_id(&demand.package),
                     object: Some((ObjectId(number), self.class_id(&object.class))),
                     requirement: Requirement {
                         package: demand.package,

@@ -184,15 +184,19 @@ pub fn compiled(universe: &Universe) -> Vec<u8> {
 
 /// What a solver is to be asked about a universe.
 pub fn request(universe: &Universe) -> Request {
+    let locked = universe
+        .locked
+        .as_ref()
+        .map(|lock| locked(lock, &universe.root))
+        .unwrap_or_default();
     Request {
         roots: vec![Root::Package(Box::new(universe.root.clone()))],
         core: universe.core.clone(),
         provided: Vec::new(),
-        locked: universe
-            .locked
-            .as_ref()
-            .map(|lock| locked(lock, &universe.root))
-            .unwrap_or_default(),
+        locked: Locked {
+            kept: universe.kept.clone(),
+            ..locked
+        },
         overrides: BTreeMap::new(),
         options: SolveOptions {
             prerelease: match universe.prerelease {

@@ -2,6 +2,7 @@
 
 mod draft;
 mod families;
+mod kept;
 mod locks;
 mod twists;
 
@@ -37,6 +38,8 @@ pub struct Universe {
     pub core: Option<PackageName>,
     /// An earlier answer.
     pub locked: Option<Solution>,
+    /// Releases that may be chosen whatever became of them.
+    pub kept: BTreeSet<(PackageName, Version)>,
     /// When prereleases are chosen.
     pub prerelease: PrereleasePolicy,
     /// Whether packages with several releases are ruled out.
@@ -51,6 +54,7 @@ impl Universe {
             records,
             core: None,
             locked: None,
+            kept: BTreeSet::new(),
             prerelease: PrereleasePolicy::IfNecessary,
             single_version: false,
         }
@@ -99,6 +103,9 @@ impl Universe {
         if random.chance(family.mood().locked) {
             locks::add(&mut universe, &mut random);
         }
+        if random.chance(30) {
+            kept::add(&mut universe, &mut random);
+        }
         universe
     }
 }
@@ -116,6 +123,9 @@ impl fmt::Display for Universe {
         writeln!(formatter, "prereleases: {:?}", self.prerelease)?;
         if self.single_version {
             writeln!(formatter, "single version")?;
+        }
+        for (name, version) in &self.kept {
+            writeln!(formatter, "kept: {name} {version}")?;
         }
         if let Some(locked) = &self.locked {
             write!(formatter, "locked:\n{locked}")?;

@@ -149,6 +149,10 @@ fn mirrored(universe: &Universe) -> Option<Universe> {
         Spec::parse(&clauses.join(",")).expect("a spec")
     };
     let mut other = universe.clone();
+    let kept = universe.kept.iter();
+    other.kept = kept
+        .map(|(name, version)| (name.clone(), mirror(name, version)))
+        .collect();
     for record in other.records.iter_mut().chain([&mut other.root]) {
         if record.name != universe.root.name {
             record.version = mirror(&record.name, &record.version);

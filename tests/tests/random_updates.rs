@@ -134,9 +134,19 @@ fn check(seed: u64, patience: u64, tally: &mut Tally) -> Option<String> {
     // Newer stable versions would have been better in any case.
     if target == Target::Newest {
         let records = universe.records.iter();
-        for record in records.filter(|record| record.name == name) {
-            let at = wanted.as_ref().map(|(_, at)| at);
-            let is_better = at.is_none_or(|at| record.version > *at);
+        let of_package = records.filter(|record| record.name == name);
+        let at = wanted.as_ref().map(|(_, at)| at);
+        let is_last_resort = |record: &IndexRecord| {
+            let is_refused = universe.prerelease == PrereleasePolicy::Never;
+            record.yanked || is_refused && record.version.is_prerelease()
+        };
+        let mut chosen = of_package
+            .clone()
+            .filter(|record| Some(&record.version) == at);
+        let may_be_last_resort = chosen.any(is_last_resort) || at.is_none();
+        for record in of_package {
+            let is_newer = at.is_none_or(|at| record.version > *at);
+            let is_better = is_newer && (may_be_last_resort || !is_last_resort(record));
             let is_told = (report.held_back.iter()).any(|held_back| {
                 held_back.version == record.version || held_back.alike.contains(&record.version)
             });

@@ -3,11 +3,11 @@
 use pkgres_manifest::IndexRecord;
 
 use super::Example;
-use crate::build::{Build, release, solution};
+use crate::build::{Build, package, release, solution, version};
 use crate::universe::{PrereleasePolicy, Universe};
 
 pub(super) fn examples() -> Vec<Example> {
-    [policies(), named_prereleases(), yanks()].concat()
+    [policies(), named_prereleases(), yanks(), kept()].concat()
 }
 
 fn with_policy(
@@ -126,6 +126,49 @@ fn yanks() -> Vec<Example> {
             "a yanked release is locked for anybody",
             locked_elsewhere,
             &["R 1 X 2", "R 1 Y 1", "Y 1 X 2"],
+        ),
+    ]
+}
+
+fn kept() -> Vec<Example> {
+    let root = |spec: &str| release("R", "1").requires("X", spec);
+    let kept = |mut universe: Universe, number: &str| {
+        universe.kept.insert((package("X"), version(number)));
+        universe
+    };
+    let yanked = || vec![release("X", "1"), release("X", "2").yanked()];
+    let locked = || {
+        let mut locked = Universe::new(root("*"), yanked());
+        locked.locked = Some(solution(&["R 0.9 X 2"]));
+        locked
+    };
+    let prereleases = || vec![release("X", "1.1.0-rc.1"), release("X", "1.2.0-rc.1")];
+    let never = PrereleasePolicy::Never;
+    vec![
+        Example::solved(
+            "what is kept comes after what anybody may choose",
+            kept(Universe::new(root("*"), yanked()), "2"),
+            &["R 1 X 1"],
+        ),
+        Example::solved(
+            "what is kept is chosen where nothing else will do",
+            kept(Universe::new(root("2"), yanked()), "2"),
+            &["R 1 X 2"],
+        ),
+        Example::solved(
+            "what is locked, too, comes first",
+            kept(locked(), "2"),
+            &["R 1 X 2"],
+        ),
+        Example::solved(
+            "a prerelease is kept",
+            kept(with_policy(never, root("*"), prereleases()), "1.1.0-rc.1"),
+            &["R 1 X 1.1.0-rc.1"],
+        ),
+        Example::solved(
+            "to keep what may be chosen anyway means nothing",
+            kept(Universe::new(root("*"), yanked()), "1"),
+            &["R 1 X 1"],
         ),
     ]
 }

@@ -30,6 +30,20 @@ pub(super) fn locked_versions(
         .collect()
 }
 
+/// Whether a release may be chosen by anybody.
+fn is_open(universe: &Universe, rules: &Rules, record: &IndexRecord) -> bool {
+    let withdrawn = record.yanked && rules.yanks;
+    let refused = record.version.is_prerelease() && universe.prerelease == PrereleasePolicy::Never;
+    !(withdrawn || refused)
+}
+
+/// Whether a candidate is one only because it is kept.
+pub(super) fn is_only_kept(universe: &Universe, rules: &Rules, record: &IndexRecord) -> bool {
+    record.name != universe.root.name
+        && !is_open(universe, rules, record)
+        && !locked_versions(universe, rules, &record.name).contains(&record.version)
+}
+
 /// The releases of a package that may be chosen at all. The root is the only one of its name.
 pub(super) fn candidates<'universe>(
     universe: &'universe Universe,
@@ -41,10 +55,9 @@ pub(super) fn candidates<'universe>(
     }
     let locked = locked_versions(universe, rules, package);
     let may_be_chosen = |record: &&IndexRecord| {
-        let withdrawn = record.yanked && rules.yanks;
-        let refused =
-            record.version.is_prerelease() && universe.prerelease == PrereleasePolicy::Never;
-        locked.contains(&record.version) || !(withdrawn || refused)
+        let kept = (record.name.clone(), record.version.clone());
+        let is_held = locked.contains(&record.version) || universe.kept.contains(&kept);
+        is_held || is_open(universe, rules, record)
     };
     universe
         .records

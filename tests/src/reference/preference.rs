@@ -27,6 +27,7 @@ pub(super) fn best_first(
         (
             !locked_here,
             !release.locked,
+            problem.rules.last_resort && release.only_kept,
             // Locked versions are in the order of versions, whatever the policy.
             comes_late && !release.locked,
         )

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use pkgres_manifest::{ClassName, PackageName, Version};
 
 use super::Rules;
-use super::candidates::{candidates, lock, locked_versions, parents, requirements};
+use super::candidates::{candidates, is_only_kept, lock, locked_versions, parents, requirements};
 use crate::universe::{PrereleasePolicy, Universe};
 
 /// The number of a package: its place in the order of names.
@@ -40,6 +40,8 @@ pub(super) struct Release {
     pub(super) version: Version,
     /// Whether the lock holds it, whoever requires it there.
     pub(super) locked: bool,
+    /// Whether it may be chosen only because it is kept.
+    pub(super) only_kept: bool,
     /// What it requires, in lookup order.
     pub(super) needs: Vec<Need>,
     /// Its classes, if they are known.
@@ -126,6 +128,7 @@ impl Problem {
                 package: package_id(&record.name),
                 version: record.version.clone(),
                 locked: locked_versions(universe, rules, &record.name).contains(&record.version),
+                only_kept: is_only_kept(universe, rules, record),
                 needs,
                 classes: known,
             });

@@ -25,6 +25,8 @@ pub struct Rules {
     pub yanks: bool,
     /// The prerelease policy orders candidates. Otherwise the newest is the best.
     pub prerelease_order: bool,
+    /// What is a candidate only because it is kept comes last. Otherwise it is one like any other.
+    pub last_resort: bool,
 }
 
 impl Default for Rules {
@@ -39,6 +41,7 @@ impl Default for Rules {
             lookup_order: true,
             yanks: true,
             prerelease_order: true,
+            last_resort: true,
         }
     }
 }
@@ -64,11 +67,13 @@ pub enum Rule {
     Yanks,
     /// [`Rules::prerelease_order`]
     PrereleaseOrder,
+    /// [`Rules::last_resort`]
+    LastResort,
 }
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Specs,
         Self::Classes,
         Self::Cycles,
@@ -78,6 +83,7 @@ impl Rule {
         Self::LookupOrder,
         Self::Yanks,
         Self::PrereleaseOrder,
+        Self::LastResort,
     ];
 }
 
@@ -93,6 +99,7 @@ impl fmt::Display for Rule {
             Self::LookupOrder => "lookup order",
             Self::Yanks => "yanks",
             Self::PrereleaseOrder => "prerelease order",
+            Self::LastResort => "last resort",
         })
     }
 }
@@ -111,6 +118,7 @@ impl Rules {
             Rule::LookupOrder => &mut rules.lookup_order,
             Rule::Yanks => &mut rules.yanks,
             Rule::PrereleaseOrder => &mut rules.prerelease_order,
+            Rule::LastResort => &mut rules.last_resort,
         };
         *switch = false;
         rules

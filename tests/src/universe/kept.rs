@@ -1,0 +1,35 @@
+//! Releases that are kept: they may be chosen though they were withdrawn, or are prereleases where
+//! these are refused.
+
+use super::{PrereleasePolicy, Universe};
+use crate::random::Random;
+
+/// Keeps some releases of a universe, most of them such as could not be chosen otherwise.
+pub(super) fn add(universe: &mut Universe, random: &mut Random) {
+    if random.chance(70) {
+        yank_what_is_required(universe, random);
+    }
+    for record in &universe.records {
+        let is_refused = universe.prerelease == PrereleasePolicy::Never;
+        let matters = record.yanked || is_refused && record.version.is_prerelease();
+        if random.chance(if matters { 85 } else { 10 }) {
+            let release = (record.name.clone(), record.version.clone());
+            universe.kept.insert(release);
+        }
+    }
+}
+
+/// Withdraws the newest release of something that the root requires.
+fn yank_what_is_required(universe: &mut Universe, random: &mut Random) {
+    if universe.root.requirements.is_empty() {
+        return;
+    }
+    let requirements = universe.root.requirements.iter();
+    let required: Vec<_> = requirements.map(|one| one.package.clone()).collect();
+    let name = random.pick(&required).clone();
+    let records = universe.records.iter_mut();
+    let of_package = records.filter(|record| record.name == name);
+    if let Some(newest) = of_package.max_by(|one, two| one.version.cmp(&two.version)) {
+        newest.yanked = true;
+    }
+}

@@ -8,11 +8,12 @@ use std::sync::Arc;
 /// A set is a word of 64 bits whose highest bit stands for itself and everything above it; only
 /// packages with more than 63 versions need several words. Complement and intersection are one
 /// instruction for nearly every package, where sets of intervals over versions allocate and
-/// compare. A set has one form, so equal sets compare equal.
-#[derive(Clone, PartialEq, Eq, Hash)]
+/// compare. A set has one form, so equal sets compare equal. Which of two comes first means nothing,
+/// but it is always the same one.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct WordSet(Form);
 
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Form {
     One(u64),
     /// More words, lowest first; what is above the last one is all in the set or all not in it.

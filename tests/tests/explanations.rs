@@ -171,6 +171,41 @@ fn an_override_is_repaired_for_all_who_require_the_package() {
     );
 }
 
+/// Two releases allow as many versions, of which the newest is the same: nothing but which versions they
+/// are tells the requirements apart.
+#[test]
+fn the_order_of_reasons_does_not_depend_on_what_else_there_is() {
+    let told = |others: usize| {
+        let mut root = release("R", "1");
+        let mut records = vec![
+            release("E", "1.1.0"),
+            release("E", "2.0.0"),
+            release("E", "2.0.1"),
+            release("E", "3"),
+            release("F", "1").requires("E", "!=2.0.0,<3"),
+            release("F", "2").requires("E", "2"),
+        ];
+        for other in 0..others {
+            let name = format!("X{other}");
+            root = root.requires(&name, "*");
+            records.push(release(&name, "1"));
+        }
+        let root = root.requires("F", "*").requires("E", "3");
+        let mut universe = Universe::new(root, records);
+        universe.single_version = true;
+        let conflict = conflict(&universe).expect("E 3 is not what F requires");
+        let reasons = conflict.reasons.iter();
+        reasons
+            .map(|reason| reason.text.clone())
+            .collect::<Vec<_>>()
+    };
+    let expected = told(0);
+    assert_eq!(expected.len(), 4, "{expected:?}");
+    for others in 1..32 {
+        assert_eq!(told(others), expected, "{others}");
+    }
+}
+
 /// Why there is no resolution is a matter of what there is, not of what it took to find out.
 #[test]
 fn what_the_search_used_up_does_not_change_the_explanation() {

@@ -5,7 +5,8 @@ use rustc_hash::FxHashSet;
 use crate::budget::Budget;
 use crate::encoding::{Encoding, Fact};
 use crate::engine::{Refutation, refute};
-use crate::universe::{Missing, Universe};
+use crate::universe::{Missing, PackageId, Universe};
+use crate::word_set::WordSet;
 
 /// How many facts all tries together look at. Each try takes as long as there are facts, so that
 /// the proof of a chain of a hundred thousand packages, which needs them all, would take hours to
@@ -96,36 +97,31 @@ impl Reduction {
 
 /// Orders facts by the names, classes and versions that they are about.
 fn sorted(universe: &Universe, facts: FxHashSet<Fact>) -> Vec<Fact> {
+    let name = |package: &PackageId| universe.name(*package).to_string();
     let mut facts: Vec<Fact> = facts.into_iter().collect();
-    facts.sort_by_cached_key(|fact| match fact {
-        Fact::Requires {
-            owner,
-            target,
-            allowed,
-        } => {
-            let (owner_name, target_name) = (universe.name(*owner), universe.name(*target));
-            let newest = allowed.last().map_or(0, |last| last + 1);
-            let rank = u8::from(!universe.is_root(*owner));
-            (
-                rank,
-                owner_name.to_string(),
-                target_name.to_string(),
-                newest,
-                allowed.len(),
-            )
+    facts.sort_by_cached_key(|fact| {
+        let nothing = (0, WordSet::EMPTY);
+        match fact {
+            Fact::Requires {
+                owner,
+                target,
+                allowed,
+            } => {
+                let newest = allowed.last().map_or(0, |last| last + 1);
+                let versions = (allowed.len(), allowed.clone());
+                let rank = u8::from(!universe.is_root(*owner));
+                (rank, name(owner), name(target), newest, versions)
+            }
+            Fact::Extends { owner, class } => {
+                let class = universe.class_name(*class).to_string();
+                (2, name(owner), class, 0, nothing)
+            }
+            Fact::OwnCycle { owner } => (3, name(owner), String::new(), 0, nothing),
+            Fact::Clause(number) => (4, String::new(), String::new(), *number, nothing),
+            // What was asked for is the last to go, and what is only to stay the first.
+            Fact::Wanted { package } => (0, String::new(), name(package), 0, nothing),
+            Fact::Stays { package } => (5, name(package), String::new(), 0, nothing),
         }
-        Fact::Extends { owner, class } => (
-            2,
-            universe.name(*owner).to_string(),
-            universe.class_name(*class).to_string(),
-            0,
-            0,
-        ),
-        Fact::OwnCycle { owner } => (3, universe.name(*owner).to_string(), String::new(), 0, 0),
-        Fact::Clause(number) => (4, String::new(), String::new(), *number, 0),
-        // What was asked for is the last to go, and what is only to stay the first.
-        Fact::Wanted { package } => (0, String::new(), universe.name(*package).to_string(), 0, 0),
-        Fact::Stays { package } => (5, universe.name(*package).to_string(), String::new(), 0, 0),
     });
     facts
 }

@@ -10,7 +10,7 @@ use crate::user::{Said, User, publish_all};
 #[test]
 fn a_package_goes_through_a_registry_and_back() {
     let data = tempfile::tempdir().expect("a temporary folder");
-    let server = Server::start(&data.path().join("data"));
+    let server = Server::start_alone(&data.path().join("data"));
     let user = User::new(&server);
 
     // Without a token nothing is published, and it is said what to do.

@@ -16,6 +16,18 @@ impl Server {
         Self::start_at("127.0.0.1:0", data)
     }
 
+    /// Likewise where no other server comes to listen when it has ended: their ports are on another
+    /// address, where there are several.
+    pub(crate) fn start_alone(data: &Path) -> Self {
+        let has_several = cfg!(target_os = "linux");
+        let address = if has_several {
+            "127.0.0.2:0"
+        } else {
+            "127.0.0.1:0"
+        };
+        Self::start_at(address, data)
+    }
+
     /// Likewise on a port that clients know.
     pub(crate) fn start_at(listen: &str, data: &Path) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_pkgres"))

@@ -94,7 +94,7 @@ impl User {
         let said = self.run(&["login", "acme"], &format!("{}\n", self.secret));
         assert_eq!(said.exit, 0, "{}", said.stderr);
         assert!(
-            said.stderr.starts_with("Logged in to http://127.0.0.1:"),
+            said.stderr.starts_with("Logged in to http://127.0.0."),
             "{}",
             said.stderr
         );

@@ -6,6 +6,7 @@
 mod args;
 mod commands;
 mod credentials;
+mod earlier_lock;
 mod environment;
 mod exit;
 mod failure;

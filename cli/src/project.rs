@@ -8,7 +8,6 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{
     LOCK_FILE, Lockfile, MANIFEST_FILE, Package, PackageManifest, PackagePath, ReadOptions,
 };
-use pkgres_resolver::Locked;
 
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -264,7 +263,7 @@ pub(crate) fn parse_lock(path: &Path, bytes: &[u8], options: &ReadOptions) -> Re
 }
 
 /// Findings about a lockfile, of which the reader does not know how its project was named.
-fn with_commands(mut findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
+pub(crate) fn with_commands(mut findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let hints = findings.iter_mut().flat_map(|finding| &mut finding.hints);
     for hint in hints {
         if let Some(rest) = hint.strip_prefix("`pkgres lock`") {
@@ -272,37 +271,6 @@ fn with_commands(mut findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
         }
     }
     findings
-}
-
-/// What `lock` keeps of a lockfile: all of it, or, of one that cannot be read or is the result of
-/// a merge, the releases. In that case there is something to say about it.
-pub(crate) fn locked_for_update(
-    path: &Path,
-    bytes: &[u8],
-    options: &ReadOptions,
-) -> Result<(Locked, Option<&'static str>)> {
-    match Lockfile::read(&path.to_string_lossy(), bytes, &options.limits).into_result() {
-        Ok((lock, _)) if lock.merge_problems().is_empty() => {
-            Ok((Locked::from_lockfile(&lock), None))
-        }
-        Ok((lock, _)) => {
-            let note =
-                "The lockfile is an unresolved merge: the releases of both sides are preferred";
-            Ok((Locked::preferring_releases_of(&lock), Some(note)))
-        }
-        Err(findings)
-            if findings
-                .iter()
-                .any(|finding| finding.code == Code::LockFormat) =>
-        {
-            Err(with_commands(findings).into())
-        }
-        Err(_) => {
-            let note = "The lockfile cannot be read: what can be saved of it is preferred";
-            let saved = Lockfile::salvage(bytes, &options.limits);
-            Ok((Locked::salvaged(saved), Some(note)))
-        }
-    }
 }
 
 /// There is no lockfile; `rest` says where or what for.

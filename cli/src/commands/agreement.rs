@@ -4,18 +4,20 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{LOCK_FILE, Lockfile, PackageName, ReadOptions, Version};
+use pkgres_manifest::{PackageName, ReadOptions, Version};
 use pkgres_resolver::{Locked, ResolvedOwner};
 use serde_json::{Value, json};
 
 use crate::args::LockArgs;
-use crate::commands::lock::{Proposal, propose};
+use crate::commands::lock::propose;
 use crate::commands::solve::{Problem, Solved};
+use crate::earlier_lock::EarlierLock;
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::Output;
-use crate::project::{Project, locked_for_update};
-use crate::{given, registries, show};
+use crate::project::Project;
+use crate::show::{self, ChangeLine};
+use crate::{given, registries};
 
 /// Releases that several projects agreed on.
 pub(crate) type Agreed = BTreeSet<(PackageName, Version)>;
@@ -31,10 +33,10 @@ pub(crate) fn agree(
     let mut preferred = Agreed::new();
     for manifest in manifests {
         let project = Project::open(manifest, &options)?;
-        if !args.ignore_lock
-            && let Some(bytes) = project.lock_bytes(&options)?
-        {
-            let (locked, _) = locked_for_update(&project.lock_path(), &bytes, &options)?;
+        if !args.ignore_lock {
+            let bytes = project.lock_bytes(&options)?;
+            let earlier = EarlierLock::read(&project.lock_path(), bytes.as_deref(), &options)?;
+            let locked = earlier.locked();
             let releases = locked.releases();
             preferred.extend(releases.map(|(name, version)| (name.clone(), version.clone())));
         }
@@ -67,8 +69,7 @@ pub(crate) fn agree(
 /// What a lockfile that fits its project has to change so that all projects agree.
 #[derive(Debug, Default)]
 pub(crate) struct Disagreement {
-    /// A line for each change, with a mark, and the package that it is about, if it is one.
-    changes: Vec<(Option<PackageName>, String)>,
+    lines: Vec<ChangeLine>,
 }
 
 /// Compares a lockfile with what it would be if it were written anew.
@@ -85,44 +86,22 @@ pub(crate) fn disagreement(
         Ok(proposal) => proposal,
         Err(exit) => return Ok(Err(exit)),
     };
-    let Proposal {
-        before,
-        old,
-        resolution,
-        lock,
-    } = &proposal;
-    let before = before.as_ref().and_then(|bytes| {
-        let read = Lockfile::read(LOCK_FILE, bytes, &options.limits);
-        read.into_result().ok()
-    });
-    // What was read has other spellings than what was not written yet.
-    if before.is_some_and(|(before, _)| before.to_text() == lock.to_text()) {
-        return Ok(Ok(Disagreement::default()));
-    }
-    let changes = show::lock_changes(old, lock, resolution);
-    let mut changes: Vec<_> = changes
-        .iter()
-        .map(|change| (Some(change.package().clone()), change.to_string()))
-        .collect();
-    if changes.is_empty() {
-        // The releases are the same, and somebody is bound to another one of them.
-        changes.push((None, "  ~ the requirements are bound otherwise".to_owned()));
-    }
-    Ok(Ok(Disagreement { changes }))
+    let lines = show::changes(&proposal.earlier.diff(&proposal.lock));
+    Ok(Ok(Disagreement { lines }))
 }
 
 impl Disagreement {
     /// Whether all projects agree.
     pub(crate) fn is_empty(&self) -> bool {
-        self.changes.is_empty()
+        self.lines.is_empty()
     }
 
     /// The disagreement as an error; `mode` says why it is one.
     pub(crate) fn finding(&self, mode: &str) -> Diagnostic {
         let mut text = format!("the lockfile is not what the projects agree on{mode}");
-        for (_, line) in &self.changes {
+        for line in &self.lines {
             text.push('\n');
-            text.push_str(line);
+            text.push_str(&line.to_string());
         }
         Diagnostic::error(Code::LockStale, text)
             .hint(format!("`{}` makes them agree", given::command("lock")))
@@ -130,9 +109,8 @@ impl Disagreement {
 
     /// Each change as JSON.
     pub(crate) fn to_json(&self) -> impl Iterator<Item = Value> {
-        self.changes.iter().map(|(package, line)| {
-            let text = line.trim_start_matches([' ', '+', '-', '~']);
-            json!({"kind": "not_agreed", "package": package, "text": text})
-        })
+        self.lines
+            .iter()
+            .map(|line| json!({"kind": "not_agreed", "package": line.package, "text": line.text}))
     }
 }

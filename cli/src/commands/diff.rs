@@ -48,7 +48,7 @@ pub(crate) fn run(args: &DiffArgs, output: &mut Output) -> Result<Exit> {
         _ => {
             let lines = show::changes(&diff);
             for line in &lines {
-                output.data(&format!("{}\n", line.trim_start()));
+                output.data(&format!("{} {}\n", line.mark, line.text));
             }
             output.note(&match lines.len() {
                 0 => "The lockfiles hold the same".to_owned(),

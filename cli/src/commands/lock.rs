@@ -13,10 +13,11 @@ use crate::commands::agreement::Agreed;
 use crate::commands::lock_check;
 use crate::commands::solve::{Problem, Solved};
 use crate::commands::workspace;
+use crate::earlier_lock::EarlierLock;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
-use crate::project::{Found, Project, locked_for_update};
+use crate::project::{Found, Project};
 use crate::registries;
 use crate::settings;
 use crate::show::{self, counted};
@@ -152,8 +153,8 @@ pub(crate) fn lock_one(
 pub(crate) struct Proposal {
     /// The bytes of the lockfile that is there, if there is one.
     pub(crate) before: Option<Vec<u8>>,
-    /// What is taken of it.
-    pub(crate) old: Locked,
+    /// What they say.
+    pub(crate) earlier: EarlierLock,
     /// What was found.
     pub(crate) resolution: Box<Resolution>,
     /// The lockfile of that.
@@ -178,27 +179,27 @@ pub(crate) fn propose(
     } else {
         project.lock_bytes(options)?
     };
-    if let Some(bytes) = &before {
-        if args.ignore_lock {
-            // The versions are chosen afresh. What a version holds is not a matter of choice.
-            let saved = Locked::salvaged(Lockfile::salvage(bytes, &options.limits));
-            problem.request.locked.artifacts = saved.artifacts;
-        } else {
-            let (locked, note) = locked_for_update(&path, bytes, options)?;
-            problem.request.locked = locked;
-            if let Some(note) = note {
-                output.note(note);
-            }
-        }
-    }
+    let earlier = if args.ignore_lock {
+        EarlierLock::to_replace(&path, before.as_deref(), options)
+    } else {
+        let earlier = EarlierLock::read(&path, before.as_deref(), options)?;
+        output.notes(earlier.note());
+        earlier
+    };
     problem.accept_changed = args.accept_changed;
-    let old = problem.request.locked.clone();
-    if let Some(agreed) = agreed {
-        problem.request.locked = Locked {
-            artifacts: old.artifacts.clone(),
+    let locked = earlier.locked();
+    problem.request.locked = match agreed {
+        Some(agreed) => Locked {
+            artifacts: locked.artifacts,
             ..Locked::preferring(agreed.clone())
-        };
-    }
+        },
+        // The versions are chosen afresh. What a version holds is not a matter of choice.
+        None if args.ignore_lock => Locked {
+            artifacts: locked.artifacts,
+            ..Locked::default()
+        },
+        None => locked,
+    };
     let resolution = match problem.solve(output)? {
         Solved::Yes(resolution, _) => resolution,
         Solved::No(exit) => return Ok(Err(exit)),
@@ -206,7 +207,7 @@ pub(crate) fn propose(
     let lock = resolution.to_lockfile().expect("the roots are packages");
     Ok(Ok(Proposal {
         before,
-        old,
+        earlier,
         resolution,
         lock,
     }))
@@ -227,25 +228,25 @@ fn write(
     };
     let Proposal {
         before,
-        old,
+        earlier,
         resolution,
         lock,
     } = proposal;
     let text = LockText::of(&lock, options)?;
     let written = write_lock(project, &text, before.as_deref(), args.dry_run, options)?;
-    let changes = show::lock_changes(&old, &lock, &resolution);
+    let diff = earlier.diff(&lock);
     if output.is_json() {
         output.json(&json!({
             "schema_version": 1,
             "status": written.status(),
             "file": written.file,
             "written": written.on_disk,
-            "changes": changes.iter().map(show::LockChange::to_json).collect::<Vec<_>>(),
+            "changes": show::changes_json(&diff),
             "notes": show::notes(&resolution),
         }));
         return Ok(Exit::Done);
     }
-    output.notes(&changes);
+    output.notes(show::changes(&earlier.news(&diff)));
     output.notes(show::notes(&resolution));
     output.note(&written.summary(resolution.len(), 0));
     Ok(Exit::Done)

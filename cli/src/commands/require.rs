@@ -4,9 +4,7 @@ use std::collections::BTreeSet;
 
 use pkgres_files::{RealFileSystem, write_file};
 use pkgres_manifest::diagnostic::{Diagnostic, Escaped, Span};
-use pkgres_manifest::{
-    LockDiff, Lockfile, PackageName, ReadOptions, RequirementEdit, Spec, Version,
-};
+use pkgres_manifest::{LockDiff, PackageName, ReadOptions, RequirementEdit, Spec, Version};
 use pkgres_resolver::Update;
 use serde_json::json;
 
@@ -15,10 +13,11 @@ use crate::commands::lock::{LockText, Written, write_lock};
 use crate::commands::modes::refuse_modes;
 use crate::commands::package_name;
 use crate::commands::solve::{Problem, Solved};
+use crate::earlier_lock::EarlierLock;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
-use crate::project::{Project, locked_for_update};
+use crate::project::Project;
 use crate::registries;
 use crate::show::{self, counted};
 
@@ -42,7 +41,8 @@ pub(crate) fn add(args: &AddArgs, output: &mut Output) -> Result<Exit> {
     // What a package is compatible with is known once it is known which version there can be.
     let open = edits(&|_| Spec::parse("*").expect("a star is a spec"));
     let edited = edit(&project, &open, &options)?;
-    let resolution = match solve(&edited, &args.project, &options, output)? {
+    let lock = LockBefore::read(&project, &options, output)?;
+    let resolution = match solve(&edited, &lock, &args.project, &options, output)? {
         Solved::Yes(resolution, _) => resolution,
         Solved::No(exit) => return Ok(exit),
     };
@@ -58,7 +58,7 @@ pub(crate) fn add(args: &AddArgs, output: &mut Output) -> Result<Exit> {
         &Task {
             project: &args.project,
             write: &args.write,
-            lock: !args.no_lock,
+            lock: Some(&lock).filter(|_| !args.no_lock),
             verb: "Added",
             options: &options,
         },
@@ -78,6 +78,11 @@ pub(crate) fn remove(args: &RemoveArgs, output: &mut Output) -> Result<Exit> {
     let project = Project::open(&args.project.manifest, &options)?;
     let edits: Vec<RequirementEdit> = asked.into_iter().map(RequirementEdit::Remove).collect();
     let edited = edit(&project, &edits, &options)?;
+    let lock = if args.no_lock {
+        None
+    } else {
+        Some(LockBefore::read(&project, &options, output)?)
+    };
     finish(
         &project,
         &edited,
@@ -85,7 +90,7 @@ pub(crate) fn remove(args: &RemoveArgs, output: &mut Output) -> Result<Exit> {
         &Task {
             project: &args.project,
             write: &args.write,
-            lock: !args.no_lock,
+            lock: lock.as_ref(),
             verb: "Removed",
             options: &options,
         },
@@ -148,22 +153,36 @@ fn without_place(mut finding: Diagnostic) -> Diagnostic {
     finding
 }
 
+/// The lockfile that there is.
+struct LockBefore {
+    bytes: Option<Vec<u8>>,
+    /// What they say.
+    read: EarlierLock,
+}
+
+impl LockBefore {
+    /// Reads the lockfile of a project, and says what there is to say about it.
+    fn read(project: &Project, options: &ReadOptions, output: &mut Output) -> Result<Self> {
+        let bytes = project.lock_bytes(options)?;
+        let read = EarlierLock::read(&project.lock_path(), bytes.as_deref(), options)?;
+        output.notes(read.note());
+        Ok(Self { bytes, read })
+    }
+}
+
 /// Solves with what is locked staying where it can.
 fn solve(
     project: &Project,
+    lock: &LockBefore,
     args: &ProjectArgs,
     options: &ReadOptions,
     output: &mut Output,
 ) -> Result<Solved> {
     let mut problem = Problem::of_project(project, &args.registry, &args.policy, options)?;
-    if let Some(bytes) = project.lock_bytes(options)? {
-        let (locked, note) = locked_for_update(&project.lock_path(), &bytes, options)?;
-        match note {
-            Some(note) => output.note(note),
-            None => problem.request.update = Some(Update::default()),
-        }
-        problem.request.locked = locked;
+    if let EarlierLock::Whole(_) = lock.read {
+        problem.request.update = Some(Update::default());
     }
+    problem.request.locked = lock.read.locked();
     problem.solve(output)
 }
 
@@ -171,7 +190,8 @@ fn solve(
 struct Task<'args> {
     project: &'args ProjectArgs,
     write: &'args WriteArgs,
-    lock: bool,
+    /// The lockfile to replace, unless it is to be left alone.
+    lock: Option<&'args LockBefore>,
     verb: &'static str,
     options: &'args ReadOptions,
 }
@@ -185,14 +205,14 @@ fn finish(
     output: &mut Output,
 ) -> Result<Exit> {
     let mut locked = None;
-    if task.lock {
-        match solve(edited, task.project, task.options, output)? {
+    if let Some(earlier) = task.lock {
+        match solve(edited, earlier, task.project, task.options, output)? {
             Solved::Yes(resolution, _) => {
                 let lock = resolution.to_lockfile().expect("the roots are packages");
                 // Neither file is written if the other one cannot be.
                 let text = LockText::of(&lock, task.options)?;
-                let bytes = before.lock_bytes(task.options)?;
-                locked = Some((resolution.len(), lock, text, bytes));
+                let diff = earlier.read.diff(&lock);
+                locked = Some((resolution.len(), diff, text, &earlier.bytes));
             }
             Solved::No(exit) => return Ok(exit),
         }
@@ -203,21 +223,10 @@ fn finish(
         write_file(&RealFileSystem, &before.manifest, text.as_bytes())?;
     }
     let mut written: Option<(Written, LockDiff, usize)> = None;
-    if let Some((packages, lock, text, bytes)) = &locked {
-        let old = bytes.as_ref().and_then(|bytes| {
-            let read = Lockfile::read("pkgres.lock", bytes, &task.options.limits);
-            read.into_result().ok()
-        });
-        let old = old.map(|(lock, _)| lock).unwrap_or_default();
-        let diff = LockDiff::between(&old, lock);
-        let result = write_lock(
-            before,
-            text,
-            bytes.as_deref(),
-            task.write.dry_run,
-            task.options,
-        )?;
-        written = Some((result, diff, *packages));
+    if let Some((packages, diff, text, bytes)) = locked {
+        let (bytes, dry_run) = (bytes.as_deref(), task.write.dry_run);
+        let result = write_lock(before, &text, bytes, dry_run, task.options)?;
+        written = Some((result, diff, packages));
     }
     tell(edits, is_new, written.as_ref(), task, output);
     Ok(Exit::Done)

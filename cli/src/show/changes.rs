@@ -8,44 +8,64 @@ use serde_json::{Value, json};
 /// How many digits are shown of a digest.
 const DIGEST_DIGITS: usize = 12;
 
-/// A line for each difference: `+` for what is new, `-` for what went, `~` for a change.
-pub(crate) fn changes(diff: &LockDiff) -> Vec<String> {
-    let mut lines: Vec<(String, String)> = Vec::new();
+/// What became of something, in a line.
+#[derive(Debug, Clone)]
+pub(crate) struct ChangeLine {
+    /// The package that it is about.
+    pub(crate) package: PackageName,
+    /// `+` for what is new, `-` for what went, `~` for a change.
+    pub(crate) mark: char,
+    /// What became of it.
+    pub(crate) text: String,
+}
+
+/// The line below what it is part of.
+impl fmt::Display for ChangeLine {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "  {} {}", self.mark, self.text)
+    }
+}
+
+/// A line for each difference, by package.
+pub(crate) fn changes(diff: &LockDiff) -> Vec<ChangeLine> {
+    let mut lines: Vec<ChangeLine> = Vec::with_capacity(diff.packages.len());
+    let mut add = |package: &PackageName, mark: char, text: String| {
+        let package = package.clone();
+        lines.push(ChangeLine {
+            package,
+            mark,
+            text,
+        });
+    };
     for change in &diff.packages {
         let package = &change.package;
-        let line = versions_line(package, &change.before, &change.after).to_string();
-        lines.push((package.to_string(), line));
+        let (before, after) = (listed(&change.before), listed(&change.after));
+        match (change.before.is_empty(), change.after.is_empty()) {
+            (true, _) => add(package, '+', format!("{package} {after}")),
+            (_, true) => add(package, '-', format!("{package} {before}")),
+            _ => add(package, '~', format!("{package} {before} -> {after}")),
+        }
     }
     for change in &diff.artifacts {
-        let mut line = format!("  ~ {} {}", change.package, change.version);
+        let mut text = format!("{} {}", change.package, change.version);
         if change.digest.0 != change.digest.1 {
             let (before, after) = (
                 shortened(change.digest.0.as_ref()),
                 shortened(change.digest.1.as_ref()),
             );
-            line.push_str(&format!(" digest {before} -> {after}"));
+            text.push_str(&format!(" digest {before} -> {after}"));
         }
         if change.source.0 != change.source.1 {
-            line.push_str(&format!(
-                " source {} -> {}",
-                change.source.0, change.source.1
-            ));
+            let (before, after) = &change.source;
+            text.push_str(&format!(" source {before} -> {after}"));
         }
-        lines.push((change.package.to_string(), line));
+        add(&change.package, '~', text);
     }
     for change in &diff.requirements {
         let (root, package) = (&change.root, &change.package);
-        let line = match (&change.before, &change.after) {
-            (None, Some(after)) => format!("  + {root} requires {package} {}", normal(after)),
-            (Some(before), None) => format!("  - {root} requires {package} {}", normal(before)),
-            (Some(before), Some(after)) => format!(
-                "  ~ {root} requires {package} {} -> {}",
-                normal(before),
-                normal(after)
-            ),
-            (None, None) => continue,
-        };
-        lines.push((package.to_string(), line));
+        if let Some((mark, specs)) = spec_change(change.before.as_ref(), change.after.as_ref()) {
+            add(package, mark, format!("{root} requires {package} {specs}"));
+        }
     }
     for change in &diff.bindings {
         let version = |version: &Option<Version>| {
@@ -53,38 +73,49 @@ pub(crate) fn changes(diff: &LockDiff) -> Vec<String> {
                 .as_ref()
                 .map_or_else(|| "nothing".to_owned(), ToString::to_string)
         };
-        let line = format!(
-            "  ~ {} uses {} {} -> {}",
-            change.owner,
-            change.package,
-            version(&change.before),
-            version(&change.after)
-        );
-        lines.push((change.package.to_string(), line));
+        let (before, after) = (version(&change.before), version(&change.after));
+        let (owner, package) = (&change.owner, &change.package);
+        let text = format!("{owner} uses {package} {before} -> {after}");
+        add(package, '~', text);
     }
     for (package, is_new) in &diff.side_by_side {
-        let line = if *is_new {
-            format!("  ~ {package} may have several releases")
+        let becomes = if *is_new {
+            "may have several releases"
         } else {
-            format!("  ~ {package} has one release again")
+            "has one release again"
         };
-        lines.push((package.to_string(), line));
+        add(package, '~', format!("{package} {becomes}"));
     }
     for change in &diff.overrides {
         let package = &change.package;
-        let line = match (&change.before, &change.after) {
-            (None, Some(after)) => format!("  + {package} is overridden with {}", normal(after)),
-            (_, None) => format!("  - {package} is not overridden any more"),
-            (Some(before), Some(after)) => format!(
-                "  ~ {package} is overridden with {} -> {}",
-                normal(before),
-                normal(after)
+        match spec_change(change.before.as_ref(), change.after.as_ref()) {
+            Some(('-', _)) => add(
+                package,
+                '-',
+                format!("{package} is not overridden any more"),
             ),
-        };
-        lines.push((package.to_string(), line));
+            Some((mark, specs)) => {
+                add(
+                    package,
+                    mark,
+                    format!("{package} is overridden with {specs}"),
+                );
+            }
+            None => {}
+        }
     }
-    lines.sort_by(|one, two| one.0.cmp(&two.0));
-    lines.into_iter().map(|(_, line)| line).collect()
+    lines.sort_by(|one, two| one.package.cmp(&two.package));
+    lines
+}
+
+/// That a spec came, went or is another one: a mark, and what is said after it.
+fn spec_change(before: Option<&Spec>, after: Option<&Spec>) -> Option<(char, String)> {
+    Some(match (before.map(normal), after.map(normal)) {
+        (None, Some(after)) => ('+', after),
+        (Some(before), None) => ('-', before),
+        (Some(before), Some(after)) => ('~', format!("{before} -> {after}")),
+        (None, None) => return None,
+    })
 }
 
 /// The same as a table for a pull request.
@@ -114,7 +145,7 @@ pub(crate) fn changes_markdown(diff: &LockDiff) -> String {
             text.push('\n');
         }
         for line in others {
-            text.push_str(&format!("- `{}`\n", line.trim()));
+            text.push_str(&format!("- `{} {}`\n", line.mark, line.text));
         }
     }
     text
@@ -196,22 +227,6 @@ fn normal(spec: &Spec) -> String {
     spec.normal_form()
 }
 
-/// The line of a package whose versions differ.
-pub(super) fn versions_line(
-    package: &PackageName,
-    before: &[Version],
-    after: &[Version],
-) -> impl fmt::Display {
-    fmt::from_fn(move |formatter| {
-        let (old, new) = (listed(before), listed(after));
-        match (before.is_empty(), after.is_empty()) {
-            (true, _) => write!(formatter, "  + {package} {new}"),
-            (_, true) => write!(formatter, "  - {package} {old}"),
-            _ => write!(formatter, "  ~ {package} {old} -> {new}"),
-        }
-    })
-}
-
 fn listed(versions: &[Version]) -> impl fmt::Display {
     fmt::from_fn(move |formatter| {
         for (at, version) in versions.iter().enumerate() {
@@ -225,7 +240,7 @@ fn listed(versions: &[Version]) -> impl fmt::Display {
 }
 
 /// The beginning of a digest, which is enough to tell it from another one by eye.
-pub(super) fn shortened(digest: Option<&ArtifactDigest>) -> String {
+fn shortened(digest: Option<&ArtifactDigest>) -> String {
     let Some(digest) = digest else {
         return "none".to_owned();
     };

@@ -5,17 +5,15 @@ mod changes;
 mod conflict;
 mod diagnostic;
 mod drawing;
-mod lock_changes;
 mod picture;
 mod resolution;
 mod staleness;
 mod tree;
 
 pub(crate) use annotation::{annotation_of_file, annotations};
-pub(crate) use changes::{changes, changes_json, changes_markdown};
+pub(crate) use changes::{ChangeLine, changes, changes_json, changes_markdown};
 pub(crate) use conflict::{conflict, conflict_json, core_hint, proof, reason_line};
 pub(crate) use diagnostic::{diagnostic, diagnostics_json};
-pub(crate) use lock_changes::{LockChange, lock_changes};
 pub(crate) use picture::Picture;
 pub(crate) use resolution::{notes, resolution_json};
 pub(crate) use staleness::{

@@ -1,5 +1,6 @@
 //! What two lockfiles differ in.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Bindings, LockedRequirement, Lockfile};
@@ -96,7 +97,7 @@ pub struct OverrideChange {
 impl LockDiff {
     /// What is different in `after`.
     pub fn between(before: &Lockfile, after: &Lockfile) -> Self {
-        let packages = packages(before, after);
+        let packages = packages(before.packages.keys(), after);
         let moved: BTreeSet<&PackageName> = packages.iter().map(|change| &change.package).collect();
         Self {
             artifacts: artifacts(before, after),
@@ -112,6 +113,32 @@ impl LockDiff {
         }
     }
 
+    /// What is different in `after` from what was [saved](Lockfile::salvage) of a lockfile: the versions of
+    /// packages, and the digests of releases. Of several digests that a release may have had the
+    /// first stands for all.
+    pub fn from_salvaged(
+        before: &BTreeMap<(PackageName, Version), BTreeSet<ArtifactDigest>>,
+        after: &Lockfile,
+    ) -> Self {
+        let artifacts = joined(before, &after.packages).filter_map(|(release, before, after)| {
+            let (digests, after) = (before?, after?);
+            let is_same = after.digest.is_some_and(|digest| digests.contains(&digest));
+            let first = digests.first().filter(|_| !is_same)?;
+            let (package, version) = release.clone();
+            Some(ReleaseChange {
+                package,
+                version,
+                source: (after.source.clone(), after.source.clone()),
+                digest: (Some(*first), after.digest),
+            })
+        });
+        Self {
+            artifacts: artifacts.collect(),
+            packages: packages(before.keys(), after),
+            ..Self::default()
+        }
+    }
+
     /// Whether there is no difference.
     pub fn is_empty(&self) -> bool {
         self.packages.is_empty()
@@ -124,34 +151,52 @@ impl LockDiff {
 }
 
 /// Goes through the keys of two maps, with the values of both.
-fn joined<'map, K: Ord, V>(
-    before: &'map BTreeMap<K, V>,
-    after: &'map BTreeMap<K, V>,
-) -> impl Iterator<Item = (&'map K, Option<&'map V>, Option<&'map V>)> {
-    let keys: BTreeSet<&K> = before.keys().chain(after.keys()).collect();
-    keys.into_iter()
-        .map(|key| (key, before.get(key), after.get(key)))
+fn joined<'map, K: Ord, Before, After>(
+    before: &'map BTreeMap<K, Before>,
+    after: &'map BTreeMap<K, After>,
+) -> impl Iterator<Item = (&'map K, Option<&'map Before>, Option<&'map After>)> {
+    let (mut before, mut after) = (before.iter().peekable(), after.iter().peekable());
+    std::iter::from_fn(move || {
+        let order = match (before.peek(), after.peek()) {
+            (Some((before, _)), Some((after, _))) => before.cmp(after),
+            (Some(_), None) => Ordering::Less,
+            (None, _) => Ordering::Greater,
+        };
+        let before = before.next_if(|_| order.is_le());
+        let after = after.next_if(|_| order.is_ge());
+        let key = before.map(|(key, _)| key).or(after.map(|(key, _)| key))?;
+        Some((key, before.map(|(_, it)| it), after.map(|(_, it)| it)))
+    })
 }
 
-fn packages(before: &Lockfile, after: &Lockfile) -> Vec<PackageChange> {
-    let versions = |lock: &Lockfile| {
-        let mut versions: BTreeMap<PackageName, Vec<Version>> = BTreeMap::new();
-        for (name, version) in lock.packages.keys() {
-            versions
-                .entry(name.clone())
-                .or_default()
-                .push(version.clone());
-        }
-        versions
+fn packages<'lock>(
+    before: impl Iterator<Item = &'lock (PackageName, Version)>,
+    after: &Lockfile,
+) -> Vec<PackageChange> {
+    let (before, after) = (by_package(before), by_package(after.packages.keys()));
+    let versions = |versions: Option<&Vec<&Version>>| {
+        let versions = versions.into_iter().flatten();
+        versions.map(|version| (*version).clone()).collect()
     };
-    joined(&versions(before), &versions(after))
+    joined(&before, &after)
         .filter(|(_, before, after)| before != after)
         .map(|(package, before, after)| PackageChange {
-            package: package.clone(),
-            before: before.cloned().unwrap_or_default(),
-            after: after.cloned().unwrap_or_default(),
+            package: (*package).clone(),
+            before: versions(before),
+            after: versions(after),
         })
         .collect()
+}
+
+/// The versions of each package.
+fn by_package<'lock>(
+    releases: impl Iterator<Item = &'lock (PackageName, Version)>,
+) -> BTreeMap<&'lock PackageName, Vec<&'lock Version>> {
+    let mut packages: BTreeMap<&PackageName, Vec<&Version>> = BTreeMap::new();
+    for (name, version) in releases {
+        packages.entry(name).or_default().push(version);
+    }
+    packages
 }
 
 fn artifacts(before: &Lockfile, after: &Lockfile) -> Vec<ReleaseChange> {
@@ -331,5 +376,46 @@ packages:
         assert_eq!(diff.artifacts.len(), 1);
         assert_eq!(diff.bindings[0].owner, "B 1.0.0");
         assert_eq!(diff.bindings[0].after, None);
+    }
+
+    #[test]
+    fn what_was_salvaged_is_compared_as_far_as_it_goes() {
+        let digest = |digit: &str| {
+            let parsed = ArtifactDigest::parse(&digit.repeat(64));
+            parsed.expect("the test writes a digest")
+        };
+        let release = |name: &str, major| (package(name), Version::new(major, 0, 0));
+        let saved = BTreeMap::from([
+            (release("A", 1), BTreeSet::from([digest("1"), digest("2")])),
+            (release("A", 2), BTreeSet::new()),
+            (release("B", 1), BTreeSet::from([digest("1"), digest("2")])),
+            (release("C", 1), BTreeSet::new()),
+        ]);
+        let with_digests = |a: &str, b: &str| {
+            let mut after = lock(BEFORE);
+            after
+                .packages
+                .insert(release("C", 1), after.packages[&release("A", 1)].clone());
+            for (name, digit) in [("A", a), ("B", b), ("C", "3")] {
+                let locked = after.packages.get_mut(&release(name, 1));
+                locked.expect("it is locked").digest = Some(digest(digit));
+            }
+            LockDiff::from_salvaged(&saved, &after)
+        };
+        let a_is_moved = LockDiff {
+            packages: vec![PackageChange {
+                package: package("A"),
+                before: vec![Version::new(1, 0, 0), Version::new(2, 0, 0)],
+                after: vec![Version::new(1, 0, 0)],
+            }],
+            ..LockDiff::default()
+        };
+        assert_eq!(with_digests("1", "2"), a_is_moved);
+        let other_digest = with_digests("2", "3");
+        let [change] = &other_digest.artifacts[..] else {
+            panic!("B has another digest: {other_digest:?}");
+        };
+        assert_eq!(change.package, package("B"));
+        assert_eq!(change.digest, (Some(digest("1")), Some(digest("3"))));
     }
 }

@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use pkgres_manifest::{Package, PackageManifest, PackageName, ReadOptions, RegistryName};
+use pkgres_manifest::{
+    IndexRecord, Package, PackageManifest, PackageName, ReadOptions, RegistryName, Version,
+};
 use pkgres_registry_client::{MemoryRegistry, PackageFolder};
 
 use crate::failure::Result;
@@ -24,6 +26,7 @@ struct Member {
     /// As messages call it.
     folder: PathBuf,
     place: PathBuf,
+    version: Version,
     requires: Vec<PackageName>,
     /// All of it, once somebody needs it.
     package: OnceLock<Arc<Package>>,
@@ -47,12 +50,16 @@ fn all(options: &ReadOptions) -> Result<&'static Members> {
             continue;
         };
         let PackageManifest {
-            name, requirements, ..
+            name,
+            version,
+            requirements,
+            ..
         } = manifest;
         let requires = requirements.into_iter().map(|one| one.package).collect();
         members.entry(name.value).or_insert_with(|| Member {
             place: place(&folder),
             folder,
+            version,
             requires,
             package: OnceLock::new(),
         });
@@ -80,6 +87,23 @@ pub(crate) fn requires_others(folder: &Path, options: &ReadOptions) -> Result<bo
     let member = at(folder, members);
     let mut requires = member.iter().flat_map(|member| &member.requires);
     Ok(requires.any(|name| members.contains_key(name)))
+}
+
+/// Whether a folder is a member, so that what it requires may come from the workspace.
+pub(crate) fn is_member(folder: &Path, options: &ReadOptions) -> Result<bool> {
+    Ok(at(folder, all(options)?).is_some())
+}
+
+/// The release that other members get of a package that is one. What is wrong with its files is said
+/// where it is looked at itself: then it is as if nothing were known of its classes.
+pub(crate) fn release(name: &PackageName, options: &ReadOptions) -> Result<Option<IndexRecord>> {
+    let Some(member) = all(options)?.get(name) else {
+        return Ok(None);
+    };
+    Ok(Some(match read(member, options) {
+        Ok(package) => package.index_record(),
+        Err(_) => IndexRecord::new(name.clone(), member.version.clone()),
+    }))
 }
 
 /// The members that a project requires, itself or through others, if it is one of the workspace.

@@ -12,12 +12,16 @@ use pkgres_resolver::Supply;
 
 use crate::args::RegistryArgs;
 use crate::failure::Result;
+use crate::members;
 use crate::place::Place;
 use crate::registries;
 
 /// What is known of the packages that packages in one folder require.
 pub(super) struct Known {
     locations: Vec<Place>,
+    /// Whether what members of the workspace have comes from there.
+    is_member: bool,
+    options: ReadOptions,
     pub(super) registries: RegistrySet,
     provided: Rc<[IndexRecord]>,
     /// What was asked for already: reading a package takes long, and says again what is wrong
@@ -37,15 +41,19 @@ impl Known {
         Ok(Self {
             registries: registries::open_all(&locations, args, options)?,
             locations,
+            is_member: members::is_member(path, options)?,
+            options: options.clone(),
             provided: Rc::clone(provided),
             releases: RefCell::default(),
             errors: RefCell::default(),
         })
     }
 
-    /// Whether what a package at `path` requires comes from the same registries.
+    /// Whether what a package at `path` requires comes from the same places.
     pub(super) fn is_for(&self, args: &RegistryArgs, path: &Path) -> bool {
+        let is_member = members::is_member(path, &self.options);
         registries::locations(args, Some(path)).is_ok_and(|locations| locations == self.locations)
+            && is_member.is_ok_and(|is_member| is_member == self.is_member)
     }
 
     /// Registries that did not answer. They count as not knowing the package.
@@ -65,6 +73,12 @@ impl Known {
                 .collect();
             if !provided.is_empty() {
                 return provided.into();
+            }
+            // Whether the workspace can be read was found out when it was asked for members.
+            if self.is_member
+                && let Ok(Some(member)) = members::release(package, &self.options)
+            {
+                return Rc::new([member]);
             }
             match self.registries.supply(std::slice::from_ref(package)) {
                 Ok(supplies) => match supplies.into_iter().next() {

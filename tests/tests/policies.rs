@@ -2,15 +2,10 @@
 //! universe with that written into it.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use jiff::Timestamp;
-use pkgres_manifest::{
-    IndexRecord, LockDiff, PackageName, RegistryName, ReleaseSource, Requirement, Spec, Version,
-};
-use pkgres_resolver::{
-    CompiledIndex, LockCheck, Preference, ReasonKind, Staleness, Supply, frozen,
-};
+use pkgres_manifest::{IndexRecord, LockDiff, PackageName, Requirement, Spec, Version};
+use pkgres_resolver::{LockCheck, Preference, ReasonKind, Staleness, Supply, frozen};
 use pkgres_tests::build::{Build, package, release, spec, version};
 use pkgres_tests::random::Random;
 use pkgres_tests::reference::Answer;
@@ -313,56 +308,4 @@ fn a_frozen_lock_is_the_resolution_that_it_was_made_from() {
     assert!(solved > 1_000, "{solved}");
     let lock = pkgres_manifest::Lockfile::default();
     assert!(frozen(&lock, &package("R"), &version("1")).is_err());
-}
-
-#[test]
-fn a_lock_is_checked_alike_with_indexes_and_with_records() {
-    let (mut fitting, mut stale) = (0, 0);
-    for seed in 0..SEEDS {
-        let mut universe = Universe::random(seed);
-        let Verdict::Solved(resolution) = run(&universe, Supplies::OnDemand, request(&universe))
-        else {
-            continue;
-        };
-        let lock = resolution.to_lockfile().expect("the roots are packages");
-        let mut random = Random::new(seed);
-        // What happens to registries after a lock was written.
-        match random.below(4) {
-            0 => {
-                let at = random.below(universe.records.len());
-                universe.records.remove(at);
-            }
-            1 => {
-                let at = random.below(universe.records.len());
-                universe.records[at].requirements.to_mut().clear();
-            }
-            2 => universe.root.requirements.to_mut().truncate(1),
-            _ => {}
-        }
-        let source = ReleaseSource::Registry(RegistryName::parse("test").expect("a name"));
-        let mut by_records = LockCheck::new(request(&universe), lock.clone());
-        for name in by_records.needs() {
-            let records: Vec<IndexRecord> = universe
-                .records
-                .iter()
-                .filter(|record| record.name == name)
-                .cloned()
-                .collect();
-            let source = source.clone();
-            let supply = if records.is_empty() {
-                Supply::Unknown
-            } else {
-                Supply::Releases { source, records }
-            };
-            by_records.provide(&name, supply);
-        }
-        let mut by_index = LockCheck::new(request(&universe), lock);
-        let index = CompiledIndex::compile(&universe.records);
-        by_index.attach(source, Arc::new(index));
-        let (found, expected) = (by_index.report(), by_records.report());
-        assert_eq!(found, expected, "{seed}\n{universe}");
-        fitting += usize::from(expected.stale.is_empty());
-        stale += usize::from(!expected.stale.is_empty());
-    }
-    assert!(fitting > 500 && stale > 200, "{fitting} {stale}");
 }

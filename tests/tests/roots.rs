@@ -1,4 +1,6 @@
 //! Requests with several roots.
+//!
+//! `SEEDS=100000` asks for more universes than the usual number.
 
 use std::sync::Arc;
 
@@ -8,6 +10,12 @@ use pkgres_resolver::{
     frozen,
 };
 use pkgres_tests::build::{Build, package, release, spec, version};
+use pkgres_tests::random::Random;
+use pkgres_tests::reference::{Answer, Rules, search};
+use pkgres_tests::solver::{Supplies, request, run};
+use pkgres_tests::universe::Universe;
+
+const SEEDS: u64 = 10_000;
 
 fn resolver(roots: &[IndexRecord], records: &[IndexRecord]) -> Resolver {
     let mut request = Request::new(roots[0].clone());
@@ -123,4 +131,68 @@ fn two_roots_of_one_name_are_refused() {
     assert_eq!(reasons[0].versions, [version("1"), version("2")]);
     assert_eq!(reasons[0].text, "A 1.0.0 and A 2.0.0 are roots");
     assert!(is_minimal);
+}
+
+/// A random universe with a release of one of its packages as a second root, and the same with one root
+/// that requires both and nothing else.
+fn two_roots(seed: u64) -> Option<(Universe, IndexRecord, Universe)> {
+    let mut random = Random::new(seed);
+    let mut universe = Universe::random(seed);
+    universe.locked = None;
+    let name = universe.root.name.clone();
+    let others: Vec<&IndexRecord> = (universe.records.iter())
+        .filter(|record| record.name != name && Some(&record.name) != universe.core.as_ref())
+        .filter(|record| !record.version.is_prerelease())
+        .collect();
+    if others.is_empty() {
+        return None;
+    }
+    let mut second = (*random.pick(&others)).clone();
+    second.yanked = false;
+    let mut joint = universe.clone();
+    joint.root = release("Both", "1")
+        .requires(name.as_str(), "*")
+        .requires(second.name.as_str(), "*");
+    if let Some(core) = &universe.core {
+        // What the core library required would be decided earlier.
+        let mut of_core = (universe.records.iter()).filter(|record| record.name == *core);
+        if of_core.any(|record| !record.requirements.is_empty()) {
+            return None;
+        }
+        joint.root = joint.root.requires(core.as_str(), "*");
+    }
+    // A root is the only candidate of its name.
+    let is_root = |record: &IndexRecord| record.name == name || record.name == second.name;
+    joint.records.retain(|record| !is_root(record));
+    joint.records.push(universe.root.clone());
+    joint.records.push(second.clone());
+    Some((universe, second, joint))
+}
+
+#[test]
+fn several_roots_are_what_one_that_requires_them_would_get() {
+    let asked = std::env::var("SEEDS").ok();
+    let seeds = asked.map_or(SEEDS, |asked| asked.parse().expect("SEEDS is a number"));
+    let mut solved = 0;
+    for seed in 0..seeds {
+        let Some((universe, second, joint)) = two_roots(seed) else {
+            continue;
+        };
+        let mut expected = search(&joint, &Rules::default());
+        if let Answer::Solved(solution) = &mut expected {
+            let bindings = &mut solution.bindings;
+            bindings.retain(|(owner, _, _), _| *owner != joint.root.name);
+            solved += 1;
+        }
+        for supplies in [Supplies::OnDemand, Supplies::Attached] {
+            let mut request = request(&universe);
+            request.roots.push(Root::Package(Box::new(second.clone())));
+            let found = run(&universe, supplies, request).answer();
+            assert_eq!(
+                found, expected,
+                "seed {seed} {supplies:?} {second:?}\n{joint}"
+            );
+        }
+    }
+    assert!(solved > 1_000, "{solved}");
 }

@@ -2,7 +2,8 @@
 //!
 //! [`reference`](mod@reference) finds resolutions by brute force, written from the rules alone and
 //! sharing nothing with the solver. [`universe`] makes small random universes on which the rules
-//! bite, [`tally`] measures that they do, and [`examples`] are universes with known answers.
+//! bite, [`tally`] measures that they do, [`seeds`] goes through many of them, and [`examples`] are universes
+//! with known answers.
 //! [`solver`] puts the same universes to the solver; [`shared`] finds data that lie beside the
 //! project. For the registry there are [`archives`] to publish and [`services`] to keep them in;
 //! [`repository`] is git, and [`skip`] says where something of all this is missing.
@@ -16,6 +17,7 @@ pub mod examples;
 pub mod random;
 pub mod reference;
 pub mod repository;
+pub mod seeds;
 pub mod services;
 pub mod shared;
 pub mod skip;

@@ -9,6 +9,7 @@ use pkgres_manifest::{ClassName, RegistryName, ReleaseSource};
 use pkgres_resolver::{CompiledIndex, IndexBytesError, Resolver, SolveOptions, Step, Supply};
 use pkgres_tests::build::{Build as _, package, release, version};
 use pkgres_tests::random::Random;
+use pkgres_tests::seeds;
 use pkgres_tests::solver::{SOURCE, Supplies, Verdict, compiled, request, solve, solve_with};
 use pkgres_tests::universe::Universe;
 use twox_hash::XxHash3_128;
@@ -18,14 +19,9 @@ const CHECKSUM_BYTES: usize = 16;
 /// So few that a tampered index cannot keep a test busy.
 const STEPS: u64 = 20_000;
 
-fn seeds() -> std::ops::Range<u64> {
-    let asked = std::env::var("SEEDS").ok();
-    0..asked.map_or(SEEDS, |asked| asked.parse().expect("SEEDS is a number"))
-}
-
 #[test]
 fn answers_are_the_same_as_those_from_records() {
-    for seed in seeds() {
+    for seed in 0..seeds::count(SEEDS) {
         let universe = Universe::random(seed);
         let expected = solve(&universe);
         let patience = SolveOptions::default().patience;
@@ -44,7 +40,7 @@ fn answers_are_the_same_as_those_from_records() {
 /// As if there were no patience, so that what is learned on the way decides.
 #[test]
 fn searches_are_the_same_as_those_in_records() {
-    for seed in seeds() {
+    for seed in 0..seeds::count(SEEDS) {
         let universe = Universe::random(seed);
         for patience in [0, 3] {
             let expected = solve_with(&universe, Supplies::OnDemand, patience);
@@ -106,7 +102,7 @@ fn searches_are_the_same_where_releases_require_many_different_things() {
 
 #[test]
 fn bytes_depend_on_the_records_alone() {
-    for seed in seeds().take(200) {
+    for seed in 0..200 {
         let mut universe = Universe::random(seed);
         let bytes = compiled(&universe);
         Random::new(seed).shuffle(&mut universe.records);
@@ -223,7 +219,7 @@ fn use_index(universe: &Universe, index: CompiledIndex) {
 #[test]
 fn tampering_does_no_harm() {
     let (mut refused, mut accepted) = (0, 0);
-    for seed in seeds() {
+    for seed in 0..seeds::count(SEEDS) {
         let universe = Universe::random(seed);
         let bytes = compiled(&universe);
         let mut random = Random::new(seed);

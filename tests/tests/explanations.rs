@@ -10,15 +10,11 @@ use pkgres_manifest::{IndexRecord, PackageName, RegistryName, ReleaseSource, Spe
 use pkgres_resolver::{CompiledIndex, Conflict, Reason, ReasonKind, Resolver, Step, Supply};
 use pkgres_tests::build::{Build, package, release, spec};
 use pkgres_tests::random::Random;
+use pkgres_tests::seeds;
 use pkgres_tests::solver::{Supplies, Verdict, request, run, solve};
 use pkgres_tests::universe::Universe;
 
 const SEEDS: u64 = 10_000;
-
-fn seeds() -> u64 {
-    let asked = std::env::var("SEEDS").ok();
-    asked.map_or(SEEDS, |asked| asked.parse().expect("SEEDS is a number"))
-}
 
 fn conflict(universe: &Universe) -> Option<Box<Conflict>> {
     match solve(universe) {
@@ -34,7 +30,7 @@ fn releases(universe: &mut Universe) -> impl Iterator<Item = &mut IndexRecord> {
 #[test]
 fn repairs_repair() {
     let mut tried = 0;
-    for seed in 0..seeds() {
+    for seed in 0..seeds::count(SEEDS) {
         let universe = Universe::random(seed);
         let Some(conflict) = conflict(&universe) else {
             continue;
@@ -210,7 +206,7 @@ fn the_order_of_reasons_does_not_depend_on_what_else_there_is() {
 #[test]
 fn what_the_search_used_up_does_not_change_the_explanation() {
     let (mut compared, mut narrow) = (0, 0);
-    for seed in 0..seeds() {
+    for seed in 0..seeds::count(SEEDS) {
         let universe = Universe::random(seed);
         let Some(expected) = conflict(&universe) else {
             continue;
@@ -318,7 +314,7 @@ fn assert_minimal(name: &str, universe: &Universe, conflict: &Conflict) -> usize
 #[test]
 fn no_reason_can_be_left_out() {
     let mut checked = 0;
-    for seed in 0..seeds() {
+    for seed in 0..seeds::count(SEEDS) {
         let mut universe = Universe::random(seed);
         universe.locked = None;
         // What is required without being written cannot be left out.
@@ -337,7 +333,7 @@ fn no_reason_can_be_left_out() {
 #[test]
 fn no_spelling_of_a_reason_can_be_left_out() {
     let (mut checked, mut respelled) = (0, 0);
-    for seed in 0..seeds() {
+    for seed in 0..seeds::count(SEEDS) {
         let universe = spelled(&mut Random::new(seed));
         let Some(conflict) = conflict(&universe) else {
             continue;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use pkgres_manifest::{IndexRecord, LockDiff, Lockfile, RegistryName, ReleaseSource, Spec};
 use pkgres_resolver::{CompiledIndex, LockCheck, LockReport, Locked, Supply};
 use pkgres_tests::random::Random;
+use pkgres_tests::seeds;
 use pkgres_tests::solver::{Supplies, Verdict, request, run};
 use pkgres_tests::universe::Universe;
 
@@ -112,10 +113,8 @@ fn locked_anew(universe: &Universe, lock: &Lockfile) -> Option<Lockfile> {
 
 #[test]
 fn a_lockfile_fits_where_locking_anew_changes_nothing() {
-    let asked = std::env::var("SEEDS").ok();
-    let seeds = asked.map_or(SEEDS, |asked| asked.parse().expect("SEEDS is a number"));
     let (mut fitting, mut stale) = (0, 0);
-    for seed in 0..seeds {
+    for seed in 0..seeds::count(SEEDS) {
         let mut random = Random::new(seed);
         let mut universe = Universe::random(seed);
         let Some(lock) = locked_before(&mut universe, &mut random) else {

@@ -3,12 +3,12 @@
 //! `SEEDS=100000` asks for more universes than the usual number.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::thread;
 
 use pkgres_manifest::{IndexRecord, PackageName, Spec, Version};
 use pkgres_resolver::{ReasonKind, SolveOptions, Target, Update};
 use pkgres_tests::random::Random;
 use pkgres_tests::reference::{Answer, Rule, Rules, Solution, exists, is_valid, search};
+use pkgres_tests::seeds;
 use pkgres_tests::solver::{self, Supplies, Verdict};
 use pkgres_tests::universe::{PrereleasePolicy, Universe};
 
@@ -268,7 +268,10 @@ fn check_side_by_side(seed: u64) -> Option<Ended> {
 fn random_updates_beside_others_do_what_was_asked_for() {
     let mut wrong: Vec<String> = Vec::new();
     let (mut solved, mut impossible) = (0, 0);
-    for ended in for_all_seeds(check_side_by_side).into_iter().flatten() {
+    for ended in seeds::for_all(seeds::count(SEEDS), check_side_by_side)
+        .into_iter()
+        .flatten()
+    {
         match ended {
             Ended::Solved => solved += 1,
             Ended::Impossible => impossible += 1,
@@ -282,30 +285,9 @@ fn random_updates_beside_others_do_what_was_asked_for() {
         &wrong[..wrong.len().min(5)]
     );
     assert!(
-        solved > 20 || seeds() < SEEDS,
+        solved > 20 || seeds::count(SEEDS) < SEEDS,
         "only {solved} were solved, {impossible} are impossible"
     );
-}
-
-fn seeds() -> u64 {
-    let asked = std::env::var("SEEDS").ok();
-    asked.map_or(SEEDS, |asked| asked.parse().expect("SEEDS is a number"))
-}
-
-/// Does something for every seed, on two threads.
-fn for_all_seeds<T: Send>(each: impl Fn(u64) -> T + Sync) -> Vec<T> {
-    let (seeds, each) = (seeds(), &each);
-    thread::scope(|scope| {
-        let workers: Vec<_> = (0..2)
-            .map(|first| {
-                scope.spawn(move || (first..seeds).step_by(2).map(each).collect::<Vec<T>>())
-            })
-            .collect();
-        let results = workers.into_iter();
-        results
-            .flat_map(|worker| worker.join().expect("no seed panics"))
-            .collect()
-    })
 }
 
 /// Nothing that moved could have stayed, and nothing better was possible.
@@ -313,7 +295,7 @@ fn for_all_seeds<T: Send>(each: impl Fn(u64) -> T + Sync) -> Vec<T> {
 fn random_updates_are_minimal() {
     for patience in [SolveOptions::default().patience, PATIENCE] {
         let mut all = Tally::default();
-        let results = for_all_seeds(|seed| {
+        let results = seeds::for_all(seeds::count(SEEDS), |seed| {
             let mut tally = Tally::default();
             let wrong = check(seed, patience, &mut tally);
             (wrong.map(|text| format!("seed {seed}: {text}")), tally)
@@ -341,7 +323,7 @@ fn random_updates_are_minimal() {
             others,
         } = all;
         // Fewer universes were asked for.
-        if seeds() < SEEDS {
+        if seeds::count(SEEDS) < SEEDS {
             continue;
         }
         assert!(
@@ -373,6 +355,9 @@ fn shuffled_input() {
             .find(|found| *found != expected)
             .map(|found| format!("seed {seed}\n{universe}{expected:#?}\n{found:#?}"))
     };
-    let wrong: Vec<String> = for_all_seeds(each).into_iter().flatten().collect();
+    let wrong: Vec<String> = seeds::for_all(seeds::count(SEEDS), each)
+        .into_iter()
+        .flatten()
+        .collect();
     assert!(wrong.is_empty(), "{} are wrong: {}", wrong.len(), wrong[0]);
 }

@@ -2,12 +2,11 @@
 //!
 //! `SEEDS=400000` asks for more universes than the usual number.
 
-use std::thread;
-
 use pkgres_resolver::{Engine, SolveOptions};
 use pkgres_tests::examples::examples;
 use pkgres_tests::random::Random;
 use pkgres_tests::reference::{Answer, Rule, Rules, better_exchange, is_valid, search};
+use pkgres_tests::seeds;
 use pkgres_tests::solver::{Supplies, Verdict, solve, solve_by, solve_with};
 use pkgres_tests::tally::Tally;
 use pkgres_tests::universe::Universe;
@@ -15,34 +14,6 @@ use pkgres_tests::universe::Universe;
 const SEEDS: u64 = 20_000;
 /// So little that the search in the order of decisions is left in some of the universes.
 const PATIENCE: u64 = 3;
-
-/// How many seeds there are to be.
-fn seeds() -> u64 {
-    let asked = std::env::var("SEEDS").ok();
-    asked.map_or(SEEDS, |asked| asked.parse().expect("SEEDS is a number"))
-}
-
-/// Does something for every seed, on all processors, and adds the results up.
-fn for_all_seeds<T: Send>(each: impl Fn(u64) -> T + Sync, mut add: impl FnMut(T)) {
-    let threads = thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let threads = u64::try_from(threads).expect("few processors");
-    let (seeds, each) = (seeds(), &each);
-    thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads)
-            .map(|first| {
-                let step = usize::try_from(threads).expect("few processors");
-                scope.spawn(move || (first..seeds).step_by(step).map(each).collect::<Vec<T>>())
-            })
-            .collect();
-        for worker in workers {
-            worker
-                .join()
-                .expect("no seed panics")
-                .into_iter()
-                .for_each(&mut add);
-        }
-    });
-}
 
 #[test]
 fn known_answers() {
@@ -101,13 +72,13 @@ fn random_universes() {
     let mut tally = Tally::default();
     let mut disagreements = [0_usize; Rule::ALL.len()];
     let mut wrong = Vec::new();
-    for_all_seeds(Outcome::of, |outcome| {
+    for outcome in seeds::for_all(seeds::count(SEEDS), Outcome::of) {
         tally.merge(&outcome.tally);
         for (count, disagrees) in disagreements.iter_mut().zip(outcome.disagrees) {
             *count += usize::from(disagrees);
         }
         wrong.extend(outcome.wrong);
-    });
+    }
     show(&tally.to_string());
     assert!(wrong.is_empty(), "{} are wrong: {}", wrong.len(), wrong[0]);
     tally.assert_that_the_universes_bite();
@@ -121,7 +92,6 @@ fn random_universes() {
 fn many_releases() {
     /// More than the releases that are in the way.
     const PATIENT: u64 = 1_000_000;
-    let mut wrong = Vec::new();
     let each = |seed: u64| {
         if !seed.is_multiple_of(40) {
             return None;
@@ -131,14 +101,14 @@ fn many_releases() {
         let found = solve_with(&universe.padded(), Supplies::Attached, PATIENT).answer();
         (found != expected).then(|| format!("seed {seed}\n{universe}{expected}\n{found}"))
     };
-    for_all_seeds(each, |found| wrong.extend(found));
+    let found = seeds::for_all(seeds::count(SEEDS), each);
+    let wrong: Vec<String> = found.into_iter().flatten().collect();
     assert!(wrong.is_empty(), "{} are wrong: {}", wrong.len(), wrong[0]);
 }
 
 /// The order in which records and packages arrive shows nowhere, explanations and counts included.
 #[test]
 fn shuffled_input() {
-    let mut wrong = Vec::new();
     let each = |seed| {
         let universe = Universe::random(seed);
         let mut shuffled = universe.clone();
@@ -153,7 +123,8 @@ fn shuffled_input() {
         };
         differs(SolveOptions::default().patience).or_else(|| differs(PATIENCE))
     };
-    for_all_seeds(each, |found| wrong.extend(found));
+    let found = seeds::for_all(seeds::count(SEEDS), each);
+    let wrong: Vec<String> = found.into_iter().flatten().collect();
     assert!(wrong.is_empty(), "{} are wrong: {}", wrong.len(), wrong[0]);
 }
 
@@ -237,12 +208,11 @@ fn without_patience() {
         let universe = Universe::random(seed);
         ways.map(|way| wrong_without_patience(&universe, way))
     };
-    for_all_seeds(each, |found| {
-        for (is_other, complaint) in found {
-            others += usize::from(is_other);
-            wrong.extend(complaint);
-        }
-    });
+    let found = seeds::for_all(seeds::count(SEEDS), each);
+    for (is_other, complaint) in found.into_iter().flatten() {
+        others += usize::from(is_other);
+        wrong.extend(complaint);
+    }
     assert!(wrong.is_empty(), "{} are wrong: {}", wrong.len(), wrong[0]);
     assert!(others > 0, "patience makes no difference");
 }

@@ -12,6 +12,7 @@ use pkgres_resolver::{
 use pkgres_tests::build::{Build, package, release, spec, version};
 use pkgres_tests::random::Random;
 use pkgres_tests::reference::{Answer, Rules, search};
+use pkgres_tests::seeds;
 use pkgres_tests::solver::{Supplies, request, run};
 use pkgres_tests::universe::Universe;
 
@@ -171,10 +172,8 @@ fn two_roots(seed: u64) -> Option<(Universe, IndexRecord, Universe)> {
 
 #[test]
 fn several_roots_are_what_one_that_requires_them_would_get() {
-    let asked = std::env::var("SEEDS").ok();
-    let seeds = asked.map_or(SEEDS, |asked| asked.parse().expect("SEEDS is a number"));
     let mut solved = 0;
-    for seed in 0..seeds {
+    for seed in 0..seeds::count(SEEDS) {
         let Some((universe, second, joint)) = two_roots(seed) else {
             continue;
         };

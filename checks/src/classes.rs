@@ -1,12 +1,14 @@
 //! Lints on the classes of a package by themselves.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
-    ClassDefinition, ClassName, ClassUsage, Contract, MapKey, Package, PackageName, Property, Rule,
-    class_circles, most_similar,
+    ClassDefinition, ClassName, ClassUsage, Contract, MapKey, Package, PackageName, PackagePath,
+    Property, Rule, class_circles, most_similar,
 };
+
+use crate::suggestions::{Effort, Suggestions};
 
 /// How many classes of a circle are named.
 const NAMED_OF_A_CIRCLE: usize = 8;
@@ -19,7 +21,14 @@ const CONTRACT_FUNCTIONS: [&str; 9] = [
 /// The usages of properties that the deployment engine knows.
 const PROPERTY_USAGES: [&str; 7] = ["Config", "Const", "In", "InOut", "Out", "Runtime", "Static"];
 
-pub(crate) fn check(package: &Package, core: Option<&PackageName>, findings: &mut Vec<Diagnostic>) {
+pub(crate) fn check(
+    package: &Package,
+    core: Option<&PackageName>,
+    effort: &mut Effort,
+    findings: &mut Vec<Diagnostic>,
+) {
+    let mut defined_instead =
+        (!package.undefined_classes.is_empty()).then(|| DefinedInstead::new(package));
     for class in &package.undefined_classes {
         let message = format!(
             "the class `{}` is listed, but its file does not define it",
@@ -27,8 +36,9 @@ pub(crate) fn check(package: &Package, core: Option<&PackageName>, findings: &mu
         );
         let mut finding =
             Diagnostic::error(Code::ClassNotDefined, message).at(class.location.clone());
-        if let Some(hint) = defined_instead(package, &class.value) {
-            finding = finding.hint(hint);
+        let instead = defined_instead.as_mut();
+        if let Some(name) = instead.and_then(|instead| instead.of(&class.value, effort)) {
+            finding = finding.hint(format!("the file defines `{name}`"));
         }
         findings.push(finding);
     }
@@ -68,24 +78,37 @@ pub(crate) fn check_class(class: &ClassDefinition, findings: &mut Vec<Diagnostic
     }
 }
 
-/// What the file of a class that is listed but not defined defines instead.
-fn defined_instead(package: &Package, listed: &ClassName) -> Option<String> {
-    let file = &package
-        .manifest
-        .classes
-        .iter()
-        .find(|entry| entry.name.value == *listed)?
-        .file
-        .value;
-    let defined: Vec<&str> = package
-        .classes_in(file)
-        .map(|class| class.name.value.as_str())
-        .collect();
-    match defined.as_slice() {
-        [] => None,
-        [only] => Some(format!("the file defines `{only}`")),
-        several => most_similar(listed.as_str(), several.iter().copied())
-            .map(|similar| format!("the file defines `{similar}`")),
+/// What files define instead of the classes that are listed for them.
+struct DefinedInstead<'package> {
+    files: HashMap<&'package ClassName, &'package PackagePath>,
+    defined: BTreeMap<&'package PackagePath, Vec<&'package ClassName>>,
+    suggestions: HashMap<&'package PackagePath, Suggestions>,
+}
+
+impl<'package> DefinedInstead<'package> {
+    fn new(package: &'package Package) -> Self {
+        let listed = package.manifest.classes.iter();
+        Self {
+            files: listed
+                .map(|entry| (&entry.name.value, &entry.file.value))
+                .collect(),
+            defined: package.classes_by_file(),
+            suggestions: HashMap::new(),
+        }
+    }
+
+    /// What the file of a class that it does not define defines instead.
+    fn of(&mut self, listed: &ClassName, effort: &mut Effort) -> Option<&ClassName> {
+        let file = *self.files.get(listed)?;
+        match self.defined.get(file)?.as_slice() {
+            [] => None,
+            [only] => Some(only),
+            several => {
+                let suggestions = self.suggestions.entry(file).or_default();
+                let known = || several.iter().copied().cloned().collect();
+                suggestions.similar_to(listed, effort, known)
+            }
+        }
     }
 }
 

@@ -34,6 +34,8 @@ pub use required::{Required, RequiredPackages};
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{ClassDefinition, Package, PackageManifest, PackageName};
 
+use crate::suggestions::Effort;
+
 /// Everything that is to be said about a manifest by itself.
 pub fn check_manifest(manifest: &PackageManifest, core: Option<&PackageName>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
@@ -49,8 +51,9 @@ pub fn check_package(
     required: &dyn RequiredPackages,
 ) -> Vec<Diagnostic> {
     let mut findings = check_manifest(&package.manifest, core);
-    classes::check(package, core, &mut findings);
-    required::check(package, core, required, &mut findings);
+    let mut effort = Effort::default();
+    classes::check(package, core, &mut effort, &mut findings);
+    required::check(package, core, required, &mut effort, &mut findings);
     in_order(findings)
 }
 

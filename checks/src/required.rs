@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Located};
 use pkgres_manifest::{ClassName, Package, PackageName, Spec};
 
-use crate::suggestions::Suggestions;
+use crate::suggestions::{Effort, Suggestions};
 
 /// What is known of a class in a required package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +39,7 @@ pub(crate) fn check(
     package: &Package,
     core: Option<&PackageName>,
     required: &dyn RequiredPackages,
+    effort: &mut Effort,
     findings: &mut Vec<Diagnostic>,
 ) {
     let Some(classes) = &package.classes else {
@@ -107,7 +108,7 @@ pub(crate) fn check(
                         let others = others.flat_map(|(package, _)| required.classes(package));
                         classes.keys().cloned().chain(others).collect()
                     };
-                    let similar = suggestions.similar_to(&named.value, known);
+                    let similar = suggestions.similar_to(&named.value, effort, known);
                     findings.push(nowhere(named, is_parent, similar));
                 }
             }

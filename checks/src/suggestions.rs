@@ -9,13 +9,36 @@ use pkgres_manifest::{ClassName, most_similar_name};
 /// and many classes would otherwise take minutes.
 const MOST_COMPARED: usize = 50_000_000;
 
+/// How much may still be compared for the findings of a package.
+#[derive(Debug)]
+pub(crate) struct Effort {
+    left: usize,
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self {
+            left: MOST_COMPARED,
+        }
+    }
+}
+
+impl Effort {
+    /// Whether so many pairs of letters may be compared, which are taken as compared then. Once it is
+    /// too much it remains so: who gets a hint does not depend on the lengths of later names.
+    fn take(&mut self, pairs: usize) -> bool {
+        let left = self.left.checked_sub(pairs);
+        self.left = left.unwrap_or_default();
+        left.is_some()
+    }
+}
+
 /// The classes that may have been meant, which are looked for once there is something to say.
 #[derive(Debug, Default)]
 pub(crate) struct Suggestions {
     known: Option<Known>,
     /// What was found for each name: a wrong name mostly stands in several places.
     found: BTreeMap<ClassName, Option<usize>>,
-    compared: usize,
 }
 
 #[derive(Debug)]
@@ -30,6 +53,7 @@ impl Suggestions {
     pub(crate) fn similar_to(
         &mut self,
         name: &ClassName,
+        effort: &mut Effort,
         known: impl FnOnce() -> Vec<ClassName>,
     ) -> Option<&ClassName> {
         let known = self.known.get_or_insert_with(|| {
@@ -40,9 +64,7 @@ impl Suggestions {
         let found = if let Some(found) = self.found.get(name) {
             *found
         } else {
-            let work = name.as_str().len().saturating_mul(known.letters);
-            self.compared = self.compared.saturating_add(work);
-            if self.compared > MOST_COMPARED {
+            if !effort.take(name.as_str().len().saturating_mul(known.letters)) {
                 return None;
             }
             let texts = known.classes.iter().map(ClassName::as_str);
@@ -67,19 +89,23 @@ mod tests {
     #[test]
     fn known_classes_are_asked_for_once() {
         let mut suggestions = Suggestions::default();
+        let mut effort = Effort::default();
         let known = || vec![class("a.Server"), class("a.Client")];
         assert_eq!(
-            suggestions.similar_to(&class("a.Servr"), known),
+            suggestions.similar_to(&class("a.Servr"), &mut effort, known),
             Some(&class("a.Server"))
         );
         let not_again = || panic!("they are known");
         assert_eq!(
-            suggestions.similar_to(&class("a.Clint"), not_again),
+            suggestions.similar_to(&class("a.Clint"), &mut effort, not_again),
             Some(&class("a.Client"))
         );
-        assert_eq!(suggestions.similar_to(&class("b.Banana"), not_again), None);
         assert_eq!(
-            suggestions.similar_to(&class("a.Servr"), not_again),
+            suggestions.similar_to(&class("b.Banana"), &mut effort, not_again),
+            None
+        );
+        assert_eq!(
+            suggestions.similar_to(&class("a.Servr"), &mut effort, not_again),
             Some(&class("a.Server"))
         );
     }
@@ -93,10 +119,15 @@ mod tests {
                 .collect()
         };
         let mut suggestions = Suggestions::default();
+        let mut effort = Effort::default();
         let known = many("Known");
         let with_hint = many("Knwon")
             .iter()
-            .filter(|name| suggestions.similar_to(name, || known.clone()).is_some())
+            .filter(|name| {
+                suggestions
+                    .similar_to(name, &mut effort, || known.clone())
+                    .is_some()
+            })
             .count();
         assert!((1..10).contains(&with_hint), "{with_hint}");
     }

@@ -168,6 +168,39 @@ fn what_a_file_defines_instead() {
     }
 }
 
+/// Names are compared only so often: all of them with all others would take minutes. Whichever way the
+/// classes are spread over files, each is said not to be defined.
+#[test]
+fn many_classes_that_are_not_defined_are_told_quickly() {
+    const CLASSES: usize = 800;
+    let long = "x".repeat(150);
+    for files in [1, 2, CLASSES] {
+        let mut manifest = format!("{HEAD}{CORE}Classes:\n");
+        for number in 0..CLASSES {
+            let file = number % files;
+            manifest.push_str(&format!("  acme.{long}Gone{number}: {file}.yaml\n"));
+        }
+        let options = ReadOptions::default();
+        let manifest = PackageManifest::read("manifest.yaml", manifest.as_bytes(), &options);
+        let (manifest, _) = manifest.into_result().expect("the manifest is right");
+        let package = Package::assemble(manifest, &options, |path| {
+            let file = path.as_str().strip_prefix("Classes/")?;
+            let file: usize = file.strip_suffix(".yaml")?.parse().ok()?;
+            let classes = (file..CLASSES).step_by(files);
+            let classes =
+                classes.map(|number| format!("{NAMESPACES}Name: {long}Come{number}\n---\n"));
+            Some(classes.collect::<String>().into_bytes())
+        });
+        let (package, _) = package.into_result().expect("the package is right");
+        let core = PackageName::default_core_library();
+        let findings = check_package(&package, Some(&core), &Known(BTreeMap::new()));
+        let is_not_defined = |finding: &&Diagnostic| finding.code == Code::ClassNotDefined;
+        let findings: Vec<&Diagnostic> = findings.iter().filter(is_not_defined).collect();
+        assert_eq!(findings.len(), CLASSES);
+        assert!(!findings[0].hints.is_empty(), "{files}");
+    }
+}
+
 #[test]
 fn a_parent_or_use_that_nobody_defines() {
     assert_eq!(

@@ -194,15 +194,24 @@ impl Package {
         &self.manifest.name.value
     }
 
-    /// The classes that a file below the folder of class files defines, by name.
-    pub fn classes_in<'package>(
-        &'package self,
-        file: &PackagePath,
-    ) -> impl Iterator<Item = &'package ClassDefinition> + use<'package> {
-        let path = file.below(CLASSES_FOLDER).ok();
-        let shown = path.map(|path| sibling(self.manifest.source().name(), &path));
-        let classes = self.classes.iter().flat_map(BTreeMap::values);
-        classes.filter(move |class| Some(class.name.location.source().name()) == shown.as_deref())
+    /// The classes that each file defines which the manifest lists, by name.
+    pub fn classes_by_file(&self) -> BTreeMap<&PackagePath, Vec<&ClassName>> {
+        let mut by_source: HashMap<&str, Vec<&ClassName>> = HashMap::new();
+        for class in self.classes.iter().flat_map(BTreeMap::values) {
+            let source = class.name.location.source().name();
+            by_source.entry(source).or_default().push(&class.name.value);
+        }
+        let mut by_file = BTreeMap::new();
+        for entry in &self.manifest.classes {
+            let file = &entry.file.value;
+            by_file.entry(file).or_insert_with(|| {
+                let path = file.below(CLASSES_FOLDER).ok();
+                let shown = path.map(|path| sibling(self.manifest.source().name(), &path));
+                let defined = shown.and_then(|shown| by_source.remove(shown.as_str()));
+                defined.unwrap_or_default()
+            });
+        }
+        by_file
     }
 
     /// Whether other packages can see a class of this one: only those that the manifest lists.

@@ -1,5 +1,6 @@
 //! What a registry is.
 
+use std::borrow::Borrow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -79,15 +80,21 @@ impl Artifact {
 }
 
 /// The classes that releases are known to define for others, sorted.
-pub(crate) fn defined_classes<'record>(
-    records: impl IntoIterator<Item = &'record IndexRecord>,
+///
+/// Nothing is kept of a record but names, so that records may be read one after the other.
+pub(crate) fn defined_classes(
+    records: impl IntoIterator<Item = impl Borrow<IndexRecord>>,
 ) -> Vec<ClassName> {
-    let classes = records.into_iter().flat_map(|record| &record.classes);
-    let names: BTreeSet<ClassName> = classes
-        .flat_map(|classes| classes.iter())
-        .filter(|class| !class.internal)
-        .map(|class| class.name.clone())
-        .collect();
+    let mut names: BTreeSet<ClassName> = BTreeSet::new();
+    for record in records {
+        let classes = record.borrow().classes.iter().flatten();
+        for class in classes.filter(|class| !class.internal) {
+            // Most releases define what others of the package do.
+            if !names.contains(&class.name) {
+                names.insert(class.name.clone());
+            }
+        }
+    }
     names.into_iter().collect()
 }
 

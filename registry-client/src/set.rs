@@ -2,6 +2,7 @@
 
 mod advice;
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -27,6 +28,9 @@ use crate::registry::{Artifact, Registry, RegistryError};
 pub struct RegistrySet {
     registries: Vec<Box<dyn Registry>>,
     bindings: Vec<(Namespace, RegistryName)>,
+    /// The classes that any of the registries knows, found out when they are first needed: an index may
+    /// have to be read as a whole for it.
+    defined_classes: OnceCell<BTreeSet<ClassName>>,
 }
 
 impl RegistrySet {
@@ -34,7 +38,7 @@ impl RegistrySet {
     pub fn new(registries: Vec<Box<dyn Registry>>) -> Self {
         Self {
             registries,
-            bindings: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -57,6 +61,7 @@ impl RegistrySet {
     /// Adds a registry that is preferred to all others.
     pub fn prefer(&mut self, registry: Box<dyn Registry>) {
         self.registries.insert(0, registry);
+        self.defined_classes.take();
     }
 
     /// For each name what the first registry has that has the package.
@@ -190,13 +195,14 @@ impl RegistrySet {
         &self,
         class: &ClassName,
     ) -> Result<Option<(ClassName, PackageName)>, RegistryError> {
-        let registries = self.registries.iter();
-        let names: BTreeSet<ClassName> = registries
-            .flat_map(|registry| registry.defined_classes())
-            .filter(|name| name != class)
-            .collect();
-        let names = names.iter().map(ClassName::as_str);
-        let similar = most_similar_name(class.as_str(), names);
+        let known = self.defined_classes.get_or_init(|| {
+            let registries = self.registries.iter();
+            registries
+                .flat_map(|registry| registry.defined_classes())
+                .collect()
+        });
+        let others = known.iter().filter(|known| *known != class);
+        let similar = most_similar_name(class.as_str(), others.map(ClassName::as_str));
         let Some(similar) = similar.and_then(|name| ClassName::parse(name).ok()) else {
             return Ok(None);
         };

@@ -3,15 +3,19 @@
 // Fixtures are written without ceremony.
 #![allow(clippy::disallowed_methods)]
 
+use std::cell::Cell;
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use pkgres_manifest::{ClassName, IndexRecord, Limits, PackageName, ReadOptions, RegistryName};
+use pkgres_manifest::diagnostic::Diagnostic;
+use pkgres_manifest::{
+    ArtifactDigest, ClassName, IndexRecord, Limits, PackageName, ReadOptions, RegistryName,
+};
 use pkgres_registry_client::{
-    DirectoryRegistry, IndexCache, IndexFileRegistry, MemoryRegistry, OnlyPackage, Registry,
-    RegistrySet,
+    Artifact, DirectoryRegistry, IndexCache, IndexFileRegistry, MemoryRegistry, OnlyPackage,
+    Registry, RegistryError, RegistrySet,
 };
 
 fn registry_name() -> RegistryName {
@@ -94,6 +98,49 @@ fn every_kind_of_registry_knows_the_same_classes() {
     }
     let only = OnlyPackage::new(Box::new(memory), package("b.Stack"));
     assert_eq!(only.defined_classes(), expected[1..]);
+}
+
+/// A registry that may be asked for its classes once only.
+struct AskedOnce(Cell<bool>);
+
+impl Registry for AskedOnce {
+    fn name(&self) -> &RegistryName {
+        unreachable!("no namespace is bound")
+    }
+
+    fn records(
+        &self,
+        names: &[PackageName],
+    ) -> Result<Vec<Option<Vec<IndexRecord>>>, RegistryError> {
+        Ok(vec![None; names.len()])
+    }
+
+    fn defining(&self, class: &ClassName) -> Result<Vec<PackageName>, RegistryError> {
+        Ok(vec![package(class.as_str())])
+    }
+
+    fn defined_classes(&self) -> Vec<ClassName> {
+        assert!(!self.0.replace(true), "this may take long");
+        vec![ClassName::parse("a.Web").expect("a name")]
+    }
+
+    fn artifact(&self, _: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {
+        Ok(None)
+    }
+
+    fn take_findings(&self) -> Vec<Diagnostic> {
+        Vec::new()
+    }
+}
+
+#[test]
+fn registries_are_asked_once_for_their_classes() {
+    let registries = RegistrySet::new(vec![Box::new(AskedOnce(Cell::default()))]);
+    for class in ["a.Wbe", "a.Wen"] {
+        let class = ClassName::parse(class).expect("a name");
+        let similar = registries.similar_class(&class).expect("an answer");
+        assert!(similar.is_some(), "{class}");
+    }
 }
 
 #[test]

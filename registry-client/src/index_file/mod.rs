@@ -442,14 +442,10 @@ impl Registry for IndexFileRegistry {
         let Ok(runs) = self.runs() else {
             return Vec::new();
         };
-        let records: Vec<IndexRecord> = runs
-            .packages()
-            .into_iter()
-            // What is wrong with a line is not what is asked for here.
-            .filter_map(|package| self.records_of(package.as_str()).ok().flatten())
-            .flatten()
-            .collect();
-        defined_classes(&records)
+        let packages = runs.packages().into_iter();
+        // What is wrong with a line is not what is asked for here.
+        let records = packages.filter_map(|package| self.records_of(package.as_str()).ok()?);
+        defined_classes(records.flatten())
     }
 
     fn known_packages(&self) -> Vec<PackageName> {

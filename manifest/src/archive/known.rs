@@ -1,11 +1,13 @@
 //! Archives that were checked before, of which a few files are wanted.
 
+use std::fmt;
+
 use crate::diagnostic::{Diagnostic, Location, SourceText, Span};
 use crate::limits::Limits;
 use crate::package_path::PackagePath;
 
 use super::inflate::Inflater;
-use super::{ArchiveFile, files, find, list, refused};
+use super::{ArchiveFile, Listed, files, list, refused};
 
 /// An archive that was checked as a whole when it came, opened again for some of its files.
 ///
@@ -23,7 +25,7 @@ use super::{ArchiveFile, files, find, list, refused};
 /// assert_eq!(archive.read_start(&path, u64::MAX)?.as_deref(), Some(&b"logo"[..]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct KnownArchive<Bytes = Vec<u8>> {
     bytes: Bytes,
     /// Sorted by path.
@@ -36,14 +38,41 @@ impl<Bytes: AsRef<[u8]>> KnownArchive<Bytes> {
     /// Checks the framing of an archive, its names and the limits, without unpacking anything.
     /// `name` is what messages call the archive.
     pub fn open(name: &str, bytes: Bytes, limits: &Limits) -> Result<Self, Diagnostic> {
-        match list(bytes.as_ref(), limits).map(files) {
-            Ok(files) => Ok(Self {
-                bytes,
-                files,
-                name: name.to_owned(),
-            }),
-            Err(error) => Err(located(name, error)),
+        Self::open_checked(name, bytes, limits, |_, _| Ok(()))
+    }
+
+    /// Likewise if `check` has nothing to say of the bytes and what is listed in them.
+    pub(super) fn open_checked(
+        name: &str,
+        bytes: Bytes,
+        limits: &Limits,
+        check: impl FnOnce(&[u8], &[Listed<'_>]) -> Result<(), Diagnostic>,
+    ) -> Result<Self, Diagnostic> {
+        let checked = list(bytes.as_ref(), limits).and_then(|listed| {
+            check(bytes.as_ref(), &listed)?;
+            Ok(files(listed))
+        });
+        let name = name.to_owned();
+        match checked {
+            Ok(files) => Ok(Self { bytes, files, name }),
+            Err(error) => Err(located(&name, error)),
         }
+    }
+
+    /// The archive itself.
+    pub(super) fn bytes(&self) -> &[u8] {
+        self.bytes.as_ref()
+    }
+
+    /// The files, sorted by path. Folders are not listed.
+    pub(super) fn files(&self) -> &[ArchiveFile] {
+        &self.files
+    }
+
+    /// What is said of a file, or `None` if there is no such file.
+    pub(super) fn file(&self, path: &PackagePath) -> Option<&ArchiveFile> {
+        let index = self.files.binary_search_by(|file| file.path.cmp(path));
+        index.ok().map(|index| &self.files[index])
     }
 
     /// The first `limit` bytes of a file and one more, if it has so many; nothing if there is no such
@@ -53,8 +82,13 @@ impl<Bytes: AsRef<[u8]>> KnownArchive<Bytes> {
         path: &PackagePath,
         limit: u64,
     ) -> Result<Option<Vec<u8>>, Diagnostic> {
-        let wanted = usize::try_from(limit.saturating_add(1)).unwrap_or(usize::MAX);
-        let mut content = Vec::new();
+        let Some(file) = self.file(path) else {
+            return Ok(None);
+        };
+        // The size is a claim, but one that the limits allow.
+        let wanted = file.size.min(limit.saturating_add(1));
+        let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
+        let mut content = Vec::with_capacity(wanted);
         let found = self.unpack(path, |piece| {
             let missing = wanted - content.len();
             content.extend_from_slice(&piece[..piece.len().min(missing)]);
@@ -70,13 +104,24 @@ impl<Bytes: AsRef<[u8]>> KnownArchive<Bytes> {
         path: &PackagePath,
         mut sink: impl FnMut(&[u8]),
     ) -> Result<Option<()>, Diagnostic> {
-        let Some(file) = find(&self.files, path) else {
+        let Some(file) = self.file(path) else {
             return Ok(None);
         };
         file.packed
             .unpack(self.bytes.as_ref(), &mut Inflater::new(), &mut sink)
             .map_err(|reason| located(&self.name, refused(path.as_str().as_bytes(), reason)))?;
         Ok(Some(()))
+    }
+}
+
+impl<Bytes: AsRef<[u8]>> fmt::Debug for KnownArchive<Bytes> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("KnownArchive")
+            .field("name", &self.name)
+            .field("bytes", &self.bytes.as_ref().len())
+            .field("files", &self.files)
+            .finish()
     }
 }
 
@@ -116,6 +161,10 @@ mod tests {
         assert_eq!(archive.read_start(&two, 100), Ok(Some(b"second".to_vec())));
         let error = archive.read_start(&one, 100).expect_err("it is damaged");
         assert!(error.message.contains("one.txt"), "{error}");
+
+        let shown = format!("{archive:?}");
+        let count = format!("bytes: {}", bytes.len());
+        assert!(shown.contains(&count), "{shown}");
 
         let cut = bytes[..bytes.len() - 1].to_vec();
         assert!(KnownArchive::open("a.zip", cut, &limits).is_err());

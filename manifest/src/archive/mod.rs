@@ -27,7 +27,7 @@ pub use write::write_archive;
 use std::fmt;
 use std::ops::Range;
 
-use crate::diagnostic::{Code, Diagnostic, Escaped, Location, SourceText, Span};
+use crate::diagnostic::{Code, Diagnostic, Escaped};
 use crate::digest::ArtifactDigest;
 use crate::limits::Limits;
 use crate::package_path::PackagePath;
@@ -51,11 +51,7 @@ use inflate::Inflater;
 ///
 /// `Bytes` is what holds the archive, such as a vector or a part of memory that stands for a file.
 #[derive(Clone)]
-pub struct Archive<Bytes = Vec<u8>> {
-    bytes: Bytes,
-    /// Sorted by path.
-    files: Vec<ArchiveFile>,
-}
+pub struct Archive<Bytes = Vec<u8>>(KnownArchive<Bytes>);
 
 /// A file of an [`Archive`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,28 +81,22 @@ impl<Bytes: AsRef<[u8]>> Archive<Bytes> {
     /// check them, and are not kept. Takes the bytes as they are: whether they are the ones that
     /// were expected, by [`ArtifactDigest::of_archive`], is to be checked before.
     pub fn open(name: &str, bytes: Bytes, limits: &Limits) -> Result<Self, Diagnostic> {
-        match inspect(bytes.as_ref(), limits) {
-            Ok(files) => Ok(Self { bytes, files }),
-            Err(error) => {
-                let source = SourceText::new(name, "");
-                Err(error.at(Location::new(&source, Span::default())))
-            }
-        }
+        KnownArchive::open_checked(name, bytes, limits, check_contents).map(Self)
     }
 
     /// The SHA-256 of the archive. Takes time linear in its size.
     pub fn digest(&self) -> ArtifactDigest {
-        ArtifactDigest::of_archive(self.bytes.as_ref())
+        ArtifactDigest::of_archive(self.bytes())
     }
 
     /// The archive itself.
     pub fn bytes(&self) -> &[u8] {
-        self.bytes.as_ref()
+        self.0.bytes()
     }
 
     /// The files, sorted by path. Folders are not listed.
     pub fn files(&self) -> impl Iterator<Item = &ArchiveFile> {
-        self.files.iter()
+        self.0.files().iter()
     }
 
     /// The content of a file, or `None` if there is no such file.
@@ -117,35 +107,23 @@ impl<Bytes: AsRef<[u8]>> Archive<Bytes> {
     /// The first `limit` bytes of a file and one more, if it has so many; `None` if there is no such
     /// file. Whoever takes no more than `limit` bytes sees that it is too large.
     pub(crate) fn read_start(&self, path: &PackagePath, limit: u64) -> Option<Vec<u8>> {
-        let wanted = self.file(path)?.size.min(limit.saturating_add(1));
-        let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
-        let mut content = Vec::with_capacity(wanted);
-        self.unpack(path, |piece| {
-            let missing = wanted - content.len();
-            content.extend_from_slice(&piece[..piece.len().min(missing)]);
-        })?;
-        Some(content)
+        checked(self.0.read_start(path, limit))
     }
 
     /// Hands the content of a file to `sink`, piece by piece; `None` if there is no such file.
-    pub fn unpack(&self, path: &PackagePath, mut sink: impl FnMut(&[u8])) -> Option<()> {
-        self.file(path)?
-            .packed
-            .unpack(self.bytes.as_ref(), &mut Inflater::new(), &mut sink)
-            .expect("opening the archive unpacked the same bytes");
-        Some(())
+    pub fn unpack(&self, path: &PackagePath, sink: impl FnMut(&[u8])) -> Option<()> {
+        checked(self.0.unpack(path, sink))
     }
 
     /// What is said of a file, or `None` if there is no such file.
     pub fn file(&self, path: &PackagePath) -> Option<&ArchiveFile> {
-        find(&self.files, path)
+        self.0.file(path)
     }
 }
 
-/// The file with a path among files that are sorted by it.
-fn find<'files>(files: &'files [ArchiveFile], path: &PackagePath) -> Option<&'files ArchiveFile> {
-    let index = files.binary_search_by(|file| file.path.cmp(path)).ok()?;
-    Some(&files[index])
+/// What is read of an archive whose contents were checked.
+fn checked<Content>(read: Result<Content, Diagnostic>) -> Content {
+    read.expect("opening the archive unpacked the same bytes")
 }
 
 impl Packed {
@@ -165,31 +143,29 @@ impl<Bytes: AsRef<[u8]>> fmt::Debug for Archive<Bytes> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Archive")
-            .field("bytes", &self.bytes.as_ref().len())
-            .field("files", &self.files)
+            .field("bytes", &self.bytes().len())
+            .field("files", &self.0.files())
             .finish()
     }
 }
 
-/// Checks all of an archive and lists its files, sorted by path.
-fn inspect(bytes: &[u8], limits: &Limits) -> Result<Vec<ArchiveFile>, Diagnostic> {
-    let entries = list(bytes, limits)?;
+/// An entry of an archive with its content, of which nothing is known but what is said of it.
+type Listed<'bytes> = (Entry<'bytes>, Packed);
+
+/// Unpacks every content of an archive.
+fn check_contents(bytes: &[u8], entries: &[Listed<'_>]) -> Result<(), Diagnostic> {
     let mut inflater = Inflater::new();
-    for (entry, packed) in &entries {
+    for (entry, packed) in entries {
         // Folders have no content, but it can be packed like any other.
         packed
             .unpack(bytes, &mut inflater, &mut |_| ())
             .map_err(|reason| refused(entry.name, reason))?;
     }
-    Ok(files(entries))
+    Ok(())
 }
 
-/// Checks the framing, the names and the limits of an archive; gives its entries, each with its
-/// content, of which nothing is known but what is said of it.
-fn list<'bytes>(
-    bytes: &'bytes [u8],
-    limits: &Limits,
-) -> Result<Vec<(Entry<'bytes>, Packed)>, Diagnostic> {
+/// Checks the framing, the names and the limits of an archive, and gives its entries.
+fn list<'bytes>(bytes: &'bytes [u8], limits: &Limits) -> Result<Vec<Listed<'bytes>>, Diagnostic> {
     if bytes.len() as u64 > limits.archive_bytes {
         return Err(Limits::exceeded(
             "bytes in an archive",
@@ -224,8 +200,8 @@ fn list<'bytes>(
 }
 
 /// The files among entries, sorted by path.
-fn files(entries: Vec<(Entry<'_>, Packed)>) -> Vec<ArchiveFile> {
-    let file = |(entry, packed): (Entry<'_>, Packed)| match entry.kind {
+fn files(entries: Vec<Listed<'_>>) -> Vec<ArchiveFile> {
+    let file = |(entry, packed): Listed<'_>| match entry.kind {
         Kind::File { executable } => Some(ArchiveFile {
             path: entry.path,
             size: entry.size,

@@ -9,7 +9,7 @@ use crate::diagnostic::Diagnostic;
 use crate::limits::Limits;
 use crate::package_path::PackagePath;
 
-use super::{broken, inspect, names};
+use super::{broken, check_contents, list, names};
 
 /// How hard contents are deflated. Part of what makes the same files the same bytes.
 const LEVEL: i64 = 6;
@@ -41,7 +41,7 @@ pub fn write_archive(
     names::check_distinct(sorted.iter().map(|(path, ..)| (path, false)))?;
     let bytes = write(&sorted)
         .map_err(|error| broken(format!("the archive cannot be written: {error}")))?;
-    inspect(&bytes, limits)?;
+    check_contents(&bytes, &list(&bytes, limits)?)?;
     Ok(bytes)
 }
 

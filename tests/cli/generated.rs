@@ -198,6 +198,10 @@ fn schemas_accept_what_is_read() {
         "Properties: {a: {}, b: {Usage: }, c: {Contract: [$.int()], More: 1}}",
         "Methods: {a: ~, b: {Arguments: [x: {Contract: $.int()}]}, c: {Arguments: }}",
         "Meta: [A]\nImport: C",
+        "Meta: {A: {b: 1}, x: }\nImport: ~",
+        "Namespaces: {=: a, x: b.c}\nMeta: [x:A: {b: 1}, ~, =:C]\nImport: [x:A, D]",
+        "Usage: Meta\nApplies: [Type, Method]\nCardinality: Many\nInherited: true",
+        "Properties: {a: {Meta: A}}\nMethods: {b: {Meta: [A, C: {d: 1}]}}",
     ] {
         let text = format!("Name: B\n{more}\n");
         let read = pkgres_manifest::read_class_file("c", text.as_bytes(), &options).into_result();
@@ -253,6 +257,10 @@ fn schemas_reject_what_is_wrong() {
         "Properties: [a]",
         "Properties: {a: {Usage: Inn}}",
         "Methods: text",
+        "Meta: 7",
+        "Meta: [[A]]",
+        "Import: [a..b]",
+        "Properties: {a: {Meta: {a b: 1}}}",
         "text",
     ] {
         assert!(!class.is_valid(&yaml(wrong)[0]), "{wrong}");

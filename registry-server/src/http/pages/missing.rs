@@ -2,7 +2,7 @@
 
 use http::{StatusCode, header};
 use maud::{Markup, html};
-use pkgres_manifest::most_similar;
+use pkgres_manifest::most_similar_name;
 
 use super::layout::{self, Page};
 use super::text;
@@ -34,17 +34,26 @@ pub(super) fn page(kind: &str, root: &'static str, wanted: &str, meant: Option<M
     reply
 }
 
-/// The name that was meant: the same in other case, the same last part, or a similar one.
+/// The name that was meant: the same in other case, or a similar one.
 pub(super) fn meant<'name>(
     wanted: &str,
     names: impl Iterator<Item = &'name str> + Clone,
 ) -> Option<&'name str> {
-    let last = |name: &'name str| text::halves(name).1;
-    let (_, wanted_last) = text::halves(wanted);
     let same = names.clone().find(|name| name.eq_ignore_ascii_case(wanted));
-    same.or_else(|| {
-        let mut all = names.clone();
-        all.find(|name| last(name).eq_ignore_ascii_case(wanted_last))
-    })
-    .or_else(|| most_similar(wanted, names.take(COMPARED)))
+    same.or_else(|| most_similar_name(wanted, names.take(COMPARED)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_only_begin_alike_are_not_meant() {
+        let names = ["org.example.Db", "org.example.Web"];
+        let meant = |wanted| meant(wanted, names.iter().copied());
+        assert_eq!(meant("ORG.example.db"), Some("org.example.Db"));
+        assert_eq!(meant("com.vendor.Web"), Some("org.example.Web"));
+        assert_eq!(meant("org.example.Wbe"), Some("org.example.Web"));
+        assert_eq!(meant("org.example.Log"), None);
+    }
 }

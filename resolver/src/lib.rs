@@ -62,7 +62,7 @@ mod whole_lock;
 mod word_set;
 
 pub use cancel::Cancellation;
-pub use conflict::{Conflict, Reason, ReasonKind, Repair};
+pub use conflict::{Conflict, Hint, HintKind, Reason, ReasonKind, Repair};
 pub use frozen::{FrozenError, frozen};
 pub use index::{CompiledIndex, IndexBytesError};
 pub use lock_check::{LockCheck, LockReport, Staleness};

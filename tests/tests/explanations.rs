@@ -7,8 +7,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pkgres_manifest::{IndexRecord, PackageName, RegistryName, ReleaseSource, Spec};
-use pkgres_resolver::{CompiledIndex, Conflict, Reason, ReasonKind, Resolver, Step, Supply};
-use pkgres_tests::build::{Build, package, release, spec};
+use pkgres_resolver::{
+    CompiledIndex, Conflict, Hint, HintKind, PrereleasePolicy, Reason, ReasonKind, Request,
+    Resolver, Step, Supply, Target, Update,
+};
+use pkgres_tests::build::{Build, package, release, spec, version};
 use pkgres_tests::random::Random;
 use pkgres_tests::seeds;
 use pkgres_tests::solver::{Supplies, Verdict, request, run, solve};
@@ -82,6 +85,79 @@ fn a_repair_may_leave_packages_side_by_side() {
         .map(|repair| repair.text.as_str())
         .collect();
     assert_eq!(texts, ["it can be solved if R allows A 2.0.0"]);
+}
+
+/// Who has no command line is not shown what names its options.
+#[test]
+fn hints_that_name_options_are_told_from_others() {
+    let hints = |records: Vec<IndexRecord>, adapt: &dyn Fn(&mut Request)| {
+        let root = release("R", "1").requires("Dbs", "1").requires("Db", "2");
+        let universe = Universe::new(root, records);
+        let mut request = request(&universe);
+        adapt(&mut request);
+        let Verdict::Conflict(conflict) = run(&universe, Supplies::Attached, request) else {
+            panic!("there is no Db 2");
+        };
+        let shown = |hint: &Hint| {
+            let mark = match &hint.kind {
+                HintKind::Similar { unknown, meant } => format!("similar: {meant} to {unknown}"),
+                HintKind::Option => "option".to_owned(),
+                HintKind::Packages => "packages".to_owned(),
+            };
+            assert_eq!(hint.kind == HintKind::Option, hint.text.contains("`--"));
+            format!("{mark}: {hint}")
+        };
+        conflict.hints.iter().map(shown).collect::<Vec<_>>()
+    };
+    let as_it_is = |_: &mut Request| ();
+    assert_eq!(
+        hints(vec![release("Dbs", "1")], &as_it_is),
+        [
+            "similar: Dbs to Db: there is a package `Dbs`",
+            "option: `--registry` adds a registry that has `Db`, `--provide` a file that says what \
+             the host supplies"
+        ]
+    );
+    let with = |db: IndexRecord| vec![release("Dbs", "1"), db];
+    assert_eq!(
+        hints(with(release("Db", "1")), &as_it_is),
+        [
+            "packages: the only version of Db is 1.0.0",
+            "packages: it can be solved if R allows Db 1.0.0"
+        ]
+    );
+    assert_eq!(
+        hints(with(release("Db", "2.1.0-rc")), &|request| {
+            request.options.prerelease = PrereleasePolicy::Never;
+        })[0],
+        "option: `--prerelease allow` lets Db 2.1.0-rc in"
+    );
+    assert_eq!(
+        hints(with(release("Db", "2").yanked()), &as_it_is)[0],
+        "packages: Db 2.0.0 matches but was withdrawn; only a lock can hold it"
+    );
+    let mut new = release("Db", "2");
+    new.published = Some("2026-07-01T00:00:00Z".to_owned());
+    assert_eq!(
+        hints(with(new), &|request| {
+            let cutoff = "2026-06-01T00:00:00Z".parse().expect("a time");
+            request.options.exclude_newer = Some(cutoff);
+        })[0],
+        "option: Db 2.0.0 matches but was published too late for `--exclude-newer`"
+    );
+    let move_db = |request: &mut Request| {
+        request.provided = vec![release("Db", "2")];
+        let target = Target::Exactly(version("3"));
+        let packages = BTreeMap::from([(package("Db"), target)]);
+        request.update = Some(Update { packages });
+    };
+    assert_eq!(
+        hints(vec![release("Dbs", "1")], &move_db),
+        [
+            "option: no update moves `Db`: its versions stand in the files that `--provide`, or \
+             `provide` in pkgres.toml, names"
+        ]
+    );
 }
 
 #[test]

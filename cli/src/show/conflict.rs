@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use clap::builder::styling::{AnsiColor, Style};
 use pkgres_manifest::diagnostic::Code;
 use pkgres_manifest::{PackageName, ReleaseSource};
-use pkgres_resolver::{Conflict, Reason, ReasonKind, Repair};
+use pkgres_resolver::{Conflict, Hint, Reason, ReasonKind, Repair};
 use serde_json::{Value, json};
 
 /// A conflict as text: what clashes, how it came in, what can be done. Where no registry has a
@@ -65,7 +65,7 @@ pub(crate) fn conflict(conflict: &Conflict, searched: &[String], styled: bool) -
 
 /// What else can be done if it is about the core library: every package requires it, also where nobody wrote
 /// that.
-pub(crate) fn core_hint(conflict: &Conflict, core: Option<&PackageName>) -> Option<String> {
+pub(crate) fn core_hint(conflict: &Conflict, core: Option<&PackageName>) -> Option<Hint> {
     let core = core?;
     let is_about = |reason: &&Reason| match &reason.kind {
         ReasonKind::Requires { package, .. } => reason.clashes && package == core,
@@ -73,9 +73,9 @@ pub(crate) fn core_hint(conflict: &Conflict, core: Option<&PackageName>) -> Opti
     };
     let mut about = conflict.reasons.iter().filter(is_about);
     if conflict.code == Code::UnknownPackage {
-        return about.next().map(|_| format!(
+        return about.next().map(|_| Hint::option(format!(
             "`{core}` is taken for the core library: `--core-library`, or `core-library` in pkgres.toml, names another one, `--no-core-library` says that there is none"
-        ));
+        )));
     }
     let is_implied = |reason: &&Reason| {
         matches!(
@@ -87,10 +87,10 @@ pub(crate) fn core_hint(conflict: &Conflict, core: Option<&PackageName>) -> Opti
         )
     };
     about.find(is_implied).map(|reason| {
-        format!(
+        Hint::option(format!(
             "`{core}` is implied as the core library, which {} does not name: `Require` in its manifest can say which versions, and with `--no-core-library` nothing is implied",
             reason.owner_name()
-        )
+        ))
     })
 }
 
@@ -181,7 +181,7 @@ pub(crate) fn conflict_json(conflict: &Conflict) -> Value {
         "steps": steps,
         "packages": conflict.packages,
         "minimal": conflict.is_minimal,
-        "hints": conflict.hints,
+        "hints": conflict.hints.iter().map(|hint| &hint.text).collect::<Vec<_>>(),
         "repairs": conflict.repairs.iter().map(repair_json).collect::<Vec<_>>(),
     })
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use pkgres_manifest::diagnostic::Code;
 use pkgres_manifest::{ClassName, IndexRecord, PackageName, Spec};
-use pkgres_resolver::{Conflict, ReasonKind};
+use pkgres_resolver::{Conflict, Hint, ReasonKind};
 
 use super::RegistrySet;
 use crate::registry::RegistryError;
@@ -17,7 +17,7 @@ impl RegistrySet {
     /// # Errors
     ///
     /// A registry cannot be read.
-    pub fn advice(&self, conflict: &Conflict) -> Result<Vec<String>, RegistryError> {
+    pub fn advice(&self, conflict: &Conflict) -> Result<Vec<Hint>, RegistryError> {
         match conflict.code {
             Code::UnknownPackage => Ok(self.what_was_meant(conflict)),
             Code::ClassUnavailable => self.who_defines(conflict),
@@ -28,7 +28,7 @@ impl RegistrySet {
 
     /// The packages with similar names, which nobody may have required so that the solver does not know
     /// them.
-    fn what_was_meant(&self, conflict: &Conflict) -> Vec<String> {
+    fn what_was_meant(&self, conflict: &Conflict) -> Vec<Hint> {
         let unknown = conflict
             .reasons
             .iter()
@@ -39,16 +39,16 @@ impl RegistrySet {
         let unknown: BTreeSet<&PackageName> = unknown.collect();
         let meant = unknown
             .into_iter()
-            .filter_map(|package| self.similar_package(package));
+            .filter_map(|package| Some((package.clone(), self.similar_package(package)?)));
         meant
             // Whoever requires something here was not meant.
-            .filter(|similar| !conflict.packages.contains(similar))
-            .map(|similar| format!("there is a package `{similar}`"))
+            .filter(|(_, similar)| !conflict.packages.contains(similar))
+            .map(|(unknown, similar)| Hint::similar(unknown, similar))
             .filter(|hint| !conflict.hints.contains(hint))
             .collect()
     }
 
-    fn who_defines(&self, conflict: &Conflict) -> Result<Vec<String>, RegistryError> {
+    fn who_defines(&self, conflict: &Conflict) -> Result<Vec<Hint>, RegistryError> {
         let mut advice = Vec::new();
         let lacked = |class: &ClassName| {
             let mut reasons = conflict.reasons.iter();
@@ -66,19 +66,19 @@ impl RegistrySet {
             let defining = self.defining(class)?;
             if let Some(package) = defining.iter().find(|package| Some(*package) != owner) {
                 let owner = reason.owner_name();
-                advice.push(format!(
+                advice.push(Hint::packages(format!(
                     "{package} defines the class {class}, and {owner} does not require it"
-                ));
+                )));
             } else if let Some((similar, package)) = self.similar_class(class)? {
-                advice.push(format!(
+                advice.push(Hint::packages(format!(
                     "{package} defines a class of a similar name: {similar}"
-                ));
+                )));
             }
         }
         Ok(advice)
     }
 
-    fn what_is_shadowed(&self, conflict: &Conflict) -> Result<Vec<String>, RegistryError> {
+    fn what_is_shadowed(&self, conflict: &Conflict) -> Result<Vec<Hint>, RegistryError> {
         let mut clashing: Option<(&PackageName, Vec<Spec>)> = None;
         for reason in conflict.reasons.iter().filter(|reason| reason.clashes) {
             let ReasonKind::Requires {
@@ -120,11 +120,11 @@ impl RegistrySet {
                 .filter(|record| would_do(record))
                 .max_by_key(|record| &record.version);
             if let Some(newest) = newest {
-                return Ok(vec![format!(
+                return Ok(vec![Hint::packages(format!(
                     "the registry {} has {package} {}, which is not looked at: {first} has the package, too, and goes first",
                     registry.name(),
                     newest.version,
-                )]);
+                ))]);
             }
         }
         Ok(Vec::new())

@@ -10,7 +10,7 @@ use pkgres_manifest::{
 };
 use pkgres_registry_client::protocol::IndexDocument;
 use pkgres_registry_client::{Answer, Artifact, Registry, RegistryError, RegistrySet, drive};
-use pkgres_resolver::{Request, Resolver};
+use pkgres_resolver::{HintKind, Request, Resolver};
 
 use crate::index::Node;
 use crate::problem::{Problem, ProblemCode};
@@ -47,18 +47,15 @@ pub(crate) fn check(
         Answer::Solved(_) | Answer::GaveUp { .. } | Answer::Cancelled => Ok(()),
         Answer::Conflict(conflict) => {
             let mut detail = conflict.summary.clone();
-            for hint in conflict.hints.iter().filter(|hint| !names_option(hint)) {
+            // Nobody can run a command with an option on this machine, and where the publisher is, it
+            // would be about other registries.
+            let hints = conflict.hints.iter();
+            for hint in hints.filter(|hint| hint.kind != HintKind::Option) {
                 detail.push_str(&format!("; hint: {hint}"));
             }
             Err(Problem::new(ProblemCode::Unsatisfiable, detail))
         }
     }
-}
-
-/// Whether a hint says what to run a command with: nobody can run it with anything on this machine, and where
-/// the publisher is, it would be about other registries.
-fn names_option(hint: &str) -> bool {
-    hint.contains("`--")
 }
 
 /// A release of the core library for each version that a requirement on it begins with, in what

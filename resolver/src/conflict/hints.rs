@@ -1,6 +1,6 @@
 //! What can be done about a conflict.
 
-use pkgres_manifest::{ReleaseSource, most_similar_name};
+use pkgres_manifest::{PackageName, ReleaseSource, most_similar_name};
 use rustc_hash::FxHashSet;
 
 use crate::encoding::{Encoding, Fact};
@@ -8,17 +8,13 @@ use crate::universe::{PackageId, ReleaseId, Universe};
 use crate::word_set::WordSet;
 
 use super::subject::candidates;
-use super::{LISTED_VERSIONS, Repair};
+use super::{Hint, LISTED_VERSIONS, Repair};
 
 /// How many hints are given.
 const MOST: usize = 2;
 
 /// At most two hints, of which no two are the same.
-pub(super) fn hints(
-    encoding: &mut Encoding<'_>,
-    facts: &[Fact],
-    repairs: &[Repair],
-) -> Vec<String> {
+pub(super) fn hints(encoding: &mut Encoding<'_>, facts: &[Fact], repairs: &[Repair]) -> Vec<Hint> {
     let mut hints = Vec::new();
     let owners = facts.iter().filter_map(|fact| match fact {
         Fact::Requires { owner, .. } => Some(*owner),
@@ -40,23 +36,27 @@ pub(super) fn hints(
         let universe = &mut *encoding.universe;
         let name = universe.name(*target).clone();
         if universe.release_count(*target) == 0 {
-            let known: Vec<String> = universe
+            let mut known: Vec<&PackageName> = universe
                 .reached()
                 .filter(|package| {
                     // Whoever requires something here was not meant.
                     let is_meant = !universe.is_root(*package) && !owners.contains(package);
                     is_meant && universe.release_count(*package) > 0
                 })
-                .map(|package| universe.name(package).to_string())
+                .map(|package| universe.name(package))
                 .collect();
-            let mut known: Vec<&str> = known.iter().map(String::as_str).collect();
             known.sort_unstable();
-            if let Some(similar) = most_similar_name(name.as_str(), known) {
-                hints.push(format!("there is a package `{similar}`"));
+            let texts = known.iter().map(|package| package.as_str());
+            let similar = most_similar_name(name.as_str(), texts);
+            let meant = known
+                .iter()
+                .find(|package| Some(package.as_str()) == similar);
+            if let Some(meant) = meant {
+                hints.push(Hint::similar(name.clone(), (*meant).clone()));
             }
-            hints.push(format!(
+            hints.push(Hint::option(format!(
                 "`--registry` adds a registry that has `{name}`, `--provide` a file that says what the host supplies"
-            ));
+            )));
             continue;
         }
         if !allowed.is_empty() {
@@ -78,27 +78,28 @@ pub(super) fn hints(
             .rfind(|release| universe.is_too_new(**release))
         {
             let version = universe.version(*release);
-            hints.push(format!(
+            hints.push(Hint::option(format!(
                 "{name} {version} matches but was published too late for `--exclude-newer`"
-            ));
+            )));
         } else if let Some(release) = matching.iter().rfind(is_kept_back) {
             let version = universe.version(*release);
-            hints.push(format!("`--prerelease allow` lets {name} {version} in"));
+            let text = format!("`--prerelease allow` lets {name} {version} in");
+            hints.push(Hint::option(text));
         } else if let Some(release) = matching
             .iter()
             .rfind(|release| universe.is_yanked(**release))
         {
             let version = universe.version(*release);
-            hints.push(format!(
+            hints.push(Hint::packages(format!(
                 "{name} {version} matches but was withdrawn; only a lock can hold it"
-            ));
+            )));
         } else {
-            hints.push(available(universe, *target));
+            hints.push(Hint::packages(available(universe, *target)));
         }
     }
-    hints.extend(repairs.iter().map(|repair| repair.text.clone()));
+    hints.extend((repairs.iter()).map(|repair| Hint::packages(&repair.text)));
     // Requirements that are spelled in different ways may be mended by the same words.
-    let mut different: Vec<String> = Vec::new();
+    let mut different: Vec<Hint> = Vec::new();
     for hint in hints {
         if different.len() < MOST && !different.contains(&hint) {
             different.push(hint);
@@ -108,7 +109,7 @@ pub(super) fn hints(
 }
 
 /// What there is in place of versions of a package that were asked for and that nobody has.
-fn instead_of_wanted(encoding: &Encoding<'_>, package: PackageId) -> Option<String> {
+fn instead_of_wanted(encoding: &Encoding<'_>, package: PackageId) -> Option<Hint> {
     let (universe, limits) = (&*encoding.universe, encoding.limits());
     limits
         .wish(package)
@@ -117,12 +118,12 @@ fn instead_of_wanted(encoding: &Encoding<'_>, package: PackageId) -> Option<Stri
         return None;
     }
     Some(if universe.source(package) == Some(&ReleaseSource::Host) {
-        format!(
+        Hint::option(format!(
             "no update moves `{}`: its versions stand in the files that `--provide`, or `provide` in pkgres.toml, names",
             universe.name(package)
-        )
+        ))
     } else {
-        available(universe, package)
+        Hint::packages(available(universe, package))
     })
 }
 

@@ -7,6 +7,7 @@
 mod breaches;
 mod demands;
 mod extends;
+mod hint;
 mod hints;
 mod limits;
 mod lines;
@@ -31,6 +32,7 @@ use crate::encoding::{Clause, Encoding, Fact, Limits};
 use crate::engine::Impossible;
 use crate::universe::{Missing, PackageId, Universe};
 use crate::word_set::WordSet;
+pub use hint::{Hint, HintKind};
 pub use reason::{Reason, ReasonKind};
 use reduce::Reduction;
 pub use repairs::Repair;
@@ -58,7 +60,7 @@ pub struct Conflict {
     /// long, as with a chain of very many packages.
     pub is_minimal: bool,
     /// What can be done, at most two entries.
-    pub hints: Vec<String>,
+    pub hints: Vec<Hint>,
     /// Changes of which any one makes it solvable with one release of each package; each was tried.
     pub repairs: Vec<Repair>,
 }

@@ -78,7 +78,7 @@ impl Identifier {
         registry: &RegistryBackend,
         secret: &Digest,
     ) -> Result<Actor, Problem> {
-        let Some(actor) = registry.holder(secret)? else {
+        let Some(actor) = registry.actor(secret)? else {
             return Err(refused("there is no such token"));
         };
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);

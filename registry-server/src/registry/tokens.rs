@@ -128,8 +128,8 @@ impl RegistryBackend {
             .map_err(|error: crate::database::DatabaseError| Problem::from(error).into())
     }
 
-    /// Whose token has a secret with the digest. Whether it has expired is for the caller to say.
-    pub(crate) fn holder(&self, digest: &Digest) -> Result<Option<Actor>, Problem> {
+    /// Who asks with a token whose secret has the digest. Whether it has expired is for the caller to say.
+    pub(crate) fn actor(&self, digest: &Digest) -> Result<Option<Actor>, Problem> {
         let digest = digest.to_string();
         let row = self
             .database

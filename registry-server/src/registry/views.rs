@@ -7,6 +7,7 @@ use pkgres_manifest::{ClassName, IndexRecord, PackageName, Version};
 use pkgres_registry_client::protocol::{BatchRequest, Digest, SignedSnapshot};
 
 use super::{RegistryBackend, no_such_package, no_such_version};
+use crate::holder::Holder;
 use crate::problem::Problem;
 use crate::store::packages::{PackageRow, Search};
 use crate::store::releases::Release;
@@ -38,8 +39,8 @@ pub struct ReleaseView {
     pub record: IndexRecord,
     /// Why it is yanked; nothing while it is not.
     pub yank_reason: Option<String>,
-    /// The number of the token that it was published with; empty if that was the operator.
-    pub token: String,
+    /// What let in who published it.
+    pub holder: Holder,
 }
 
 impl From<Release> for ReleaseView {
@@ -47,7 +48,7 @@ impl From<Release> for ReleaseView {
         Self {
             record: release.record,
             yank_reason: release.yanked,
-            token: release.token,
+            holder: release.holder,
         }
     }
 }

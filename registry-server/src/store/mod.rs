@@ -55,3 +55,11 @@ pub(crate) fn serial_value(serial: u64) -> crate::database::Value {
 pub(crate) fn holder_value(holder: &Holder) -> crate::database::Value {
     holder.token().unwrap_or_default().into()
 }
+
+/// Who did something, from what [`holder_value`] makes of it.
+pub(crate) fn holder_of(text: &str) -> Holder {
+    match text {
+        "" => Holder::Operator,
+        id => Holder::Token(id.to_owned()),
+    }
+}

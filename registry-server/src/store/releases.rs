@@ -2,7 +2,7 @@
 
 use pkgres_manifest::{ClassName, IndexRecord, Limits, PackageName, Version};
 
-use super::holder_value;
+use super::{holder_of, holder_value};
 use crate::database::{DatabaseError, Result, Transaction, Value};
 use crate::holder::Holder;
 
@@ -12,8 +12,8 @@ pub(crate) struct Release {
     pub(crate) sha256: String,
     /// Why it is yanked; nothing while it is not.
     pub(crate) yanked: Option<String>,
-    /// The token that it was published with.
-    pub(crate) token: String,
+    /// What let in who published it.
+    pub(crate) holder: Holder,
 }
 
 /// A version without its build metadata, which does not tell releases apart.
@@ -60,7 +60,7 @@ fn release(row: &crate::database::Row, limits: &Limits) -> Result<Release> {
         record,
         sha256: row.text(1)?.to_owned(),
         yanked: row.optional_text(2)?.map(str::to_owned),
-        token: row.text(3)?.to_owned(),
+        holder: holder_of(row.text(3)?),
     })
 }
 

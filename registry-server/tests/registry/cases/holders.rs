@@ -39,6 +39,12 @@ pub(super) fn owners(place: &Place) {
     assert_eq!(as_whom(&here, "1.1.0"), Ok(()));
 
     let name = build::package("org.acme.Web");
+    // With each release it is kept what let in whoever published it.
+    assert_eq!(as_whom(&Actor::operator(), "1.1.1"), Ok(()));
+    for (version, holder) in [("1.1.0", &here.holder), ("1.1.1", &Holder::Operator)] {
+        let release = registry.release(&name, &build::version(version));
+        assert_eq!(release.expect("a release").holder, *holder);
+    }
     let both = BTreeSet::from(["ann".to_owned(), "bob".to_owned()]);
     let set = |who: &Actor, generation, owners: &BTreeSet<String>| {
         registry

@@ -19,8 +19,9 @@ const PIECE: usize = 64 << 10;
 /// Writes a file: afterwards there is the old content or the new one, whatever happens.
 ///
 /// The bytes go to a temporary file in the same folder and are brought to the disk; then the file
-/// takes the place of the target, and everyone may do with it what they might with the old one. Refused
-/// if the target is a link, a folder or a device. What earlier runs left behind after a crash is removed.
+/// takes the place of the target, and everyone may do with it what they might with the old one, whose
+/// group it has; less where it cannot have that. It belongs to whoever writes it. Refused if the target
+/// is a link, a folder or a device. What earlier runs left behind after a crash is removed.
 pub fn write_file(system: &dyn FileSystem, path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     write(system, path, bytes, Durability::Durable)
 }

@@ -49,6 +49,7 @@ pub trait FileSystem {
     fn create_file(&self, path: &Path, access: Access) -> io::Result<Box<dyn NewFile>>;
 
     /// Makes a file where there is nothing, with which everyone may do what they may with another file.
+    /// Where it cannot be given to the group of that one, nobody may do more.
     fn create_file_like(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>>;
 
     /// Makes a folder where there is nothing.

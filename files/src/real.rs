@@ -60,6 +60,14 @@ impl Drop for LockedFile {
     }
 }
 
+/// The mode of a file that cannot have its group: the group and everyone else may do what both of them
+/// might, for who was in one of them may be in the other now.
+#[cfg(unix)]
+fn for_another_group(mode: u32) -> u32 {
+    let common = (mode >> 3) & mode & 0o7;
+    (mode & 0o700) | (common << 3) | common
+}
+
 impl FileSystem for RealFileSystem {
     fn kind(&self, path: &Path) -> io::Result<Option<EntryKind>> {
         match fs::symlink_metadata(path) {
@@ -97,14 +105,19 @@ impl FileSystem for RealFileSystem {
 
     #[cfg(unix)]
     fn create_file_like(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>> {
-        use std::os::unix::fs::PermissionsExt as _;
+        use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
+        let like = fs::symlink_metadata(like)?;
         // Whether the file may be run in the name of its owner is not passed on: it may have another.
-        let mode = fs::symlink_metadata(like)?.permissions().mode() & 0o777;
+        let mut mode = like.mode() & 0o777;
         // Nobody may read more of it in between, and what the process takes away from the access of
         // new files is not taken away from this one.
         let file = LockedFile::create(path, Access::Private)?;
+        let created = file.0.metadata()?;
+        if created.gid() != like.gid() && fchown(&file.0, None, Some(like.gid())).is_err() {
+            mode = for_another_group(mode);
+        }
         // Where all files have one mode there is nothing to change, and it may not be allowed.
-        if file.0.metadata()?.permissions().mode() & 0o777 != mode {
+        if created.mode() & 0o777 != mode {
             file.0.set_permissions(fs::Permissions::from_mode(mode))?;
         }
         Ok(Box::new(file))
@@ -152,6 +165,26 @@ impl FileSystem for RealFileSystem {
                 Ok(false)
             }
             Err(fs::TryLockError::Error(error)) => Err(error),
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::for_another_group;
+
+    #[test]
+    fn nobody_may_do_more_because_a_group_is_another() {
+        for (mode, expected) in [
+            (0o600, 0o600),
+            (0o640, 0o600),
+            (0o644, 0o644),
+            (0o664, 0o644),
+            (0o666, 0o666),
+            (0o604, 0o600),
+            (0o755, 0o755),
+        ] {
+            assert_eq!(for_another_group(mode), expected, "{mode:o}");
         }
     }
 }

@@ -184,6 +184,22 @@ fn a_file_keeps_who_may_read_it() {
 
 #[cfg(unix)]
 #[test]
+fn a_file_keeps_its_group() {
+    use std::os::unix::fs::{MetadataExt as _, chown};
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("manifest.yaml");
+    write_file(&RealFileSystem, &path, OLD).expect("written");
+    let group = || std::fs::metadata(&path).expect("it is there").gid();
+    let another = group() + 1;
+    // Only some may give a file to a group that they are not in.
+    if chown(&path, None, Some(another)).is_ok() {
+        write_file(&RealFileSystem, &path, NEW).expect("written");
+        assert_eq!(group(), another);
+    }
+}
+
+#[cfg(unix)]
+#[test]
 fn links_folders_and_pipes_are_left_alone() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let outside = folder.path().join("outside");

@@ -211,17 +211,24 @@ impl RegistrySet {
     }
 
     /// The package that somebody may have meant who names one that no registry has, of those that
-    /// registries have at hand.
-    pub fn similar_package(&self, name: &PackageName) -> Option<PackageName> {
+    /// registries have at hand but for `others`, which are sorted. Of equally similar ones it is
+    /// `preferred`.
+    fn similar_package(
+        &self,
+        name: &PackageName,
+        preferred: Option<&PackageName>,
+        others: &[PackageName],
+    ) -> Option<PackageName> {
         let mut known: BTreeSet<PackageName> = BTreeSet::new();
         for registry in &self.registries {
-            let packages = registry.known_packages();
-            known
-                .extend((packages.into_iter()).filter(|package| {
-                    self.may_have(registry.as_ref(), package) && package != name
-                }));
+            let packages = registry.known_packages().into_iter();
+            known.extend(packages.filter(|package| {
+                self.may_have(registry.as_ref(), package) && others.binary_search(package).is_err()
+            }));
         }
-        let similar = most_similar_name(name.as_str(), known.iter().map(PackageName::as_str))?;
+        known.remove(name);
+        let known = preferred.into_iter().chain(&known);
+        let similar = most_similar_name(name.as_str(), known.map(PackageName::as_str))?;
         PackageName::parse(similar).ok()
     }
 
@@ -300,5 +307,39 @@ impl RegistrySet {
             .iter()
             .flat_map(|registry| registry.take_findings())
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pkgres_manifest::IndexRecord;
+
+    use super::*;
+    use crate::memory::MemoryRegistry;
+
+    fn package(text: &str) -> PackageName {
+        PackageName::parse(text).expect("a name")
+    }
+
+    #[test]
+    fn of_equally_similar_packages_the_preferred_one_was_meant() {
+        let mut registry = MemoryRegistry::new(RegistryName::parse("test").expect("a name"));
+        for name in ["a.Da", "a.Db", "a.Other"] {
+            let version = Version::parse("1.0.0").expect("a version");
+            registry.add_record(IndexRecord::new(package(name), version));
+        }
+        let registries = RegistrySet::new(vec![Box::new(registry)]);
+        let unknown = package("a.Dc");
+        let [one, two, far] = ["a.Da", "a.Db", "a.Dcef"].map(package);
+        let similar = |preferred, others: &[PackageName]| {
+            registries.similar_package(&unknown, preferred, others)
+        };
+        assert_eq!(similar(None, &[]).as_ref(), Some(&one));
+        assert_eq!(similar(Some(&two), &[]).as_ref(), Some(&two));
+        assert_eq!(similar(Some(&far), &[]).as_ref(), Some(&one));
+        assert_eq!(
+            similar(None, std::slice::from_ref(&one)).as_ref(),
+            Some(&two)
+        );
     }
 }

@@ -142,8 +142,7 @@ impl Problem {
                     conflict.locate_classes(root);
                 }
                 // A registry that cannot be read does not make the conflict another one.
-                let advice = self.registries.advice(&conflict).unwrap_or_default();
-                conflict.hints.splice(0..0, advice);
+                let _ = self.registries.advise(&mut conflict);
                 let hint = show::core_hint(&conflict, options.core.as_ref());
                 conflict.hints.extend(hint);
                 Searched::Conflict(conflict)

@@ -4,48 +4,61 @@ use std::collections::BTreeSet;
 
 use pkgres_manifest::diagnostic::Code;
 use pkgres_manifest::{ClassName, IndexRecord, PackageName, Spec};
-use pkgres_resolver::{Conflict, Hint, ReasonKind};
+use pkgres_resolver::{Conflict, Hint, HintKind, ReasonKind};
 
 use super::RegistrySet;
 use crate::registry::RegistryError;
 
 impl RegistrySet {
-    /// What is to be said to a conflict that only registries know: which package may have been meant,
-    /// which packages define a class that is extended, and releases that are not looked at because a registry that goes first has the
-    /// package.
+    /// Puts what only registries know before the hints of a conflict: which package may have been meant,
+    /// which packages define a class that is extended, and releases that are not looked at because a
+    /// registry that goes first has the package.
     ///
     /// # Errors
     ///
     /// A registry cannot be read.
-    pub fn advice(&self, conflict: &Conflict) -> Result<Vec<Hint>, RegistryError> {
-        match conflict.code {
-            Code::UnknownPackage => Ok(self.what_was_meant(conflict)),
-            Code::ClassUnavailable => self.who_defines(conflict),
-            Code::NoVersion => self.what_is_shadowed(conflict),
-            _ => Ok(Vec::new()),
-        }
+    pub fn advise(&self, conflict: &mut Conflict) -> Result<(), RegistryError> {
+        let advice = match conflict.code {
+            Code::UnknownPackage => self.what_was_meant(conflict),
+            Code::ClassUnavailable => self.who_defines(conflict)?,
+            Code::NoVersion => self.what_is_shadowed(conflict)?,
+            _ => Vec::new(),
+        };
+        conflict.hints.splice(0..0, advice);
+        Ok(())
     }
 
     /// The packages with similar names, which nobody may have required so that the solver does not know
-    /// them.
-    fn what_was_meant(&self, conflict: &Conflict) -> Vec<Hint> {
+    /// them. They take the place of those that it knows and that are less similar.
+    fn what_was_meant(&self, conflict: &mut Conflict) -> Vec<Hint> {
         let unknown = conflict
             .reasons
             .iter()
             .filter_map(|reason| match &reason.kind {
-                ReasonKind::Requires { package, .. } if reason.clashes => Some(package),
+                ReasonKind::Requires { package, .. } if reason.clashes => Some(package.clone()),
                 _ => None,
             });
-        let unknown: BTreeSet<&PackageName> = unknown.collect();
-        let meant = unknown
-            .into_iter()
-            .filter_map(|package| Some((package.clone(), self.similar_package(package)?)));
-        meant
+        let unknown: BTreeSet<PackageName> = unknown.collect();
+        let mut advice = Vec::new();
+        for package in unknown {
+            let mut hints = conflict.hints.iter().enumerate();
+            let known = hints.find_map(|(at, hint)| match &hint.kind {
+                HintKind::Similar { unknown, meant } if *unknown == package => {
+                    Some((at, meant.clone()))
+                }
+                _ => None,
+            });
+            let preferred = known.map(|(at, meant)| {
+                conflict.hints.remove(at);
+                meant
+            });
             // Whoever requires something here was not meant.
-            .filter(|(_, similar)| !conflict.packages.contains(similar))
-            .map(|(unknown, similar)| Hint::similar(unknown, similar))
-            .filter(|hint| !conflict.hints.contains(hint))
-            .collect()
+            let others = &conflict.packages;
+            if let Some(meant) = self.similar_package(&package, preferred.as_ref(), others) {
+                advice.push(Hint::similar(package, meant));
+            }
+        }
+        advice
     }
 
     fn who_defines(&self, conflict: &Conflict) -> Result<Vec<Hint>, RegistryError> {

@@ -53,7 +53,9 @@ impl Registry for OnlyPackage {
     }
 
     fn known_packages(&self) -> Vec<PackageName> {
-        vec![self.package.clone()]
+        let mut packages = self.inner.known_packages();
+        packages.retain(|package| *package == self.package);
+        packages
     }
 
     fn artifact(&self, digest: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {

@@ -98,6 +98,9 @@ fn every_kind_of_registry_knows_the_same_classes() {
     }
     let only = OnlyPackage::new(Box::new(memory), package("b.Stack"));
     assert_eq!(only.defined_classes(), expected[1..]);
+    assert_eq!(only.known_packages(), [package("b.Stack")]);
+    let absent = OnlyPackage::new(Box::new(directory), package("c.Missing"));
+    assert_eq!(absent.known_packages(), []);
 }
 
 /// A registry that may be asked for its classes once only.

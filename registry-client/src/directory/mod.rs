@@ -50,6 +50,14 @@ impl Entry {
         own.into_iter()
             .chain(listed.map(|class| class.name.value.clone()))
     }
+
+    /// Whether a class is among them.
+    fn defines(&self, class: &ClassName) -> bool {
+        let manifest = &self.manifest;
+        let is_own = || manifest.name.value.as_str() == class.as_str();
+        manifest.format.is_heat_hot() && is_own()
+            || (manifest.classes.iter()).any(|listed| listed.name.value == *class)
+    }
 }
 
 impl DirectoryRegistry {
@@ -322,14 +330,10 @@ impl Registry for DirectoryRegistry {
     }
 
     fn defining(&self, class: &ClassName) -> Result<Vec<PackageName>, RegistryError> {
-        let lists = |entry: &Entry| entry.classes().any(|listed| listed == *class);
-        let names: BTreeSet<&PackageName> = self
-            .packages
-            .iter()
-            .filter(|(_, entries)| entries.iter().any(lists))
-            .map(|(name, _)| name)
-            .collect();
-        Ok(names.into_iter().cloned().collect())
+        let packages = self.packages.iter();
+        let found =
+            packages.filter(|(_, entries)| entries.iter().any(|entry| entry.defines(class)));
+        Ok(found.map(|(name, _)| name.clone()).collect())
     }
 
     fn defined_classes(&self) -> Vec<ClassName> {

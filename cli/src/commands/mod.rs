@@ -1,6 +1,5 @@
-//! The commands, one file each.
+//! The commands, one file or folder each.
 
-mod agreement;
 mod cache;
 mod check;
 mod config;
@@ -13,7 +12,6 @@ mod graph;
 mod index;
 mod init;
 mod lock;
-mod lock_check;
 mod locked;
 mod login;
 mod modes;
@@ -32,7 +30,6 @@ mod tree;
 mod unpack;
 mod update;
 mod why;
-mod workspace;
 mod yank;
 
 use clap::ValueEnum as _;

@@ -8,10 +8,10 @@ use std::sync::{Mutex, PoisonError};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use serde_json::{Value, json};
 
+use super::agreement::agree;
+use super::proposal::Agreed;
 use crate::args::LockArgs;
-use crate::commands::agreement::{Agreed, agree};
 use crate::commands::fail_with;
-use crate::commands::lock::lock_one;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::given;
@@ -20,8 +20,13 @@ use crate::parse::folder_of;
 use crate::settings::{self, Origin, Settings};
 use crate::show::counted;
 
-/// Locks several projects, or checks their lockfiles.
-pub(crate) fn lock_all(args: &LockArgs, output: &mut Output) -> Result<Exit> {
+/// Locks several projects, or checks their lockfiles: `each` does that with one, of which there may be
+/// something that all agreed on.
+pub(super) fn lock_all(
+    args: &LockArgs,
+    output: &mut Output,
+    each: impl Fn(&Path, Option<&Agreed>, &mut Output) -> Result<Exit> + Sync,
+) -> Result<Exit> {
     let (manifests, one_solve) = members(args)?;
     refuse_other_settings(&manifests)?;
     let agreed = if one_solve {
@@ -32,7 +37,8 @@ pub(crate) fn lock_all(args: &LockArgs, output: &mut Output) -> Result<Exit> {
     } else {
         None
     };
-    let results = beside_each_other(args, &manifests, agreed.as_ref(), output);
+    let each = |manifest: &Path, output: &mut Output| each(manifest, agreed.as_ref(), output);
+    let results = beside_each_other(&manifests, each, output);
     let mut exit = Exit::Done;
     let mut documents = Vec::new();
     let mut failed = 0;
@@ -133,11 +139,10 @@ fn refuse_other_settings(manifests: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// Locks each project by itself, on all processors.
+/// Does something with each project by itself, on all processors.
 fn beside_each_other(
-    args: &LockArgs,
     manifests: &[PathBuf],
-    agreed: Option<&Agreed>,
+    each: impl Fn(&Path, &mut Output) -> Result<Exit> + Sync,
     output: &mut Output,
 ) -> Vec<(Part, Exit)> {
     let manner = output.manner();
@@ -151,7 +156,7 @@ fn beside_each_other(
             };
             let mut exit = Exit::Done;
             let part = Output::keep(manner, |output| {
-                exit = match lock_one(args, manifest, agreed, output) {
+                exit = match each(manifest, output) {
                     Ok(exit) => exit,
                     Err(failure) => fail_with(&failure, output),
                 };

@@ -7,8 +7,9 @@ use pkgres_registry_client::{LockCase, LockContent, LockQuestion, RootFile, chec
 use pkgres_resolver::{LockCheck, LockReport, Staleness};
 use serde_json::json;
 
+use super::agreement::{Disagreement, disagreement};
+use super::proposal::Agreed;
 use crate::args::{Format, LockArgs};
-use crate::commands::agreement::{Agreed, Disagreement, disagreement};
 use crate::commands::solve::Problem;
 use crate::exit::Exit;
 use crate::failure::Result;
@@ -20,7 +21,7 @@ use crate::show::{self, counted};
 
 /// Checks the lockfile of a project, which is the one that a path names. Where several projects were solved
 /// together, `agreed` is what they agreed on.
-pub(crate) fn check(
+pub(super) fn check(
     args: &LockArgs,
     manifest: &Path,
     found: Found,

@@ -1,15 +1,14 @@
 //! What several projects agree on that are solved together.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use pkgres_manifest::ReadOptions;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{PackageName, ReadOptions, Version};
 use pkgres_resolver::{Locked, ResolvedOwner};
 use serde_json::{Value, json};
 
+use super::proposal::{Agreed, propose};
 use crate::args::LockArgs;
-use crate::commands::lock::propose;
 use crate::commands::solve::{Problem, Solved};
 use crate::earlier_lock::EarlierLock;
 use crate::exit::Exit;
@@ -19,11 +18,8 @@ use crate::project::Project;
 use crate::show::{self, ChangeLine};
 use crate::{given, registries};
 
-/// Releases that several projects agreed on.
-pub(crate) type Agreed = BTreeSet<(PackageName, Version)>;
-
 /// Solves all projects together; gives what they agree on, or how the run ends if they cannot.
-pub(crate) fn agree(
+pub(super) fn agree(
     args: &LockArgs,
     manifests: &[PathBuf],
     output: &mut Output,
@@ -68,12 +64,12 @@ pub(crate) fn agree(
 
 /// What a lockfile that fits its project has to change so that all projects agree.
 #[derive(Debug, Default)]
-pub(crate) struct Disagreement {
+pub(super) struct Disagreement {
     lines: Vec<ChangeLine>,
 }
 
 /// Compares a lockfile with what it would be if it were written anew.
-pub(crate) fn disagreement(
+pub(super) fn disagreement(
     args: &LockArgs,
     manifest: &Path,
     agreed: &Agreed,
@@ -92,12 +88,12 @@ pub(crate) fn disagreement(
 
 impl Disagreement {
     /// Whether all projects agree.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
 
     /// The disagreement as an error; `mode` says why it is one.
-    pub(crate) fn finding(&self, mode: &str) -> Diagnostic {
+    pub(super) fn finding(&self, mode: &str) -> Diagnostic {
         let mut text = format!("the lockfile is not what the projects agree on{mode}");
         for line in &self.lines {
             text.push('\n');
@@ -108,7 +104,7 @@ impl Disagreement {
     }
 
     /// Each change as JSON.
-    pub(crate) fn to_json(&self) -> impl Iterator<Item = Value> {
+    pub(super) fn to_json(&self) -> impl Iterator<Item = Value> {
         self.lines
             .iter()
             .map(|line| json!({"kind": "not_agreed", "package": line.package, "text": line.text}))

@@ -6,22 +6,26 @@
 mod args;
 mod commands;
 mod credentials;
+mod cutoff;
 mod earlier_lock;
 mod environment;
 mod exit;
 mod failure;
 mod given;
+mod lock_modes;
 mod members;
 mod network;
 mod output;
 mod parse;
 mod place;
+mod problem;
 mod progress;
 mod project;
 mod registries;
 mod remote;
 mod settings;
 mod show;
+mod solve;
 
 use std::io::Write as _;
 use std::process::ExitCode;

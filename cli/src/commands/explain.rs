@@ -7,10 +7,10 @@ use serde_json::json;
 
 use crate::args::ExplainArgs;
 use crate::commands::reference::prose;
-use crate::commands::solve::{Problem, Searched};
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::Output;
+use crate::problem::{Problem, Searched};
 use crate::project::Project;
 use crate::registries;
 use crate::show::{self, counted};

@@ -4,12 +4,13 @@ use jiff::Timestamp;
 use pkgres_registry_client::{Maker, cyclonedx, spdx};
 
 use crate::args::{ExportArgs, Format};
-use crate::commands::solve::{Solved, solve};
 use crate::environment::variable;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
+use crate::problem::Solved;
 use crate::show::counted;
+use crate::solve::solve;
 
 pub(crate) fn run(args: &ExportArgs, output: &mut Output) -> Result<Exit> {
     let created = created()?.to_string();

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use pkgres_registry_client::{ClassNode, class_graph};
 
 use crate::args::{Format, GraphArgs};
-use crate::commands::modes::take_frozen;
-use crate::commands::solve::{Problem, Searched};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::lock_modes::take_frozen;
 use crate::output::Output;
+use crate::problem::Searched;
 use crate::project::Project;
 use crate::show::Picture;
+use crate::solve::problem_with_lock;
 use crate::{registries, settings};
 
 pub(crate) fn run(args: &GraphArgs, output: &mut Output) -> Result<Exit> {
@@ -33,7 +34,7 @@ pub(crate) fn run(args: &GraphArgs, output: &mut Output) -> Result<Exit> {
         );
     }
     let project = Project::open(&solve.manifest, &options)?;
-    let problem = Problem::with_lock(solve, &project, &options, output)?;
+    let problem = problem_with_lock(solve, &project, &options, output)?;
     let (roots, provided) = (
         problem.request.roots.clone(),
         problem.request.provided.clone(),

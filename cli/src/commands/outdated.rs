@@ -5,15 +5,16 @@ use pkgres_resolver::{Locked, Request};
 use serde_json::{Value, json};
 
 use crate::args::OutdatedArgs;
-use crate::commands::modes::take_frozen;
-use crate::commands::solve::{Problem, Solved};
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::given;
+use crate::lock_modes::take_frozen;
 use crate::output::Output;
+use crate::problem::{Problem, Solved};
 use crate::project::Project;
 use crate::registries;
 use crate::show::counted;
+use crate::solve::problem_with_lock;
 
 pub(crate) fn run(args: &OutdatedArgs, output: &mut Output) -> Result<Exit> {
     let solve = &args.solve;
@@ -22,7 +23,7 @@ pub(crate) fn run(args: &OutdatedArgs, output: &mut Output) -> Result<Exit> {
     let problem = if solve.mode.frozen {
         Problem::of_project(&project, &solve.registry, &solve.policy, &options)?
     } else {
-        Problem::with_lock(solve, &project, &options, output)?
+        problem_with_lock(solve, &project, &options, output)?
     };
     // What could be newer is not a matter of what is locked.
     let request = Request {

@@ -19,10 +19,10 @@ use pkgres_resolver::{
 use serde_json::json;
 
 use crate::args::PinArgs;
-use crate::commands::solve::{Problem, Solved, solve_options};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
+use crate::problem::{Problem, Solved, solve_options};
 use crate::project::parse_lock;
 use crate::registries;
 use crate::show::{self, counted};

@@ -10,13 +10,13 @@ use serde_json::json;
 
 use crate::args::{AddArgs, ProjectArgs, RemoveArgs, WriteArgs};
 use crate::commands::lock::{LockText, Written, write_lock};
-use crate::commands::modes::refuse_modes;
 use crate::commands::package_name;
-use crate::commands::solve::{Problem, Solved};
 use crate::earlier_lock::EarlierLock;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::lock_modes::refuse_modes;
 use crate::output::Output;
+use crate::problem::{Problem, Solved};
 use crate::project::Project;
 use crate::registries;
 use crate::show::{self, counted};

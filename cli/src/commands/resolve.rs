@@ -11,14 +11,15 @@ use pkgres_resolver::{Fallback, Locked, Resolution, ResolvedOwner};
 
 use crate::args::ResolveArgs;
 use crate::commands::pin::{Setting, pin, read_model};
-use crate::commands::solve::{Solved, solve, solve_options, solve_project};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
+use crate::problem::{Solved, solve_options};
 use crate::project::Project;
 use crate::registries;
 use crate::settings;
 use crate::show::{self, counted};
+use crate::solve::{solve, solve_project};
 
 pub(crate) fn run(args: &ResolveArgs, output: &mut Output) -> Result<Exit> {
     let start = Instant::now();

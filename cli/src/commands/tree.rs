@@ -5,12 +5,13 @@ use pkgres_resolver::Resolution;
 use serde_json::json;
 
 use crate::args::TreeArgs;
-use crate::commands::solve::{Solved, solve};
 use crate::commands::{not_part_of, package_name};
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::Output;
+use crate::problem::Solved;
 use crate::show;
+use crate::solve::solve;
 
 pub(crate) fn run(args: &TreeArgs, output: &mut Output) -> Result<Exit> {
     let inverted = args.invert.as_deref().map(package_name).transpose()?;

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 
 use crate::args::UpdateArgs;
 use crate::commands::lock::{LockText, Written, write_lock};
-use crate::commands::modes::refuse_modes;
-use crate::commands::solve::{Problem, Solved};
 use crate::commands::{package_name, unknown};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::lock_modes::refuse_modes;
 use crate::output::Output;
+use crate::problem::{Problem, Solved};
 use crate::project::{Project, lock_missing, parse_lock};
 use crate::registries;
 use crate::show;

@@ -3,11 +3,12 @@
 use serde_json::{Value, json};
 
 use crate::args::WhyArgs;
-use crate::commands::solve::{Solved, solve};
 use crate::commands::{not_part_of, package_name};
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::Output;
+use crate::problem::Solved;
+use crate::solve::solve;
 
 pub(crate) fn run(args: &WhyArgs, output: &mut Output) -> Result<Exit> {
     let name = package_name(&args.package)?;

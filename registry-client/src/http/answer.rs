@@ -8,8 +8,8 @@ use reqwest::{Method, Response, StatusCode};
 
 use crate::protocol::ErrorDocument;
 
+use super::ask::Ask;
 use super::fault::{Fault, FaultKind, told};
-use super::transport::Ask;
 
 /// The largest body of an error that is read, in bytes.
 const MAX_ERROR_BYTES: u64 = 64 << 10;

@@ -10,8 +10,8 @@ use crate::registry::RegistryError;
 
 use super::HttpRegistry;
 use super::answer::Reply;
+use super::ask::Ask;
 use super::fault::{Fault, FaultKind};
-use super::transport::Ask;
 
 /// The largest answer that is taken, in bytes.
 const MAX_ANSWER_BYTES: u64 = 4 << 20;

@@ -16,11 +16,11 @@ use crate::registry::RegistryError;
 
 use super::HttpRegistry;
 use super::answer::Reader;
+use super::ask::Ask;
 use super::document::{Document, ReadingQueue};
 use super::fault::{Fault, FaultKind};
 use super::mirror::MAX_DOCUMENT_BYTES;
 use super::session::Session;
-use super::transport::Ask;
 use super::trust::{Belonging, Distrust};
 
 /// The largest answer to a batch request that is taken, in bytes.

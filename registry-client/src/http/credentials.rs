@@ -1,4 +1,4 @@
-//! Who asks: tokens and passwords, and where they come from.
+//! Where credentials come from.
 //!
 //! Nothing is read here of itself: whoever makes the [`HttpOptions`](super::HttpOptions) says where
 //! to look. The first place that has something is taken: a token that was given, the file of
@@ -12,48 +12,13 @@ use std::process::{Command, Stdio};
 use pkgres_files::{FileError, Follow, RealFileSystem, make_folder, read_file, write_private_file};
 
 use super::address::Address;
+use super::credential::{Credential, Secret};
 
 /// The largest file with credentials, in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// The longest token, in bytes.
 const MAX_TOKEN_BYTES: usize = 8 << 10;
-
-/// A text that is not shown.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Takes a text.
-    pub fn new(text: String) -> Self {
-        Self(text)
-    }
-
-    /// The text, for those who send or store it.
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("…")
-    }
-}
-
-/// What is sent to say who asks.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Credential {
-    /// A token.
-    Token(Secret),
-    /// A user and a password.
-    Basic {
-        /// The user.
-        user: String,
-        /// The password.
-        password: Secret,
-    },
-}
 
 /// Where the credentials of a registry come from.
 #[derive(Debug, Clone, Default)]
@@ -127,7 +92,7 @@ fn checked(text: &str) -> Result<Secret, CredentialError> {
         && text.len() <= MAX_TOKEN_BYTES
         && text.bytes().all(|byte| byte.is_ascii_graphic());
     if is_token {
-        Ok(Secret(text.to_owned()))
+        Ok(Secret::new(text.to_owned()))
     } else {
         Err(CredentialError::NotAToken)
     }
@@ -135,9 +100,16 @@ fn checked(text: &str) -> Result<Secret, CredentialError> {
 
 /// The tokens that `pkgres login` keeps, by the address that they are for. The name of a registry
 /// would not do: a project decides what its registries are called, and where they are.
-#[derive(Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct TokenFile {
     tokens: BTreeMap<String, String>,
+}
+
+/// For which addresses there are tokens.
+impl fmt::Debug for TokenFile {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_set().entries(self.tokens.keys()).finish()
+    }
 }
 
 impl TokenFile {
@@ -167,7 +139,8 @@ impl TokenFile {
     /// Keeps a token.
     pub fn set(&mut self, address: &Address, token: &str) -> Result<(), CredentialError> {
         let token = checked(token)?;
-        self.tokens.insert(address.as_str().to_owned(), token.0);
+        self.tokens
+            .insert(address.as_str().to_owned(), token.reveal().to_owned());
         Ok(())
     }
 
@@ -268,7 +241,7 @@ fn find_in_netrc(text: &str, host: &str) -> Option<Credential> {
     let (_, user, password) = of_host.or_else(|| entries.iter().find(|entry| entry.0.is_none()))?;
     (!password.is_empty()).then(|| Credential::Basic {
         user: (*user).to_owned(),
-        password: Secret((*password).to_owned()),
+        password: Secret::new((*password).to_owned()),
     })
 }
 
@@ -293,6 +266,7 @@ mod tests {
         file.set(&home, " token-1\n").expect("a token");
         assert!(file.set(&home, "two\nlines").is_err());
         assert!(file.set(&home, "").is_err());
+        assert_eq!(format!("{file:?}"), r#"{"https://example.org/a/"}"#);
         file.write(&path).expect("it can be written");
         #[cfg(unix)]
         {
@@ -304,7 +278,10 @@ mod tests {
                 ..CredentialSources::default()
             };
             let found = sources.find(&home).expect("it can be read");
-            assert_eq!(found, Some(Credential::Token(Secret("token-1".to_owned()))));
+            assert_eq!(
+                found,
+                Some(Credential::Token(Secret::new("token-1".to_owned())))
+            );
             let other = sources.find(&address("https://example.org/b"));
             assert_eq!(other.expect("it can be read"), None);
             let open = std::fs::Permissions::from_mode(0o644);
@@ -323,7 +300,7 @@ mod tests {
         let basic = |user: &str, password: &str| {
             Some(Credential::Basic {
                 user: user.to_owned(),
-                password: Secret(password.to_owned()),
+                password: Secret::new(password.to_owned()),
             })
         };
         assert_eq!(found("other.org"), basic("x", "y"));
@@ -342,7 +319,7 @@ mod tests {
         };
         let home = address("https://example.org/");
         let found = sources("echo for-$1").find(&home).expect("it answers");
-        let token = Secret("for-https://example.org/".to_owned());
+        let token = Secret::new("for-https://example.org/".to_owned());
         assert_eq!(found, Some(Credential::Token(token)));
         assert_eq!(sources("true").find(&home).expect("it answers"), None);
         assert!(sources("exit 3").find(&home).is_err());

@@ -12,8 +12,8 @@ use crate::registry::RegistryError;
 
 use super::answer::Reply;
 use super::artifacts::ArtifactCache;
+use super::ask::Ask;
 use super::fault::{Failed, FaultKind};
-use super::transport::Ask;
 use super::{HttpRegistry, mirror};
 
 /// How many artifacts are downloaded at once. Each is in memory until its digest was compared.

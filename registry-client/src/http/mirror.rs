@@ -12,10 +12,10 @@ use crate::protocol::{Config, Digest};
 use crate::registry::RegistryError;
 
 use super::HttpRegistry;
+use super::ask::Ask;
 use super::document::Document;
 use super::fault::{Failed, Fault, FaultKind};
 use super::session::Session;
-use super::transport::Ask;
 
 /// The largest index document, in bytes.
 pub(super) const MAX_DOCUMENT_BYTES: u64 = 64 << 20;

@@ -17,8 +17,10 @@ mod address;
 mod answer;
 mod api;
 mod artifacts;
+mod ask;
 mod batch;
 mod clients;
+mod credential;
 mod credentials;
 mod document;
 mod download;
@@ -48,7 +50,8 @@ use pkgres_resolver::CompiledIndex;
 pub use address::{Address, AddressError};
 pub use api::{Publication, Published};
 pub use artifacts::{ArtifactCache, CacheReport};
-pub use credentials::{Credential, CredentialError, CredentialSources, Secret, TokenFile};
+pub use credential::{Credential, Secret};
+pub use credentials::{CredentialError, CredentialSources, TokenFile};
 pub use options::{HttpOptions, RetryPolicy};
 
 use crate::background::Background;
@@ -56,10 +59,11 @@ use crate::protocol::{ClassDocument, Config, Digest};
 use crate::registry::{Artifact, Registry, RegistryError};
 
 use answer::Reply;
+use ask::Ask;
 use document::DocumentReader;
 use fault::{Failed, Fault, FaultKind};
 use session::Session;
-use transport::{Ask, Transport};
+use transport::Transport;
 
 /// The largest document about a class, in bytes.
 const MAX_CLASS_BYTES: u64 = 16 << 20;

@@ -10,9 +10,9 @@ use crate::protocol::{
 use crate::registry::RegistryError;
 
 use super::answer::Reply;
+use super::ask::Ask;
 use super::fault::{Fault, FaultKind};
 use super::session::Session;
-use super::transport::Ask;
 use super::trust::{Distrust, accept};
 use super::{HttpRegistry, store};
 

@@ -5,21 +5,20 @@
 
 use std::cell::{Cell, OnceCell};
 use std::future::Future;
-use std::rc::Rc;
 
 use backon::{ExponentialBuilder, Retryable as _};
 use pkgres_manifest::RegistryName;
 use reqwest::header;
-use reqwest::{Method, Response, StatusCode};
+use reqwest::{Response, StatusCode};
 use url::Url;
 
-use crate::protocol::Digest;
 use crate::registry::RegistryError;
 
 use super::address::{Address, shown};
 use super::answer::{Opened, Reader, Reply, each_piece, judge, read_body};
+use super::ask::Ask;
 use super::clients::Clients;
-use super::credentials::Credential;
+use super::credential::Credential;
 use super::fault::{Failed, Fault, FaultKind, told};
 use super::options::HttpOptions;
 use super::redirect::followed;
@@ -29,34 +28,6 @@ const MAX_REDIRECTS: usize = 3;
 
 /// The header that asks for a microversion.
 const API_VERSION: &str = "openstack-api-version";
-
-/// What is asked.
-#[derive(Debug, Clone)]
-pub(super) struct Ask {
-    pub(super) method: Method,
-    pub(super) url: Url,
-    /// The digest of the body that is at hand.
-    pub(super) at_hand: Option<Digest>,
-    /// A body and its media type.
-    pub(super) body: Option<(Rc<Vec<u8>>, &'static str)>,
-    /// The largest body of an answer that is taken, in bytes.
-    pub(super) limit: u64,
-    /// Whether the newest microversion of the API is to answer, not the oldest.
-    pub(super) newest: bool,
-}
-
-impl Ask {
-    pub(super) fn get(url: Url, limit: u64) -> Self {
-        Self {
-            method: Method::GET,
-            url,
-            at_hand: None,
-            body: None,
-            limit,
-            newest: false,
-        }
-    }
-}
 
 /// Sends requests to one registry.
 pub(super) struct Transport {

@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 
 use super::proposal::{Agreed, propose};
 use crate::args::LockArgs;
-use crate::commands::solve::{Problem, Solved};
 use crate::earlier_lock::EarlierLock;
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::Output;
+use crate::problem::{Problem, Solved};
 use crate::project::Project;
 use crate::show::{self, ChangeLine};
 use crate::{given, registries};

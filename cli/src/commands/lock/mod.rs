@@ -15,10 +15,10 @@ use serde_json::json;
 
 use self::proposal::{Agreed, Proposal, propose};
 use crate::args::LockArgs;
-use crate::commands::solve::Problem;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
+use crate::problem::Problem;
 use crate::project::{Found, Project};
 use crate::registries;
 use crate::settings;

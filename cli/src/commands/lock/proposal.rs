@@ -6,11 +6,11 @@ use pkgres_manifest::{Lockfile, PackageName, ReadOptions, Version};
 use pkgres_resolver::{Locked, Resolution};
 
 use crate::args::LockArgs;
-use crate::commands::solve::{Problem, Solved};
 use crate::earlier_lock::EarlierLock;
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::Output;
+use crate::problem::{Problem, Solved};
 use crate::project::Project;
 
 /// Releases that several projects agreed on.

@@ -7,11 +7,11 @@ use pkgres_registry_client::check_lock;
 use pkgres_resolver::{LockCheck, Resolution, frozen};
 
 use crate::args::{SolveArgs, WriteArgs};
-use crate::commands::solve::Problem;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::parse::folder_of;
+use crate::problem::Problem;
 use crate::project::{Project, lock_missing_in_mode, parse_lock, read_lock_bytes};
 use crate::{given, settings, show};
 

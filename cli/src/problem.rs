@@ -1,4 +1,4 @@
-//! What the commands share that solve.
+//! What is to be solved for a project, and with what.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,9 +13,8 @@ use pkgres_resolver::{
 };
 use serde_json::json;
 
-use crate::args::{PolicyArgs, Prefer, Prerelease, RegistryArgs, SolveArgs, Solver};
-use crate::commands::cutoff::cutoff;
-use crate::commands::modes::{refuse_ignored_lock, require_fitting_lock, take_frozen};
+use crate::args::{PolicyArgs, Prefer, Prerelease, RegistryArgs, Solver};
+use crate::cutoff::cutoff;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
@@ -95,26 +94,6 @@ impl Problem {
     /// why.
     pub(crate) fn solve(self, output: &mut Output) -> Result<Solved> {
         self.solve_with_registries(output).map(|(solved, _)| solved)
-    }
-
-    /// Likewise for a project and its lockfile, which has to fit if the mode says so.
-    pub(crate) fn with_lock(
-        args: &SolveArgs,
-        project: &Project,
-        options: &ReadOptions,
-        output: &mut Output,
-    ) -> Result<Self> {
-        let mut problem = Self::of_project(project, &args.registry, &args.policy, options)?;
-        if args.mode.locked {
-            refuse_ignored_lock(args, "locked")?;
-            require_fitting_lock(project, &problem, options, output)?;
-        }
-        if !args.ignore_lock
-            && let Some(lock) = project.lockfile(options)?
-        {
-            problem.request.locked = Locked::from_lockfile(&lock);
-        }
-        Ok(problem)
     }
 
     /// Searches, and gives the registries back; says what there is to say about them, and that the
@@ -276,26 +255,4 @@ pub(crate) fn solve_options(policy: &PolicyArgs) -> Result<SolveOptions> {
         },
         ..SolveOptions::default()
     })
-}
-
-/// Solves the project that the arguments name, with its lockfile unless they say otherwise.
-pub(crate) fn solve(args: &SolveArgs, output: &mut Output) -> Result<Solved> {
-    let options = registries::read_options(&args.registry)?;
-    if args.mode.frozen {
-        let resolution = take_frozen(args, &options)?;
-        let core = registries::core_library(&args.registry)?;
-        return Ok(Solved::Yes(Box::new(resolution), core));
-    }
-    let project = Project::open(&args.manifest, &options)?;
-    solve_project(args, &project, &options, output).map(|(solved, _)| solved)
-}
-
-/// Likewise for a project that was opened, and gives the registries back.
-pub(crate) fn solve_project(
-    args: &SolveArgs,
-    project: &Project,
-    options: &ReadOptions,
-    output: &mut Output,
-) -> Result<(Solved, RegistrySet)> {
-    Problem::with_lock(args, project, options, output)?.solve_with_registries(output)
 }

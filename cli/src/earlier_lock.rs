@@ -94,13 +94,13 @@ impl EarlierLock {
 
     /// What of that is worth a line. Where nothing was locked everything is new, and whoever wrote the
     /// requirements knows them: only the packages are.
-    pub(crate) fn news(&self, diff: &LockDiff) -> LockDiff {
+    pub(crate) fn news(&self, diff: LockDiff) -> LockDiff {
         match self {
             Self::Missing => LockDiff {
-                packages: diff.packages.clone(),
+                packages: diff.packages,
                 ..LockDiff::default()
             },
-            _ => diff.clone(),
+            _ => diff,
         }
     }
 }

@@ -169,34 +169,42 @@ fn joined<'map, K: Ord, Before, After>(
     })
 }
 
+/// What is different in the versions of packages. Releases come sorted.
 fn packages<'lock>(
     before: impl Iterator<Item = &'lock (PackageName, Version)>,
-    after: &Lockfile,
+    after: &'lock Lockfile,
 ) -> Vec<PackageChange> {
-    let (before, after) = (by_package(before), by_package(after.packages.keys()));
-    let versions = |versions: Option<&Vec<&Version>>| {
-        let versions = versions.into_iter().flatten();
-        versions.map(|version| (*version).clone()).collect()
+    let before: Vec<&(PackageName, Version)> = before.collect();
+    let after: Vec<&(PackageName, Version)> = after.packages.keys().collect();
+    let (mut before, mut after) = (before.as_slice(), after.as_slice());
+    let versions = |releases: &[&(PackageName, Version)]| -> Vec<Version> {
+        let releases = releases.iter();
+        releases.map(|(_, version)| version.clone()).collect()
     };
-    joined(&before, &after)
-        .filter(|(_, before, after)| before != after)
-        .map(|(package, before, after)| PackageChange {
-            package: (*package).clone(),
-            before: versions(before),
-            after: versions(after),
-        })
-        .collect()
+    let mut changes = Vec::new();
+    // Both go on together.
+    while let Some((package, _)) = before.first().into_iter().chain(after.first()).min() {
+        let (old, new) = (take(&mut before, package), take(&mut after, package));
+        if old != new {
+            changes.push(PackageChange {
+                package: package.clone(),
+                before: versions(old),
+                after: versions(new),
+            });
+        }
+    }
+    changes
 }
 
-/// The versions of each package.
-fn by_package<'lock>(
-    releases: impl Iterator<Item = &'lock (PackageName, Version)>,
-) -> BTreeMap<&'lock PackageName, Vec<&'lock Version>> {
-    let mut packages: BTreeMap<&PackageName, Vec<&Version>> = BTreeMap::new();
-    for (name, version) in releases {
-        packages.entry(name).or_default().push(version);
-    }
-    packages
+/// Takes the releases of a package off the beginning of a list.
+fn take<'list, 'lock>(
+    from: &mut &'list [&'lock (PackageName, Version)],
+    package: &PackageName,
+) -> &'list [&'lock (PackageName, Version)] {
+    let of_package = from.iter().take_while(|(name, _)| name == package);
+    let (taken, rest) = from.split_at(of_package.count());
+    *from = rest;
+    taken
 }
 
 fn artifacts(before: &Lockfile, after: &Lockfile) -> Vec<ReleaseChange> {

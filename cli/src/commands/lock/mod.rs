@@ -98,7 +98,7 @@ fn write(
         }));
         return Ok(Exit::Done);
     }
-    output.notes(show::changes(&earlier.news(&diff)));
+    output.notes(show::changes(&earlier.news(diff)));
     output.notes(show::notes(&resolution));
     output.note(&written.summary(resolution.len(), 0));
     Ok(Exit::Done)

@@ -125,15 +125,19 @@ fn check_edges(index: &CompiledIndex, names: usize, releases: usize) -> Checked 
     let release_count = |name: usize| first_release[name + 1] - first_release[name];
     // For each package the release that was seen to require it last, counted from one.
     let mut requirers = vec![0; names];
-    // Of one package: where sets stand, what they are about, and who was found to have them.
+    // Of one package: where sets stand, what they are about, and who was found to have them; and for
+    // each word the set that begins there.
     let mut sets: Vec<(usize, usize)> = Vec::new();
     let mut found: Vec<u64> = Vec::new();
+    let mut beginning: Vec<Option<usize>> = Vec::new();
     let mut next = 0;
     for bounds in first_release.windows(2) {
         let (first, count) = (bounds[0], bounds[1] - bounds[0]);
         let width_of_owners = width(count);
+        let first_set = next;
         sets.clear();
         found.clear();
+        beginning.clear();
         for release in first..first + count {
             let range = starts[release as usize] as usize..starts[release as usize + 1] as usize;
             let position = (release - first) as usize;
@@ -149,11 +153,15 @@ fn check_edges(index: &CompiledIndex, names: usize, releases: usize) -> Checked 
                     };
                     next += width_of_owners + allowed;
                     that(next <= words.len(), SETS)?;
+                    beginning.push(Some(sets.len()));
+                    beginning.resize(next - first_set, None);
                     sets.push((at, target));
                     found.resize(found.len() + width_of_owners, 0);
                     sets.len() - 1
                 } else {
-                    sets.binary_search(&(at, target)).map_err(|_| SETS)?
+                    let place = at.checked_sub(first_set);
+                    let known = place.and_then(|place| *beginning.get(place)?);
+                    known.filter(|set| sets[*set].1 == target).ok_or(SETS)?
                 };
                 found[set * width_of_owners + position / 64] |= 1 << (position % 64);
             }

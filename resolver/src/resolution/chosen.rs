@@ -45,11 +45,12 @@ pub(super) fn sorted(
     selection: &Selection,
     versions: &Versions<'_>,
 ) -> Vec<usize> {
-    let releases = selection.releases();
-    let key = |at: &usize| -> (&PackageName, &Version) {
-        (universe.name(releases[*at].package), &versions.all[*at])
-    };
-    let mut positions: Vec<usize> = (universe.roots().len()..releases.len()).collect();
-    positions.sort_by(|one, two| key(one).cmp(&key(two)));
-    positions
+    let releases = selection.releases().iter().enumerate();
+    let not_roots = releases.skip(universe.roots().len());
+    // To look a name up takes longer than to compare it.
+    let mut keyed: Vec<(&PackageName, &Version, usize)> = not_roots
+        .map(|(at, release)| (universe.name(release.package), &versions.all[at], at))
+        .collect();
+    keyed.sort_unstable();
+    keyed.into_iter().map(|(_, _, at)| at).collect()
 }

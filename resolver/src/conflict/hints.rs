@@ -101,7 +101,8 @@ pub(super) fn hints(encoding: &mut Encoding<'_>, facts: &[Fact], repairs: &[Repa
     // Requirements that are spelled in different ways may be mended by the same words.
     let mut different: Vec<Hint> = Vec::new();
     for hint in hints {
-        if different.len() < MOST && !different.contains(&hint) {
+        let is_known = different.iter().any(|known| known.text == hint.text);
+        if different.len() < MOST && !is_known {
             different.push(hint);
         }
     }

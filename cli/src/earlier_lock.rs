@@ -1,17 +1,22 @@
 //! The lockfile that there is before another one takes its place.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use pkgres_manifest::diagnostic::Code;
 use pkgres_manifest::{ArtifactDigest, LockDiff, Lockfile, PackageName, ReadOptions, Version};
 use pkgres_resolver::Locked;
 
 use crate::failure::Result;
-use crate::project::with_commands;
+use crate::project::{Project, with_commands};
 
 /// A lockfile that is to be replaced, as far as it can be read.
-pub(crate) enum EarlierLock {
+pub(crate) struct EarlierLock {
+    /// What is in the file, if there is one.
+    pub(crate) bytes: Option<Vec<u8>>,
+    content: Content,
+}
+
+enum Content {
     /// There is none.
     Missing,
     /// One as it should be.
@@ -23,51 +28,41 @@ pub(crate) enum EarlierLock {
 }
 
 impl EarlierLock {
-    /// Reads a lockfile of which as much as possible is to stay. One that a newer pkgres wrote is
-    /// refused.
-    pub(crate) fn read(path: &Path, bytes: Option<&[u8]>, options: &ReadOptions) -> Result<Self> {
-        let Some(bytes) = bytes else {
-            return Ok(Self::Missing);
-        };
-        match Lockfile::read(&path.to_string_lossy(), bytes, &options.limits).into_result() {
-            Ok((lock, _)) => Ok(Self::of(lock)),
-            Err(findings)
-                if findings
-                    .iter()
-                    .any(|finding| finding.code == Code::LockFormat) =>
-            {
-                Err(with_commands(findings).into())
-            }
-            Err(_) => Ok(Self::damaged(bytes, options)),
-        }
+    /// Reads the lockfile of a project, of which as much as possible is to stay. One that a newer
+    /// pkgres wrote is refused.
+    pub(crate) fn read(project: &Project, options: &ReadOptions) -> Result<Self> {
+        let bytes = project.lock_bytes(options)?;
+        let content = Content::of(project, bytes.as_deref(), options)?;
+        Ok(Self { bytes, content })
     }
 
-    /// Reads a lockfile of which nothing is to stay, whatever is in it.
-    pub(crate) fn to_replace(path: &Path, bytes: Option<&[u8]>, options: &ReadOptions) -> Self {
-        Self::read(path, bytes, options)
-            .unwrap_or_else(|_| Self::damaged(bytes.unwrap_or_default(), options))
+    /// Reads one of which nothing is to stay, whatever is in it; and what there is to say about it.
+    pub(crate) fn to_replace(
+        project: &Project,
+        options: &ReadOptions,
+    ) -> Result<(Self, Option<&'static str>)> {
+        let (bytes, note) = project.lock_to_replace(options)?;
+        let content = Content::of(project, bytes.as_deref(), options);
+        let content = content.unwrap_or_else(|_| {
+            let bytes = bytes.as_deref().unwrap_or_default();
+            Content::Damaged(Lockfile::salvage(bytes, &options.limits))
+        });
+        Ok((Self { bytes, content }, note))
     }
 
-    fn of(lock: Lockfile) -> Self {
-        if lock.merge_problems().is_empty() {
-            Self::Whole(lock)
-        } else {
-            Self::Merged(lock)
-        }
-    }
-
-    fn damaged(bytes: &[u8], options: &ReadOptions) -> Self {
-        Self::Damaged(Lockfile::salvage(bytes, &options.limits))
+    /// Whether there is one, and as it should be.
+    pub(crate) fn is_whole(&self) -> bool {
+        matches!(self.content, Content::Whole(_))
     }
 
     /// What there is to say about it.
     pub(crate) fn note(&self) -> Option<&'static str> {
-        match self {
-            Self::Missing | Self::Whole(_) => None,
-            Self::Merged(_) => Some(
+        match &self.content {
+            Content::Missing | Content::Whole(_) => None,
+            Content::Merged(_) => Some(
                 "The lockfile is an unresolved merge: the releases of both sides are preferred",
             ),
-            Self::Damaged(_) => {
+            Content::Damaged(_) => {
                 Some("The lockfile cannot be read: what can be saved of it is preferred")
             }
         }
@@ -75,32 +70,53 @@ impl EarlierLock {
 
     /// What is kept of it: all, or, where that is not to be had, the releases.
     pub(crate) fn locked(&self) -> Locked {
-        match self {
-            Self::Missing => Locked::default(),
-            Self::Whole(lock) => Locked::from_lockfile(lock),
-            Self::Merged(lock) => Locked::preferring_releases_of(lock),
-            Self::Damaged(saved) => Locked::salvaged(saved.clone()),
+        match &self.content {
+            Content::Missing => Locked::default(),
+            Content::Whole(lock) => Locked::from_lockfile(lock),
+            Content::Merged(lock) => Locked::preferring_releases_of(lock),
+            Content::Damaged(saved) => Locked::salvaged(saved.clone()),
         }
     }
 
     /// What is different in the lockfile that takes its place.
     pub(crate) fn diff(&self, after: &Lockfile) -> LockDiff {
-        match self {
-            Self::Missing => LockDiff::between(&Lockfile::default(), after),
-            Self::Whole(lock) | Self::Merged(lock) => LockDiff::between(lock, after),
-            Self::Damaged(saved) => LockDiff::from_salvaged(saved, after),
+        match &self.content {
+            Content::Missing => LockDiff::between(&Lockfile::default(), after),
+            Content::Whole(lock) | Content::Merged(lock) => LockDiff::between(lock, after),
+            Content::Damaged(saved) => LockDiff::from_salvaged(saved, after),
         }
     }
 
     /// What of that is worth a line. Where nothing was locked everything is new, and whoever wrote the
     /// requirements knows them: only the packages are.
     pub(crate) fn news(&self, diff: LockDiff) -> LockDiff {
-        match self {
-            Self::Missing => LockDiff {
+        match &self.content {
+            Content::Missing => LockDiff {
                 packages: diff.packages,
                 ..LockDiff::default()
             },
             _ => diff,
+        }
+    }
+}
+
+impl Content {
+    fn of(project: &Project, bytes: Option<&[u8]>, options: &ReadOptions) -> Result<Self> {
+        let Some(bytes) = bytes else {
+            return Ok(Self::Missing);
+        };
+        let path = project.lock_path();
+        match Lockfile::read(&path.to_string_lossy(), bytes, &options.limits).into_result() {
+            Ok((lock, _)) if lock.merge_problems().is_empty() => Ok(Self::Whole(lock)),
+            Ok((lock, _)) => Ok(Self::Merged(lock)),
+            Err(findings)
+                if findings
+                    .iter()
+                    .any(|finding| finding.code == Code::LockFormat) =>
+            {
+                Err(with_commands(findings).into())
+            }
+            Err(_) => Ok(Self::Damaged(Lockfile::salvage(bytes, &options.limits))),
         }
     }
 }

@@ -41,7 +41,7 @@ pub(crate) fn add(args: &AddArgs, output: &mut Output) -> Result<Exit> {
     // What a package is compatible with is known once it is known which version there can be.
     let open = edits(&|_| Spec::parse("*").expect("a star is a spec"));
     let edited = edit(&project, &open, &options)?;
-    let lock = LockBefore::read(&project, &options, output)?;
+    let lock = read_lock(&project, &options, output)?;
     let resolution = match solve(&edited, &lock, &args.project, &options, output)? {
         Solved::Yes(resolution, _) => resolution,
         Solved::No(exit) => return Ok(exit),
@@ -81,7 +81,7 @@ pub(crate) fn remove(args: &RemoveArgs, output: &mut Output) -> Result<Exit> {
     let lock = if args.no_lock {
         None
     } else {
-        Some(LockBefore::read(&project, &options, output)?)
+        Some(read_lock(&project, &options, output)?)
     };
     finish(
         &project,
@@ -153,36 +153,26 @@ fn without_place(mut finding: Diagnostic) -> Diagnostic {
     finding
 }
 
-/// The lockfile that there is.
-struct LockBefore {
-    bytes: Option<Vec<u8>>,
-    /// What they say.
-    read: EarlierLock,
-}
-
-impl LockBefore {
-    /// Reads the lockfile of a project, and says what there is to say about it.
-    fn read(project: &Project, options: &ReadOptions, output: &mut Output) -> Result<Self> {
-        let bytes = project.lock_bytes(options)?;
-        let read = EarlierLock::read(&project.lock_path(), bytes.as_deref(), options)?;
-        output.notes(read.note());
-        Ok(Self { bytes, read })
-    }
+/// Reads the lockfile that there is, and says what there is to say about it.
+fn read_lock(project: &Project, options: &ReadOptions, output: &mut Output) -> Result<EarlierLock> {
+    let earlier = EarlierLock::read(project, options)?;
+    output.notes(earlier.note());
+    Ok(earlier)
 }
 
 /// Solves with what is locked staying where it can.
 fn solve(
     project: &Project,
-    lock: &LockBefore,
+    lock: &EarlierLock,
     args: &ProjectArgs,
     options: &ReadOptions,
     output: &mut Output,
 ) -> Result<Solved> {
     let mut problem = Problem::of_project(project, &args.registry, &args.policy, options)?;
-    if let EarlierLock::Whole(_) = lock.read {
+    if lock.is_whole() {
         problem.request.update = Some(Update::default());
     }
-    problem.request.locked = lock.read.locked();
+    problem.request.locked = lock.locked();
     problem.solve(output)
 }
 
@@ -191,7 +181,7 @@ struct Task<'args> {
     project: &'args ProjectArgs,
     write: &'args WriteArgs,
     /// The lockfile to replace, unless it is to be left alone.
-    lock: Option<&'args LockBefore>,
+    lock: Option<&'args EarlierLock>,
     verb: &'static str,
     options: &'args ReadOptions,
 }
@@ -211,7 +201,7 @@ fn finish(
                 let lock = resolution.to_lockfile().expect("the roots are packages");
                 // Neither file is written if the other one cannot be.
                 let text = LockText::of(&lock, task.options)?;
-                let diff = earlier.read.diff(&lock);
+                let diff = earlier.diff(&lock);
                 locked = Some((resolution.len(), diff, text, &earlier.bytes));
             }
             Solved::No(exit) => return Ok(exit),

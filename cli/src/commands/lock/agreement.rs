@@ -30,9 +30,7 @@ pub(super) fn agree(
     for manifest in manifests {
         let project = Project::open(manifest, &options)?;
         if !args.ignore_lock {
-            let bytes = project.lock_bytes(&options)?;
-            let earlier = EarlierLock::read(&project.lock_path(), bytes.as_deref(), &options)?;
-            let locked = earlier.locked();
+            let locked = EarlierLock::read(&project, &options)?.locked();
             let releases = locked.releases();
             preferred.extend(releases.map(|(name, version)| (name.clone(), version.clone())));
         }

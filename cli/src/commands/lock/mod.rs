@@ -79,13 +79,18 @@ fn write(
         Err(exit) => return Ok(exit),
     };
     let Proposal {
-        before,
         earlier,
         resolution,
         lock,
     } = proposal;
     let text = LockText::of(&lock, options)?;
-    let written = write_lock(project, &text, before.as_deref(), args.dry_run, options)?;
+    let written = write_lock(
+        project,
+        &text,
+        earlier.bytes.as_deref(),
+        args.dry_run,
+        options,
+    )?;
     let diff = earlier.diff(&lock);
     if output.is_json() {
         output.json(&json!({

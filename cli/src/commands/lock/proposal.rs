@@ -18,9 +18,7 @@ pub(super) type Agreed = BTreeSet<(PackageName, Version)>;
 
 /// A lockfile that was not written yet, with what it was made from.
 pub(super) struct Proposal {
-    /// The bytes of the lockfile that is there, if there is one.
-    pub(super) before: Option<Vec<u8>>,
-    /// What they say.
+    /// The lockfile that there is.
     pub(super) earlier: EarlierLock,
     /// What was found.
     pub(super) resolution: Box<Resolution>,
@@ -38,21 +36,14 @@ pub(super) fn propose(
     options: &ReadOptions,
     output: &mut Output,
 ) -> Result<std::result::Result<Proposal, Exit>> {
-    let path = project.lock_path();
-    let before = if args.ignore_lock {
-        let (before, note) = project.lock_to_replace(options)?;
-        output.notes(note);
-        before
+    let (earlier, note) = if args.ignore_lock {
+        EarlierLock::to_replace(project, options)?
     } else {
-        project.lock_bytes(options)?
+        let earlier = EarlierLock::read(project, options)?;
+        let note = earlier.note();
+        (earlier, note)
     };
-    let earlier = if args.ignore_lock {
-        EarlierLock::to_replace(&path, before.as_deref(), options)
-    } else {
-        let earlier = EarlierLock::read(&path, before.as_deref(), options)?;
-        output.notes(earlier.note());
-        earlier
-    };
+    output.notes(note);
     problem.accept_changed = args.accept_changed;
     let locked = earlier.locked();
     problem.request.locked = match agreed {
@@ -73,7 +64,6 @@ pub(super) fn propose(
     };
     let lock = resolution.to_lockfile().expect("the roots are packages");
     Ok(Ok(Proposal {
-        before,
         earlier,
         resolution,
         lock,

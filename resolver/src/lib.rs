@@ -60,6 +60,7 @@ mod universe;
 mod update;
 mod whole_lock;
 mod word_set;
+mod words;
 
 pub use cancel::Cancellation;
 pub use conflict::{Conflict, Hint, HintKind, Reason, ReasonKind, Repair};

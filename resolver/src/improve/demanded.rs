@@ -31,7 +31,7 @@ impl Demanded {
             }
             universe.demands(*release, &mut demands);
             for demand in &demands {
-                let allowed = universe.set(demand.allowed, universe.width(demand.target));
+                let allowed = universe.allowed_words(demand);
                 demanded.restrict(demand.target, allowed);
             }
             if !universe.finds_classes(*release, &demands) {

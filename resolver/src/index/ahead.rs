@@ -8,9 +8,10 @@ use super::CompiledIndex;
 const MANY_REQUIREMENTS: usize = 1 << 16;
 
 impl CompiledIndex {
-    /// Whether what is looked at next will mostly have to come from memory.
+    /// Whether what is looked at next will mostly have to come from memory. In builds with assertions
+    /// it is always taken to, so that all tests read ahead.
     pub(crate) fn is_large(&self) -> bool {
-        self.edges.items.len() >= MANY_REQUIREMENTS
+        cfg!(debug_assertions) || self.edges.items.len() >= MANY_REQUIREMENTS
     }
 
     /// Fetches where the requirements of a release are, and what its classes extend.
@@ -19,11 +20,22 @@ impl CompiledIndex {
         self.inheritance.fetch_extends(release);
     }
 
+    /// Fetches the words of a set.
+    pub(crate) fn fetch_words(&self, at: usize) {
+        prefetch_index(&*self.words, at);
+    }
+
     /// Fetches the requirements of a release.
     pub(crate) fn fetch_requirements(&self, release: u32) {
         let range = self.edges.range(release);
         prefetch_index(&*self.edges.items, range.start);
         prefetch_index(&*self.edges.items, range.end);
+    }
+
+    /// The numbers of the packages that the requirements of a release are on.
+    pub(crate) fn targets(&self, release: u32) -> impl Iterator<Item = u32> + '_ {
+        let requirements = self.edges.of(release).iter();
+        requirements.map(|[target, ..]| *target)
     }
 
     /// Fetches what the requirements of a release allow, and what tells where the packages are

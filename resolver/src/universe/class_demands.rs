@@ -139,7 +139,7 @@ impl Universe {
         let in_shard = self.class_number(root, shard);
         let home = in_shard.and_then(|root| inheritance.home(root));
         let is_cores = home.is_none_or(|home| {
-            self.shards[shard as usize].packages[home as usize] == to_u32(core.position()) + 1
+            self.shards[shard as usize].packages[home as usize].package() == Some(core)
                 && inheritance.is_harmless(home)
         });
         is_cores && !inheritance.any_unknown()

@@ -159,7 +159,7 @@ impl Universe {
         }
         // The core library comes first among what is required.
         demands.first().is_some_and(|demand| {
-            let allowed = self.set(demand.allowed, self.width(demand.target));
+            let allowed = self.allowed_words(demand);
             WordSet::of_words(allowed).is_subset_of(&self.definers(demand.target, root))
         })
     }

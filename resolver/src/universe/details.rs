@@ -151,8 +151,8 @@ impl Universe {
         let shard = &self.shards[delivered.shard as usize];
         let mut edges = shard.index.edges(delivered.first + release.index);
         !edges.any(|edge| {
-            let number = shard.packages[shard.index.edge_target(edge) as usize];
-            number.checked_sub(1) == Some(target.0)
+            let seen = shard.packages[shard.index.edge_target(edge) as usize];
+            seen.package() == Some(target)
         })
     }
 
@@ -193,8 +193,8 @@ impl Universe {
             spec.or_insert_with(|| index.spec(number)).clone()
         };
         let target = |edge: usize| {
-            let number = shard.packages[index.edge_target(edge) as usize];
-            PackageId(number.checked_sub(1).expect("what was chosen was seen"))
+            let seen = shard.packages[index.edge_target(edge) as usize];
+            seen.package().expect("what was chosen was seen")
         };
         let core = self.core.filter(|core| *core != release.package);
         if let Some(core) = core {

@@ -7,6 +7,7 @@ use super::{ClassId, PackageId, ReleaseId, Universe};
 use crate::index::{EdgeNumbers, NONE, to_u32, width};
 use crate::room::Room as _;
 use crate::word_set::WordSet;
+use crate::words;
 
 /// Where a set of releases stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -52,12 +53,34 @@ pub(crate) struct Demand {
     pub(crate) target: PackageId,
     /// The candidates that it allows. Unknown as long as the target was not delivered.
     pub(crate) allowed: SetId,
+    /// How many words these take.
+    width: u32,
     /// The releases of the same package that have the same requirement, if the index knows them.
     pub(super) owners: Option<SetId>,
     /// Whether it allows no more than the index of its owner says; what nobody wrote there does not.
     pub(super) is_as_indexed: bool,
     /// Whether it names a prerelease.
     pub(crate) names_prerelease: bool,
+}
+
+/// What a requirement allows and which releases of the same package have it, as the index of a shard
+/// says.
+#[inline]
+fn in_index(shard: u32, sets: u32, owners_width: u32) -> (SetId, SetId) {
+    let place = Place::Shard(shard);
+    let allowed = SetId {
+        place,
+        at: sets + owners_width,
+    };
+    (allowed, SetId { place, at: sets })
+}
+
+impl Demand {
+    /// Whether the target was delivered.
+    #[inline]
+    pub(crate) fn is_known(&self) -> bool {
+        self.allowed != SetId::UNKNOWN
+    }
 }
 
 /// Sets of releases that no shard has.
@@ -94,6 +117,27 @@ impl Universe {
         }
     }
 
+    /// Fetches the words of a set from memory before they are looked at, if they stand in an index.
+    #[inline]
+    pub(super) fn fetch_set(&self, set: SetId) {
+        if let Place::Shard(shard) = set.place {
+            let index = &self.shards[shard as usize].index;
+            index.fetch_words(set.at as usize);
+        }
+    }
+
+    /// The words of what a requirement allows, whose target was delivered.
+    #[inline]
+    pub(crate) fn allowed_words(&self, demand: &Demand) -> &[u64] {
+        self.set(demand.allowed, demand.width as usize)
+    }
+
+    /// How many words the sets of a package take; none if it was not delivered.
+    fn known_width(&self, package: PackageId) -> u32 {
+        let delivered = &self.packages[package.position()].delivered;
+        delivered.map_or(0, |delivered| to_u32(width(delivered.count)))
+    }
+
     /// Puts the requirements of a release into `demands`, in the order of its manifest, the core
     /// library first.
     pub(crate) fn demands(&mut self, release: ReleaseId, demands: &mut Vec<Demand>) {
@@ -112,6 +156,7 @@ impl Universe {
             demands.push(Demand {
                 target: core,
                 allowed,
+                width: self.known_width(core),
                 owners: None,
                 is_as_indexed: true,
                 names_prerelease,
@@ -122,8 +167,22 @@ impl Universe {
         // To share the index with the loop would cost more than to look it up each time.
         for edge in index.edges(number) {
             let [target, spec, sets] = self.shards[shard as usize].index.requirement(edge);
-            let target = self.package_in(shard, target);
+            let (target, is_simple) = self.see(shard, target);
             if target == release.package {
+                continue;
+            }
+            let is_core = Some(target) == core;
+            if is_simple && !is_core {
+                let (allowed, owners) = in_index(shard, sets, owners_width);
+                demands.push(Demand {
+                    target,
+                    allowed,
+                    width: 1,
+                    owners: Some(owners),
+                    is_as_indexed: true,
+                    names_prerelease: names_prerelease
+                        && self.shards[shard as usize].index.names_prerelease(spec),
+                });
                 continue;
             }
             let (allowed, owners) = self.indexed(shard, sets, owners_width, target).map_or_else(
@@ -131,10 +190,10 @@ impl Universe {
                 |(allowed, owners)| (allowed, Some(owners)),
             );
             let overriding = self.overriding(target).map(Spec::names_prerelease);
-            let is_core = Some(target) == core;
             let demand = Demand {
                 target,
                 allowed,
+                width: self.known_width(target),
                 // Releases that do not write the requirement have it, too.
                 owners: owners.filter(|_| !is_core),
                 is_as_indexed: owners.is_some(),
@@ -166,12 +225,7 @@ impl Universe {
         if !is_indexed || self.overriding(target).is_some() {
             return None;
         }
-        let place = Place::Shard(shard);
-        let allowed = SetId {
-            place,
-            at: sets + owners_width,
-        };
-        Some((allowed, SetId { place, at: sets }))
+        Some(in_index(shard, sets, owners_width))
     }
 
     /// What a requirement allows of a target that does not come from the index of its owner.
@@ -196,8 +250,7 @@ impl Universe {
 
     /// Whether a requirement allows a release of its target.
     pub(crate) fn allows(&self, demand: &Demand, index: u32) -> bool {
-        let words = self.set(demand.allowed, self.width(demand.target));
-        words[(index / 64) as usize] >> (index % 64) & 1 == 1
+        words::contains(self.allowed_words(demand), index)
     }
 
     fn demands_of_objects(&mut self, release: ReleaseId, demands: &mut Vec<Demand>) {
@@ -216,6 +269,7 @@ impl Universe {
             demands.push(Demand {
                 target: edge.package,
                 allowed,
+                width: self.known_width(edge.package),
                 owners: None,
                 is_as_indexed: false,
                 names_prerelease: edge.requirement.spec.names_prerelease(),

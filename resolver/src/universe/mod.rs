@@ -25,9 +25,11 @@ mod overrides;
 mod owners;
 mod preferences;
 mod roots;
+mod seen;
 mod shards;
 mod versions;
 
+pub(crate) use ahead::Ahead;
 pub(crate) use class_demands::{ClassDemand, ClassDemands, Found};
 pub(crate) use classes::{ClassTable, Parent};
 pub(crate) use details::{Body, Details, Edge, Required};

@@ -92,16 +92,12 @@ impl Universe {
         for release in self.releases(package) {
             self.demands(release, &mut demands);
             // What others require may not have been delivered yet.
-            let is_open =
-                |demand: &&Demand| demand.owners.is_none() && self.is_delivered(demand.target);
+            let is_open = |demand: &&Demand| demand.owners.is_none() && demand.is_known();
             let open = demands.iter().filter(is_open);
             all.extend(open.map(|demand| (*demand, release.index)));
         }
         let universe = &*self;
-        let key = |demand: &Demand| {
-            let words = universe.set(demand.allowed, universe.width(demand.target));
-            (demand.target, words)
-        };
+        let key = |demand: &Demand| (demand.target, universe.allowed_words(demand));
         all.sort_by(|(one, _), (two, _)| key(one).cmp(&key(two)));
         let alike = all.chunk_by(|(one, _), (two, _)| key(one) == key(two));
         let alike: Vec<(&[(Demand, u32)], WordSet)> = alike

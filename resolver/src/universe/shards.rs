@@ -6,8 +6,9 @@ use std::sync::Arc;
 use pkgres_manifest::{IndexRecord, PackageName, ReleaseSource, Requirement, Spec};
 
 use super::about::About;
+use super::seen::Seen;
 use super::{Delivered, PackageId, Universe};
-use crate::index::{CompiledIndex, NONE, to_u32};
+use crate::index::{CompiledIndex, NONE, to_u32, width};
 use crate::supply::Supply;
 
 /// An index of which some packages were delivered, or all.
@@ -15,8 +16,8 @@ use crate::supply::Supply;
 pub(super) struct Shard {
     pub(super) index: Arc<CompiledIndex>,
     pub(super) source: Option<ReleaseSource>,
-    /// For each name of the index the package, counted from 1; 0 if it was not seen.
-    pub(super) packages: Vec<u32>,
+    /// By name of the index.
+    pub(super) packages: Vec<Seen>,
     /// For each class name of the index the class, counted from 1; 0 if it was not seen.
     pub(super) classes: Vec<u32>,
     pub(super) specs: HashMap<u32, Spec, rustc_hash::FxBuildHasher>,
@@ -47,15 +48,22 @@ impl Universe {
     /// The package of a name of a shard.
     #[inline]
     pub(super) fn package_in(&mut self, shard: u32, number: u32) -> PackageId {
-        match self.shards[shard as usize].packages[number as usize].checked_sub(1) {
-            Some(known) => PackageId(known),
+        self.see(shard, number).0
+    }
+
+    /// The package of a name of a shard, and whether it is [simple](Seen::is_simple).
+    #[inline]
+    pub(super) fn see(&mut self, shard: u32, number: u32) -> (PackageId, bool) {
+        let seen = self.shards[shard as usize].packages[number as usize];
+        match seen.package() {
+            Some(known) => (known, seen.is_simple()),
             None => self.meet(shard, number),
         }
     }
 
     /// Meets a package through a name of a shard.
     #[inline(never)]
-    fn meet(&mut self, shard: u32, number: u32) -> PackageId {
+    fn meet(&mut self, shard: u32, number: u32) -> (PackageId, bool) {
         let is_first = self.attached.first() == Some(&shard);
         let index = &self.shards[shard as usize].index;
         let id = if is_first && !index.releases(number).is_empty() {
@@ -70,8 +78,19 @@ impl Universe {
                 (None, None) => self.package_id(&name),
             }
         };
-        self.shards[shard as usize].packages[number as usize] = id.0 + 1;
-        id
+        (id, self.know(shard, number, id))
+    }
+
+    /// Keeps which package a name of a shard is, which comes from there or not; says whether it is
+    /// [simple](Seen::is_simple).
+    fn know(&mut self, shard: u32, number: u32, package: PackageId) -> bool {
+        let delivered = &self.packages[package.position()].delivered;
+        let is_simple = self.overriding(package).is_none()
+            && delivered.is_some_and(|delivered| {
+                delivered.shard == shard && delivered.is_plain && width(delivered.count) == 1
+            });
+        self.shards[shard as usize].packages[number as usize] = Seen::new(package, is_simple);
+        is_simple
     }
 
     /// A package that is seen and comes from an attached shard.
@@ -117,10 +136,10 @@ impl Universe {
                 continue;
             };
             let has_releases = !index.releases(number).is_empty();
-            self.shards[shard as usize].packages[number as usize] = id.0 + 1;
             if has_releases && !self.is_delivered(id) {
                 self.deliver_from(id, shard, number);
             }
+            self.know(shard, number, id);
         }
         if self.attached.is_empty() {
             self.meet_classes(shard);
@@ -131,7 +150,7 @@ impl Universe {
     fn add_shard(&mut self, source: Option<ReleaseSource>, index: Arc<CompiledIndex>) -> u32 {
         self.is_large |= index.is_large();
         self.shards.push(Shard {
-            packages: vec![0; index.name_count() as usize],
+            packages: vec![Seen::default(); index.name_count() as usize],
             classes: vec![0; index.class_name_count() as usize],
             index,
             source,
@@ -191,7 +210,7 @@ impl Universe {
         let shard = self.add_shard(source, Arc::new(CompiledIndex::compile(records)));
         let index = &self.shards[shard as usize].index;
         let number = index.find(name.as_str()).expect("the records are of it");
-        self.shards[shard as usize].packages[number as usize] = package.0 + 1;
         self.deliver_from(package, shard, number);
+        self.know(shard, number, package);
     }
 }

@@ -7,10 +7,10 @@
 use std::cmp::Reverse;
 
 use crate::index::to_u32;
+use crate::words;
 
 use super::constraints::{Antecedent, Cause, Constraints};
 use super::state::{Reason, State, Term, Var};
-use super::words;
 
 /// A term of the constraint that is being learned.
 #[derive(Debug)]

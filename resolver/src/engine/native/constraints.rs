@@ -8,9 +8,9 @@ use crate::encoding::Fact;
 use crate::index::{NONE, to_u32};
 use crate::room::Room as _;
 use crate::universe::ClassId;
+use crate::words::{self, Below};
 
-use super::state::{Reason, Set, State, Term, Var, VarState};
-use super::words::{self, Below};
+use super::state::{Reason, Set, SideList, State, Term, Var, VarState};
 
 /// What a constraint rests on.
 #[derive(Debug, Clone, Copy)]
@@ -84,6 +84,8 @@ pub(super) struct Constraints {
     clauses: Vec<Clause>,
     terms: Vec<Term>,
     watches: Vec<Vec<Watch>>,
+    /// The variables that a clause watches or watched, which are few.
+    is_watched: Vec<u64>,
     /// For each value of variables with many values the first side that waits for it to go; and for
     /// each value of variables with many constraints about single values the first one of these.
     pub(super) heads: Vec<u32>,
@@ -132,7 +134,7 @@ impl Constraints {
         state: &mut State,
         term: Term,
         at: u32,
-        list: impl FnOnce(&mut VarState) -> &mut u32,
+        list: impl FnOnce(&mut VarState) -> &mut SideList,
     ) {
         let word = state.set(term)[0];
         let var = state.var_mut(term.var);
@@ -144,7 +146,7 @@ impl Constraints {
         };
         if var.width == 1 && words::below(&[word], var.values) == Below::Several {
             // So it is nearly always.
-            side.next = std::mem::replace(list(var), at);
+            side.next = list(var).put(at, word);
             self.sides.push(side);
         } else {
             self.sides.push(side);
@@ -192,24 +194,31 @@ impl Constraints {
         let var = term.var as usize;
         if self.watches.len() <= var {
             self.watches.resize_with(var + 1, Vec::new);
+            self.is_watched.resize(self.watches.len() / 64 + 1, 0);
         }
+        words::insert(&mut self.is_watched, term.var);
         let word = state.set(term)[0];
         self.watches[var].push(Watch { clause, word });
     }
 
-    /// The clauses that watch a variable, to be given back with [`put_watchers`].
+    /// The clauses that watch a variable which [is watched](Self::is_watched), to be given back with
+    /// [`put_watchers`](Self::put_watchers).
     pub(super) fn take_watchers(&mut self, var: Var) -> Vec<Watch> {
-        match self.watches.get_mut(var as usize) {
-            Some(watchers) => std::mem::take(watchers),
-            None => Vec::new(),
-        }
+        std::mem::take(&mut self.watches[var as usize])
+    }
+
+    /// Whether a clause watches a variable, or watched it.
+    #[inline]
+    pub(super) fn is_watched(&self, var: Var) -> bool {
+        (var as usize) < self.watches.len() && words::contains(&self.is_watched, var)
     }
 
     pub(super) fn put_watchers(&mut self, var: Var, watchers: Vec<Watch>) {
-        match self.watches.get_mut(var as usize) {
-            Some(place) if place.is_empty() => *place = watchers,
-            Some(place) => place.extend(watchers),
-            None => {}
+        let place = &mut self.watches[var as usize];
+        if place.is_empty() {
+            *place = watchers;
+        } else {
+            place.extend(watchers);
         }
     }
 
@@ -300,7 +309,10 @@ impl Constraints {
         if state.width(owner) > 1 {
             return;
         }
-        for list in [state.var(owner).owned, self.singles(state, owner, value)] {
+        for list in [
+            state.var(owner).owned.first,
+            self.singles(state, owner, value),
+        ] {
             let mut at = list;
             while at != NONE {
                 let side = self.side(at);

@@ -2,11 +2,12 @@
 
 use crate::budget::Budget;
 use crate::encoding::{Encoding, Variable};
-use crate::universe::{PackageId, ReleaseId};
+use crate::universe::ReleaseId;
 use crate::word_set::WordSet;
+use crate::words;
 
 use super::state::Var;
-use super::{Core, Stop, words};
+use super::{Core, Stop};
 
 impl Core {
     /// Decides the next requirement; says whether all are decided.
@@ -22,6 +23,7 @@ impl Core {
             }
         }
         while let Some((owner, var)) = self.order.next() {
+            self.fetch_next_vars(encoding);
             if self.state.var(var).ordered {
                 self.order.advance();
                 continue;
@@ -34,7 +36,7 @@ impl Core {
                 }
                 budget.take()?;
                 let value = self.best(encoding, owner, var);
-                encoding.universe.read_ahead(|places| self.upcoming(places));
+                self.read_ahead_in_order(encoding);
                 self.order.mark();
                 self.state.decide(var, value);
                 return Ok(false);
@@ -65,13 +67,6 @@ impl Core {
         Ok(true)
     }
 
-    /// The package that the requirement so many places ahead is on, unless it is decided.
-    fn upcoming(&self, places: usize) -> Option<PackageId> {
-        let target = self.order.upcoming(places)?;
-        let is_open = self.state.value(target.var).is_none();
-        is_open.then_some(target.package)
-    }
-
     /// Decides the variable that takes part in most conflicts; says whether all are decided.
     pub(super) fn decide_by_conflicts(
         &mut self,
@@ -81,6 +76,7 @@ impl Core {
         let Some(var) = self.agenda.next(&self.state) else {
             return Ok(true);
         };
+        self.read_ahead_by_conflicts(encoding);
         budget.take()?;
         let owner = match self.state.var(var).variable {
             Variable::Binding(release, _) => release,

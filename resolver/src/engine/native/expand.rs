@@ -3,12 +3,12 @@
 use crate::encoding::{Clause, Detour, Encoding, Fact, Variable};
 use crate::universe::{Demand, Missing, PackageId, ReleaseId};
 use crate::word_set::WordSet;
+use crate::words;
 
 use super::Core;
 use super::constraints::Cause;
 use super::order::Target;
 use super::state::{Term, Var};
-use super::words;
 
 /// A value of a variable that stands for a release, which constraints are about.
 #[derive(Debug, Clone, Copy)]
@@ -26,7 +26,7 @@ impl Core {
             self.package_vars
                 .resize(encoding.universe.package_count().max(position + 1), 0);
         }
-        if let Some(known) = self.package_vars[position].checked_sub(1) {
+        if let Some(known) = self.known_var(package) {
             return known;
         }
         let values = encoding.universe.release_count(package);
@@ -36,6 +36,12 @@ impl Core {
             self.add_limits(encoding, package, var);
         }
         var
+    }
+
+    /// The variable of a package, if it has one.
+    #[inline]
+    pub(super) fn known_var(&self, package: PackageId) -> Option<Var> {
+        self.package_vars.get(package.position())?.checked_sub(1)
     }
 
     /// Adds what an update says of a package.
@@ -205,20 +211,21 @@ impl Core {
             value,
             release,
         } = owner;
-        let is_delivered = |demand: &Demand| encoding.universe.is_delivered(demand.target);
-        if !demands.iter().all(is_delivered) {
-            let missing = demands.iter().filter(|demand| !is_delivered(demand));
+        if !demands.iter().all(Demand::is_known) {
+            let missing = demands.iter().filter(|demand| !demand.is_known());
             let missing = missing.map(|demand| demand.target);
             return Err(Missing::Packages(missing.collect()));
         }
+        self.fetch_demanded(encoding, demands);
         let is_package = matches!(self.state.var(var).variable, Variable::Package(_));
         let mut is_impossible = false;
         self.order.begin(var, value);
-        for demand in demands {
-            encoding.universe.set_required(demand.target);
-        }
         for (edge, demand) in demands.iter().enumerate() {
             let target = self.bound_var(encoding, release, edge, demand.target);
+            let is_required = &mut self.state.var_mut(target).required;
+            if !std::mem::replace(is_required, true) {
+                encoding.universe.set_required(demand.target);
+            }
             self.order.require(Target {
                 var: target,
                 package: demand.target,
@@ -226,8 +233,7 @@ impl Core {
             });
             // What a requirement on a split package is bound to belongs to one release.
             let is_shared = is_package && !encoding.is_split(demand.target);
-            let width = encoding.universe.width(demand.target);
-            let allowed = encoding.universe.set(demand.allowed, width);
+            let allowed = encoding.universe.allowed_words(demand);
             if encoding.is_whole() && words::is_subset(self.state.certain(target), allowed) {
                 // Nothing else is left, whatever is decided: mostly so of the core library.
                 continue;
@@ -238,9 +244,9 @@ impl Core {
                 None
             };
             let mut every = Vec::new();
-            let mut allowed = encoding.universe.set(demand.allowed, width);
+            let mut allowed = encoding.universe.allowed_words(demand);
             if encoding.is_loosened(release.package, demand.target, allowed) {
-                every.resize(width, 0);
+                every.resize(allowed.len(), 0);
                 let candidates = encoding.universe.candidates_of(demand.target);
                 candidates.copy_to(&mut every);
                 allowed = &every;

@@ -7,12 +7,12 @@
 use crate::encoding::{Encoding, Fact, Variable};
 use crate::universe::{ClassId, Demand, Found, SetId};
 use crate::word_set::WordSet;
+use crate::words;
 
 use super::Core;
 use super::constraints::Cause;
 use super::expand::Owner;
 use super::state::{Term, Var};
-use super::words;
 
 impl Core {
     /// Adds what a release extends, as constraints on what it requires.
@@ -74,7 +74,7 @@ impl Core {
         }
         let universe = &*encoding.universe;
         let is_implied = |(_, demand, defining): &(usize, &Demand, WordSet)| {
-            let required = universe.set(demand.allowed, universe.width(demand.target));
+            let required = universe.allowed_words(demand);
             WordSet::of_words(required).is_subset_of(defining)
         };
         if encoding.is_whole() && definers.iter().any(is_implied) {
@@ -120,7 +120,7 @@ impl Core {
         } = owner;
         let demand = &demands[found.demand];
         let (package, width) = (demand.target, encoding.universe.width(demand.target));
-        let required = encoding.universe.set(demand.allowed, width);
+        let required = encoding.universe.allowed_words(demand);
         let allowed = encoding.universe.set(found.allowed, width);
         if encoding.is_whole() && words::is_subset(required, allowed) {
             // Wherever the requirement leads the class is found.

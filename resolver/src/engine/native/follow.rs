@@ -4,11 +4,11 @@
 //! cannot say anything new should not be looked at.
 
 use crate::index::NONE;
+use crate::words::{self, Below};
 
 use super::Core;
 use super::constraints::{Visit, Watch};
 use super::state::{Reason, Var};
-use super::words::{self, Below};
 
 impl Core {
     /// Looks at the constraints of two terms of a variable whose domain was reduced.
@@ -30,9 +30,12 @@ impl Core {
             return self.follow_values(var);
         }
         let state = self.state.var(var);
-        let (owned, targeted) = (state.owned, state.targeted);
-        self.follow(var, owned)?;
-        self.follow(var, targeted)
+        for list in [state.owned, state.targeted] {
+            if list.may_hold(self.state.domain(var)[0]) {
+                self.follow(var, list.first)?;
+            }
+        }
+        Ok(())
     }
 
     /// Looks at those whose term is a value alone, or that the variable is absent.
@@ -122,6 +125,9 @@ impl Core {
     }
 
     pub(super) fn visit_watchers(&mut self, var: Var) -> Result<(), Reason> {
+        if !self.constraints.is_watched(var) {
+            return Ok(());
+        }
         let mut watchers = self.constraints.take_watchers(var);
         let mut result = Ok(());
         let domain = self.state.domain(var)[0];

@@ -5,16 +5,16 @@
 //!
 //! - if its term is a single value, or that the variable is absent, in a list of that value, which is
 //!   looked at when no other is left (variables with few such sides keep them with the others);
-//! - otherwise, if the variable has few values, in one of two lists that are looked through whenever
-//!   the variable is reduced;
+//! - otherwise, if the variable has few values, in one of two lists that are looked through when the
+//!   variable is reduced, unless a value is left that no term of the list has;
 //! - otherwise in a list of some value that its term does not have: as long as that value is left, the
 //!   term does not hold.
 
 use crate::index::{NONE, to_u32};
+use crate::words::{self, Below};
 
 use super::constraints::Constraints;
-use super::state::{State, Term, Var, VarState};
-use super::words::{self, Below};
+use super::state::{SideList, State, Term, Var, VarState};
 
 /// How many constraints about single values a variable with few values has before these stand in
 /// lists of their own.
@@ -27,7 +27,7 @@ impl Constraints {
         state: &mut State,
         term: Term,
         at: u32,
-        list: impl FnOnce(&mut VarState) -> &mut u32,
+        list: impl FnOnce(&mut VarState) -> &mut SideList,
     ) {
         let is_wide = state.width(term.var) > 1;
         let absent = state.var(term.var).values;
@@ -48,8 +48,8 @@ impl Constraints {
             }
         }
         if !is_wide {
-            let list = list(state.var_mut(term.var));
-            self.sides[at as usize].next = std::mem::replace(list, at);
+            let word = self.side(at).word;
+            self.sides[at as usize].next = list(state.var_mut(term.var)).put(at, word);
         } else if state.holds(term) {
             // That values are gone may have been seen before the side was there.
             self.look_each_time(state, term.var, at);
@@ -76,9 +76,9 @@ impl Constraints {
             owned, targeted, ..
         } = *state.var(var);
         let [owned, targeted] =
-            [owned, targeted].map(|list| self.without_singles(state, var, list));
+            [owned, targeted].map(|list| self.without_singles(state, var, list.first));
         let state = state.var_mut(var);
-        (state.owned, state.targeted) = (owned, targeted);
+        (state.owned.first, state.targeted.first) = (owned, targeted);
     }
 
     /// Puts the sides of a list that are about single values into the lists of these; gives the
@@ -165,7 +165,7 @@ impl Constraints {
         is_awaited: bool,
     ) -> usize {
         let values = state.var(var).values;
-        let lists = &mut state.var_mut(var).owned;
+        let lists = &mut state.var_mut(var).owned.first;
         if *lists == NONE {
             *lists = to_u32(self.heads.len());
             // One more for "absent", and one for sides that are looked at each time.

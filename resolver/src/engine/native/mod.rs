@@ -5,6 +5,7 @@
 //! variables, sets and constraints are numbers in flat memory, a requirement that many versions
 //! share is one constraint, and going back keeps what does not depend on what is taken back.
 
+mod ahead;
 mod analysis;
 mod constraints;
 mod decide;
@@ -16,7 +17,6 @@ mod order;
 mod proof;
 mod replay;
 mod state;
-mod words;
 
 use rustc_hash::FxHashMap;
 
@@ -27,6 +27,8 @@ use crate::universe::{ClassDemands, Demand, Missing, ReleaseId};
 
 use super::{Found, Outcome};
 use crate::budget::{Budget, Exhausted};
+use crate::words;
+use ahead::Fetched;
 use analysis::{Analysis, Lesson};
 use constraints::Constraints;
 use order::{Agenda, Order};
@@ -44,6 +46,7 @@ pub(crate) struct Core {
     analysis: Analysis,
     order: Order,
     agenda: Agenda,
+    fetched: Fetched,
     /// The variable of each package, counted from 1.
     package_vars: Vec<Var>,
     other_vars: FxHashMap<Variable, Var>,

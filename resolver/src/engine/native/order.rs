@@ -13,9 +13,9 @@ use rustc_hash::FxHashMap;
 use crate::index::to_u32;
 use crate::room::Room as _;
 use crate::universe::{PackageId, ReleaseId};
+use crate::words;
 
 use super::state::{State, Var};
-use super::words;
 
 /// A release that has its place, and where its requirements are.
 #[derive(Debug, Clone, Copy)]
@@ -180,12 +180,12 @@ impl Order {
         items.map(|item| &self.targets.all[item.targets()])
     }
 
-    /// The requirement so many places after the next, if all are seen in the order of decisions:
-    /// mostly they are.
-    pub(super) fn upcoming(&self, places: usize) -> Option<Target> {
+    /// All requirements that were seen and which of them comes next: the following ones are mostly those
+    /// after it.
+    pub(super) fn seen(&self) -> Option<(&[Target], usize)> {
         let item = self.items.get(self.next.0 as usize)?;
-        let at = (item.from + self.next.1) as usize + places;
-        self.targets.all.get(at).copied()
+        let next = (item.from + self.next.1) as usize;
+        Some((&self.targets.all, next))
     }
 
     /// The requirement that came next is decided.
@@ -220,6 +220,9 @@ impl Order {
         self.next = mark.next;
     }
 }
+
+/// How many variables four levels of a tree have.
+pub(super) const TOP: usize = 15;
 
 /// Undecided variables, those that take part in conflicts first, then those with the fewest
 /// values.
@@ -274,6 +277,13 @@ impl Agenda {
             self.push(now, var);
         }
         None
+    }
+
+    /// The variables at the top of the tree that the agenda is, level by level: the first one comes next,
+    /// if nothing overtakes it.
+    pub(super) fn top(&self) -> impl Iterator<Item = Var> {
+        let top = self.heap.as_slice().iter().take(TOP);
+        top.map(|(_, Reverse(var))| *var)
     }
 
     pub(super) fn clear(&mut self) {

@@ -5,11 +5,11 @@ use rustc_hash::FxHashSet;
 use crate::encoding::{Fact, Variable};
 use crate::index::NONE;
 use crate::word_set::WordSet;
+use crate::words;
 
 use super::super::Proof;
 use super::constraints::{Antecedent, Cause, Constraints};
 use super::state::{Reason, State, Term};
-use super::words;
 
 /// The facts from which a constraint follows, and the packages of which that uses that they have
 /// one release.

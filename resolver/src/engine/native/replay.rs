@@ -8,10 +8,10 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::index::NONE;
+use crate::words;
 
 use super::constraints::{Antecedent, Cause, Constraints};
 use super::state::{Reason, State, Term, Var};
-use super::words;
 
 /// Whether a proof that there is no solution is one.
 pub(super) fn is_valid(state: &State, constraints: &Constraints, cause: Cause) -> bool {

@@ -1,6 +1,7 @@
 //! Which values of a variable are left.
 
-use super::super::words;
+use crate::words;
+
 use super::{State, Term, Var};
 
 impl State {

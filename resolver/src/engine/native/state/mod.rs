@@ -6,17 +6,20 @@
 mod domains;
 mod queue;
 mod sets;
+mod side_list;
 mod trail;
 mod values;
 
 pub(super) use sets::{Set, Term};
+pub(super) use side_list::SideList;
 pub(super) use trail::Reason;
+
+use prefetch_index::prefetch_index;
 
 use crate::encoding::Variable;
 use crate::index::{NONE, to_u32, width};
 use crate::room::Room as _;
-
-use super::words;
+use crate::words;
 use trail::{Certainty, Entry, Level};
 
 /// The number of a variable, in the order in which the search came across them.
@@ -35,17 +38,19 @@ pub(super) struct VarState {
     words: u32,
     /// The latest entry of the trail.
     head: u32,
-    /// The first constraint of two terms in which a value depends on another variable's. If there
-    /// are many values, each has a list of its own; this is where these begin.
-    pub(super) owned: u32,
-    /// The first one in which others depend on it.
-    pub(super) targeted: u32,
+    /// The constraints of two terms in which a value depends on another variable's. If there are many
+    /// values, each has a list of its own; this is where these begin.
+    pub(super) owned: SideList,
+    /// Those in which others depend on it.
+    pub(super) targeted: SideList,
     /// Where the lists begin, one a value, of the constraints whose term is that value alone, or that
     /// it is absent; [`NONE`] as long as there are few, which stand among the others.
     pub(super) singles: u32,
     /// How many of these there are.
     pub(super) single_count: u32,
     pub(super) queued: bool,
+    /// Whether a release that was looked at requires what the variable is of.
+    pub(super) required: bool,
     /// Whether the variable has its place in the order of decisions.
     pub(super) ordered: bool,
     /// How often the variable took part in conflicts.
@@ -102,11 +107,12 @@ impl State {
             width: to_u32(width),
             words: to_u32(words),
             head: NONE,
-            owned: NONE,
-            targeted: NONE,
+            owned: SideList::EMPTY,
+            targeted: SideList::EMPTY,
             singles: NONE,
             single_count: 0,
             queued: false,
+            required: false,
             ordered: false,
             conflicts: 0,
             certain: NONE,
@@ -117,6 +123,18 @@ impl State {
     #[inline]
     pub(super) fn var(&self, var: Var) -> &VarState {
         &self.vars[var as usize]
+    }
+
+    /// Fetches what is known of a variable from memory before it is looked at.
+    #[inline]
+    pub(super) fn fetch(&self, var: Var) {
+        prefetch_index(&self.vars, var as usize);
+    }
+
+    /// Fetches the domain of a variable from memory before it is looked at.
+    #[inline]
+    pub(super) fn fetch_domain(&self, var: Var) {
+        prefetch_index(&self.words, self.vars[var as usize].words as usize);
     }
 
     #[inline]

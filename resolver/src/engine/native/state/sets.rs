@@ -2,8 +2,8 @@
 
 use crate::index::to_u32;
 use crate::room::Room as _;
+use crate::words;
 
-use super::super::words;
 use super::{State, Var};
 
 /// Where a set stands among the sets of the search.

@@ -6,8 +6,8 @@
 
 use crate::index::{NONE, to_u32};
 use crate::room::Room as _;
+use crate::words;
 
-use super::super::words;
 use super::{Set, State, Term, Var};
 
 /// Why a domain was reduced.

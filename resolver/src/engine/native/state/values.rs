@@ -1,6 +1,7 @@
 //! Which values of a variable were looked at.
 
-use super::super::words;
+use crate::words;
+
 use super::{State, Var};
 
 impl State {

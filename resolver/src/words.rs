@@ -1,52 +1,52 @@
 //! Sets of small numbers as slices of words of one length.
 
 #[inline]
-pub(super) fn is_subset(one: &[u64], of: &[u64]) -> bool {
+pub(crate) fn is_subset(one: &[u64], of: &[u64]) -> bool {
     one.iter().zip(of).all(|(one, of)| one & !of == 0)
 }
 
 #[inline]
-pub(super) fn is_disjoint(one: &[u64], two: &[u64]) -> bool {
+pub(crate) fn is_disjoint(one: &[u64], two: &[u64]) -> bool {
     one.iter().zip(two).all(|(one, two)| one & two == 0)
 }
 
 #[inline]
-pub(super) fn contains(set: &[u64], number: u32) -> bool {
+pub(crate) fn contains(set: &[u64], number: u32) -> bool {
     set[(number / 64) as usize] >> (number % 64) & 1 == 1
 }
 
 #[inline]
-pub(super) fn insert(set: &mut [u64], number: u32) {
+pub(crate) fn insert(set: &mut [u64], number: u32) {
     set[(number / 64) as usize] |= 1 << (number % 64);
 }
 
 #[inline]
-pub(super) fn remove(set: &mut [u64], number: u32) {
+pub(crate) fn remove(set: &mut [u64], number: u32) {
     set[(number / 64) as usize] &= !(1 << (number % 64));
 }
 
 /// The least number of a set that is not in another one.
 #[inline]
-pub(super) fn first_outside(set: &[u64], other: &[u64]) -> Option<u32> {
+pub(crate) fn first_outside(set: &[u64], other: &[u64]) -> Option<u32> {
     first(set.iter().zip(other).map(|(word, other)| word & !other))
 }
 
 /// The least number of a set.
 #[inline]
-pub(super) fn first(words: impl Iterator<Item = u64>) -> Option<u32> {
+pub(crate) fn first(words: impl Iterator<Item = u64>) -> Option<u32> {
     let mut numbered = (0_u32..).step_by(64).zip(words);
     let (base, word) = numbered.find(|(_, word)| *word != 0)?;
     Some(base + word.trailing_zeros())
 }
 
 #[inline]
-pub(super) fn count(set: &[u64]) -> u32 {
+pub(crate) fn count(set: &[u64]) -> u32 {
     set.iter().map(|word| word.count_ones()).sum()
 }
 
 /// The only number of a set that has one.
 #[inline]
-pub(super) fn single(set: &[u64]) -> Option<u32> {
+pub(crate) fn single(set: &[u64]) -> Option<u32> {
     if let [word] = set {
         return word.is_power_of_two().then(|| word.trailing_zeros());
     }
@@ -64,7 +64,7 @@ pub(super) fn single(set: &[u64]) -> Option<u32> {
 
 /// What is left of a set without its greatest possible number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Below {
+pub(crate) enum Below {
     Nothing,
     One(u32),
     Several,
@@ -72,7 +72,7 @@ pub(super) enum Below {
 
 /// The numbers of a set that are less than `end`, which is the greatest that it can have.
 #[inline]
-pub(super) fn below(set: &[u64], end: u32) -> Below {
+pub(crate) fn below(set: &[u64], end: u32) -> Below {
     // Nearly all sets are so small.
     if let [word] = set {
         return match word & !(1 << end) {
@@ -99,7 +99,7 @@ pub(super) fn below(set: &[u64], end: u32) -> Below {
 
 /// The greatest number below `end`.
 #[inline]
-pub(super) fn last_below(set: &[u64], end: u32) -> Option<u32> {
+pub(crate) fn last_below(set: &[u64], end: u32) -> Option<u32> {
     let last = (end / 64) as usize;
     let mask = (1_u64 << (end % 64)) - 1;
     (0..=last).rev().find_map(|at| {
@@ -111,7 +111,7 @@ pub(super) fn last_below(set: &[u64], end: u32) -> Option<u32> {
 
 /// Fills a set with the numbers up to and with `last`.
 #[inline]
-pub(super) fn fill(set: &mut [u64], last: u32) {
+pub(crate) fn fill(set: &mut [u64], last: u32) {
     for (base, word) in (0_u32..).step_by(64).zip(set) {
         *word = match last.checked_sub(base) {
             None => 0,

@@ -8,13 +8,16 @@
 //! an earlier decision is to blame, and finding out which one is what the search is for; the walk then
 //! only finds out which packages the search will probably need.
 
+mod constraints;
+
 use crate::budget::{Budget, Exhausted};
 use crate::hierarchy;
-use crate::index::{NONE, to_u32};
+use crate::index::to_u32;
 use crate::room::Room as _;
 use crate::selection::Selection;
-use crate::universe::{ClassDemand, ClassDemands, Demand, PackageId, ReleaseId, Universe};
+use crate::universe::{Ahead, ClassDemand, ClassDemands, Demand, PackageId, ReleaseId, Universe};
 use crate::word_set::WordSet;
+use constraints::Constraints;
 
 /// How many releases are passed over. Where there are more, some package mostly ends up without any, and
 /// the walk was in vain.
@@ -31,13 +34,11 @@ pub(crate) struct Greedy {
     ends: Vec<u32>,
     /// The requirement that comes next.
     next: usize,
+    ahead: Ahead,
     /// The release that may be decided for it.
     tried: Option<ReleaseId>,
-    /// By package.
-    constraints: Vec<Constraint>,
-    words: Vec<u64>,
-    /// What `words` held before the release that is being taken in, and where.
-    before: Vec<(u32, u64)>,
+    /// What that release is taken in with can be taken back.
+    constraints: Constraints,
     demands: Vec<Demand>,
     classes: ClassDemands,
     /// Whether several packages can define a class that is extended.
@@ -45,22 +46,6 @@ pub(crate) struct Greedy {
     /// How many releases were passed over.
     passed_over: u32,
     failed: bool,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Constraint {
-    /// Where the set of releases stands that are left; [`NONE`] if the package is not required.
-    words: u32,
-    chosen: u32,
-    prerelease_named: bool,
-}
-
-impl Constraint {
-    const NONE: Self = Self {
-        words: NONE,
-        chosen: NONE,
-        prerelease_named: false,
-    };
 }
 
 pub(crate) enum Progress {
@@ -92,8 +77,8 @@ impl Greedy {
     pub(crate) fn advance(&mut self, universe: &mut Universe, budget: &mut Budget) -> Progress {
         if self.order.is_empty() {
             for root in universe.roots().to_vec() {
-                let constraint = self.constraint(universe, root.package);
-                constraint.chosen = root.index;
+                self.constraints.make_places(universe.package_count());
+                self.constraints.choose(root);
                 self.order.push(root);
             }
         }
@@ -123,22 +108,21 @@ impl Greedy {
     fn take_in(&mut self, universe: &mut Universe, release: ReleaseId) -> Taken {
         let mut demands = std::mem::take(&mut self.demands);
         universe.demands(release, &mut demands);
-        self.before.clear();
+        self.constraints.make_places(universe.package_count());
+        self.constraints.begin();
         let taken = self.take_in_demands(universe, release, &demands);
         if let Taken::In = taken {
             self.targets.make_room(demands.len());
             for demand in &demands {
                 self.targets.push(demand.target);
                 if demand.names_prerelease {
-                    self.constraint(universe, demand.target).prerelease_named = true;
+                    self.constraints.name_prerelease(demand.target);
                 }
             }
             self.ends.make_room(1);
             self.ends.push(to_u32(self.targets.len()));
         } else {
-            for (at, word) in self.before.drain(..).rev() {
-                self.words[at as usize] = word;
-            }
+            self.constraints.take_back();
         }
         self.demands = demands;
         taken
@@ -152,13 +136,11 @@ impl Greedy {
     ) -> Taken {
         let mut missing = Vec::new();
         for demand in demands {
-            if !universe.is_delivered(demand.target) {
+            if !demand.is_known() {
                 missing.push(demand.target);
                 continue;
             }
-            let width = universe.width(demand.target);
-            let allowed = universe.set(demand.allowed, width);
-            if !self.restrict(universe, demand.target, allowed) {
+            if !self.restrict(demand.target, universe.allowed_words(demand)) {
                 return Taken::Refused;
             }
         }
@@ -196,7 +178,7 @@ impl Greedy {
         if let Some(found) = demanded.found {
             let target = demands[found.demand].target;
             let allowed = universe.set(found.allowed, universe.width(target));
-            return self.restrict(universe, target, allowed);
+            return self.restrict(target, allowed);
         }
         let mut defining: Option<(PackageId, WordSet)> = None;
         for demand in demands {
@@ -215,47 +197,14 @@ impl Greedy {
         };
         let mut allowed = vec![0; universe.width(package)];
         defining.copy_to(&mut allowed);
-        self.restrict(universe, package, &allowed)
-    }
-
-    fn constraint(&mut self, universe: &Universe, package: PackageId) -> &mut Constraint {
-        let at = package.position();
-        if self.constraints.len() <= at {
-            let count = universe.package_count().max(at + 1);
-            self.constraints.make_room(count - self.constraints.len());
-            self.constraints.resize(count, Constraint::NONE);
-        }
-        let constraint = &mut self.constraints[at];
-        if constraint.words == NONE {
-            constraint.words = to_u32(self.words.len());
-            let width = universe.width(package);
-            self.words.make_room(width);
-            self.words.resize(self.words.len() + width, u64::MAX);
-        }
-        constraint
+        self.restrict(package, &allowed)
     }
 
     /// Leaves a package only some releases; says whether that is possible. To a walk that has failed
     /// everything is.
-    fn restrict(&mut self, universe: &Universe, package: PackageId, to: &[u64]) -> bool {
-        let constraint = *self.constraint(universe, package);
-        let from = constraint.words as usize;
-        let words = &mut self.words[from..from + to.len()];
-        let fits = if constraint.chosen == NONE {
-            words.iter().zip(to).any(|(word, to)| word & to != 0)
-        } else {
-            to[(constraint.chosen / 64) as usize] >> (constraint.chosen % 64) & 1 == 1
-        };
-        if !fits && !self.failed {
-            return false;
-        }
-        for ((at, word), to) in (constraint.words..).zip(words).zip(to) {
-            if *word & !to != 0 {
-                self.before.push((at, *word));
-                *word &= to;
-            }
-        }
-        true
+    #[inline]
+    fn restrict(&mut self, package: PackageId, to: &[u64]) -> bool {
+        self.constraints.restrict(package, to, self.failed) || self.failed
     }
 
     /// Decides the next package.
@@ -265,19 +214,15 @@ impl Greedy {
         budget: &mut Budget,
     ) -> Result<Decided, Exhausted> {
         while let Some(package) = self.targets.get(self.next).copied() {
-            let constraint = self.constraints[package.position()];
-            if constraint.chosen != NONE {
+            if self.constraints.chosen(package).is_some() {
                 self.next += 1;
                 continue;
             }
-            universe.read_ahead(|places| self.upcoming(places));
-            let from = constraint.words as usize;
+            self.read_ahead(universe);
             let release = if let Some(tried) = self.tried {
                 tried
             } else {
-                let words = &self.words[from..from + universe.width(package)];
-                let best = universe.best_of_words(package, words, constraint.prerelease_named);
-                let Some(index) = best else {
+                let Some(index) = self.best(universe, package) else {
                     self.failed = true;
                     self.next += 1;
                     return Ok(Decided::GoOn);
@@ -297,11 +242,11 @@ impl Greedy {
             if let Taken::Refused = taken {
                 self.passed_over += 1;
                 self.failed |= self.passed_over > PASSED_OVER;
-                self.words[from + (release.index / 64) as usize] &= !(1 << (release.index % 64));
+                self.constraints.remove(release);
                 continue;
             }
             self.next += 1;
-            self.constraints[package.position()].chosen = release.index;
+            self.constraints.choose(release);
             self.order.make_room(1);
             self.order.push(release);
             return Ok(Decided::GoOn);
@@ -309,10 +254,31 @@ impl Greedy {
         Ok(Decided::All)
     }
 
-    /// The package that the requirement so many places ahead is on, unless it is decided.
-    fn upcoming(&self, places: usize) -> Option<PackageId> {
-        let package = *self.targets.get(self.next + places)?;
-        (self.constraints[package.position()].chosen == NONE).then_some(package)
+    /// Fetches what will be looked at when requirements are decided that come soon.
+    fn read_ahead(&mut self, universe: &Universe) {
+        let mut ahead = std::mem::take(&mut self.ahead);
+        ahead.read(
+            universe,
+            (self.next, self.targets.len()),
+            |place| {
+                let package = self.targets[place];
+                if self.constraints.chosen(package).is_some() {
+                    return None;
+                }
+                let index = self.best(universe, package)?;
+                Some(ReleaseId { package, index })
+            },
+            |package| self.constraints.fetch(package),
+        );
+        self.ahead = ahead;
+    }
+
+    /// The best release of a package that is left.
+    #[inline]
+    fn best(&self, universe: &Universe, package: PackageId) -> Option<u32> {
+        let left = self.constraints.left(package, universe.width(package));
+        let prerelease_named = self.constraints.is_prerelease_named(package);
+        universe.best_of_words(package, left, prerelease_named)
     }
 
     fn result(&self, universe: &mut Universe) -> Option<Selection> {
@@ -321,7 +287,7 @@ impl Greedy {
         }
         let bound = self.targets.iter().map(|package| ReleaseId {
             package: *package,
-            index: self.constraints[package.position()].chosen,
+            index: (self.constraints.chosen(*package)).expect("all are decided"),
         });
         let selection = Selection::new(&self.order, bound.collect(), &self.ends);
         let is_sound = !self.may_lack_classes && hierarchy::is_harmless(universe, &selection)

@@ -70,9 +70,9 @@ struct Improvement<'search> {
 }
 
 /// What was decided up to a point of a walk through a selection.
-#[derive(Default)]
 struct Decided {
-    releases: FxHashSet<ReleaseId>,
+    /// By package, whether its release was; of packages that may have several releases, whether any was.
+    packages: Vec<bool>,
     /// The packages of which a prerelease is named by a requirement of a decided release.
     prerelease_named: FxHashSet<PackageId>,
 }
@@ -91,7 +91,10 @@ impl Improvement<'_> {
     /// Goes through all decisions in their order; says whether any was improved.
     fn pass(&mut self) -> Result<bool, Stopped> {
         let mut improved = false;
-        let mut decided = Decided::default();
+        let mut decided = Decided {
+            packages: vec![false; self.universe.package_count()],
+            prerelease_named: FxHashSet::default(),
+        };
         for root in self.universe.roots().to_vec() {
             self.decide(&mut decided, root);
         }
@@ -110,7 +113,9 @@ impl Improvement<'_> {
     }
 
     fn decide(&mut self, decided: &mut Decided, release: ReleaseId) {
-        if decided.releases.insert(release) && self.any_names_prerelease {
+        let package = release.package;
+        let is_first = !std::mem::replace(&mut decided.packages[package.position()], true);
+        if (is_first || self.split.contains(&package)) && self.any_names_prerelease {
             self.universe.demands(release, &mut self.demands);
             let named = self.demands.iter().filter(|demand| demand.names_prerelease);
             decided
@@ -131,14 +136,13 @@ impl Improvement<'_> {
         let package = current.package;
         let is_split = self.split.contains(&package);
         let is_fixed = self.universe.is_root(package) || self.fixed.contains(&package);
-        if is_fixed || !is_split && decided.releases.contains(&current) {
+        if is_fixed || !is_split && decided.packages[package.position()] {
             return Ok(false);
         }
         let named = decided.prerelease_named.contains(&package);
         let mut among = if is_split {
             self.universe.demands(owner, &mut self.demands);
-            let width = self.universe.width(package);
-            WordSet::of_words(self.universe.set(self.demands[edge].allowed, width))
+            WordSet::of_words(self.universe.allowed_words(&self.demands[edge]))
         } else {
             match self.demanded.of(self.universe, package) {
                 Some(words) => WordSet::of_words(words),

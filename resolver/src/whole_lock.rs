@@ -25,7 +25,7 @@ pub(crate) fn missing(universe: &mut Universe) -> Vec<PackageId> {
 /// is asked for.
 pub(crate) fn selection(universe: &mut Universe, single_version: bool) -> Option<Selection> {
     let selection = Selection::collect(universe, |universe, release, _, demand| {
-        if !universe.is_delivered(demand.target) {
+        if !demand.is_known() {
             return None;
         }
         let index = universe.locked_binding(release, demand.target)?;

@@ -1,5 +1,7 @@
 //! Sets of small numbers as slices of words of one length.
 
+use crate::index::to_u32;
+
 #[inline]
 pub(crate) fn is_subset(one: &[u64], of: &[u64]) -> bool {
     one.iter().zip(of).all(|(one, of)| one & !of == 0)
@@ -37,6 +39,14 @@ pub(crate) fn first(words: impl Iterator<Item = u64>) -> Option<u32> {
     let mut numbered = (0_u32..).step_by(64).zip(words);
     let (base, word) = numbered.find(|(_, word)| *word != 0)?;
     Some(base + word.trailing_zeros())
+}
+
+/// The greatest number of a set.
+#[inline]
+pub(crate) fn last(set: &[u64]) -> Option<u32> {
+    let mut numbered = set.iter().enumerate().rev();
+    let (at, word) = numbered.find(|(_, word)| **word != 0)?;
+    Some(to_u32(at) * u64::BITS + word.ilog2())
 }
 
 #[inline]

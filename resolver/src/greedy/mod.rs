@@ -8,7 +8,7 @@
 //! an earlier decision is to blame, and finding out which one is what the search is for; the walk then
 //! only finds out which packages the search will probably need.
 
-mod constraints;
+mod left;
 
 use crate::budget::{Budget, Exhausted};
 use crate::hierarchy;
@@ -17,7 +17,8 @@ use crate::room::Room as _;
 use crate::selection::Selection;
 use crate::universe::{Ahead, ClassDemand, ClassDemands, Demand, PackageId, ReleaseId, Universe};
 use crate::word_set::WordSet;
-use constraints::Constraints;
+use crate::words;
+use left::Left;
 
 /// How many releases are passed over. Where there are more, some package mostly ends up without any, and
 /// the walk was in vain.
@@ -37,8 +38,8 @@ pub(crate) struct Greedy {
     ahead: Ahead,
     /// The release that may be decided for it.
     tried: Option<ReleaseId>,
-    /// What that release is taken in with can be taken back.
-    constraints: Constraints,
+    /// What the requirements that were seen leave. What `tried` adds can be taken back.
+    left: Left,
     demands: Vec<Demand>,
     classes: ClassDemands,
     /// Whether several packages can define a class that is extended.
@@ -76,9 +77,9 @@ enum Decided {
 impl Greedy {
     pub(crate) fn advance(&mut self, universe: &mut Universe, budget: &mut Budget) -> Progress {
         if self.order.is_empty() {
+            self.left.make_places(universe.package_count());
             for root in universe.roots().to_vec() {
-                self.constraints.make_places(universe.package_count());
-                self.constraints.choose(root);
+                self.left.choose(root);
                 self.order.push(root);
             }
         }
@@ -108,21 +109,21 @@ impl Greedy {
     fn take_in(&mut self, universe: &mut Universe, release: ReleaseId) -> Taken {
         let mut demands = std::mem::take(&mut self.demands);
         universe.demands(release, &mut demands);
-        self.constraints.make_places(universe.package_count());
-        self.constraints.begin();
+        self.left.make_places(universe.package_count());
+        self.left.begin();
         let taken = self.take_in_demands(universe, release, &demands);
         if let Taken::In = taken {
             self.targets.make_room(demands.len());
             for demand in &demands {
                 self.targets.push(demand.target);
                 if demand.names_prerelease {
-                    self.constraints.name_prerelease(demand.target);
+                    self.left.name_prerelease(demand.target);
                 }
             }
             self.ends.make_room(1);
             self.ends.push(to_u32(self.targets.len()));
         } else {
-            self.constraints.take_back();
+            self.left.take_back();
         }
         self.demands = demands;
         taken
@@ -204,7 +205,7 @@ impl Greedy {
     /// everything is.
     #[inline]
     fn restrict(&mut self, package: PackageId, to: &[u64]) -> bool {
-        self.constraints.restrict(package, to, self.failed) || self.failed
+        self.left.restrict(package, to, self.failed) || self.failed
     }
 
     /// Decides the next package.
@@ -214,7 +215,7 @@ impl Greedy {
         budget: &mut Budget,
     ) -> Result<Decided, Exhausted> {
         while let Some(package) = self.targets.get(self.next).copied() {
-            if self.constraints.chosen(package).is_some() {
+            if self.left.chosen(package).is_some() {
                 self.next += 1;
                 continue;
             }
@@ -242,11 +243,11 @@ impl Greedy {
             if let Taken::Refused = taken {
                 self.passed_over += 1;
                 self.failed |= self.passed_over > PASSED_OVER;
-                self.constraints.remove(release);
+                self.left.remove(release);
                 continue;
             }
             self.next += 1;
-            self.constraints.choose(release);
+            self.left.choose(release);
             self.order.make_room(1);
             self.order.push(release);
             return Ok(Decided::GoOn);
@@ -262,13 +263,14 @@ impl Greedy {
             (self.next, self.targets.len()),
             |place| {
                 let package = self.targets[place];
-                if self.constraints.chosen(package).is_some() {
+                if self.left.chosen(package).is_some() {
                     return None;
                 }
-                let index = self.best(universe, package)?;
+                let left = self.left.of(package, universe.width(package));
+                let index = words::last(left)?;
                 Some(ReleaseId { package, index })
             },
-            |package| self.constraints.fetch(package),
+            |package| self.left.fetch(package),
         );
         self.ahead = ahead;
     }
@@ -276,8 +278,8 @@ impl Greedy {
     /// The best release of a package that is left.
     #[inline]
     fn best(&self, universe: &Universe, package: PackageId) -> Option<u32> {
-        let left = self.constraints.left(package, universe.width(package));
-        let prerelease_named = self.constraints.is_prerelease_named(package);
+        let left = self.left.of(package, universe.width(package));
+        let prerelease_named = self.left.is_prerelease_named(package);
         universe.best_of_words(package, left, prerelease_named)
     }
 
@@ -287,7 +289,7 @@ impl Greedy {
         }
         let bound = self.targets.iter().map(|package| ReleaseId {
             package: *package,
-            index: (self.constraints.chosen(*package)).expect("all are decided"),
+            index: (self.left.chosen(*package)).expect("all are decided"),
         });
         let selection = Selection::new(&self.order, bound.collect(), &self.ends);
         let is_sound = !self.may_lack_classes && hierarchy::is_harmless(universe, &selection)

@@ -272,7 +272,7 @@ fn kept_release(
     demand: &Demand,
 ) -> Option<u32> {
     let package = demand.target;
-    if !universe.is_delivered(package) {
+    if !demand.is_known() {
         // What the search never came across is not among the releases that are there.
         return None;
     }

@@ -2,14 +2,15 @@
 //!
 //! A large index does not fit into the caches of a processor, and what a search looks at next can
 //! stand anywhere in it: it would mostly wait for memory. But it is known what comes next.
-//! Requirements are decided in the order in which they were seen, and mostly it is the newest release
-//! that is taken. So memory is told in time. Nothing but time depends on it.
+//! Requirements are decided in the order in which they were seen, or those first that take part in
+//! conflicts, and mostly it is the newest release that is taken of those that are left. So memory is
+//! told in time. Nothing but time depends on it.
 
 use std::collections::VecDeque;
 
 use prefetch_index::prefetch_index;
 
-use super::{Demand, PackageId, ReleaseId, Universe};
+use super::{PackageId, ReleaseId, Universe};
 
 /// How many decisions ahead it is fetched where the requirements of a release are, how many ahead
 /// they are fetched themselves, and so on. Each tells where to find the next.
@@ -58,8 +59,8 @@ impl Ahead {
         while self.coming.len() < RELEASE && self.looked_at < seen {
             let place = self.looked_at;
             self.looked_at += 1;
-            let coming = upcoming(place).and_then(|release| universe.coming(release));
-            if let Some(coming) = coming {
+            if let Some(release) = upcoming(place) {
+                let coming = universe.coming(release);
                 universe.fetch_release(coming);
                 self.coming.push_back((place, coming));
             }
@@ -91,7 +92,7 @@ impl Ahead {
                 *fetched = fetched.saturating_sub(1);
             }
         }
-        self.looked_at = self.looked_at.max(next);
+        self.looked_at = self.looked_at.max(next + 1);
     }
 }
 
@@ -117,13 +118,12 @@ impl Universe {
 
     /// A release that will probably be decided on.
     #[inline]
-    pub(crate) fn coming(&self, release: ReleaseId) -> Option<Coming> {
-        let entry = &self.packages[release.package.position()];
-        let delivered = entry.delivered.as_ref()?;
-        (release.index < delivered.count).then_some(Coming {
+    pub(crate) fn coming(&self, release: ReleaseId) -> Coming {
+        let delivered = self.delivered(release.package);
+        Coming {
             shard: delivered.shard,
             release: delivered.first + release.index,
-        })
+        }
     }
 
     /// Fetches where the requirements of a release are. That is the first of four things that are to
@@ -150,17 +150,86 @@ impl Universe {
         }
     }
 
-    /// Fetches what a requirement allows.
-    #[inline]
-    pub(crate) fn fetch_allowed(&self, demand: &Demand) {
-        self.fetch_set(demand.allowed);
-    }
-
     /// These packages, as far as they were seen: what is kept of them is to be fetched last.
     #[inline]
     pub(crate) fn seen_targets(&self, coming: Coming) -> impl Iterator<Item = PackageId> {
         let shard = &self.shards[coming.shard as usize];
         let targets = shard.index.targets(coming.release);
         targets.filter_map(|target| shard.packages[target as usize].package())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use pkgres_manifest::{IndexRecord, Limits, PackageName, RegistryName, ReleaseSource};
+
+    use super::*;
+    use crate::index::CompiledIndex;
+
+    const COUNT: usize = 50;
+
+    /// Packages of which each requires the next, all of them seen.
+    fn chain() -> (Universe, Vec<PackageId>) {
+        let line = |at: usize| {
+            let next = at + 1;
+            format!(r#"{{"name":"P{at}","version":"1.0.0","require":[["P{next}","*"]]}}"#)
+        };
+        let read = |at| IndexRecord::parse_line(&line(at), &Limits::default()).expect("a record");
+        let records: Vec<IndexRecord> = (0..COUNT).map(read).collect();
+        let mut universe = Universe::default();
+        let source = ReleaseSource::Registry(RegistryName::parse("demo").expect("a name"));
+        universe.attach(source, CompiledIndex::compile(&records).into());
+        let name = |at| PackageName::parse(&format!("P{at}")).expect("a name");
+        let packages = (0..COUNT).map(|at| universe.package_id(&name(at)));
+        let packages = packages.collect();
+        (universe, packages)
+    }
+
+    #[test]
+    fn what_comes_is_fetched_once_and_in_time() {
+        let (universe, packages) = chain();
+        let fetched = RefCell::new(Vec::new());
+        let mut ahead = Ahead::default();
+        let mut read = |next| {
+            let upcoming = |place: usize| {
+                let package = packages[place];
+                Some(ReleaseId { package, index: 0 })
+            };
+            ahead.read(&universe, (next, COUNT), upcoming, |package| {
+                fetched.borrow_mut().push(package);
+            });
+        };
+        for next in 0..COUNT {
+            read(next);
+            // What the next eight require.
+            let last = (next + PACKAGES + 1).min(COUNT - 1);
+            assert_eq!(*fetched.borrow(), packages[2..=last.max(1)]);
+        }
+        // What was decided is decided again.
+        read(10);
+        assert_eq!(fetched.borrow().len(), COUNT - 2);
+    }
+
+    #[test]
+    fn what_is_decided_is_passed_over() {
+        let (universe, packages) = chain();
+        let fetched = RefCell::new(Vec::new());
+        let mut ahead = Ahead::default();
+        let is_open = |place: &usize| place.is_multiple_of(5);
+        let upcoming = |place| {
+            let package = packages[place];
+            is_open(&place).then_some(ReleaseId { package, index: 0 })
+        };
+        ahead.read(&universe, (0, COUNT), upcoming, |package| {
+            fetched.borrow_mut().push(package);
+        });
+        // As many decisions ahead, however far they are.
+        let required = (1..COUNT).filter(is_open).map(|place| packages[place + 1]);
+        assert_eq!(
+            *fetched.borrow(),
+            required.take(PACKAGES).collect::<Vec<_>>()
+        );
     }
 }

@@ -1,17 +1,9 @@
 //! Which releases may be chosen, and which of some is the best.
 
-use crate::index::to_u32;
 use crate::word_set::WordSet;
+use crate::words;
 
 use super::{PackageId, ReleaseId, Universe};
-
-/// The greatest number of a set of words.
-fn last(words: &[u64]) -> Option<u32> {
-    let mut numbered = words.iter().enumerate().rev();
-    numbered
-        .find(|(_, word)| **word != 0)
-        .map(|(at, word)| to_u32(at) * u64::BITS + word.ilog2())
-}
 
 impl Universe {
     /// The releases of a package that may be chosen.
@@ -77,7 +69,7 @@ impl Universe {
         prerelease_named: bool,
     ) -> Option<u32> {
         if self.is_plain(package) {
-            return last(words);
+            return words::last(words);
         }
         self.best(package, &WordSet::of_words(words), prerelease_named)
     }

@@ -117,12 +117,13 @@ impl Universe {
         }
     }
 
-    /// Fetches the words of a set from memory before they are looked at, if they stand in an index.
+    /// Fetches the words of what a requirement allows from memory before they are looked at, if an
+    /// index has them.
     #[inline]
-    pub(super) fn fetch_set(&self, set: SetId) {
-        if let Place::Shard(shard) = set.place {
+    pub(crate) fn fetch_allowed(&self, demand: &Demand) {
+        if let Place::Shard(shard) = demand.allowed.place {
             let index = &self.shards[shard as usize].index;
-            index.fetch_words(set.at as usize);
+            index.fetch_words(demand.allowed.at as usize);
         }
     }
 

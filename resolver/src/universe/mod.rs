@@ -82,7 +82,7 @@ pub(crate) struct Universe {
     shards: Vec<Shard>,
     /// The shards whose packages need not be asked for, in order of preference.
     attached: Vec<u32>,
-    /// Whether any of the shards does not fit into the caches of a processor.
+    /// Whether any of the shards counts as large.
     is_large: bool,
     packages: Vec<Entry>,
     about: Vec<About>,

@@ -28,7 +28,8 @@ impl Seen {
     }
 
     /// Whether all that the index says of requirements on the package holds, and sets of its
-    /// releases take one word.
+    /// releases take one word. It stays so: a package is delivered once, and what is said in place of
+    /// requirements is known before.
     #[inline]
     pub(super) fn is_simple(self) -> bool {
         self.0 & SIMPLE != 0

@@ -15,20 +15,11 @@ const VARIABLES: usize = 24;
 const DOMAINS: usize = 12;
 
 /// What was fetched.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Fetched {
     in_order: Ahead,
     /// What was at each place of the top of the agenda.
     top: [Option<Var>; TOP],
-}
-
-impl Default for Fetched {
-    fn default() -> Self {
-        Self {
-            in_order: Ahead::default(),
-            top: [None; TOP],
-        }
-    }
 }
 
 impl Core {
@@ -79,10 +70,10 @@ impl Core {
             if self.fetched.top[place].replace(var) == Some(var) {
                 continue;
             }
-            let upcoming = self.upcoming(var);
-            let Some(coming) = upcoming.and_then(|release| universe.coming(release)) else {
+            let Some(upcoming) = self.upcoming(var) else {
                 continue;
             };
+            let coming = universe.coming(upcoming);
             match (place + 1).ilog2() {
                 0 => universe
                     .seen_targets(coming)

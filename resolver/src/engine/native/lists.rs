@@ -78,16 +78,16 @@ impl Constraints {
         let [owned, targeted] =
             [owned, targeted].map(|list| self.without_singles(state, var, list.first));
         let state = state.var_mut(var);
-        (state.owned.first, state.targeted.first) = (owned, targeted);
+        (state.owned, state.targeted) = (owned, targeted);
     }
 
     /// Puts the sides of a list that are about single values into the lists of these; gives the
     /// rest.
-    fn without_singles(&mut self, state: &State, var: Var, mut list: u32) -> u32 {
+    fn without_singles(&mut self, state: &State, var: Var, mut list: u32) -> SideList {
         let VarState {
             singles, values, ..
         } = *state.var(var);
-        let mut rest = NONE;
+        let mut rest = SideList::EMPTY;
         while list != NONE {
             let at = list;
             let side = &mut self.sides[at as usize];
@@ -95,7 +95,7 @@ impl Constraints {
             match words::below(&[side.word], values) {
                 Below::One(value) => self.put_single(singles + value, at),
                 Below::Nothing => self.put_single(singles + values, at),
-                Below::Several => side.next = std::mem::replace(&mut rest, at),
+                Below::Several => side.next = rest.put(at, side.word),
             }
         }
         rest

@@ -49,7 +49,7 @@ pub(super) struct VarState {
     /// How many of these there are.
     pub(super) single_count: u32,
     pub(super) queued: bool,
-    /// Whether a release that was looked at requires what the variable is of.
+    /// Whether a release that was looked at requires what the variable is of: the universe is told once.
     pub(super) required: bool,
     /// Whether the variable has its place in the order of decisions.
     pub(super) ordered: bool,

@@ -31,3 +31,20 @@ impl SideList {
         std::mem::replace(&mut self.first, side)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_passed_over_if_a_value_is_left_that_no_term_has() {
+        let mut list = SideList::EMPTY;
+        assert!(!list.may_hold(0b1));
+        assert_eq!(list.put(4, 0b011), NONE);
+        assert_eq!(list.put(8, 0b110), 4);
+        assert_eq!({ list.first }, 8);
+        assert!(list.may_hold(0b001));
+        assert!(list.may_hold(0b111));
+        assert!(!list.may_hold(0b1001));
+    }
+}

@@ -1,0 +1,270 @@
+//! What the requirements that were seen leave of each package.
+//!
+//! This is looked at for each requirement, in no order that a processor could foresee. So a package
+//! has one small place, and with few releases it needs no other.
+
+use prefetch_index::prefetch_index;
+
+use crate::index::{NONE, to_u32};
+use crate::room::Room as _;
+use crate::universe::{PackageId, ReleaseId};
+use crate::words;
+
+/// What is left of a package.
+#[derive(Debug, Clone, Copy)]
+struct OfPackage {
+    /// The releases that are left; if they take several words, where these stand.
+    left: u64,
+    /// The release that was decided on; [`NONE`] as long as there is none.
+    chosen: u32,
+    is_wide: bool,
+    prerelease_named: bool,
+}
+
+impl OfPackage {
+    /// Everything, as long as nobody requires anything of it.
+    const UNRESTRICTED: Self = Self {
+        left: u64::MAX,
+        chosen: NONE,
+        is_wide: false,
+        prerelease_named: false,
+    };
+
+    /// Where the words of the releases stand that are left, if these are several.
+    #[inline]
+    fn words(self) -> Option<usize> {
+        let place = || usize::try_from(self.left).expect("it is the place of a word");
+        self.is_wide.then(place)
+    }
+}
+
+/// Where a word stands that was changed.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    Package(PackageId),
+    Word(u32),
+}
+
+/// What is left of all packages.
+#[derive(Debug, Default)]
+pub(super) struct Left {
+    /// By package.
+    all: Vec<OfPackage>,
+    /// What is left of packages whose releases take several words.
+    words: Vec<u64>,
+    /// What there was before the changes that can be taken back.
+    before: Vec<(Place, u64)>,
+}
+
+impl Left {
+    /// Makes places for so many packages.
+    pub(super) fn make_places(&mut self, packages: usize) {
+        if let Some(more) = packages.checked_sub(self.all.len()) {
+            self.all.make_room(more);
+            self.all.resize(packages, OfPackage::UNRESTRICTED);
+        }
+    }
+
+    /// Leaves a package only some releases, if that can be: one that was decided on has to be among
+    /// them, or else any that is left. What is `forced` is done all the same. Says whether it can be.
+    #[inline]
+    pub(super) fn restrict(&mut self, package: PackageId, to: &[u64], forced: bool) -> bool {
+        let [to] = to else {
+            return self.restrict_wide(package, to, forced);
+        };
+        let of_package = &mut self.all[package.position()];
+        let left = of_package.left & to;
+        let fits = match of_package.chosen {
+            NONE => left != 0,
+            chosen => to >> chosen & 1 == 1,
+        };
+        if left != of_package.left && (fits || forced) {
+            self.before.make_room(1);
+            self.before.push((Place::Package(package), of_package.left));
+            of_package.left = left;
+        }
+        fits
+    }
+
+    fn restrict_wide(&mut self, package: PackageId, to: &[u64], forced: bool) -> bool {
+        let from = self.widen(package, to.len());
+        let words = &mut self.words[from..from + to.len()];
+        let fits = match self.all[package.position()].chosen {
+            NONE => !words::is_disjoint(words, to),
+            chosen => words::contains(to, chosen),
+        };
+        if fits || forced {
+            for ((at, word), to) in (to_u32(from)..).zip(words).zip(to) {
+                if *word & !to != 0 {
+                    self.before.make_room(1);
+                    self.before.push((Place::Word(at), *word));
+                    *word &= to;
+                }
+            }
+        }
+        fits
+    }
+
+    /// Where the words of a package stand that has several.
+    fn widen(&mut self, package: PackageId, width: usize) -> usize {
+        let of_package = &mut self.all[package.position()];
+        of_package.words().unwrap_or_else(|| {
+            let from = self.words.len();
+            of_package.is_wide = true;
+            of_package.left = u64::from(to_u32(from));
+            self.words.make_room(width);
+            self.words.resize(from + width, u64::MAX);
+            from
+        })
+    }
+
+    /// The releases of a package that are left, if somebody requires it; the sets of its releases
+    /// have so many words.
+    #[inline]
+    pub(super) fn of(&self, package: PackageId, width: usize) -> &[u64] {
+        let of_package = &self.all[package.position()];
+        match of_package.words() {
+            Some(from) => &self.words[from..from + width],
+            None => std::slice::from_ref(&of_package.left),
+        }
+    }
+
+    /// Takes a release away for good.
+    pub(super) fn remove(&mut self, release: ReleaseId) {
+        let of_package = &mut self.all[release.package.position()];
+        match of_package.words() {
+            Some(from) => words::remove(&mut self.words[from..], release.index),
+            None => of_package.left &= !(1 << release.index),
+        }
+    }
+
+    /// Decides on a release.
+    #[inline]
+    pub(super) fn choose(&mut self, release: ReleaseId) {
+        self.all[release.package.position()].chosen = release.index;
+    }
+
+    /// The release that was decided on.
+    #[inline]
+    pub(super) fn chosen(&self, package: PackageId) -> Option<u32> {
+        let chosen = self.all[package.position()].chosen;
+        (chosen != NONE).then_some(chosen)
+    }
+
+    /// Says that a requirement names a prerelease of a package.
+    pub(super) fn name_prerelease(&mut self, package: PackageId) {
+        self.all[package.position()].prerelease_named = true;
+    }
+
+    /// Whether a requirement names a prerelease of a package.
+    #[inline]
+    pub(super) fn is_prerelease_named(&self, package: PackageId) -> bool {
+        self.all[package.position()].prerelease_named
+    }
+
+    /// Fetches what is left of a package from memory before it is looked at.
+    #[inline]
+    pub(super) fn fetch(&self, package: PackageId) {
+        prefetch_index(&self.all, package.position());
+    }
+
+    /// From now on changes can be taken back.
+    #[inline]
+    pub(super) fn begin(&mut self) {
+        self.before.clear();
+    }
+
+    /// Takes back the changes since the beginning.
+    pub(super) fn take_back(&mut self) {
+        for (place, word) in self.before.drain(..).rev() {
+            match place {
+                Place::Package(package) => self.all[package.position()].left = word,
+                Place::Word(at) => self.words[at as usize] = word,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::universe::Universe;
+
+    /// The only package.
+    fn package() -> PackageId {
+        let name = pkgres_manifest::PackageName::parse("org.acme.Web").expect("a name");
+        Universe::default().package_id(&name)
+    }
+
+    fn release(index: u32) -> ReleaseId {
+        let package = package();
+        ReleaseId { package, index }
+    }
+
+    /// The same with sets of one word and of two.
+    fn both(check: impl Fn(&mut Left, &dyn Fn(&[u32]) -> Vec<u64>, u32)) {
+        for width in [1, 2] {
+            let set = |numbers: &[u32]| {
+                let mut words = vec![0; width];
+                for number in numbers {
+                    words::insert(&mut words, *number);
+                }
+                words
+            };
+            let mut left = Left::default();
+            left.make_places(1);
+            let high = if width == 1 { 7 } else { 70 };
+            check(&mut left, &set, high);
+        }
+    }
+
+    #[test]
+    fn changes_are_taken_back() {
+        both(|left, set, high| {
+            let width = set(&[]).len();
+            assert!(left.restrict(package(), &set(&[1, 2, high]), false));
+            left.begin();
+            assert!(left.restrict(package(), &set(&[2, 3, high]), false));
+            assert!(left.restrict(package(), &set(&[high]), false));
+            assert_eq!(left.of(package(), width), set(&[high]));
+            left.take_back();
+            assert_eq!(left.of(package(), width), set(&[1, 2, high]));
+        });
+    }
+
+    #[test]
+    fn what_leaves_nothing_is_only_done_if_forced() {
+        both(|left, set, high| {
+            let width = set(&[]).len();
+            assert!(left.restrict(package(), &set(&[1, high]), false));
+            assert!(!left.restrict(package(), &set(&[2]), false));
+            assert_eq!(left.of(package(), width), set(&[1, high]));
+            assert!(!left.restrict(package(), &set(&[2]), true));
+            assert_eq!(left.of(package(), width), set(&[]));
+        });
+    }
+
+    #[test]
+    fn what_was_decided_on_has_to_be_allowed() {
+        both(|left, set, high| {
+            assert!(left.restrict(package(), &set(&[1, high]), false));
+            assert_eq!(left.chosen(package()), None);
+            left.choose(release(high));
+            assert_eq!(left.chosen(package()), Some(high));
+            assert!(left.restrict(package(), &set(&[0, high]), false));
+            assert!(!left.restrict(package(), &set(&[0, 1]), false));
+        });
+    }
+
+    #[test]
+    fn what_is_removed_stays_away() {
+        both(|left, set, high| {
+            let width = set(&[]).len();
+            assert!(left.restrict(package(), &set(&[1, high]), false));
+            left.begin();
+            left.remove(release(high));
+            left.take_back();
+            assert_eq!(left.of(package(), width), set(&[1]));
+        });
+    }
+}

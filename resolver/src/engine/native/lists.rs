@@ -179,3 +179,34 @@ impl Constraints {
         at
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encoding::Variable;
+    use crate::engine::native::constraints::Cause;
+
+    #[test]
+    fn what_stays_in_a_list_is_looked_through_after_single_values_left_it() {
+        let (mut state, mut constraints) = (State::new(), Constraints::new());
+        let [one, other] = [0, 1].map(|_| state.add_var(Variable::Never, 8));
+        let mut add = |state: &mut State, word: u64| {
+            let terms = [(one, word), (other, 0b11)];
+            let terms = terms.map(|(var, word)| Term {
+                var,
+                set: state.keep(&[word]),
+            });
+            constraints.add_binary(state, terms, Cause::Encoding);
+        };
+        let is_looked_through = |state: &State, left: u64| state.var(one).owned.may_hold(left);
+        add(&mut state, 0b110);
+        for _ in 0..MANY_SINGLES {
+            add(&mut state, 0b1);
+        }
+        assert!(is_looked_through(&state, 0b111));
+        add(&mut state, 0b1);
+        assert_ne!(state.var(one).singles, NONE);
+        assert!(is_looked_through(&state, 0b110));
+        assert!(!is_looked_through(&state, 0b111));
+    }
+}

@@ -161,11 +161,7 @@ impl Problem {
             Searched::Solved(resolution) => Solved::Yes(resolution, core),
             Searched::Conflict(conflict) => {
                 if output.is_json() {
-                    output.json(&json!({
-                        "schema_version": 1,
-                        "status": "conflict",
-                        "conflict": show::conflict_json(&conflict),
-                    }));
+                    output.json(&show::conflict_answer(&conflict));
                 } else {
                     let text = show::conflict(&conflict, &places, output.is_styled());
                     output.say(&text);

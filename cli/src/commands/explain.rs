@@ -29,11 +29,7 @@ pub(crate) fn run(args: &ExplainArgs, output: &mut Output) -> Result<Exit> {
     match problem.search(output)?.0 {
         Searched::Conflict(conflict) => {
             if output.is_json() {
-                output.json(&json!({
-                    "schema_version": 1,
-                    "status": "conflict",
-                    "conflict": show::conflict_json(&conflict),
-                }));
+                output.json(&show::conflict_answer(&conflict));
             } else {
                 output.data(&show::proof(&conflict));
                 output.note(&format!(

@@ -105,16 +105,11 @@ fn tell(
     };
     let report = resolution.update().unwrap_or(&nothing);
     if output.is_json() {
-        output.json(&json!({
-            "schema_version": 1,
-            "status": written.status(),
-            "file": written.file,
-            "written": written.on_disk,
-            "changes": show::changes_json(diff),
-            "moved": moved_json(report),
-            "held_back": held_back_json(report),
-            "notes": show::notes(resolution),
-        }));
+        let mut answer = written.answer(diff);
+        answer["moved"] = moved_json(report).into();
+        answer["held_back"] = held_back_json(report).into();
+        answer["notes"] = show::notes(resolution).into();
+        output.json(&answer);
         return;
     }
     let changes = show::changes(diff);

@@ -172,6 +172,15 @@ pub(crate) fn reason_line(reason: &Reason) -> String {
     lines.join("; ")
 }
 
+/// The answer of a command that found a conflict, as JSON.
+pub(crate) fn conflict_answer(conflict: &Conflict) -> Value {
+    json!({
+        "schema_version": 1,
+        "status": "conflict",
+        "conflict": conflict_json(conflict),
+    })
+}
+
 /// A conflict as JSON.
 pub(crate) fn conflict_json(conflict: &Conflict) -> Value {
     let steps: Vec<Value> = conflict.reasons.iter().map(reason_json).collect();

@@ -12,7 +12,9 @@ mod tree;
 
 pub(crate) use annotation::{annotation_of_file, annotations};
 pub(crate) use changes::{ChangeLine, changes, changes_json, changes_markdown};
-pub(crate) use conflict::{conflict, conflict_json, core_hint, proof, reason_line};
+pub(crate) use conflict::{
+    conflict, conflict_answer, conflict_json, core_hint, proof, reason_line,
+};
 pub(crate) use diagnostic::{diagnostic, diagnostics_json};
 pub(crate) use picture::Picture;
 pub(crate) use resolution::{notes, resolution_json};

@@ -11,7 +11,6 @@ pub(crate) use written::{LockText, Written, write_lock};
 use std::path::Path;
 
 use pkgres_manifest::ReadOptions;
-use serde_json::json;
 
 use self::proposal::{Agreed, Proposal, propose};
 use crate::args::LockArgs;
@@ -93,14 +92,9 @@ fn write(
     )?;
     let diff = earlier.diff(&lock);
     if output.is_json() {
-        output.json(&json!({
-            "schema_version": 1,
-            "status": written.status(),
-            "file": written.file,
-            "written": written.on_disk,
-            "changes": show::changes_json(&diff),
-            "notes": show::notes(&resolution),
-        }));
+        let mut answer = written.answer(&diff);
+        answer["notes"] = show::notes(&resolution).into();
+        output.json(&answer);
         return Ok(Exit::Done);
     }
     output.notes(show::changes(&earlier.news(diff)));

@@ -2,11 +2,12 @@
 
 use pkgres_files::{RealFileSystem, write_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{LOCK_FILE, Lockfile, ReadOptions};
+use pkgres_manifest::{LOCK_FILE, LockDiff, Lockfile, ReadOptions};
+use serde_json::{Value, json};
 
 use crate::failure::Result;
 use crate::project::Project;
-use crate::show::counted;
+use crate::show::{self, counted};
 
 /// A lockfile that was written, or would have been.
 pub(crate) struct Written {
@@ -20,12 +21,23 @@ pub(crate) struct Written {
 
 impl Written {
     /// What happened, as one word.
-    pub(crate) fn status(&self) -> &'static str {
+    fn status(&self) -> &'static str {
         if self.is_new && !self.on_disk {
             "would_lock"
         } else {
             "locked"
         }
+    }
+
+    /// What happened, as the beginning of the JSON that a command answers.
+    pub(crate) fn answer(&self, diff: &LockDiff) -> Value {
+        json!({
+            "schema_version": 1,
+            "status": self.status(),
+            "file": self.file,
+            "written": self.on_disk,
+            "changes": show::changes_json(diff),
+        })
     }
 
     /// What happened, as one line.

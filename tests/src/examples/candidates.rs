@@ -80,7 +80,29 @@ fn named_prereleases() -> Vec<Example> {
     let named = release("R", "1").requires("X", "<=1.1.0-rc.1");
     let before = release("R", "1").requires("Y", "*").requires("X", "*");
     let after = release("R", "1").requires("X", "*").requires("Y", "*");
+    // The newest V does not go with W, which is found out by a conflict.
+    let conflicting = release("R", "1").requires("Y", "*");
+    let conflicting = conflicting.requires("V", "*").requires("W", "*");
+    let conflict = vec![
+        release("Y", "1.1").requires("X", "<=1.1.0-rc.1"),
+        release("V", "1"),
+        release("V", "2").requires("Z", "1"),
+        release("W", "1").requires("Z", "2"),
+        release("Z", "1"),
+        release("Z", "2"),
+    ];
     vec![
+        Example::solved(
+            "a release names a prerelease beside a conflict",
+            Universe::new(conflicting, [records(), conflict].concat()),
+            &[
+                "R 1 Y 1.1",
+                "R 1 V 1",
+                "R 1 W 1",
+                "Y 1.1 X 1.1.0-rc.1",
+                "W 1 Z 2",
+            ],
+        ),
         Example::solved(
             "the requirement names a prerelease",
             Universe::new(named, records()),

@@ -27,6 +27,14 @@ pub(crate) fn remove(set: &mut [u64], number: u32) {
     set[(number / 64) as usize] &= !(1 << (number % 64));
 }
 
+/// Takes the numbers of another set away.
+#[inline]
+pub(crate) fn take_away(set: &mut [u64], others: &[u64]) {
+    for (word, others) in set.iter_mut().zip(others) {
+        *word &= !others;
+    }
+}
+
 /// The least number of a set that is not in another one.
 #[inline]
 pub(crate) fn first_outside(set: &[u64], other: &[u64]) -> Option<u32> {

@@ -10,9 +10,8 @@ use super::Core;
 use super::order::TOP;
 use super::state::Var;
 
-/// How many requirements ahead variables are fetched, and then their domains.
+/// How many requirements ahead variables are fetched.
 const VARIABLES: usize = 24;
-const DOMAINS: usize = 12;
 
 /// What was fetched.
 #[derive(Debug, Default)]
@@ -47,13 +46,10 @@ impl Core {
     pub(super) fn fetch_next_vars(&self, encoding: &Encoding<'_>) {
         if encoding.universe.is_large()
             && let Some((targets, next)) = self.order.seen()
+            && let Some(target) = targets.get(next + VARIABLES)
         {
-            if let Some(target) = targets.get(next + VARIABLES) {
-                self.state.fetch(target.var);
-            }
-            if let Some(target) = targets.get(next + DOMAINS) {
-                self.state.fetch_domain(target.var);
-            }
+            self.state.fetch(target.var);
+            self.state.fetch_details(target.var);
         }
     }
 
@@ -87,11 +83,11 @@ impl Core {
 
     /// The release that will probably be decided on for a variable.
     fn upcoming(&self, var: Var) -> Option<ReleaseId> {
-        let state = self.state.var(var);
-        let Variable::Package(package) = state.variable else {
+        let Variable::Package(package) = self.state.details(var).variable else {
             return None;
         };
-        let index = words::last_below(self.state.domain(var), state.values)?;
+        let values = self.state.var(var).values;
+        let index = words::last_below(self.state.domain(var), values)?;
         Some(ReleaseId { package, index })
     }
 

@@ -135,7 +135,7 @@ impl Analysis {
                 continue;
             }
             let satisfier = state.satisfier(*term);
-            let level = satisfier.map_or(0, |at| state.entry(at).level_so_far);
+            let level = satisfier.map_or(0, |at| state.entry(at).level_so_far());
             if level == 0 {
                 let certain = Antecedent::Certain(*term, certain);
                 constraints.antecedents.push(certain);
@@ -173,7 +173,7 @@ impl Analysis {
         let width = state.width(part.var);
         let set = &self.words[part.words..part.words + width];
         let satisfier = state.satisfier_of(part.var, set);
-        part.level = satisfier.map_or(0, |at| state.entry(at).level_so_far);
+        part.level = satisfier.map_or(0, |at| state.entry(at).level_so_far());
         part.satisfier = satisfier.unwrap_or(0);
     }
 

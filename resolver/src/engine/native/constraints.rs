@@ -144,7 +144,7 @@ impl Constraints {
             set: term.set,
             next: NONE,
         };
-        if var.width == 1 && words::below(&[word], var.values) == Below::Several {
+        if var.is_narrow() && words::below(&[word], var.values) == Below::Several {
             // So it is nearly always.
             side.next = list(var).put(at, word);
             self.sides.push(side);

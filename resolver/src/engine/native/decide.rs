@@ -42,7 +42,7 @@ impl Core {
                 return Ok(false);
             };
             self.order.advance();
-            match self.state.var(var).variable {
+            match self.state.details(var).variable {
                 Variable::Package(package) => {
                     let release = ReleaseId {
                         package,
@@ -78,7 +78,7 @@ impl Core {
         };
         self.read_ahead_by_conflicts(encoding);
         budget.take()?;
-        let owner = match self.state.var(var).variable {
+        let owner = match self.state.details(var).variable {
             Variable::Binding(release, _) => release,
             _ => encoding.universe.roots()[0],
         };
@@ -92,7 +92,7 @@ impl Core {
     fn best(&self, encoding: &Encoding<'_>, owner: ReleaseId, var: Var) -> u32 {
         let state = self.state.var(var);
         let (domain, universe) = (self.state.domain(var), &*encoding.universe);
-        let package = match state.variable {
+        let package = match self.state.details(var).variable {
             Variable::Package(package) => package,
             Variable::Binding(release, edge) => {
                 universe.known_details(release).edges[edge as usize].package

@@ -168,7 +168,7 @@ impl Core {
         var: Var,
         value: u32,
     ) -> Result<(), Missing> {
-        let variable = self.state.var(var).variable;
+        let variable = self.state.details(var).variable;
         if let Variable::Binding(release, edge) = variable {
             let details = encoding.universe.details(release);
             let package = details.edges[edge as usize].package;
@@ -217,7 +217,7 @@ impl Core {
             return Err(Missing::Packages(missing.collect()));
         }
         self.fetch_demanded(encoding, demands);
-        let is_package = matches!(self.state.var(var).variable, Variable::Package(_));
+        let is_package = matches!(self.state.details(var).variable, Variable::Package(_));
         let mut is_impossible = false;
         self.order.begin(var, value);
         for (edge, demand) in demands.iter().enumerate() {
@@ -234,7 +234,7 @@ impl Core {
             // What a requirement on a split package is bound to belongs to one release.
             let is_shared = is_package && !encoding.is_split(demand.target);
             let allowed = encoding.universe.allowed_words(demand);
-            if encoding.is_whole() && words::is_subset(self.state.certain(target), allowed) {
+            if encoding.is_whole() && self.state.is_certainly_among(target, allowed) {
                 // Nothing else is left, whatever is decided: mostly so of the core library.
                 continue;
             }

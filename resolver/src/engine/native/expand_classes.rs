@@ -155,7 +155,7 @@ impl Core {
             value,
             release,
         } = owner;
-        let both = [var, target].map(|var| self.state.var(var).variable);
+        let both = [var, target].map(|var| self.state.details(var).variable);
         let [Variable::Package(_), Variable::Package(package)] = both else {
             return self.single(var, value);
         };

@@ -63,7 +63,7 @@ fn certainties(state: &State, term: Term, until: usize) -> Vec<usize> {
     let mut domain = vec![0; width];
     words::fill(&mut domain, state.var(term.var).values);
     let mut of_var = Vec::new();
-    let mut at = state.var(term.var).certain;
+    let mut at = state.details(term.var).latest_certain;
     while at != NONE {
         if (at as usize) < until {
             of_var.push(at as usize);
@@ -96,7 +96,7 @@ fn add_leaf(
     proof: &mut Proof,
 ) {
     for term in terms {
-        if let Variable::Package(package) = state.var(term.var).variable {
+        if let Variable::Package(package) = state.details(term.var).variable {
             proof.single.insert(package);
         }
     }
@@ -112,7 +112,7 @@ fn add_leaf(
         Cause::Extends(class) => {
             let owner = terms
                 .first()
-                .and_then(|owner| match state.var(owner.var).variable {
+                .and_then(|owner| match state.details(owner.var).variable {
                     Variable::Package(package) => Some(package),
                     Variable::Release(release) => Some(release.package),
                     _ => None,
@@ -131,8 +131,8 @@ fn requirement(state: &State, terms: &[Term]) -> Option<Fact> {
         return None;
     };
     let (Variable::Package(owner), Variable::Package(package)) = (
-        state.var(owner.var).variable,
-        state.var(target.var).variable,
+        state.details(owner.var).variable,
+        state.details(target.var).variable,
     ) else {
         return None;
     };

@@ -110,7 +110,7 @@ impl Replay<'_> {
         let mut terms = Vec::new();
         while let Some((term, until)) = open.pop() {
             let mut domain = self.everything(term.var);
-            let mut at = self.state.var(term.var).certain;
+            let mut at = self.state.details(term.var).latest_certain;
             while at != NONE {
                 let certainty = self.state.certain[at as usize];
                 if (at as usize) < until {

@@ -2,18 +2,26 @@
 
 use crate::words;
 
-use super::{State, Term, Var};
+use super::{Part, State, Term, Var};
 
 impl State {
     #[inline]
     pub(crate) fn domain(&self, var: Var) -> &[u64] {
-        let state = &self.vars[var as usize];
-        &self.words[state.words as usize..(state.words + state.width) as usize]
+        let state = self.var(var);
+        if state.is_narrow() {
+            std::slice::from_ref(&state.domain)
+        } else {
+            self.wide(var, Part::Domain)
+        }
     }
 
+    #[inline]
     pub(super) fn domain_mut(&mut self, var: Var) -> &mut [u64] {
-        let state = &self.vars[var as usize];
-        &mut self.words[state.words as usize..(state.words + state.width) as usize]
+        if self.var(var).is_narrow() {
+            std::slice::from_mut(&mut self.var_mut(var).domain)
+        } else {
+            self.wide_mut(var, Part::Domain)
+        }
     }
 
     /// The value of a variable, if it is known to be there and only one is left.
@@ -31,10 +39,18 @@ impl State {
 
     /// The values of a variable that are left without any decision.
     #[inline]
-    pub(crate) fn certain(&self, var: Var) -> &[u64] {
-        let state = self.var(var);
-        let from = (state.words + 2 * state.width) as usize;
-        &self.words[from..from + state.width as usize]
+    fn certain(&self, var: Var) -> &[u64] {
+        if self.var(var).is_narrow() {
+            std::slice::from_ref(&self.details(var).certain)
+        } else {
+            self.wide(var, Part::Certain)
+        }
+    }
+
+    /// Whether no values but some of these are left, whatever is decided. "Absent" is not among these.
+    #[inline]
+    pub(crate) fn is_certainly_among(&self, var: Var, values: &[u64]) -> bool {
+        self.var(var).is_reduced_for_good && words::is_subset(self.certain(var), values)
     }
 
     /// Whether a term holds.

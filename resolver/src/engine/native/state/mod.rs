@@ -14,6 +14,8 @@ pub(super) use sets::{Set, Term};
 pub(super) use side_list::SideList;
 pub(super) use trail::Reason;
 
+use std::ops::Range;
+
 use prefetch_index::prefetch_index;
 
 use crate::encoding::Variable;
@@ -25,19 +27,20 @@ use trail::{Certainty, Entry, Level};
 /// The number of a variable, in the order in which the search came across them.
 pub(super) type Var = u32;
 
-/// What is known of a variable.
+/// What is looked at of a variable at nearly every step: no more than a line of the processor's cache.
 #[derive(Debug)]
+#[repr(align(64))]
 pub(super) struct VarState {
-    pub(super) variable: Variable,
+    /// The domain, if there are few values.
+    domain: u64,
     /// How many values there are; the number itself stands for "absent".
     pub(super) values: u32,
-    pub(super) width: u32,
-    /// Where the domain stands, after it the values whose dependencies are known, those that are
-    /// left without any decision and, if there are many values, those that were not seen to be gone
-    /// and those that constraints wait for.
+    /// Where the [parts](Part) of a variable with many values stand.
     words: u32,
     /// The latest entry of the trail.
     head: u32,
+    /// The highest level of the entries of the trail.
+    latest_level: u32,
     /// The constraints of two terms in which a value depends on another variable's. If there are many
     /// values, each has a list of its own; this is where these begin.
     pub(super) owned: SideList,
@@ -48,20 +51,76 @@ pub(super) struct VarState {
     pub(super) singles: u32,
     /// How many of these there are.
     pub(super) single_count: u32,
+    /// How often the variable took part in conflicts.
+    pub(super) conflicts: u32,
     pub(super) queued: bool,
     /// Whether a release that was looked at requires what the variable is of: the universe is told once.
     pub(super) required: bool,
     /// Whether the variable has its place in the order of decisions.
     pub(super) ordered: bool,
-    /// How often the variable took part in conflicts.
-    pub(super) conflicts: u32,
+    /// Whether any value is gone without a decision.
+    is_reduced_for_good: bool,
+}
+
+const _: () = assert!(size_of::<VarState>() == 64);
+
+/// What else is known of a variable.
+#[derive(Debug)]
+pub(super) struct VarDetails {
+    pub(super) variable: Variable,
+    /// The values whose dependencies are known, if there are few values.
+    known: u64,
+    /// Those that are left without any decision, if there are few.
+    certain: u64,
     /// The latest reduction that holds without any decision.
-    pub(super) certain: u32,
+    pub(super) latest_certain: u32,
+}
+
+/// Sets of values that there are of each variable. Those of variables with many values stand one after
+/// the other.
+#[derive(Debug, Clone, Copy)]
+enum Part {
+    /// The values that are left.
+    Domain,
+    /// Those whose dependencies are known.
+    Known,
+    /// Those that are left without any decision.
+    Certain,
+    /// If there are many values, those that were not seen to be gone.
+    Unseen,
+    /// If there are many, those that constraints wait for.
+    Awaited,
+}
+
+impl Part {
+    const COUNT: usize = 5;
+}
+
+impl VarState {
+    #[inline]
+    fn width(&self) -> usize {
+        width(self.values)
+    }
+
+    /// Whether there are so few values that a set of them is one word.
+    #[inline]
+    pub(super) fn is_narrow(&self) -> bool {
+        self.width() == 1
+    }
+
+    /// Where a part of a variable with many values stands.
+    #[inline]
+    fn range(&self, part: Part) -> Range<usize> {
+        let width = self.width();
+        let from = self.words as usize + part as usize * width;
+        from..from + width
+    }
 }
 
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) vars: Vec<VarState>,
+    details: Vec<VarDetails>,
     words: Vec<u64>,
     /// Sets that terms refer to. They stay as they are.
     sets: Vec<u64>,
@@ -79,7 +138,7 @@ impl State {
     pub(super) fn new() -> Self {
         Self {
             vars: Vec::with_capacity(64),
-            words: Vec::with_capacity(256),
+            details: Vec::with_capacity(64),
             sets: Vec::with_capacity(512),
             trail: Vec::with_capacity(256),
             history: Vec::with_capacity(256),
@@ -91,31 +150,41 @@ impl State {
     pub(super) fn add_var(&mut self, variable: Variable, values: u32) -> Var {
         let var = to_u32(self.vars.len());
         let width = width(values);
+        let mut every = 0;
         let words = self.words.len();
-        self.words.make_room(if width > 1 { 5 * width } else { 3 });
-        self.words.resize(words + 2 * width, 0);
-        words::fill(&mut self.words[words..words + width], values);
-        self.words.extend_from_within(words..words + width);
-        if width > 1 {
-            self.words.extend_from_within(words..words + width);
-            self.words.resize(words + 5 * width, 0);
+        if width == 1 {
+            words::fill(std::slice::from_mut(&mut every), values);
+        } else {
+            self.words.make_room(Part::COUNT * width);
+            self.words.resize(words + Part::COUNT * width, 0);
+            for part in [Part::Domain, Part::Certain, Part::Unseen] {
+                let from = words + part as usize * width;
+                words::fill(&mut self.words[from..from + width], values);
+            }
         }
         self.vars.make_room(1);
         self.vars.push(VarState {
-            variable,
+            domain: every,
             values,
-            width: to_u32(width),
             words: to_u32(words),
             head: NONE,
+            latest_level: 0,
             owned: SideList::EMPTY,
             targeted: SideList::EMPTY,
             singles: NONE,
             single_count: 0,
+            conflicts: 0,
             queued: false,
             required: false,
             ordered: false,
-            conflicts: 0,
-            certain: NONE,
+            is_reduced_for_good: false,
+        });
+        self.details.make_room(1);
+        self.details.push(VarDetails {
+            variable,
+            known: 0,
+            certain: every,
+            latest_certain: NONE,
         });
         var
     }
@@ -131,10 +200,10 @@ impl State {
         prefetch_index(&self.vars, var as usize);
     }
 
-    /// Fetches the domain of a variable from memory before it is looked at.
+    /// Fetches what else is known of a variable.
     #[inline]
-    pub(super) fn fetch_domain(&self, var: Var) {
-        prefetch_index(&self.words, self.vars[var as usize].words as usize);
+    pub(super) fn fetch_details(&self, var: Var) {
+        prefetch_index(&self.details, var as usize);
     }
 
     #[inline]
@@ -143,7 +212,29 @@ impl State {
     }
 
     #[inline]
+    pub(super) fn details(&self, var: Var) -> &VarDetails {
+        &self.details[var as usize]
+    }
+
+    #[inline]
+    pub(super) fn details_mut(&mut self, var: Var) -> &mut VarDetails {
+        &mut self.details[var as usize]
+    }
+
+    /// How many words a set of values of a variable takes.
+    #[inline]
     pub(super) fn width(&self, var: Var) -> usize {
-        self.vars[var as usize].width as usize
+        self.vars[var as usize].width()
+    }
+
+    /// A part of a variable with many values.
+    #[inline]
+    fn wide(&self, var: Var, part: Part) -> &[u64] {
+        &self.words[self.vars[var as usize].range(part)]
+    }
+
+    #[inline]
+    fn wide_mut(&mut self, var: Var, part: Part) -> &mut [u64] {
+        &mut self.words[self.vars[var as usize].range(part)]
     }
 }

@@ -1,5 +1,7 @@
 //! Sets of values that terms refer to. They stay as they are.
 
+use std::ops::Range;
+
 use crate::index::to_u32;
 use crate::room::Room as _;
 use crate::words;
@@ -20,7 +22,14 @@ impl State {
     /// The words of the set of a term.
     #[inline]
     pub(crate) fn set(&self, term: Term) -> &[u64] {
-        &self.sets[term.set as usize..term.set as usize + self.width(term.var)]
+        &self.sets[self.range_of(term)]
+    }
+
+    /// Where the set of a term stands.
+    #[inline]
+    pub(super) fn range_of(&self, term: Term) -> Range<usize> {
+        let from = term.set as usize;
+        from..from + self.width(term.var)
     }
 
     /// Keeps a set.

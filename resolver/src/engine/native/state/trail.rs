@@ -8,7 +8,7 @@ use crate::index::{NONE, to_u32};
 use crate::room::Room as _;
 use crate::words;
 
-use super::{Set, State, Term, Var};
+use super::{Part, Set, State, Term, Var};
 
 /// Why a domain was reduced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -28,14 +28,22 @@ pub(crate) struct Entry {
     pub(crate) var: Var,
     pub(crate) reason: Reason,
     pub(crate) level: u32,
-    /// The highest level of this entry and those before it of the same variable.
-    pub(crate) level_so_far: u32,
+    /// The highest level of those before it of the same variable.
+    level_before: u32,
     /// What was taken away; [`NONE`] for decisions.
     removed: Set,
     /// The entry before it of the same variable.
     previous: u32,
     /// Where the domain before it stands.
     before: u32,
+}
+
+impl Entry {
+    /// The highest level of this entry and those before it of the same variable.
+    #[inline]
+    pub(crate) fn level_so_far(&self) -> u32 {
+        self.level.max(self.level_before)
+    }
 }
 
 /// A reduction that holds without any decision. Unlike entries of the trail these stay.
@@ -98,14 +106,13 @@ impl State {
     #[inline]
     pub(crate) fn level_of(&self, term: Term) -> u32 {
         self.satisfier(term)
-            .map_or(0, |at| self.trail[at as usize].level_so_far)
+            .map_or(0, |at| self.entry(at).level_so_far())
     }
 
     /// The highest level of the reductions of a variable.
     #[inline]
     pub(crate) fn latest_level(&self, var: Var) -> u32 {
-        let head = self.trail.get(self.var(var).head as usize);
-        head.map_or(0, |entry| entry.level_so_far)
+        self.var(var).latest_level
     }
 
     #[inline]
@@ -131,8 +138,8 @@ impl State {
     pub(crate) fn remove(&mut self, term: Term, reason: Reason, level: u32) {
         if level == 0 {
             let at = to_u32(self.certain.len());
-            let state = &mut self.vars[term.var as usize];
-            let previous = std::mem::replace(&mut state.certain, at);
+            let latest = &mut self.details_mut(term.var).latest_certain;
+            let previous = std::mem::replace(latest, at);
             self.certain.make_room(1);
             self.certain.push(Certainty {
                 var: term.var,
@@ -140,11 +147,16 @@ impl State {
                 removed: term.set,
                 previous,
             });
-            let width = state.width as usize;
-            let from = state.words as usize + 2 * width;
-            let removed = &self.sets[term.set as usize..term.set as usize + width];
-            for (word, removed) in self.words[from..from + width].iter_mut().zip(removed) {
-                *word &= !removed;
+            let removed = self.range_of(term);
+            let state = &mut self.vars[term.var as usize];
+            state.is_reduced_for_good = true;
+            if state.is_narrow() {
+                self.details[term.var as usize].certain &= !self.sets[removed.start];
+            } else {
+                words::take_away(
+                    &mut self.words[state.range(Part::Certain)],
+                    &self.sets[removed],
+                );
             }
         }
         self.remove_again(term, reason, level);
@@ -152,37 +164,39 @@ impl State {
 
     fn remove_again(&mut self, term: Term, reason: Reason, level: u32) {
         self.record(term.var, reason, level, term.set);
-        let state = &self.vars[term.var as usize];
-        let domain = state.words as usize..(state.words + state.width) as usize;
-        let removed = term.set as usize..(term.set + state.width) as usize;
-        for (word, removed) in self.words[domain].iter_mut().zip(&self.sets[removed]) {
-            *word &= !removed;
+        let removed = self.range_of(term);
+        let state = &mut self.vars[term.var as usize];
+        if state.is_narrow() {
+            state.domain &= !self.sets[removed.start];
+        } else {
+            words::take_away(
+                &mut self.words[state.range(Part::Domain)],
+                &self.sets[removed],
+            );
         }
         self.enqueue(term.var);
     }
 
     /// Writes down that a domain is about to be reduced.
     fn record(&mut self, var: Var, reason: Reason, level: u32, removed: Set) {
-        let state = &mut self.vars[var as usize];
-        let domain = state.words as usize..(state.words + state.width) as usize;
         let before = to_u32(self.history.len());
-        self.history.make_room(domain.len());
-        match &self.words[domain] {
-            [word] => self.history.push(*word),
-            words => self.history.extend_from_slice(words),
+        let state = &mut self.vars[var as usize];
+        self.history.make_room(state.width());
+        if state.is_narrow() {
+            self.history.push(state.domain);
+        } else {
+            let domain = &self.words[state.range(Part::Domain)];
+            self.history.extend_from_slice(domain);
         }
-        let previous = state.head;
-        state.head = to_u32(self.trail.len());
-        let level_so_far = match self.trail.get(previous as usize) {
-            Some(entry) => entry.level_so_far.max(level),
-            None => level,
-        };
+        let previous = std::mem::replace(&mut state.head, to_u32(self.trail.len()));
+        let latest_level = state.latest_level.max(level);
+        let level_before = std::mem::replace(&mut state.latest_level, latest_level);
         self.trail.make_room(1);
         self.trail.push(Entry {
             var,
             reason,
             level,
-            level_so_far,
+            level_before,
             removed,
             previous,
             before,
@@ -199,20 +213,18 @@ impl State {
         let mut kept = std::mem::take(&mut self.scratch);
         while self.trail.len() > first.trail as usize {
             let entry = self.trail.pop().expect("the length was checked");
+            let before = entry.before as usize;
             let state = &mut self.vars[entry.var as usize];
-            let width = state.width as usize;
-            let (before, domain) = (entry.before as usize, state.words as usize);
-            self.words[domain..domain + width]
-                .copy_from_slice(&self.history[before..before + width]);
-            if width > 1 {
-                // What comes back can go again.
-                let (domain, seen) = self.words[domain..].split_at_mut(3 * width);
-                for (seen, domain) in seen.iter_mut().zip(&domain[..width]) {
-                    *seen |= domain;
-                }
+            (state.head, state.latest_level) = (entry.previous, entry.level_before);
+            if state.is_narrow() {
+                state.domain = self.history[before];
+            } else {
+                let domain = state.range(Part::Domain);
+                let domain_before = &self.history[before..before + domain.len()];
+                self.words[domain].copy_from_slice(domain_before);
+                self.forget_seen(entry.var);
             }
             self.history.truncate(before);
-            state.head = entry.previous;
             if entry.level <= level {
                 kept.push(entry);
             } else {

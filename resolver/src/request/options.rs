@@ -69,7 +69,7 @@ impl Default for SolveOptions {
             exclude_newer: None,
             single_version: false,
             max_steps: 10_000_000,
-            patience: 200,
+            patience: 1000,
             engine: Engine::default(),
         }
     }

@@ -9,113 +9,21 @@ mod sets;
 mod side_list;
 mod trail;
 mod values;
+mod var;
 
 pub(super) use sets::{Set, Term};
 pub(super) use side_list::SideList;
 pub(super) use trail::Reason;
-
-use std::ops::Range;
+pub(super) use var::{Var, VarState};
 
 use prefetch_index::prefetch_index;
 
 use crate::encoding::Variable;
-use crate::index::{NONE, to_u32, width};
+use crate::index::{to_u32, width};
 use crate::room::Room as _;
 use crate::words;
 use trail::{Certainty, Entry, Level};
-
-/// The number of a variable, in the order in which the search came across them.
-pub(super) type Var = u32;
-
-/// What is looked at of a variable at nearly every step: no more than a line of the processor's cache.
-#[derive(Debug)]
-#[repr(align(64))]
-pub(super) struct VarState {
-    /// The domain, if there are few values.
-    domain: u64,
-    /// How many values there are; the number itself stands for "absent".
-    pub(super) values: u32,
-    /// Where the [parts](Part) of a variable with many values stand.
-    words: u32,
-    /// The latest entry of the trail.
-    head: u32,
-    /// The highest level of the entries of the trail.
-    latest_level: u32,
-    /// The constraints of two terms in which a value depends on another variable's. If there are many
-    /// values, each has a list of its own; this is where these begin.
-    pub(super) owned: SideList,
-    /// Those in which others depend on it.
-    pub(super) targeted: SideList,
-    /// Where the lists begin, one a value, of the constraints whose term is that value alone, or that
-    /// it is absent; [`NONE`] as long as there are few, which stand among the others.
-    pub(super) singles: u32,
-    /// How many of these there are.
-    pub(super) single_count: u32,
-    /// How often the variable took part in conflicts.
-    pub(super) conflicts: u32,
-    pub(super) queued: bool,
-    /// Whether a release that was looked at requires what the variable is of: the universe is told once.
-    pub(super) required: bool,
-    /// Whether the variable has its place in the order of decisions.
-    pub(super) ordered: bool,
-    /// Whether any value is gone without a decision.
-    is_reduced_for_good: bool,
-}
-
-const _: () = assert!(size_of::<VarState>() == 64);
-
-/// What else is known of a variable.
-#[derive(Debug)]
-pub(super) struct VarDetails {
-    pub(super) variable: Variable,
-    /// The values whose dependencies are known, if there are few values.
-    known: u64,
-    /// Those that are left without any decision, if there are few.
-    certain: u64,
-    /// The latest reduction that holds without any decision.
-    pub(super) latest_certain: u32,
-}
-
-/// Sets of values that there are of each variable. Those of variables with many values stand one after
-/// the other.
-#[derive(Debug, Clone, Copy)]
-enum Part {
-    /// The values that are left.
-    Domain,
-    /// Those whose dependencies are known.
-    Known,
-    /// Those that are left without any decision.
-    Certain,
-    /// If there are many values, those that were not seen to be gone.
-    Unseen,
-    /// If there are many, those that constraints wait for.
-    Awaited,
-}
-
-impl Part {
-    const COUNT: usize = 5;
-}
-
-impl VarState {
-    #[inline]
-    fn width(&self) -> usize {
-        width(self.values)
-    }
-
-    /// Whether there are so few values that a set of them is one word.
-    #[inline]
-    pub(super) fn is_narrow(&self) -> bool {
-        self.width() == 1
-    }
-
-    /// Where a part of a variable with many values stands.
-    #[inline]
-    fn range(&self, part: Part) -> Range<usize> {
-        let width = self.width();
-        let from = self.words as usize + part as usize * width;
-        from..from + width
-    }
-}
+use var::{Part, VarDetails};
 
 #[derive(Debug, Default)]
 pub(super) struct State {
@@ -150,42 +58,20 @@ impl State {
     pub(super) fn add_var(&mut self, variable: Variable, values: u32) -> Var {
         let var = to_u32(self.vars.len());
         let width = width(values);
-        let mut every = 0;
-        let words = self.words.len();
-        if width == 1 {
-            words::fill(std::slice::from_mut(&mut every), values);
-        } else {
+        let words = to_u32(self.words.len());
+        if width > 1 {
             self.words.make_room(Part::COUNT * width);
-            self.words.resize(words + Part::COUNT * width, 0);
-            for part in [Part::Domain, Part::Certain, Part::Unseen] {
-                let from = words + part as usize * width;
-                words::fill(&mut self.words[from..from + width], values);
-            }
+            self.words.resize(self.words.len() + Part::COUNT * width, 0);
         }
         self.vars.make_room(1);
-        self.vars.push(VarState {
-            domain: every,
-            values,
-            words: to_u32(words),
-            head: NONE,
-            latest_level: 0,
-            owned: SideList::EMPTY,
-            targeted: SideList::EMPTY,
-            singles: NONE,
-            single_count: 0,
-            conflicts: 0,
-            queued: false,
-            required: false,
-            ordered: false,
-            is_reduced_for_good: false,
-        });
+        self.vars.push(VarState::new(values, words));
         self.details.make_room(1);
-        self.details.push(VarDetails {
-            variable,
-            known: 0,
-            certain: every,
-            latest_certain: NONE,
-        });
+        self.details.push(VarDetails::new(variable, values));
+        if width > 1 {
+            for part in [Part::Domain, Part::Certain, Part::Unseen] {
+                words::fill(self.wide_mut(var, part), values);
+            }
+        }
         var
     }
 

@@ -1,0 +1,143 @@
+//! What is kept of a variable.
+//!
+//! Variables are looked at in no order that the processor could foresee: where there are many of them,
+//! a search mostly waits for memory. So what it looks at all the time is kept apart from the rest.
+
+use std::ops::Range;
+
+use crate::encoding::Variable;
+use crate::index::{NONE, width};
+use crate::words;
+
+use super::SideList;
+
+/// The number of a variable, in the order in which the search came across them.
+pub(crate) type Var = u32;
+
+/// What is looked at of a variable at nearly every step: no more than a line of the processor's cache.
+#[derive(Debug)]
+#[repr(align(64))]
+pub(crate) struct VarState {
+    /// The domain, if there are few values.
+    pub(super) domain: u64,
+    /// How many values there are; the number itself stands for "absent".
+    pub(crate) values: u32,
+    /// Where the [parts](Part) of a variable with many values stand, one after the other.
+    pub(super) words: u32,
+    /// The latest entry of the trail.
+    pub(super) head: u32,
+    /// The highest level of the entries of the trail.
+    pub(super) latest_level: u32,
+    /// The constraints of two terms in which a value depends on another variable's. If there are many
+    /// values, each has a list of its own; this is where these begin.
+    pub(crate) owned: SideList,
+    /// Those in which others depend on it.
+    pub(crate) targeted: SideList,
+    /// Where the lists begin, one a value, of the constraints whose term is that value alone, or that
+    /// it is absent; [`NONE`] as long as there are few, which stand among the others.
+    pub(crate) singles: u32,
+    /// How many of these there are.
+    pub(crate) single_count: u32,
+    /// How often the variable took part in conflicts.
+    pub(crate) conflicts: u32,
+    pub(crate) queued: bool,
+    /// Whether a release that was looked at requires what the variable is of: the universe is told once.
+    pub(crate) required: bool,
+    /// Whether the variable has its place in the order of decisions.
+    pub(crate) ordered: bool,
+    /// Whether any value is gone without a decision.
+    pub(super) is_reduced_for_good: bool,
+}
+
+const _: () = assert!(size_of::<VarState>() == 64);
+
+/// What else is known of a variable.
+#[derive(Debug)]
+pub(crate) struct VarDetails {
+    pub(crate) variable: Variable,
+    /// The values whose dependencies are known, if there are few values.
+    pub(super) known: u64,
+    /// Those that are left without any decision, if there are few.
+    pub(super) certain: u64,
+    /// The latest reduction that holds without any decision.
+    pub(crate) latest_certain: u32,
+}
+
+/// The sets of values that are kept of a variable.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Part {
+    /// The values that are left.
+    Domain,
+    /// Those whose dependencies are known.
+    Known,
+    /// Those that are left without any decision.
+    Certain,
+    /// If there are many values, those that were not seen to be gone.
+    Unseen,
+    /// If there are many, those that constraints wait for.
+    Awaited,
+}
+
+impl Part {
+    pub(super) const COUNT: usize = 5;
+}
+
+impl VarState {
+    /// A variable of which nothing is known. `words` is where its parts stand, if it has many values.
+    pub(super) fn new(values: u32, words: u32) -> Self {
+        Self {
+            domain: every(values),
+            values,
+            words,
+            head: NONE,
+            latest_level: 0,
+            owned: SideList::EMPTY,
+            targeted: SideList::EMPTY,
+            singles: NONE,
+            single_count: 0,
+            conflicts: 0,
+            queued: false,
+            required: false,
+            ordered: false,
+            is_reduced_for_good: false,
+        }
+    }
+
+    /// How many words a set of values takes.
+    #[inline]
+    pub(super) fn width(&self) -> usize {
+        width(self.values)
+    }
+
+    /// Whether there are so few values that a set of them is one word.
+    #[inline]
+    pub(crate) fn is_narrow(&self) -> bool {
+        self.width() == 1
+    }
+
+    /// Where a part of a variable with many values stands.
+    #[inline]
+    pub(super) fn range(&self, part: Part) -> Range<usize> {
+        let width = self.width();
+        let from = self.words as usize + part as usize * width;
+        from..from + width
+    }
+}
+
+impl VarDetails {
+    pub(super) fn new(variable: Variable, values: u32) -> Self {
+        Self {
+            variable,
+            known: 0,
+            certain: every(values),
+            latest_certain: NONE,
+        }
+    }
+}
+
+/// The word of all values and "absent". Where they do not fit, nobody looks at it.
+fn every(values: u32) -> u64 {
+    let mut every = 0;
+    words::fill(std::slice::from_mut(&mut every), values);
+    every
+}

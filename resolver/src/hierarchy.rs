@@ -26,6 +26,21 @@ pub(crate) enum Violation {
     Diamond([Vec<ClassAt>; 2]),
 }
 
+impl Violation {
+    /// The paths from class to class on which the rule is broken; a circle ends where it begins.
+    pub(crate) fn paths(&self) -> Vec<Vec<ClassAt>> {
+        match self {
+            Self::Missing { .. } => Vec::new(),
+            Self::Cycle(circle) => {
+                let mut closed = circle.clone();
+                closed.extend(circle.first().copied());
+                vec![closed]
+            }
+            Self::Diamond(paths) => paths.to_vec(),
+        }
+    }
+}
+
 /// The first violation of a selection: missing classes before circles before diamonds, and the
 /// classes of releases that were decided earlier before others.
 pub(crate) fn violation(universe: &mut Universe, selection: &Selection) -> Option<Violation> {

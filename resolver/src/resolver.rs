@@ -17,7 +17,7 @@ use crate::index::CompiledIndex;
 use crate::request::Engine;
 use crate::request::{Request, SolveOptions, by_name};
 use crate::resolution::Resolution;
-use crate::second_tier::{Tier, search_second_tier};
+use crate::second_tier::{Tier, can_split, search_second_tier};
 use crate::selection::Selection;
 use crate::supply::Supply;
 use crate::universe::{Missing, Universe};
@@ -346,16 +346,19 @@ impl Resolver {
         let mut encoding = Encoding::with_clauses(&mut self.universe, split, clauses);
         match search_from(&mut search, &mut encoding, &mut self.budget) {
             Outcome::Solved(selection) => self.solved(selection),
-            Outcome::Impossible(proof) if self.options.single_version => {
+            Outcome::Impossible(proof) => {
+                let clauses = encoding.into_clauses();
+                if !self.options.single_version && can_split(&self.universe, &proof) {
+                    return Turn::To(Phase::SecondTier(proof));
+                }
                 let impossible = Impossible {
                     proof,
                     split: BTreeSet::new(),
-                    clauses: encoding.into_clauses(),
+                    clauses,
                     limits: Limits::default(),
                 };
                 Turn::impossible(Box::new(impossible))
             }
-            Outcome::Impossible(proof) => Turn::To(Phase::SecondTier(proof)),
             Outcome::Missing(missing) => {
                 let paused = if search.is_some() {
                     let clauses = encoding.into_clauses();

@@ -29,6 +29,11 @@ pub(crate) enum Tier {
     GaveUp,
 }
 
+/// Whether several releases of any package could change what a proof says.
+pub(crate) fn can_split(universe: &Universe, proof: &Proof) -> bool {
+    split_more(universe, &mut BTreeSet::new(), proof, |_| true)
+}
+
 /// Searches the second tier. `first` is the proof that the first tier is impossible.
 pub(crate) fn search_second_tier(
     universe: &mut Universe,

@@ -56,15 +56,8 @@ impl Clause {
         violation: Violation,
     ) -> Self {
         let mut terms = Terms::default();
-        let paths: Vec<Vec<ClassAt>> = match &violation {
-            Violation::Missing { .. } => unreachable!("rule 2 is part of the encoding"),
-            Violation::Cycle(circle) => {
-                let mut closed = circle.clone();
-                closed.extend(circle.first().copied());
-                vec![closed]
-            }
-            Violation::Diamond(paths) => paths.to_vec(),
-        };
+        // That classes are found, which is rule 2, is part of the encoding.
+        let paths = violation.paths();
         let is_diamond = paths.len() == 2;
         for path in &paths {
             for visit in visits(encoding, selection, path) {

@@ -134,7 +134,8 @@ impl Core {
                     replay::is_valid(&self.state, &self.constraints, cause),
                     "what was learned follows from what it was learned from"
                 );
-                Outcome::Impossible(proof::proof(&self.state, &self.constraints, cause))
+                let clauses = encoding.clauses();
+                Outcome::Impossible(proof::proof(&self.state, &self.constraints, clauses, cause))
             }
         }
     }

@@ -1,9 +1,16 @@
 //! What a search without result rests on.
+//!
+//! That a package has one release is used where releases of two packages require it and have to agree. A package
+//! that one other requires, as far as the proof goes, could have many releases: each would be what one release
+//! of the other is bound to, and what is said of the only one could be said of it.
 
-use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
 
-use crate::encoding::{Fact, Variable};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::encoding::{Breach, Clause, Fact, Variable};
 use crate::index::NONE;
+use crate::universe::PackageId;
 use crate::word_set::WordSet;
 use crate::words;
 
@@ -13,8 +20,14 @@ use super::state::{Reason, State, Term};
 
 /// The facts from which a constraint follows, and the packages of which that uses that they have
 /// one release.
-pub(super) fn proof(state: &State, constraints: &Constraints, cause: Cause) -> Proof {
+pub(super) fn proof(
+    state: &State,
+    constraints: &Constraints,
+    clauses: &[Clause],
+    cause: Cause,
+) -> Proof {
     let mut proof = Proof::default();
+    let mut single = Single::default();
     let mut seen: FxHashSet<Reason> = FxHashSet::default();
     let mut certain: FxHashSet<usize> = FxHashSet::default();
     let mut rest: Vec<Antecedent> = Vec::new();
@@ -36,7 +49,9 @@ pub(super) fn proof(state: &State, constraints: &Constraints, cause: Cause) -> P
                     continue;
                 }
                 constraints.terms(reason, &mut terms);
-                add_leaf(state, constraints, cause, &terms, &mut proof);
+                let fact = fact(state, constraints, cause, &terms);
+                single.add(state, clauses, fact.as_ref(), &terms);
+                proof.facts.extend(fact);
             }
             Antecedent::Certain(term, until) => {
                 for at in certainties(state, term, until as usize) {
@@ -54,6 +69,7 @@ pub(super) fn proof(state: &State, constraints: &Constraints, cause: Cause) -> P
             }
         }
     }
+    proof.single = single.packages;
     proof
 }
 
@@ -88,40 +104,82 @@ fn certainties(state: &State, term: Term, until: usize) -> Vec<usize> {
     found
 }
 
-fn add_leaf(
-    state: &State,
-    constraints: &Constraints,
-    cause: Cause,
-    terms: &[Term],
-    proof: &mut Proof,
-) {
-    for term in terms {
-        if let Variable::Package(package) = state.details(term.var).variable {
-            proof.single.insert(package);
+/// The fact that a constraint which was not learned stands for, if it is not only part of the encoding.
+fn fact(state: &State, constraints: &Constraints, cause: Cause, terms: &[Term]) -> Option<Fact> {
+    match cause {
+        Cause::Fact(number) => Some(constraints.facts[number as usize].clone()),
+        Cause::Requirement => requirement(state, terms),
+        Cause::Extends(class) => {
+            let owner = match state.details(terms.first()?.var).variable {
+                Variable::Package(package) => package,
+                Variable::Release(release) => release.package,
+                _ => return None,
+            };
+            Some(Fact::Extends { owner, class })
+        }
+        Cause::Encoding | Cause::Learned { .. } => None,
+    }
+}
+
+/// The packages of which is used that they have one release.
+#[derive(Debug, Default)]
+struct Single {
+    packages: BTreeSet<PackageId>,
+    /// For each package one that requires it.
+    requirers: FxHashMap<PackageId, PackageId>,
+}
+
+impl Single {
+    /// Takes in a constraint that was not learned, and the fact that it stands for.
+    fn add(&mut self, state: &State, clauses: &[Clause], fact: Option<&Fact>, terms: &[Term]) {
+        let named = terms.iter().filter_map(|term| {
+            let variable = state.details(term.var).variable;
+            match variable {
+                Variable::Package(package) => Some(package),
+                _ => None,
+            }
+        });
+        let named: FxHashSet<PackageId> = named.collect();
+        match fact {
+            Some(Fact::Requires { owner, .. } | Fact::Extends { owner, .. }) => {
+                for target in named.iter().filter(|package| *package != owner) {
+                    self.require(&named, *owner, *target);
+                }
+            }
+            // Whatever releases a package has, none of them is one of these.
+            Some(Fact::OwnCycle { .. }) => {}
+            Some(Fact::Clause(number)) => {
+                let breach = clauses.get(*number as usize).map(|clause| &clause.breach);
+                let Some(Breach::Rule(violation)) = breach else {
+                    self.packages.extend(named);
+                    return;
+                };
+                let mut met: FxHashSet<PackageId> = FxHashSet::default();
+                for path in violation.paths() {
+                    met.extend(path.first().map(|first| first.release.package));
+                    for [from, to] in path.array_windows() {
+                        if from.release != to.release {
+                            let target = to.release.package;
+                            met.insert(target);
+                            if named.contains(&target) {
+                                self.require(&named, from.release.package, target);
+                            }
+                        }
+                    }
+                }
+                // Those that do not define what is looked for in them stand on no path.
+                self.packages.extend(named.difference(&met));
+            }
+            _ => self.packages.extend(named),
         }
     }
-    match cause {
-        Cause::Fact(number) => {
-            proof
-                .facts
-                .insert(constraints.facts[number as usize].clone());
+
+    /// Takes in that a package requires another one. If it has several releases, these have to agree.
+    fn require(&mut self, named: &FxHashSet<PackageId>, owner: PackageId, target: PackageId) {
+        let other = *self.requirers.entry(target).or_insert(owner);
+        if other != owner || !named.contains(&owner) {
+            self.packages.insert(target);
         }
-        Cause::Requirement => {
-            proof.facts.extend(requirement(state, terms));
-        }
-        Cause::Extends(class) => {
-            let owner = terms
-                .first()
-                .and_then(|owner| match state.details(owner.var).variable {
-                    Variable::Package(package) => Some(package),
-                    Variable::Release(release) => Some(release.package),
-                    _ => None,
-                });
-            proof
-                .facts
-                .extend(owner.map(|owner| Fact::Extends { owner, class }));
-        }
-        Cause::Encoding | Cause::Learned { .. } => {}
     }
 }
 

@@ -8,7 +8,7 @@ use pkgres_manifest::{
     IndexRecord, IndexedClass, PackageName, RegistryName, ReleaseSource, Requirement, Shared, Spec,
     Version,
 };
-use pkgres_resolver::{Request, Resolver, Root, SolveOptions, Step, Supply};
+use pkgres_resolver::{Engine, Request, Resolver, Root, SolveOptions, Step, Supply};
 use pkgres_tests::build::{Build as _, class, package, release, spec, version};
 
 /// The stack of a thread that solves.
@@ -250,5 +250,77 @@ fn more_than_enough_versions_are_no_reason_to_give_up() {
             assert_eq!(one.version, version("0.0.0"));
         }
         other => panic!("{other:?}"),
+    }
+}
+
+/// Two chains of ten packages with three releases each, whose ends require releases of `Z` that differ. If
+/// `inherits`, the classes along the chains extend each other, and the root extends both.
+fn chains_to_different_releases(inherits: bool) -> (IndexRecord, Vec<IndexRecord>) {
+    let length = 10;
+    let mut root = release("Root", "1.0.0");
+    let mut firsts = Vec::new();
+    let mut records = Vec::new();
+    for chain in 1..=2 {
+        let name = |link: usize| format!("C{chain}L{link}");
+        root = root.requires(&name(1), "*");
+        firsts.push(format!("c{chain}.l1"));
+        for link in 1..=length {
+            let (next, next_class, spec) = if link < length {
+                let next_class = format!("c{chain}.l{}", link + 1);
+                (name(link + 1), next_class, "*".to_owned())
+            } else {
+                ("Z".to_owned(), "z.D".to_owned(), chain.to_string())
+            };
+            let extended = [next_class.as_str()];
+            let extends: &[&str] = if inherits { &extended } else { &[] };
+            for minor in 0..3 {
+                let record = release(&name(link), &format!("1.{minor}.0")).requires(&next, &spec);
+                records.push(record.defines(&format!("c{chain}.l{link}"), extends));
+            }
+        }
+        for minor in 0..3 {
+            let record = release("Z", &format!("{chain}.{minor}.0"));
+            records.push(record.defines("z.D", &[]));
+        }
+    }
+    let firsts: Vec<&str> = firsts.iter().map(String::as_str).collect();
+    let root = root.defines("root.Main", if inherits { &firsts } else { &[] });
+    (root, records)
+}
+
+/// Both engines, with few steps.
+fn with_few_steps() -> impl Iterator<Item = SolveOptions> {
+    let engines = [Engine::Native, Engine::Pubgrub].into_iter();
+    engines.map(|engine| SolveOptions {
+        max_steps: 2_000,
+        engine,
+        ..SolveOptions::default()
+    })
+}
+
+#[test]
+fn a_clash_of_classes_at_the_ends_of_chains_is_proved_without_trying_all_of_them() {
+    let (root, records) = chains_to_different_releases(true);
+    for options in with_few_steps() {
+        match solve(root.clone(), records.clone(), options) {
+            Step::Conflict(conflict) => {
+                assert_eq!(conflict.summary, "`root.Main` would inherit `z.D` twice");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn chains_to_different_releases_of_a_package_split_that_package_alone() {
+    let (root, records) = chains_to_different_releases(false);
+    for options in with_few_steps() {
+        match solve(root.clone(), records.clone(), options) {
+            Step::Solved(resolution) => {
+                let names = resolution.side_by_side().iter().map(|split| &split.name);
+                assert_eq!(names.collect::<Vec<_>>(), [&package("Z")]);
+            }
+            other => panic!("{other:?}"),
+        }
     }
 }

@@ -3,6 +3,7 @@
 
 mod native;
 mod pubgrub;
+mod single;
 
 use std::collections::BTreeSet;
 

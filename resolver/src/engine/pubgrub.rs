@@ -16,10 +16,11 @@ use pubgrub::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::encoding::{Encoding, Variable};
+use crate::encoding::{Encoding, Fact, Variable};
 use crate::universe::{Missing, PackageId};
 use crate::word_set::WordSet;
 
+use super::single::Single;
 use super::{Found, Outcome, Proof};
 use crate::budget::{Budget, Exhausted};
 
@@ -65,6 +66,7 @@ pub(super) fn solve(
 /// can be as deep as the longest chain of packages.
 fn proof(encoding: &mut Encoding<'_>, tree: DerivationTree<Variable, WordSet, Never>) -> Proof {
     let mut proof = Proof::default();
+    let mut single = Single::default();
     let mut seen = FxHashSet::default();
     let mut rest = vec![Arc::new(tree)];
     while let Some(tree) = rest.pop() {
@@ -74,7 +76,9 @@ fn proof(encoding: &mut Encoding<'_>, tree: DerivationTree<Variable, WordSet, Ne
                     rest.push(Arc::clone(&derived.cause1));
                     rest.push(Arc::clone(&derived.cause2));
                 }
-                DerivationTree::External(leaf) => add_leaf(encoding, leaf, &mut proof),
+                DerivationTree::External(leaf) => {
+                    add_leaf(encoding, leaf, &mut proof.facts, &mut single);
+                }
             }
         }
         // The last owner moves the parts to the stack, so that dropping does not recurse.
@@ -83,26 +87,26 @@ fn proof(encoding: &mut Encoding<'_>, tree: DerivationTree<Variable, WordSet, Ne
             rest.push(derived.cause2);
         }
     }
+    proof.single = single.into_packages();
     proof
 }
 
 fn add_leaf(
     encoding: &mut Encoding<'_>,
     leaf: &External<Variable, WordSet, Never>,
-    proof: &mut Proof,
+    facts: &mut FxHashSet<Fact>,
+    single: &mut Single,
 ) {
     let External::FromDependencyOf(source, from, target, allowed) = leaf else {
         return;
     };
-    for variable in [source, target] {
-        if let Variable::Package(package) = variable {
-            proof.single.insert(*package);
-        }
-    }
+    let variables = [*source, *target];
     for value in in_domain(encoding, *source, from) {
         for dependency in encoding.dependencies(*source, value).unwrap_or_default() {
             if dependency.target == *target && dependency.allowed == *allowed {
-                proof.facts.extend(dependency.fact);
+                let fact = dependency.fact;
+                single.add(encoding.clauses(), fact.as_ref(), variables.into_iter());
+                facts.extend(fact);
             }
         }
     }

@@ -1,20 +1,14 @@
 //! What a search without result rests on.
-//!
-//! That a package has one release is used where releases of two packages require it and have to agree. A package
-//! that one other requires, as far as the proof goes, could have many releases: each would be what one release
-//! of the other is bound to, and what is said of the only one could be said of it.
 
-use std::collections::BTreeSet;
+use rustc_hash::FxHashSet;
 
-use rustc_hash::{FxHashMap, FxHashSet};
-
-use crate::encoding::{Breach, Clause, Fact, Variable};
+use crate::encoding::{Clause, Fact, Variable};
 use crate::index::NONE;
-use crate::universe::PackageId;
 use crate::word_set::WordSet;
 use crate::words;
 
 use super::super::Proof;
+use super::super::single::Single;
 use super::constraints::{Antecedent, Cause, Constraints};
 use super::state::{Reason, State, Term};
 
@@ -50,7 +44,8 @@ pub(super) fn proof(
                 }
                 constraints.terms(reason, &mut terms);
                 let fact = fact(state, constraints, cause, &terms);
-                single.add(state, clauses, fact.as_ref(), &terms);
+                let variables = terms.iter().map(|term| state.details(term.var).variable);
+                single.add(clauses, fact.as_ref(), variables);
                 proof.facts.extend(fact);
             }
             Antecedent::Certain(term, until) => {
@@ -69,7 +64,7 @@ pub(super) fn proof(
             }
         }
     }
-    proof.single = single.packages;
+    proof.single = single.into_packages();
     proof
 }
 
@@ -118,68 +113,6 @@ fn fact(state: &State, constraints: &Constraints, cause: Cause, terms: &[Term]) 
             Some(Fact::Extends { owner, class })
         }
         Cause::Encoding | Cause::Learned { .. } => None,
-    }
-}
-
-/// The packages of which is used that they have one release.
-#[derive(Debug, Default)]
-struct Single {
-    packages: BTreeSet<PackageId>,
-    /// For each package one that requires it.
-    requirers: FxHashMap<PackageId, PackageId>,
-}
-
-impl Single {
-    /// Takes in a constraint that was not learned, and the fact that it stands for.
-    fn add(&mut self, state: &State, clauses: &[Clause], fact: Option<&Fact>, terms: &[Term]) {
-        let named = terms.iter().filter_map(|term| {
-            let variable = state.details(term.var).variable;
-            match variable {
-                Variable::Package(package) => Some(package),
-                _ => None,
-            }
-        });
-        let named: FxHashSet<PackageId> = named.collect();
-        match fact {
-            Some(Fact::Requires { owner, .. } | Fact::Extends { owner, .. }) => {
-                for target in named.iter().filter(|package| *package != owner) {
-                    self.require(&named, *owner, *target);
-                }
-            }
-            // Whatever releases a package has, none of them is one of these.
-            Some(Fact::OwnCycle { .. }) => {}
-            Some(Fact::Clause(number)) => {
-                let breach = clauses.get(*number as usize).map(|clause| &clause.breach);
-                let Some(Breach::Rule(violation)) = breach else {
-                    self.packages.extend(named);
-                    return;
-                };
-                let mut met: FxHashSet<PackageId> = FxHashSet::default();
-                for path in violation.paths() {
-                    met.extend(path.first().map(|first| first.release.package));
-                    for [from, to] in path.array_windows() {
-                        if from.release != to.release {
-                            let target = to.release.package;
-                            met.insert(target);
-                            if named.contains(&target) {
-                                self.require(&named, from.release.package, target);
-                            }
-                        }
-                    }
-                }
-                // Those that do not define what is looked for in them stand on no path.
-                self.packages.extend(named.difference(&met));
-            }
-            _ => self.packages.extend(named),
-        }
-    }
-
-    /// Takes in that a package requires another one. If it has several releases, these have to agree.
-    fn require(&mut self, named: &FxHashSet<PackageId>, owner: PackageId, target: PackageId) {
-        let other = *self.requirers.entry(target).or_insert(owner);
-        if other != owner || !named.contains(&owner) {
-            self.packages.insert(target);
-        }
     }
 }
 

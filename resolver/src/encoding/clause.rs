@@ -162,43 +162,90 @@ impl Terms {
     }
 
     /// If both paths end in one split package, any two different releases of it that define the
-    /// class clash: the second path need not end in exactly the release that was found.
+    /// class clash: the paths need not end in exactly the releases that were found.
     fn widen_diamond(
         &mut self,
         encoding: &mut Encoding<'_>,
         selection: &Selection,
         paths: &[Vec<ClassAt>],
     ) {
-        let [.., before, end] = paths[1].as_slice() else {
+        let [one, two] = paths else {
             return;
         };
-        let first_end = paths[0].last().expect("a path is not empty");
-        let same_package = first_end.release.package == end.release.package;
-        if !same_package || !encoding.is_split(end.release.package) || before.release == end.release
-        {
-            return;
-        }
-        let Some((edge, _)) = provider(encoding.universe, selection, before.release, end.class)
-        else {
+        let ends = [one, two].map(|path| End::of(encoding, selection, path, paths));
+        let [first, Some(second)] = ends else {
             return;
         };
-        let variable = encoding.bound_variable(before.release, edge);
-        let package = end.release.package;
-        let defining = encoding.universe.definers(package, end.class);
-        let allowed = encoding.universe.candidates_of(package);
-        let others = defining
-            .intersection(&allowed)
-            .intersection(&WordSet::single(first_end.release.index).complement());
-        let used_on_the_way = paths.iter().any(|path| {
-            path[..path.len() - 1]
-                .iter()
-                .any(|class| class.release == end.release)
-        });
-        if let Some(term) = self.0.iter_mut().find(|(known, _)| *known == variable)
-            && !used_on_the_way
-        {
-            term.1 = others;
+        let first_end = one.last().expect("a path is not empty").release;
+        if first_end.package != second.release.package {
+            return;
         }
+        let package = second.release.package;
+        let defining = encoding.universe.definers(package, second.class);
+        let defining = defining.intersection(&encoding.universe.candidates_of(package));
+        let mut at_first = WordSet::single(first_end.index);
+        // Whatever the first requirement allows clashes with what it does not allow.
+        if let Some(first) = first {
+            let details = encoding.universe.known_details(first.owner);
+            let allowed = encoding.universe.allowed(&details.edges[first.edge]);
+            let clashing = defining.intersection(&allowed);
+            let variable = encoding.bound_variable(first.owner, first.edge);
+            if !clashing.contains(second.release.index)
+                && self.widen(variable, first.release, &clashing)
+            {
+                at_first = clashing;
+            }
+        }
+        let variable = encoding.bound_variable(second.owner, second.edge);
+        let others = defining.intersection(&at_first.complement());
+        self.widen(variable, second.release, &others);
+    }
+
+    /// Says of a variable that it has a value in a set, in place of what is said of it; says whether that is
+    /// so. What was found has to stay ruled out, also where an index contradicts itself.
+    fn widen(&mut self, variable: Variable, found: ReleaseId, values: &WordSet) -> bool {
+        let mut terms = self.0.iter_mut();
+        let term = terms.find(|(known, _)| *known == variable);
+        let Some((_, term)) = term.filter(|_| values.contains(found.index)) else {
+            return false;
+        };
+        *term = values.clone();
+        true
+    }
+}
+
+/// Where a path comes from another release into one of a split package and ends.
+struct End {
+    release: ReleaseId,
+    class: ClassId,
+    /// The requirement that leads there.
+    owner: ReleaseId,
+    edge: usize,
+}
+
+impl End {
+    /// The end of a path, unless that or a release that it is in is part of the paths in another way.
+    fn of(
+        encoding: &Encoding<'_>,
+        selection: &Selection,
+        path: &[ClassAt],
+        paths: &[Vec<ClassAt>],
+    ) -> Option<Self> {
+        let [.., before, end] = path else {
+            return None;
+        };
+        let ways = || paths.iter().flat_map(|path| &path[..path.len() - 1]);
+        let is_on_the_way = || ways().any(|class| class.release == end.release);
+        if !encoding.is_split(end.release.package) || is_on_the_way() {
+            return None;
+        }
+        let (edge, _) = provider(encoding.universe, selection, before.release, end.class)?;
+        Some(Self {
+            release: end.release,
+            class: end.class,
+            owner: before.release,
+            edge,
+        })
     }
 }
 

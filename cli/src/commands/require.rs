@@ -126,10 +126,13 @@ fn refuse_twice<'name>(packages: impl IntoIterator<Item = &'name PackageName>) -
     Ok(())
 }
 
-/// The versions that are compatible with one, as Semantic Versioning has it.
+/// The versions that are compatible with one, as Semantic Versioning has it; that version alone where these
+/// do not hold it, as is so of prereleases.
 fn compatible(version: &Version) -> Spec {
     let version = version.without_build();
-    Spec::parse(&format!("^{version}")).unwrap_or_else(|_| Spec::exactly(&version))
+    let compatible = Spec::parse(&format!("^{version}")).ok();
+    let compatible = compatible.filter(|spec| spec.matches(&version));
+    compatible.unwrap_or_else(|| Spec::exactly(&version))
 }
 
 /// The project with other requirements, before anything is written.
@@ -267,5 +270,26 @@ fn tell(
             "The manifest has {} changed; the lockfile was left alone",
             counted(edits.len(), "requirement")
         ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_compatible_with_a_version_holds_it() {
+        let compatible = |text: &str| {
+            let version = Version::parse(text).expect("a version");
+            let spec = compatible(&version);
+            assert!(spec.matches(&version), "{text}: {spec}");
+            spec.to_string()
+        };
+        assert_eq!(compatible("1.2.3"), "^1.2.3");
+        assert_eq!(compatible("0.3.0"), "^0.3.0");
+        assert_eq!(compatible("1.2.3+build"), "^1.2.3");
+        for prerelease in ["0.3.0-rc.1", "1.0.0-rc.1", "0.0.1-a"] {
+            compatible(prerelease);
+        }
     }
 }

@@ -105,7 +105,7 @@ fn add_leaf(
         for dependency in encoding.dependencies(*source, value).unwrap_or_default() {
             if dependency.target == *target && dependency.allowed == *allowed {
                 let fact = dependency.fact;
-                single.add(encoding.clauses(), fact.as_ref(), variables.into_iter());
+                single.add(encoding, fact.as_ref(), variables.into_iter());
                 facts.extend(fact);
             }
         }

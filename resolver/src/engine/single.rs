@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::encoding::{Breach, Clause, Fact, Variable};
+use crate::encoding::{Breach, Clause, Encoding, Fact, Variable};
 use crate::universe::PackageId;
 
 /// The packages that have to have one release for what was taken in of a proof.
@@ -23,7 +23,7 @@ impl Single {
     /// Takes in a constraint between variables that a proof rests on, and the fact that it stands for.
     pub(super) fn add(
         &mut self,
-        clauses: &[Clause],
+        encoding: &Encoding<'_>,
         fact: Option<&Fact>,
         variables: impl Iterator<Item = Variable>,
     ) {
@@ -31,12 +31,16 @@ impl Single {
             Some(Fact::Requires { owner, .. } | Fact::Extends { owner, .. }) => {
                 let unsplit = unsplit(variables);
                 for target in unsplit.iter().filter(|package| *package != owner) {
+                    // Each object of a model requires on its own.
+                    if encoding.universe.is_model(*owner) {
+                        self.packages.insert(*target);
+                    }
                     self.require(&unsplit, *owner, *target);
                 }
             }
             // Whatever releases a package has, none of them is one of these.
             Some(Fact::OwnCycle { .. }) => {}
-            Some(Fact::Clause(number)) => self.add_clause(&clauses[*number as usize]),
+            Some(Fact::Clause(number)) => self.add_clause(&encoding.clauses()[*number as usize]),
             Some(Fact::Wanted { .. } | Fact::Stays { .. }) | None => {
                 self.packages.extend(unsplit(variables));
             }

@@ -134,8 +134,12 @@ impl Core {
                     replay::is_valid(&self.state, &self.constraints, cause),
                     "what was learned follows from what it was learned from"
                 );
-                let clauses = encoding.clauses();
-                Outcome::Impossible(proof::proof(&self.state, &self.constraints, clauses, cause))
+                Outcome::Impossible(proof::proof(
+                    &self.state,
+                    &self.constraints,
+                    encoding,
+                    cause,
+                ))
             }
         }
     }

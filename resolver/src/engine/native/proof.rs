@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::encoding::{Clause, Fact, Variable};
+use crate::encoding::{Encoding, Fact, Variable};
 use crate::index::NONE;
 use crate::word_set::WordSet;
 use crate::words;
@@ -17,7 +17,7 @@ use super::state::{Reason, State, Term};
 pub(super) fn proof(
     state: &State,
     constraints: &Constraints,
-    clauses: &[Clause],
+    encoding: &Encoding<'_>,
     cause: Cause,
 ) -> Proof {
     let mut proof = Proof::default();
@@ -45,7 +45,7 @@ pub(super) fn proof(
                 constraints.terms(reason, &mut terms);
                 let fact = fact(state, constraints, cause, &terms);
                 let variables = terms.iter().map(|term| state.details(term.var).variable);
-                single.add(clauses, fact.as_ref(), variables);
+                single.add(encoding, fact.as_ref(), variables);
                 proof.facts.extend(fact);
             }
             Antecedent::Certain(term, until) => {

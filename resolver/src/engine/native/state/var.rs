@@ -141,3 +141,21 @@ fn every(values: u32) -> u64 {
     words::fill(std::slice::from_mut(&mut every), values);
     every
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_holds_as_many_values_as_it_has_bits_beside_absent() {
+        for (values, is_narrow) in [(0, true), (62, true), (63, true), (64, false), (65, false)] {
+            let state = VarState::new(values, 0);
+            assert_eq!(state.is_narrow(), is_narrow, "{values}");
+            if is_narrow {
+                // "Absent" is the greatest number of the set.
+                assert_eq!(words::last(&[state.domain]), Some(values));
+                assert_eq!(words::count(&[state.domain]), values + 1);
+            }
+        }
+    }
+}

@@ -145,6 +145,7 @@ fn add_clauses(encoding: &mut Encoding<'_>, fact: &Fact, line: &WordSet) -> Vec<
         added.push(Fact::Clause(number));
         encoding.add(Clause {
             terms,
+            bindings: Vec::new(),
             breach: Breach::Line,
         });
     }

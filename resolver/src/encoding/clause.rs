@@ -13,6 +13,8 @@ use super::{Encoding, Variable};
 pub(crate) struct Clause {
     /// One term a variable.
     pub(crate) terms: Vec<(Variable, WordSet)>,
+    /// Packages whose terms say what another one's requirement on them is bound to, each after that one.
+    pub(crate) bindings: Vec<(PackageId, PackageId)>,
     /// What would be wrong if all held.
     pub(crate) breach: Breach,
 }
@@ -109,23 +111,29 @@ fn visits(encoding: &Encoding<'_>, selection: &Selection, path: &[ClassAt]) -> V
     visits
 }
 
-/// The terms of a clause in the making, one a variable.
+/// The terms of a clause in the making.
 #[derive(Debug, Default)]
-pub(crate) struct Terms(Vec<(Variable, WordSet)>);
+pub(crate) struct Terms {
+    /// One a variable.
+    terms: Vec<(Variable, WordSet)>,
+    /// See [`Clause`].
+    bindings: Vec<(PackageId, PackageId)>,
+}
 
 impl Terms {
     /// Adds that a variable has a value in a set, next to what is said of it already.
     pub(crate) fn add(&mut self, variable: Variable, values: WordSet) {
-        match self.0.iter_mut().find(|(known, _)| *known == variable) {
+        match self.terms.iter_mut().find(|(known, _)| *known == variable) {
             Some((_, known)) => *known = known.intersection(&values),
-            None => self.0.push((variable, values)),
+            None => self.terms.push((variable, values)),
         }
     }
 
     /// The clause that keeps a breach from being.
     pub(crate) fn against(self, breach: Breach) -> Clause {
         Clause {
-            terms: self.0,
+            terms: self.terms,
+            bindings: self.bindings,
             breach,
         }
     }
@@ -142,6 +150,8 @@ impl Terms {
             let Some((_, earlier)) = step.asked.split_last() else {
                 continue;
             };
+            let bindings = step.asked.iter().map(|asked| (release.package, *asked));
+            self.bindings.extend(bindings);
             // Packages that were asked in vain must go on not defining the class.
             for edge in 0..earlier.len() {
                 let package = encoding.universe.known_details(release).edges[edge].package;
@@ -204,7 +214,7 @@ impl Terms {
     /// Says of a variable that it has a value in a set, in place of what is said of it; says whether that is
     /// so. What was found has to stay ruled out, also where an index contradicts itself.
     fn widen(&mut self, variable: Variable, found: ReleaseId, values: &WordSet) -> bool {
-        let mut terms = self.0.iter_mut();
+        let mut terms = self.terms.iter_mut();
         let term = terms.find(|(known, _)| *known == variable);
         let Some((_, term)) = term.filter(|_| values.contains(found.index)) else {
             return false;

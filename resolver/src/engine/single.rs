@@ -49,23 +49,15 @@ impl Single {
 
     fn add_clause(&mut self, clause: &Clause) {
         let unsplit = unsplit(clause.terms.iter().map(|(variable, _)| *variable));
-        let Breach::Rule(violation) = &clause.breach else {
+        if !matches!(clause.breach, Breach::Rule(_)) {
             self.packages.extend(unsplit);
             return;
-        };
-        let mut met: FxHashSet<PackageId> = FxHashSet::default();
-        for path in violation.paths() {
-            met.extend(path.first().map(|first| first.release.package));
-            for [from, to] in path.array_windows() {
-                let target = to.release.package;
-                if from.release != to.release && unsplit.contains(&target) {
-                    self.require(&unsplit, from.release.package, target);
-                }
-                met.insert(target);
+        }
+        for (owner, target) in &clause.bindings {
+            if unsplit.contains(target) {
+                self.require(&unsplit, *owner, *target);
             }
         }
-        // Those that must not define what is looked for in them stand on no path.
-        self.packages.extend(unsplit.difference(&met));
     }
 
     /// Takes in that a package requires another one. Where it has several releases itself, these have to

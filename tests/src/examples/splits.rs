@@ -29,6 +29,33 @@ fn either(root: IndexRecord) -> Universe {
     )
 }
 
+/// What `P` extends stands in `Q` 2 and in `W`. With `Q` 1 it is found in `W`, and inherits the `Z` 1 that `Q` 1
+/// wants, while `V` inherits `Z` 2. That `W` wants `Q` 1 is known before it is known that `P` asks `Q` as well.
+fn found_elsewhere() -> Universe {
+    Universe::new(
+        release("R", "1").requires("W", "*").requires("V", "*"),
+        vec![
+            release("V", "1")
+                .requires("P", "*")
+                .requires("Z", "2")
+                .defines("V.A", &["P.K", "Z.E"]),
+            release("P", "1")
+                .requires("Q", "*")
+                .requires("W", "*")
+                .defines("P.K", &["S.C"]),
+            release("Q", "1")
+                .requires("Z", "1")
+                .defines("Q.D", &["Z.E"]),
+            release("Q", "2").defines("S.C", &[]),
+            release("W", "1")
+                .requires("Q", "1")
+                .defines("S.C", &["Q.D"]),
+            release("Z", "1").defines("Z.E", &[]),
+            release("Z", "2").defines("Z.E", &[]),
+        ],
+    )
+}
+
 pub(super) fn examples() -> Vec<Example> {
     let joined = release("R", "1").defines("A", &["X.B", "Y.C"]);
     let both = Universe::new(
@@ -165,6 +192,14 @@ pub(super) fn examples() -> Vec<Example> {
         Example::unsolvable(
             "one class inherits what the root and a package want",
             two_of_one_joined,
+        ),
+        // One package asks Q in vain for a class, another one requires what it then inherits.
+        Example::solved(
+            "a package is split so that a class is found in another release of it",
+            found_elsewhere(),
+            &[
+                "R 1 W 1", "R 1 V 1", "V 1 P 1", "V 1 Z 2", "P 1 Q 2", "P 1 W 1", "W 1 Q 1", "Q 1 Z 1",
+            ],
         ),
         // X 2 would be newer, but only with an X 1 beside it.
         Example::solved(

@@ -6,6 +6,8 @@ mod locks;
 mod packages;
 mod splits;
 
+use std::sync::LazyLock;
+
 use crate::build::solution;
 use crate::reference::Answer;
 use crate::universe::Universe;
@@ -42,13 +44,24 @@ impl Example {
 }
 
 /// All examples.
-pub fn examples() -> Vec<Example> {
-    [
-        packages::examples(),
-        classes::examples(),
-        splits::examples(),
-        candidates::examples(),
-        locks::examples(),
-    ]
-    .concat()
+pub fn examples() -> &'static [Example] {
+    static EXAMPLES: LazyLock<Vec<Example>> = LazyLock::new(|| {
+        [
+            packages::examples(),
+            classes::examples(),
+            splits::examples(),
+            candidates::examples(),
+            locks::examples(),
+        ]
+        .concat()
+    });
+    &EXAMPLES
+}
+
+/// A universe next to one of the examples; which one depends on the seed.
+pub fn variation(seed: u64) -> Universe {
+    let examples = examples();
+    let among = u64::try_from(examples.len()).expect("there are few examples");
+    let position = usize::try_from(seed % among).expect("there are few examples");
+    examples[position].universe.varied(seed)
 }

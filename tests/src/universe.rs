@@ -5,6 +5,7 @@ mod families;
 mod kept;
 mod locks;
 mod twists;
+mod variations;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,6 +15,7 @@ use pkgres_manifest::{IndexRecord, PackageName, Version};
 use crate::build::Build as _;
 use crate::random::Random;
 use crate::reference::Solution;
+use draft::Draft;
 use families::Family;
 
 /// When prereleases are chosen.
@@ -108,6 +110,20 @@ impl Universe {
         }
         universe
     }
+
+    /// A universe that is like this one, but for a few changes that depend on the seed.
+    #[must_use]
+    pub fn varied(&self, seed: u64) -> Self {
+        let mut draft = Draft::of(Random::new(seed), self);
+        variations::apply(&mut draft);
+        twists::thin_out(&mut draft);
+        let (_, varied) = draft.finish();
+        Self {
+            root: varied.root,
+            records: varied.records,
+            ..self.clone()
+        }
+    }
 }
 
 /// The records as lines of an index, the root first, and the settings that are not the default.
@@ -136,38 +152,56 @@ impl fmt::Display for Universe {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
+    use crate::examples::{Example, examples};
 
     #[test]
     fn random_universes_keep_the_promises_of_index_records() {
         for seed in 0..3000 {
             let universe = Universe::random(seed);
             assert_eq!(universe, Universe::random(seed));
-            let mut releases = BTreeSet::new();
-            for record in &universe.records {
-                let release = (&record.name, &record.version);
-                assert!(releases.insert(release), "{seed}: {release:?} stands twice");
-            }
-            for record in universe.records.iter().chain([&universe.root]) {
-                let mut required = BTreeSet::new();
-                for requirement in &record.requirements {
-                    assert_ne!(requirement.package, record.name, "{seed}");
-                    assert!(required.insert(&requirement.package), "{seed}");
-                }
-                let classes: Vec<_> = record.classes.iter().flatten().collect();
-                assert!(
-                    classes.is_sorted_by(|one, two| one.name < two.name),
-                    "{seed}: {classes:?}"
-                );
-                for class in classes {
-                    let parents: BTreeSet<_> = class.extends.iter().collect();
-                    assert_eq!(parents.len(), class.extends.len(), "{seed}");
-                }
-            }
+            assert_promises_are_kept(seed, &universe);
             let packages: BTreeSet<_> = universe.records.iter().map(|one| &one.name).collect();
             assert!((3..=8).contains(&packages.len()), "{seed}: {packages:?}");
+        }
+    }
+
+    #[test]
+    fn varied_universes_keep_the_promises_of_index_records() {
+        let examples = examples();
+        let mut same = 0;
+        for seed in 0..50 {
+            for Example { universe, .. } in examples {
+                let varied = universe.varied(seed);
+                assert_eq!(varied, universe.varied(seed));
+                assert_promises_are_kept(seed, &varied);
+                same += usize::from(varied == *universe);
+            }
+        }
+        assert!(same < 5 * examples.len(), "{same} are not varied");
+    }
+
+    fn assert_promises_are_kept(seed: u64, universe: &Universe) {
+        let mut releases = BTreeSet::new();
+        for record in &universe.records {
+            let release = (&record.name, record.version.without_build().to_string());
+            assert!(releases.insert(release), "{seed}\n{universe}");
+        }
+        for record in universe.records.iter().chain([&universe.root]) {
+            let mut required = BTreeSet::new();
+            for requirement in &record.requirements {
+                assert_ne!(requirement.package, record.name, "{seed}\n{universe}");
+                assert!(required.insert(&requirement.package), "{seed}\n{universe}");
+            }
+            let classes: Vec<_> = record.classes.iter().flatten().collect();
+            assert!(
+                classes.is_sorted_by(|one, two| one.name < two.name),
+                "{seed}\n{universe}"
+            );
+            for class in classes {
+                let parents: BTreeSet<_> = class.extends.iter().collect();
+                assert_eq!(parents.len(), class.extends.len(), "{seed}\n{universe}");
+            }
         }
     }
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use pkgres_manifest::{ClassName, RegistryName, ReleaseSource};
 use pkgres_resolver::{CompiledIndex, IndexBytesError, Resolver, SolveOptions, Step, Supply};
 use pkgres_tests::build::{Build as _, package, release, version};
+use pkgres_tests::examples::variation;
 use pkgres_tests::random::Random;
 use pkgres_tests::seeds;
 use pkgres_tests::solver::{SOURCE, Supplies, Verdict, compiled, request, solve, solve_with};
@@ -21,8 +22,10 @@ const STEPS: u64 = 20_000;
 
 #[test]
 fn answers_are_the_same_as_those_from_records() {
-    for seed in 0..seeds::count(SEEDS) {
-        let universe = Universe::random(seed);
+    let universes = |seed| [Universe::random(seed), variation(seed)];
+    for (seed, universe) in
+        (0..seeds::count(SEEDS)).flat_map(|seed| universes(seed).map(|universe| (seed, universe)))
+    {
         let expected = solve(&universe);
         let patience = SolveOptions::default().patience;
         // The steps as well: nothing may depend on whether there is a cache.

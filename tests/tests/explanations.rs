@@ -12,6 +12,7 @@ use pkgres_resolver::{
     Resolver, Step, Supply, Target, Update,
 };
 use pkgres_tests::build::{Build, package, release, spec, version};
+use pkgres_tests::examples::variation;
 use pkgres_tests::random::Random;
 use pkgres_tests::seeds;
 use pkgres_tests::solver::{Supplies, Verdict, request, run, solve};
@@ -282,8 +283,10 @@ fn the_order_of_reasons_does_not_depend_on_what_else_there_is() {
 #[test]
 fn what_the_search_used_up_does_not_change_the_explanation() {
     let (mut compared, mut narrow) = (0, 0);
-    for seed in 0..seeds::count(SEEDS) {
-        let universe = Universe::random(seed);
+    let universes = |seed| [Universe::random(seed), variation(seed)];
+    for (seed, universe) in
+        (0..seeds::count(SEEDS)).flat_map(|seed| universes(seed).map(|universe| (seed, universe)))
+    {
         let Some(expected) = conflict(&universe) else {
             continue;
         };

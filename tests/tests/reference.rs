@@ -3,7 +3,7 @@
 //! `SEEDS=400000` asks for more universes than the usual number.
 
 use pkgres_resolver::{Engine, SolveOptions};
-use pkgres_tests::examples::examples;
+use pkgres_tests::examples::{examples, variation};
 use pkgres_tests::random::Random;
 use pkgres_tests::reference::{Answer, Rule, Rules, better_exchange, is_valid, search};
 use pkgres_tests::seeds;
@@ -85,6 +85,24 @@ fn random_universes() {
     for (rule, count) in Rule::ALL.iter().zip(disagreements) {
         assert!(count > 0, "nothing shows whether the solver knows {rule}");
     }
+}
+
+/// The same answer as the reference, by both engines, next to what the examples show.
+#[test]
+fn varied_examples() {
+    let each = |seed: u64| {
+        let universe = variation(seed);
+        let expected = search(&universe, &Rules::default());
+        let engines = [Engine::Native, Engine::Pubgrub];
+        let found = engines.map(|engine| solve_by(&universe, engine).answer());
+        let wrong = found.into_iter().find(|found| *found != expected)?;
+        Some(format!(
+            "seed {seed}\n{universe}expected:\n{expected}found:\n{wrong}"
+        ))
+    };
+    let found = seeds::for_all(seeds::count(SEEDS), each);
+    let wrong: Vec<String> = found.into_iter().flatten().collect();
+    assert!(wrong.is_empty(), "{} are wrong: {}", wrong.len(), wrong[0]);
 }
 
 /// Packages with many releases are searched in another way; the answer must be the same.
@@ -205,11 +223,11 @@ fn without_patience() {
     let mut wrong = Vec::new();
     let mut others = 0;
     let each = |seed| {
-        let universe = Universe::random(seed);
-        ways.map(|way| wrong_without_patience(&universe, way))
+        [Universe::random(seed), variation(seed)]
+            .map(|universe| ways.map(|way| wrong_without_patience(&universe, way)))
     };
     let found = seeds::for_all(seeds::count(SEEDS), each);
-    for (is_other, complaint) in found.into_iter().flatten() {
+    for (is_other, complaint) in found.into_iter().flatten().flatten() {
         others += usize::from(is_other);
         wrong.extend(complaint);
     }

@@ -198,7 +198,8 @@ pub(super) fn examples() -> Vec<Example> {
             "a package is split so that a class is found in another release of it",
             found_elsewhere(),
             &[
-                "R 1 W 1", "R 1 V 1", "V 1 P 1", "V 1 Z 2", "P 1 Q 2", "P 1 W 1", "W 1 Q 1", "Q 1 Z 1",
+                "R 1 W 1", "R 1 V 1", "V 1 P 1", "V 1 Z 2", "P 1 Q 2", "P 1 W 1", "W 1 Q 1",
+                "Q 1 Z 1",
             ],
         ),
         // X 2 would be newer, but only with an X 1 beside it.

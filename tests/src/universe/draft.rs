@@ -6,6 +6,9 @@ use super::Universe;
 use crate::build::{Build, class, package, release, spec};
 use crate::random::Random;
 
+/// So alike that each may have been meant by another one.
+const NAMES: [&str; 10] = ["PA", "PB", "PC", "PD", "PE", "PF", "PG", "PH", "PK", "PM"];
+
 /// A universe in the making. Packages go by the texts of their names.
 pub(super) struct Draft {
     /// Where chance comes from.
@@ -23,8 +26,7 @@ impl Draft {
     /// Nothing but a root. Names are dealt at random, so that the order of names says nothing
     /// about who requires whom.
     pub(super) fn new(mut random: Random) -> Self {
-        // So alike that each may have been meant by another one.
-        let mut names = vec!["PA", "PB", "PC", "PD", "PE", "PF", "PG", "PH", "PK", "PM"];
+        let mut names = NAMES.to_vec();
         random.shuffle(&mut names);
         let root = names.pop().expect("there are ten names");
         Self {
@@ -36,12 +38,30 @@ impl Draft {
         }
     }
 
+    /// A universe to be changed. Its names must be others than those that are dealt here.
+    pub(super) fn of(mut random: Random, universe: &Universe) -> Self {
+        let mut names = NAMES.to_vec();
+        random.shuffle(&mut names);
+        Self {
+            random,
+            root: universe.root.clone(),
+            records: universe.records.clone(),
+            core: universe.core.as_ref().map(ToString::to_string),
+            names,
+        }
+    }
+
     /// A name that no package has.
     pub(super) fn name(&mut self) -> String {
         self.names
             .pop()
             .expect("no universe has ten packages")
             .to_owned()
+    }
+
+    /// Whether there is a name left that no package has.
+    pub(super) fn has_a_name(&self) -> bool {
+        !self.names.is_empty()
     }
 
     /// Ascending versions of a package.
@@ -106,18 +126,19 @@ impl Draft {
         packages
     }
 
-    /// The versions of a package, ascending.
+    /// The versions of a package, ascending, as specs can name them.
     pub(super) fn versions_of(&self, name: &str) -> Vec<String> {
         let mut versions: Vec<&Version> = self
-            .of(name)
+            .positions(name)
             .map(|position| &self.records[position].version)
             .collect();
         versions.sort();
-        versions.into_iter().map(ToString::to_string).collect()
+        let named = versions.into_iter().map(Version::without_build);
+        named.map(|version| version.to_string()).collect()
     }
 
     /// Where the records of a package are.
-    pub(super) fn of(&self, name: &str) -> impl Iterator<Item = usize> {
+    pub(super) fn positions(&self, name: &str) -> impl Iterator<Item = usize> {
         self.records
             .iter()
             .enumerate()
@@ -127,7 +148,7 @@ impl Draft {
 
     /// Where the newest record of a package is.
     pub(super) fn newest(&self, name: &str) -> usize {
-        self.of(name)
+        self.positions(name)
             .max_by(|one, two| self.records[*one].version.cmp(&self.records[*two].version))
             .expect("the package has records")
     }

@@ -4,23 +4,25 @@ use super::draft::{Draft, change_spec, drop_class, requires};
 use super::families::Mood;
 use crate::build::{Build, release, version};
 
+/// What can happen to any universe.
+pub(super) const TWISTS: [fn(&mut Draft); 12] = [
+    drop_a_class,
+    move_a_class,
+    hide_a_class,
+    make_classes_unknown,
+    shadow_the_root,
+    require_the_root,
+    add_a_cycle,
+    change_a_spec,
+    require_too_much,
+    pin_at_the_root,
+    remove_a_package,
+    change_build_metadata,
+];
+
 /// Lets things happen to a universe.
 pub(super) fn apply(draft: &mut Draft, mood: &Mood) {
-    let twists: [fn(&mut Draft); 12] = [
-        drop_a_class,
-        move_a_class,
-        hide_a_class,
-        make_classes_unknown,
-        shadow_the_root,
-        require_the_root,
-        add_a_cycle,
-        change_a_spec,
-        require_too_much,
-        pin_at_the_root,
-        remove_a_package,
-        change_build_metadata,
-    ];
-    for twist in twists {
+    for twist in TWISTS {
         if draft.random.chance(mood.twisted) {
             twist(draft);
         }
@@ -43,7 +45,12 @@ pub(super) fn apply(draft: &mut Draft, mood: &Mood) {
 pub(super) fn thin_out(draft: &mut Draft) {
     while combinations(draft) > 1 << 22 {
         let repeated: Vec<usize> = (0..draft.records.len())
-            .filter(|position| draft.of(draft.records[*position].name.as_str()).count() > 1)
+            .filter(|position| {
+                draft
+                    .positions(draft.records[*position].name.as_str())
+                    .count()
+                    > 1
+            })
             .collect();
         let position = *draft.random.pick(&repeated);
         draft.records.remove(position);
@@ -52,7 +59,7 @@ pub(super) fn thin_out(draft: &mut Draft) {
 
 fn combinations(draft: &Draft) -> u64 {
     let candidates = |name: &str| {
-        let count = u64::try_from(draft.of(name).count());
+        let count = u64::try_from(draft.positions(name).count());
         count.expect("there are few records").max(1)
     };
     draft
@@ -72,12 +79,12 @@ fn combinations(draft: &Draft) -> u64 {
         .fold(1, u64::saturating_mul)
 }
 
-fn a_package(draft: &mut Draft) -> Option<String> {
+pub(super) fn a_package(draft: &mut Draft) -> Option<String> {
     let packages = draft.packages();
     (!packages.is_empty()).then(|| draft.random.pick(&packages).clone())
 }
 
-fn a_record(draft: &mut Draft) -> Option<usize> {
+pub(super) fn a_record(draft: &mut Draft) -> Option<usize> {
     (!draft.records.is_empty()).then(|| draft.random.below(draft.records.len()))
 }
 
@@ -107,7 +114,7 @@ fn move_a_class(draft: &mut Draft) {
     }
     if let Some(class) = a_class(draft, from) {
         drop_class(&mut draft.records[from], &class);
-        for position in draft.of(&to).collect::<Vec<_>>() {
+        for position in draft.positions(&to).collect::<Vec<_>>() {
             if draft.random.chance(70) {
                 drop_class(&mut draft.records[position], &class);
                 if draft.records[position].classes.is_some() {
@@ -140,7 +147,8 @@ fn make_classes_unknown(draft: &mut Draft) {
 fn shadow_the_root(draft: &mut Draft) {
     let name = draft.root.name.to_string();
     for number in ["1.0.0", "1.1.0", "9.0.0"] {
-        if draft.random.chance(50) {
+        let is_known = draft.versions_of(&name).iter().any(|known| known == number);
+        if draft.random.chance(50) && !is_known {
             draft.records.push(release(&name, number).opaque());
         }
     }
@@ -308,7 +316,7 @@ fn yank(draft: &mut Draft) {
         let position = if draft.random.chance(75) {
             draft.newest(&package)
         } else {
-            let positions: Vec<usize> = draft.of(&package).collect();
+            let positions: Vec<usize> = draft.positions(&package).collect();
             *draft.random.pick(&positions)
         };
         draft.records[position].yanked = true;

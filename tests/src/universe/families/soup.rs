@@ -86,7 +86,7 @@ pub(super) fn fill(draft: &mut Draft) {
             draft.root_requires(&name, &spec);
         } else {
             let requirer = draft.random.pick(&others).clone();
-            for position in draft.of(&requirer).collect::<Vec<_>>() {
+            for position in draft.positions(&requirer).collect::<Vec<_>>() {
                 if draft.random.chance(70) && !requires(&draft.records[position], &name) {
                     let spec = draft.loose_spec(&versions);
                     draft.records[position] =

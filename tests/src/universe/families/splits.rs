@@ -18,7 +18,7 @@ pub(super) fn split(draft: &mut Draft) {
     if count == 2 && draft.random.chance(40) {
         // One shared package requires the other, so that splitting one may split both.
         let versions = draft.versions_of(&shared[1]);
-        for position in draft.of(&shared[0]).collect::<Vec<_>>() {
+        for position in draft.positions(&shared[0]).collect::<Vec<_>>() {
             let spec = draft.spec(&versions);
             let record = draft.records[position].clone();
             draft.records[position] = record.requires(&shared[1], &spec);

@@ -1,0 +1,167 @@
+//! Small changes to a universe that was thought out: what lies next to a rule that bites is more intricate than
+//! what comes by chance.
+
+use pkgres_manifest::{IndexRecord, IndexedClass};
+
+use super::draft::{Draft, requires};
+use super::twists::{TWISTS, a_package, a_record};
+use crate::build::{Build as _, class, package, release, spec, version};
+
+/// Changes a universe in one to four places.
+pub(super) fn apply(draft: &mut Draft) {
+    const CHANGES: [fn(&mut Draft); 8] = [
+        require_another,
+        require_one_less,
+        ask_in_another_order,
+        put_one_between,
+        add_a_release,
+        drop_a_release,
+        extend_another,
+        extend_one_less,
+    ];
+    for _ in 0..draft.random.between(1, 4) {
+        let change = if draft.random.chance(60) {
+            *draft.random.pick(&CHANGES)
+        } else {
+            *draft.random.pick(&TWISTS)
+        };
+        change(draft);
+    }
+}
+
+/// A release, of the root or another package, to be changed.
+fn change_a_release(
+    draft: &mut Draft,
+    change: impl FnOnce(&mut Draft, IndexRecord) -> IndexRecord,
+) {
+    let position = draft.random.below(draft.records.len() + 1);
+    if position == draft.records.len() {
+        let root = draft.root.clone();
+        draft.root = change(draft, root);
+    } else {
+        let record = draft.records[position].clone();
+        draft.records[position] = change(draft, record);
+    }
+}
+
+fn require_another(draft: &mut Draft) {
+    let Some(target) = a_package(draft) else {
+        return;
+    };
+    let versions = draft.versions_of(&target);
+    let spec = draft.loose_spec(&versions);
+    change_a_release(draft, |draft, record| {
+        if record.name.as_str() == target || requires(&record, &target) {
+            return record;
+        }
+        let mut record = record.requires(&target, &spec);
+        // It may be asked for classes before others are.
+        let requirements = &mut record.requirements;
+        let at = draft.random.below(requirements.len());
+        requirements[at..].rotate_right(1);
+        record
+    });
+}
+
+fn require_one_less(draft: &mut Draft) {
+    change_a_release(draft, |draft, mut record| {
+        let requirements = record.requirements.to_mut();
+        if !requirements.is_empty() {
+            requirements.remove(draft.random.below(requirements.len()));
+        }
+        record
+    });
+}
+
+fn ask_in_another_order(draft: &mut Draft) {
+    change_a_release(draft, |draft, mut record| {
+        draft.random.shuffle(&mut record.requirements);
+        record
+    });
+}
+
+/// What a release requires is required by a new package in its place, and perhaps by itself as well.
+fn put_one_between(draft: &mut Draft) {
+    if !draft.has_a_name() {
+        return;
+    }
+    let between = draft.name();
+    change_a_release(draft, |draft, mut record| {
+        if record.requirements.is_empty() {
+            return record;
+        }
+        let at = draft.random.below(record.requirements.len());
+        let moved = record.requirements[at].clone();
+        let mut added = release(&between, "1.0.0");
+        added.requirements.to_mut().push(moved);
+        draft.records.push(added);
+        if draft.random.chance(50) {
+            return record.requires(&between, "*");
+        }
+        record.requirements[at].package = package(&between);
+        record.requirements[at].spec = spec("*");
+        record
+    });
+}
+
+/// A package gets a release that is like one that it has.
+fn add_a_release(draft: &mut Draft) {
+    if let Some(position) = a_record(draft) {
+        let record = draft.records[position].clone();
+        let newest = draft.newest(record.name.as_str());
+        let next = draft.records[newest].version.major() + 1;
+        draft.records.push(IndexRecord {
+            version: version(&format!("{next}.0.0")),
+            ..record
+        });
+    }
+}
+
+fn drop_a_release(draft: &mut Draft) {
+    if let Some(position) = a_record(draft) {
+        draft.records.remove(position);
+    }
+}
+
+/// A class, perhaps a new one, extends a class that some release defines.
+fn extend_another(draft: &mut Draft) {
+    let Some(position) = a_record(draft) else {
+        return;
+    };
+    let classes = draft.records[position].classes.iter().flatten();
+    let names: Vec<_> = classes.map(|one| one.name.clone()).collect();
+    if names.is_empty() {
+        return;
+    }
+    let parent = draft.random.pick(&names).clone();
+    change_a_release(draft, |draft, mut record| {
+        let own = record.classes.as_mut().filter(|own| !own.is_empty());
+        let Some(classes) = own.filter(|_| draft.random.chance(70)) else {
+            let name = format!("{}.New", record.name);
+            let is_known = |own: &[IndexedClass]| own.iter().any(|one| one.name == class(&name));
+            return match &record.classes {
+                Some(own) if !is_known(own) => record.defines(&name, &[parent.as_str()]),
+                _ => record,
+            };
+        };
+        let at = draft.random.below(classes.len());
+        let extending = &mut classes[at];
+        if extending.name != parent && !extending.extends.contains(&parent) {
+            extending.extends.push(parent);
+        }
+        record
+    });
+}
+
+fn extend_one_less(draft: &mut Draft) {
+    change_a_release(draft, |draft, mut record| {
+        if let Some(classes) = record.classes.as_mut().filter(|own| !own.is_empty()) {
+            let at = draft.random.below(classes.len());
+            let extends = &mut classes[at].extends;
+            if !extends.is_empty() {
+                extends.remove(draft.random.below(extends.len()));
+            }
+        }
+        record
+    });
+}

@@ -28,12 +28,13 @@ impl Budget {
         }
     }
 
-    /// So many steps for something on the side, which ends when the solver is to end. Nothing that
-    /// was taken before counts.
+    /// So many steps to find out on the side whether there is any selection, which ends when the
+    /// solver is to end. Nothing that was taken before counts, and as any selection will do there is
+    /// no patience: hard conflicts are explained in half the time so.
     pub(crate) fn aside(&self, limit: u64) -> Self {
         Self {
             cancellation: self.cancellation.clone(),
-            ..Self::new(limit, self.patience, self.engine)
+            ..Self::new(limit, 0, self.engine)
         }
     }
 

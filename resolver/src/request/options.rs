@@ -54,7 +54,8 @@ pub struct SolveOptions {
     pub max_steps: u64,
     /// After how many conflicts a search settles for a locally best resolution: one in which no
     /// release can be exchanged for a better one with all others kept. The best resolution in the
-    /// order of decisions can be out of reach where some resolution is not.
+    /// order of decisions can be out of reach where some resolution is not. 1,000 unless told
+    /// otherwise.
     pub patience: u64,
     /// Which engine searches. [Updates](crate::Request::update) and the search for
     /// [repairs](crate::Conflict::repairs) are always the native engine's.

@@ -7,7 +7,7 @@ mod locks;
 mod twists;
 mod variations;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use pkgres_manifest::{IndexRecord, PackageName, Version};
@@ -62,22 +62,28 @@ impl Universe {
         }
     }
 
-    /// The same universe, where every package has so many more releases that a set of them takes
-    /// several words. None of these can be chosen, so the answer is the same.
+    /// The same universe, where every package has so many releases, if it does not have more. None of
+    /// those that are added can be chosen, so the answer is the same.
     #[must_use]
-    pub fn padded(&self) -> Self {
-        const MORE: u64 = 70;
+    pub fn padded(&self, releases: usize) -> Self {
         let mut padded = self.clone();
-        let mut known: BTreeSet<(PackageName, Version)> = (self.records.iter())
-            .map(|record| (record.name.clone(), record.version.clone()))
-            .collect();
+        let mut known: BTreeMap<&PackageName, BTreeSet<Version>> = BTreeMap::new();
         for record in &self.records {
-            let version = &record.version;
-            for more in 1..=MORE {
-                let version =
-                    Version::new(version.major(), version.minor(), version.patch() + more);
-                if known.insert((record.name.clone(), version.clone())) {
-                    let dead = IndexRecord::new(record.name.clone(), version);
+            let versions = known.entry(&record.name).or_default();
+            versions.insert(record.version.clone());
+        }
+        for (name, mut versions) in known {
+            let written: Vec<Version> = versions.iter().cloned().collect();
+            let later = (1..).flat_map(|more| {
+                let after = written.iter();
+                after.map(move |one| Version::new(one.major(), one.minor(), one.patch() + more))
+            });
+            for version in later {
+                if versions.len() >= releases {
+                    break;
+                }
+                if versions.insert(version.clone()) {
+                    let dead = IndexRecord::new(name.clone(), version);
                     padded.records.push(dead.requires("Dead.End", "*"));
                 }
             }

@@ -306,7 +306,7 @@ impl Constraints {
         value: u32,
         mut see: impl FnMut(Term, Term),
     ) {
-        if state.width(owner) > 1 {
+        if !state.var(owner).is_narrow() {
             return;
         }
         for list in [

@@ -104,7 +104,7 @@ impl Core {
             return words::last_below(domain, state.values).expect("a value is left");
         }
         let mut among = domain.to_vec();
-        among[(state.values / 64) as usize] &= !(1 << (state.values % 64));
+        words::remove(&mut among, state.values);
         let among = WordSet::of_words(&among);
         let named = self.order.is_prerelease_named(package);
         let best = if is_bound {

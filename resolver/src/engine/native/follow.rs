@@ -26,10 +26,10 @@ impl Core {
                 }
             }
         }
-        if self.state.width(var) > 1 {
+        let state = self.state.var(var);
+        if !state.is_narrow() {
             return self.follow_values(var);
         }
-        let state = self.state.var(var);
         for list in [state.owned, state.targeted] {
             if list.may_hold(self.state.domain(var)[0]) {
                 self.follow(var, list.first)?;

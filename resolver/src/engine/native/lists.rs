@@ -29,7 +29,7 @@ impl Constraints {
         at: u32,
         list: impl FnOnce(&mut VarState) -> &mut SideList,
     ) {
-        let is_wide = state.width(term.var) > 1;
+        let is_wide = !state.var(term.var).is_narrow();
         let absent = state.var(term.var).values;
         let below = words::below(state.set(term), absent);
         if below != Below::Several {
@@ -69,7 +69,7 @@ impl Constraints {
         let values = state.var(var).values as usize;
         self.heads.resize(self.heads.len() + values + 1, NONE);
         state.var_mut(var).singles = singles;
-        if state.width(var) > 1 {
+        if !state.var(var).is_narrow() {
             return;
         }
         let VarState {

@@ -92,9 +92,7 @@ fn certainties(state: &State, term: Term, until: usize) -> Vec<usize> {
             var: reduction.var,
             set: reduction.removed,
         });
-        for (word, removed) in domain.iter_mut().zip(removed) {
-            *word &= !removed;
-        }
+        words::take_away(&mut domain, removed);
     }
     found
 }
@@ -131,9 +129,7 @@ fn requirement(state: &State, terms: &[Term]) -> Option<Fact> {
     if let Some(last) = state.var(target.var).values.checked_sub(1) {
         words::fill(&mut allowed, last);
     }
-    for (word, refused) in allowed.iter_mut().zip(state.set(*target)) {
-        *word &= !refused;
-    }
+    words::take_away(&mut allowed, state.set(*target));
     Some(Fact::Requires {
         owner,
         target: package,

@@ -118,9 +118,7 @@ impl Replay<'_> {
                         var: certainty.var,
                         set: certainty.removed,
                     };
-                    for (word, removed) in domain.iter_mut().zip(self.state.set(removed)) {
-                        *word &= !removed;
-                    }
+                    words::take_away(&mut domain, self.state.set(removed));
                     if self.certain.insert(at as usize) {
                         self.need(certainty.reason);
                         self.constraints.terms(certainty.reason, &mut terms);

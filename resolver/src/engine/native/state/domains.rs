@@ -2,7 +2,7 @@
 
 use crate::words;
 
-use super::{Part, State, Term, Var};
+use super::{State, Term, ValueSet, Var};
 
 impl State {
     #[inline]
@@ -11,7 +11,7 @@ impl State {
         if state.is_narrow() {
             std::slice::from_ref(&state.domain)
         } else {
-            self.wide(var, Part::Domain)
+            self.wide(var, ValueSet::Domain)
         }
     }
 
@@ -20,7 +20,7 @@ impl State {
         if self.var(var).is_narrow() {
             std::slice::from_mut(&mut self.var_mut(var).domain)
         } else {
-            self.wide_mut(var, Part::Domain)
+            self.wide_mut(var, ValueSet::Domain)
         }
     }
 
@@ -43,13 +43,15 @@ impl State {
         if self.var(var).is_narrow() {
             std::slice::from_ref(&self.details(var).certain)
         } else {
-            self.wide(var, Part::Certain)
+            self.wide(var, ValueSet::Certain)
         }
     }
 
-    /// Whether no values but some of these are left, whatever is decided. "Absent" is not among these.
+    /// Whether no values but some of these are left, whatever is decided. "Absent" must not be among
+    /// these: they are not all that there are.
     #[inline]
     pub(crate) fn is_certainly_among(&self, var: Var, values: &[u64]) -> bool {
+        debug_assert!(!words::contains(values, self.var(var).values));
         self.var(var).is_reduced_for_good && words::is_subset(self.certain(var), values)
     }
 

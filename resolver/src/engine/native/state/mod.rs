@@ -23,7 +23,7 @@ use crate::index::{to_u32, width};
 use crate::room::Room as _;
 use crate::words;
 use trail::{Certainty, Entry, Level};
-use var::{Part, VarDetails};
+use var::{ValueSet, VarDetails};
 
 #[derive(Debug, Default)]
 pub(super) struct State {
@@ -60,16 +60,17 @@ impl State {
         let width = width(values);
         let words = to_u32(self.words.len());
         if width > 1 {
-            self.words.make_room(Part::COUNT * width);
-            self.words.resize(self.words.len() + Part::COUNT * width, 0);
+            self.words.make_room(ValueSet::COUNT * width);
+            self.words
+                .resize(self.words.len() + ValueSet::COUNT * width, 0);
         }
         self.vars.make_room(1);
         self.vars.push(VarState::new(values, words));
         self.details.make_room(1);
         self.details.push(VarDetails::new(variable, values));
         if width > 1 {
-            for part in [Part::Domain, Part::Certain, Part::Unseen] {
-                words::fill(self.wide_mut(var, part), values);
+            for set in [ValueSet::Domain, ValueSet::Certain, ValueSet::Unseen] {
+                words::fill(self.wide_mut(var, set), values);
             }
         }
         var
@@ -103,7 +104,7 @@ impl State {
     }
 
     #[inline]
-    pub(super) fn details_mut(&mut self, var: Var) -> &mut VarDetails {
+    fn details_mut(&mut self, var: Var) -> &mut VarDetails {
         &mut self.details[var as usize]
     }
 
@@ -113,14 +114,14 @@ impl State {
         self.vars[var as usize].width()
     }
 
-    /// A part of a variable with many values.
+    /// A set that is kept of a variable with many values.
     #[inline]
-    fn wide(&self, var: Var, part: Part) -> &[u64] {
-        &self.words[self.vars[var as usize].range(part)]
+    fn wide(&self, var: Var, set: ValueSet) -> &[u64] {
+        &self.words[self.vars[var as usize].range(set)]
     }
 
     #[inline]
-    fn wide_mut(&mut self, var: Var, part: Part) -> &mut [u64] {
-        &mut self.words[self.vars[var as usize].range(part)]
+    fn wide_mut(&mut self, var: Var, set: ValueSet) -> &mut [u64] {
+        &mut self.words[self.vars[var as usize].range(set)]
     }
 }

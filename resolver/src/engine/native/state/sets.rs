@@ -72,9 +72,7 @@ impl State {
         let set = self.keep_empty(var);
         let complement = &mut self.sets[set as usize..];
         words::fill(complement, last);
-        for (word, of) in complement.iter_mut().zip(of) {
-            *word &= !of;
-        }
+        words::take_away(complement, of);
         set
     }
 
@@ -82,7 +80,7 @@ impl State {
     pub(crate) fn keep_present_complement(&mut self, var: Var, of: &[u64]) -> Set {
         let set = self.keep_complement(var, of);
         let absent = self.var(var).values;
-        self.sets[set as usize + absent as usize / 64] &= !(1 << (absent % 64));
+        words::remove(&mut self.sets[set as usize..], absent);
         set
     }
 }

@@ -8,7 +8,7 @@ use crate::index::{NONE, to_u32};
 use crate::room::Room as _;
 use crate::words;
 
-use super::{Part, Set, State, Term, Var};
+use super::{Set, State, Term, ValueSet, Var};
 
 /// Why a domain was reduced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -154,7 +154,7 @@ impl State {
                 self.details[term.var as usize].certain &= !self.sets[removed.start];
             } else {
                 words::take_away(
-                    &mut self.words[state.range(Part::Certain)],
+                    &mut self.words[state.range(ValueSet::Certain)],
                     &self.sets[removed],
                 );
             }
@@ -170,7 +170,7 @@ impl State {
             state.domain &= !self.sets[removed.start];
         } else {
             words::take_away(
-                &mut self.words[state.range(Part::Domain)],
+                &mut self.words[state.range(ValueSet::Domain)],
                 &self.sets[removed],
             );
         }
@@ -185,7 +185,7 @@ impl State {
         if state.is_narrow() {
             self.history.push(state.domain);
         } else {
-            let domain = &self.words[state.range(Part::Domain)];
+            let domain = &self.words[state.range(ValueSet::Domain)];
             self.history.extend_from_slice(domain);
         }
         let previous = std::mem::replace(&mut state.head, to_u32(self.trail.len()));
@@ -219,7 +219,7 @@ impl State {
             if state.is_narrow() {
                 state.domain = self.history[before];
             } else {
-                let domain = state.range(Part::Domain);
+                let domain = state.range(ValueSet::Domain);
                 let domain_before = &self.history[before..before + domain.len()];
                 self.words[domain].copy_from_slice(domain_before);
                 self.forget_seen(entry.var);
@@ -236,5 +236,41 @@ impl State {
             self.remove_again(term, entry.reason, entry.level);
         }
         self.scratch = kept;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::encoding::Variable;
+
+    use super::*;
+
+    #[test]
+    fn what_follows_from_lower_levels_stays_with_its_level() {
+        for values in [3, 70] {
+            let mut state = State::new();
+            let [one, other] = [0, 1].map(|_| state.add_var(Variable::Never, values));
+            let absent = Term {
+                var: other,
+                set: state.keep_single(other, values),
+            };
+            let first = Term {
+                var: other,
+                set: state.keep_single(other, 0),
+            };
+            state.decide(one, 0);
+            assert_eq!(state.latest_level(one), 1);
+            state.decide(one, 0);
+            state.remove(first, Reason::Given, 2);
+            state.remove(absent, Reason::Given, 1);
+            assert_eq!(state.latest_level(other), 2);
+            assert!(state.is_present(other) && state.is_excluded(first));
+            state.back_to(1, |_| ());
+            assert_eq!(state.latest_level(other), 1);
+            assert!(state.is_present(other) && !state.is_excluded(first));
+            state.back_to(0, |_| ());
+            assert_eq!(state.latest_level(other), 0);
+            assert!(!state.is_present(other));
+        }
     }
 }

@@ -22,7 +22,7 @@ pub(crate) struct VarState {
     pub(super) domain: u64,
     /// How many values there are; the number itself stands for "absent".
     pub(crate) values: u32,
-    /// Where the [parts](Part) of a variable with many values stand, one after the other.
+    /// Where the [sets](ValueSet) of a variable with many values stand, one after the other.
     pub(super) words: u32,
     /// The latest entry of the trail.
     pub(super) head: u32,
@@ -45,7 +45,8 @@ pub(crate) struct VarState {
     pub(crate) required: bool,
     /// Whether the variable has its place in the order of decisions.
     pub(crate) ordered: bool,
-    /// Whether any value is gone without a decision.
+    /// Whether any value is gone without a decision. Of most variables none is, so that there is no
+    /// need to look at which are left.
     pub(super) is_reduced_for_good: bool,
 }
 
@@ -65,7 +66,7 @@ pub(crate) struct VarDetails {
 
 /// The sets of values that are kept of a variable.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Part {
+pub(super) enum ValueSet {
     /// The values that are left.
     Domain,
     /// Those whose dependencies are known.
@@ -78,12 +79,12 @@ pub(super) enum Part {
     Awaited,
 }
 
-impl Part {
-    pub(super) const COUNT: usize = 5;
+impl ValueSet {
+    pub(super) const COUNT: usize = Self::Awaited as usize + 1;
 }
 
 impl VarState {
-    /// A variable of which nothing is known. `words` is where its parts stand, if it has many values.
+    /// A variable of which nothing is known. `words` is where its sets stand, if it has many values.
     pub(super) fn new(values: u32, words: u32) -> Self {
         Self {
             domain: every(values),
@@ -115,11 +116,12 @@ impl VarState {
         self.width() == 1
     }
 
-    /// Where a part of a variable with many values stands.
+    /// Where a set of a variable with many values stands.
     #[inline]
-    pub(super) fn range(&self, part: Part) -> Range<usize> {
+    pub(super) fn range(&self, set: ValueSet) -> Range<usize> {
+        debug_assert!(!self.is_narrow(), "its sets do not stand among the words");
         let width = self.width();
-        let from = self.words as usize + part as usize * width;
+        let from = self.words as usize + set as usize * width;
         from..from + width
     }
 }

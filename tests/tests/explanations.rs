@@ -503,7 +503,7 @@ fn classes_that_only_releases_miss_that_are_ruled_out_are_not_told() {
     assert_eq!(
         texts(&universe),
         [
-            "a class of every version of p.C extends p.A.C",
+            "the class p.C.C of every version of p.C extends p.A.C",
             "p.A 2.0.0 no longer defines the class p.A.C; 1.0.0 does",
             "p.Root 1.0.0 requires p.A 2",
             "p.Root 1.0.0 requires p.C >=2",

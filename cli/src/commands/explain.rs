@@ -26,12 +26,13 @@ pub(crate) fn run(args: &ExplainArgs, output: &mut Output) -> Result<Exit> {
     if let Some(lock) = project.lockfile(&options)? {
         problem.request.locked = Locked::from_lockfile(&lock);
     }
+    let places = std::mem::take(&mut problem.searched);
     match problem.search(output)?.0 {
         Searched::Conflict(conflict) => {
             if output.is_json() {
                 output.json(&show::conflict_answer(&conflict));
             } else {
-                output.data(&show::proof(&conflict));
+                output.data(&show::proof(&conflict, &places));
                 output.note(&format!(
                     "There is no resolution, for {}; `pkgres explain {}` says what the code means",
                     counted(conflict.reasons.len(), "reason"),

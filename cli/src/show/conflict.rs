@@ -51,8 +51,8 @@ pub(crate) fn conflict(conflict: &Conflict, searched: &[String], styled: bool) -
         for reason in conflict.reasons.iter().filter(|reason| !reason.clashes) {
             write!(text, "\n  {}", brought_in(reason))?;
         }
-        if conflict.code == Code::UnknownPackage && !searched.is_empty() {
-            write!(text, "\n  searched: {}", searched.join(", "))?;
+        if let Some(searched) = places(conflict, searched) {
+            write!(text, "\n  {searched}")?;
         }
         for line in &conflict.hints {
             write!(text, "\n{hint}hint{hint:#}: {line}")?;
@@ -61,6 +61,12 @@ pub(crate) fn conflict(conflict: &Conflict, searched: &[String], styled: bool) -
     };
     write().expect("writing to a string does not fail");
     text
+}
+
+/// Which places were searched, if it matters.
+fn places(conflict: &Conflict, searched: &[String]) -> Option<String> {
+    let is_unknown = conflict.code == Code::UnknownPackage && !searched.is_empty();
+    is_unknown.then(|| format!("searched: {}", searched.join(", ")))
 }
 
 /// What else can be done if it is about the core library: every package requires it, also where nobody wrote
@@ -94,8 +100,9 @@ pub(crate) fn core_hint(conflict: &Conflict, core: Option<&PackageName>) -> Opti
     })
 }
 
-/// A conflict with everything that takes part, and every change that would mend it.
-pub(crate) fn proof(conflict: &Conflict) -> String {
+/// A conflict with everything that takes part, and all that can be done about it: hints, then every change
+/// that would mend it. Where no registry has a package, it is said which were `searched`.
+pub(crate) fn proof(conflict: &Conflict, searched: &[String]) -> String {
     let mut text = format!("{}: {}\n", conflict.code, conflict.summary);
     for (number, reason) in conflict.reasons.iter().enumerate() {
         let mark = if reason.clashes { "!" } else { " " };
@@ -108,11 +115,17 @@ pub(crate) fn proof(conflict: &Conflict) -> String {
     } else {
         "Not all of these may be needed; those with `!` clash.\n"
     });
+    if let Some(searched) = places(conflict, searched) {
+        text.push_str(&format!("{searched}\n"));
+    }
+    let repairs = conflict.repairs.iter().map(|repair| &repair.text);
+    let is_repair = |hint: &&Hint| repairs.clone().any(|repair| *repair == hint.text);
+    let others = conflict.hints.iter().filter(|hint| !is_repair(hint));
     // Requirements that are spelled in different ways may be mended by the same words.
     let mut told: HashSet<&str> = HashSet::new();
-    for repair in &conflict.repairs {
-        if told.insert(&repair.text) {
-            text.push_str(&format!("- {}\n", repair.text));
+    for line in others.map(|hint| &hint.text).chain(repairs.clone()) {
+        if told.insert(line) {
+            text.push_str(&format!("- {line}\n"));
         }
     }
     text

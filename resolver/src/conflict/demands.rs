@@ -13,7 +13,6 @@ pub(super) fn demands(
     root: PackageId,
     target: PackageId,
     allowed: &WordSet,
-    clashing: Option<PackageId>,
 ) -> Vec<Reason> {
     let details = universe.details(ReleaseId {
         package: root,
@@ -55,7 +54,7 @@ pub(super) fn demands(
             every_version: false,
             location: edge.requirement.location.clone(),
             source: None,
-            clashes: clashing == Some(target),
+            clashes: true,
         });
     }
     reasons

@@ -1,5 +1,7 @@
 //! Classes that are extended and not found, as reasons.
 
+use pkgres_manifest::ClassName;
+
 use crate::encoding::Encoding;
 use crate::universe::{ClassId, ClassTable, Missing, PackageId, ReleaseId, Universe};
 use crate::word_set::WordSet;
@@ -20,6 +22,35 @@ pub(super) fn extending(
         details.classes.as_deref().is_some_and(extends)
     });
     releases
+}
+
+/// Which classes of releases extend a class of others, in words, and what these do. They are named where
+/// they are the same in all of the releases.
+fn told_classes(
+    universe: &mut Universe,
+    releases: &[ReleaseId],
+    class: ClassId,
+) -> (String, &'static str) {
+    let mut of_releases = releases.iter().map(|release| {
+        let details = universe.details(*release);
+        let table = details.classes.as_deref();
+        table.map_or_else(Vec::new, |table| table.extenders(class))
+    });
+    let first = of_releases.next().unwrap_or_default();
+    let are_same = of_releases.all(|other| other == first);
+    match first.as_slice() {
+        [named, others @ ..] if are_same => told(universe.class_name(*named), others.len()),
+        _ => ("a class".to_owned(), "extends"),
+    }
+}
+
+/// A class and so many more in words, and what these do.
+pub(super) fn told(class: &ClassName, more: usize) -> (String, &'static str) {
+    match more {
+        0 => (format!("the class {class}"), "extends"),
+        1 => (format!("the class {class} and another one"), "extend"),
+        more => (format!("the class {class} and {more} others"), "extend"),
+    }
 }
 
 /// The packages in which classes that a release extends are looked for.
@@ -74,12 +105,13 @@ pub(super) fn extends(
     let kind = ReasonKind::Extends {
         class: name.clone(),
     };
+    let (classes, extend) = told_classes(encoding.universe, &releases, class);
     let mut reasons = vec![reason_about(
         encoding.universe,
         owner,
         &releases,
         |subject| {
-            let text = format!("a class of {} extends {name}", subject.text);
+            let text = format!("{classes} of {} {extend} {name}", subject.text);
             (text, kind.clone())
         },
     )];

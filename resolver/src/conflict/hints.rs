@@ -5,9 +5,8 @@ use rustc_hash::FxHashSet;
 
 use crate::encoding::{Encoding, Fact};
 use crate::universe::{PackageId, ReleaseId, Universe};
-use crate::word_set::WordSet;
 
-use super::subject::candidates;
+use super::kept_out::kept_out;
 use super::{Hint, LISTED_VERSIONS, Repair};
 
 /// How many hints are given.
@@ -26,9 +25,7 @@ pub(super) fn hints(encoding: &mut Encoding<'_>, facts: &[Fact], repairs: &[Repa
             hints.extend(instead_of_wanted(encoding, *package));
         }
         let Fact::Requires {
-            owner,
-            target,
-            allowed,
+            target, allowed, ..
         } = fact
         else {
             continue;
@@ -59,42 +56,10 @@ pub(super) fn hints(encoding: &mut Encoding<'_>, facts: &[Fact], repairs: &[Repa
             )));
             continue;
         }
-        if !allowed.is_empty() {
-            continue;
-        }
-        let Some(matching) = newest_requirement(universe, *owner, *target) else {
-            continue;
-        };
-        let package = *target;
-        let release = |index| ReleaseId { package, index };
-        let matching: Vec<ReleaseId> = matching.iter().map(release).collect();
-        let is_kept_back = |release: &&ReleaseId| {
-            universe.is_prerelease(**release)
-                && !universe.is_yanked(**release)
-                && !universe.is_too_new(**release)
-        };
-        if let Some(release) = matching
-            .iter()
-            .rfind(|release| universe.is_too_new(**release))
-        {
-            let version = universe.version(*release);
-            hints.push(Hint::option(format!(
-                "{name} {version} matches but was published too late for `--exclude-newer`"
-            )));
-        } else if let Some(release) = matching.iter().rfind(is_kept_back) {
-            let version = universe.version(*release);
-            let text = format!("`--prerelease allow` lets {name} {version} in");
-            hints.push(Hint::option(text));
-        } else if let Some(release) = matching
-            .iter()
-            .rfind(|release| universe.is_yanked(**release))
-        {
-            let version = universe.version(*release);
-            hints.push(Hint::packages(format!(
-                "{name} {version} matches but was withdrawn; only a lock can hold it"
-            )));
-        } else {
-            hints.push(Hint::packages(available(universe, *target)));
+        match kept_out(universe, facts, *target) {
+            Some(hint) => hints.push(hint),
+            None if allowed.is_empty() => hints.push(Hint::packages(available(universe, *target))),
+            None => {}
         }
     }
     hints.extend((repairs.iter()).map(|repair| Hint::packages(&repair.text)));
@@ -126,18 +91,6 @@ fn instead_of_wanted(encoding: &Encoding<'_>, package: PackageId) -> Option<Hint
     } else {
         Hint::packages(available(universe, package))
     })
-}
-
-/// The versions, candidates or not, that match what the newest candidate of a package requires.
-fn newest_requirement(
-    universe: &mut Universe,
-    owner: PackageId,
-    target: PackageId,
-) -> Option<WordSet> {
-    let release = candidates(universe, owner).pop()?;
-    let details = universe.details(release);
-    let edge = details.edges.iter().find(|edge| edge.package == target)?;
-    Some(universe.versions_in(target, &edge.requirement.spec))
 }
 
 /// `the versions of Db are 1.0.0, 1.1.0 and 2.0.0`

@@ -9,12 +9,7 @@ use super::reason::{Reason, ReasonKind};
 use super::subject::candidates;
 
 /// That versions of a package were asked for, or that the lock holds some.
-pub(super) fn limit(
-    encoding: &Encoding<'_>,
-    fact: &Fact,
-    package: PackageId,
-    clashing: Option<PackageId>,
-) -> Reason {
+pub(super) fn limit(encoding: &Encoding<'_>, fact: &Fact, package: PackageId) -> Reason {
     let (universe, limits) = (&*encoding.universe, encoding.limits());
     let wish = limits.wish(package);
     let is_wanted = matches!(fact, Fact::Wanted { .. });
@@ -53,6 +48,6 @@ pub(super) fn limit(
         every_version: false,
         location: None,
         source: None,
-        clashes: clashing == Some(package),
+        clashes: true,
     }
 }

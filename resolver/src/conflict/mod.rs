@@ -5,10 +5,12 @@
 //! out in time, and told in the order in which a reader meets them: from the root on.
 
 mod breaches;
+mod clash;
 mod demands;
 mod extends;
 mod hint;
 mod hints;
+mod kept_out;
 mod limits;
 mod lines;
 mod places;
@@ -69,7 +71,7 @@ pub struct Conflict {
 pub(crate) fn wanted(encoding: &mut Encoding<'_>, package: PackageId) -> Vec<Reason> {
     let fact = Fact::Wanted { package };
     let alike = FxHashMap::default();
-    let told = reasons::of(encoding, &fact, &WordSet::FULL, Some(package), &alike);
+    let told = reasons::of(encoding, &fact, &WordSet::FULL, &alike);
     told.expect("nothing has to be known to say what was asked for")
 }
 

@@ -3,6 +3,7 @@
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{ClassDefinition, ClassName, Package, class_circles};
 
+use super::extends::told;
 use super::{Conflict, ReasonKind};
 
 impl Conflict {
@@ -25,19 +26,10 @@ impl Conflict {
                     let Some((first, location)) = extending.next() else {
                         continue;
                     };
-                    let more = extending.count();
+                    let (classes, extend) = told(&first.name.value, extending.count());
                     let version = &root.manifest.version;
-                    let others = match more {
-                        0 => String::new(),
-                        1 => " and another one".to_owned(),
-                        more => format!(" and {more} others"),
-                    };
-                    reason.text = format!(
-                        "the class {}{others} of {} {version} {} {class}",
-                        first.name.value,
-                        root.name(),
-                        if more == 0 { "extends" } else { "extend" },
-                    );
+                    let name = root.name();
+                    reason.text = format!("{classes} of {name} {version} {extend} {class}");
                     reason.location = Some(location);
                 }
                 ReasonKind::OwnCycle => {

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::encoding::{Breach, Encoding, Fact};
-use crate::universe::{Missing, PackageId};
+use crate::universe::Missing;
 use crate::word_set::WordSet;
 
 use super::breaches;
@@ -14,13 +14,11 @@ use super::reason::Reason;
 use super::requirements::requirements;
 
 /// The reasons that a fact amounts to, without the lines that are about no release among `told`.
-/// Requirements on `clashing` are the ones that clash. Of [`breaches::alike`] only the first is told,
-/// for all.
+/// Of [`breaches::alike`] only the first is told, for all.
 pub(super) fn of(
     encoding: &mut Encoding<'_>,
     fact: &Fact,
     told: &WordSet,
-    clashing: Option<PackageId>,
     alike: &FxHashMap<u32, Vec<u32>>,
 ) -> Result<Vec<Reason>, Missing> {
     Ok(match fact {
@@ -29,22 +27,17 @@ pub(super) fn of(
             target,
             allowed,
         } if encoding.universe.is_model(*owner) => {
-            demands(encoding.universe, *owner, *target, allowed, clashing)
+            demands(encoding.universe, *owner, *target, allowed)
         }
         Fact::Requires {
             owner,
             target,
             allowed,
-        } => requirements(
-            encoding.universe,
-            (*owner, *target, allowed),
-            told,
-            clashing,
-        ),
+        } => requirements(encoding.universe, (*owner, *target, allowed), told),
         Fact::Extends { owner, class } => extends(encoding, *owner, *class, told)?,
         Fact::OwnCycle { owner } => vec![breaches::own_circle(encoding.universe, *owner)],
         Fact::Wanted { package } | Fact::Stays { package } => {
-            vec![limit(encoding, fact, *package, clashing)]
+            vec![limit(encoding, fact, *package)]
         }
         Fact::Clause(number) => match &encoding.clauses()[*number as usize].breach {
             Breach::Contract(breach) => vec![breaches::contract(encoding.universe, breach)],

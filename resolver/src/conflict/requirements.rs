@@ -60,7 +60,6 @@ pub(super) fn requirements(
     universe: &mut Universe,
     (owner, target, allowed): (PackageId, PackageId, &WordSet),
     told: &WordSet,
-    clashing: Option<PackageId>,
 ) -> Vec<Reason> {
     let mut written = ways_of_writing(universe, owner, target, allowed);
     written.retain(|_, way| {
@@ -101,7 +100,7 @@ pub(super) fn requirements(
                 every_version: subject.is_every_version,
                 location,
                 source: universe.source(owner).cloned(),
-                clashes: clashing == Some(target),
+                clashes: true,
             }
         })
         .collect();

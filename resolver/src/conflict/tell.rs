@@ -12,6 +12,7 @@ use crate::encoding::{Breach, Encoding, Fact};
 use crate::hierarchy::Violation;
 use crate::universe::{Missing, PackageId, Universe};
 
+use super::clash::{Clash, breach};
 use super::reduce::Reduced;
 use super::{Conflict, Reason, ReasonKind, Repair, breaches, hints, lines, reasons};
 
@@ -22,16 +23,17 @@ pub(super) fn tell(
     budget: &Budget,
 ) -> Result<Conflict, Missing> {
     let facts = reduced.facts;
-    let clashing = match clause(encoding, facts) {
-        None => clashing_package(encoding.universe, facts),
-        Some(breach) => end_of_diamond(breach),
-    };
+    let clash = Clash::of(encoding, facts);
     let told = lines::needed(encoding, facts, budget)?;
     let alike = breaches::alike(encoding, facts);
     let mut reasons = Vec::new();
     let mut lacking: FxHashSet<String> = FxHashSet::default();
     for (fact, told) in facts.iter().zip(&told) {
-        let mut of_fact = reasons::of(encoding, fact, told, clashing, &alike)?;
+        let mut of_fact = reasons::of(encoding, fact, told, &alike)?;
+        let clashes = clash.is_of(fact);
+        for reason in &mut of_fact {
+            reason.clashes = clashes;
+        }
         // Several facts may rest on one class that is missing.
         of_fact.retain(|reason| {
             !matches!(reason.kind, ReasonKind::Lacks { .. }) || lacking.insert(reason.text.clone())
@@ -47,7 +49,7 @@ pub(super) fn tell(
         !is_about_requirements
     };
     reasons.sort_by_key(|reason| (!reason.clashes, !is_point(reason), distance(reason)));
-    let (code, summary) = summary(encoding, facts, clashing);
+    let (code, summary) = summary(encoding, facts, &clash);
     let packages: BTreeSet<PackageName> = reasons
         .iter()
         .flat_map(|reason| {
@@ -67,52 +69,6 @@ pub(super) fn tell(
         repairs: repairs.to_vec(),
         reasons,
     })
-}
-
-/// What the first clause among the facts forbids.
-fn clause<'encoding>(
-    encoding: &'encoding Encoding<'_>,
-    facts: &[Fact],
-) -> Option<&'encoding Breach> {
-    facts.iter().find_map(|fact| match fact {
-        Fact::Clause(number) => Some(&encoding.clauses()[*number as usize].breach),
-        _ => None,
-    })
-}
-
-/// The package of which a class would be inherited in two versions.
-fn end_of_diamond(breach: &Breach) -> Option<PackageId> {
-    let Breach::Rule(Violation::Diamond([one, two])) = breach else {
-        return None;
-    };
-    let (one, two) = (one.last()?.release.package, two.last()?.release.package);
-    (one == two).then_some(one)
-}
-
-/// The package on which requirements clash: the one that most of the facts restrict; of equals,
-/// the one that no version is left of, then the first by name.
-fn clashing_package(universe: &Universe, facts: &[Fact]) -> Option<PackageId> {
-    let mut restricted: BTreeMap<&PackageName, (PackageId, usize)> = BTreeMap::new();
-    for fact in facts {
-        if let Fact::Requires {
-            target, allowed, ..
-        } = fact
-        {
-            let entry = restricted
-                .entry(universe.name(*target))
-                .or_insert((*target, 0));
-            entry.1 += if allowed.is_empty() { facts.len() } else { 1 };
-        }
-        if let Fact::Wanted { package } | Fact::Stays { package } = fact {
-            let entry = restricted.entry(universe.name(*package));
-            entry.or_insert((*package, 0)).1 += 1;
-        }
-    }
-    restricted
-        .into_values()
-        .rev()
-        .max_by_key(|(_, count)| *count)
-        .map(|(package, _)| package)
 }
 
 /// How far packages are from the roots along the requirements among the facts.
@@ -142,9 +98,9 @@ fn distances(universe: &Universe, facts: &[Fact]) -> BTreeMap<Option<PackageName
     distances
 }
 
-fn summary(encoding: &Encoding<'_>, facts: &[Fact], clashing: Option<PackageId>) -> (Code, String) {
+fn summary(encoding: &Encoding<'_>, facts: &[Fact], about: &Clash) -> (Code, String) {
     let universe = &*encoding.universe;
-    match clause(encoding, facts) {
+    match breach(encoding, facts) {
         Some(Breach::Contract(breach)) => {
             let model = universe.model().expect("only models have contracts");
             let message = format!(
@@ -186,7 +142,7 @@ fn summary(encoding: &Encoding<'_>, facts: &[Fact], clashing: Option<PackageId>)
             _ => {}
         }
     }
-    let Some(clashing) = clashing else {
+    let Some(clashing) = about.package else {
         return (Code::NoVersion, "there is no resolution".to_owned());
     };
     let name = universe.name(clashing);
@@ -213,7 +169,7 @@ fn summary(encoding: &Encoding<'_>, facts: &[Fact], clashing: Option<PackageId>)
             _ => false,
         })
         .count();
-    if demands == 1 {
+    if demands == 1 || about.has_many_ends {
         (Code::NoVersion, format!("no version of `{name}` will do"))
     } else {
         (

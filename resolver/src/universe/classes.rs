@@ -49,6 +49,20 @@ impl ClassTable {
         Some(self.positions[at].1)
     }
 
+    /// The classes of the release that extend a class of others, by name.
+    pub(crate) fn extenders(&self, class: ClassId) -> Vec<ClassId> {
+        let Some(position) = self.external.iter().position(|other| *other == class) else {
+            return Vec::new();
+        };
+        let is_parent =
+            |parent: &Parent| matches!(parent, Parent::External(at) if *at as usize == position);
+        let extending = self
+            .classes
+            .iter()
+            .filter(|node| node.parents.iter().any(is_parent));
+        extending.map(|node| node.name).collect()
+    }
+
     /// Classes of the release of which each extends the next, and the last one the first; none if
     /// there is no circle.
     pub(crate) fn own_circle(&self) -> Vec<ClassId> {

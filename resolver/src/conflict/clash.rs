@@ -1,0 +1,165 @@
+//! What a conflict is about.
+
+use std::collections::BTreeMap;
+
+use pkgres_manifest::PackageName;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::encoding::{Breach, Encoding, Fact};
+use crate::hierarchy::Violation;
+use crate::universe::PackageId;
+use crate::word_set::WordSet;
+
+/// Where the facts of a conflict contradict each other.
+pub(super) struct Clash {
+    /// The package that the conflict is about.
+    pub(super) package: Option<PackageId>,
+    /// The packages of which some facts want what others do not allow.
+    on: FxHashSet<PackageId>,
+    /// Whether it is the package that leads to each of them: whatever version it has, one is in the way.
+    pub(super) has_many_ends: bool,
+}
+
+impl Clash {
+    pub(super) fn of(encoding: &Encoding<'_>, facts: &[Fact]) -> Self {
+        match breach(encoding, facts) {
+            None => Self::of_requirements(encoding, facts),
+            Some(breach) => Self::about(end_of_diamond(breach)),
+        }
+    }
+
+    fn about(package: Option<PackageId>) -> Self {
+        Self {
+            package,
+            on: package.into_iter().collect(),
+            has_many_ends: false,
+        }
+    }
+
+    fn of_requirements(encoding: &Encoding<'_>, facts: &[Fact]) -> Self {
+        let dead_ends = dead_ends(encoding, facts);
+        if dead_ends.len() > 1
+            && let Some(package) = leading_to_all(encoding, facts, &dead_ends)
+        {
+            return Self {
+                package: Some(package),
+                on: dead_ends,
+                has_many_ends: true,
+            };
+        }
+        Self::about(most_restricted(encoding, facts, &dead_ends))
+    }
+
+    /// Whether a fact is one of those that contradict each other, rather than what brought one of them in.
+    pub(super) fn is_of(&self, fact: &Fact) -> bool {
+        match fact {
+            Fact::Requires { target, .. } => self.on.contains(target),
+            Fact::Wanted { package } | Fact::Stays { package } => self.on.contains(package),
+            Fact::Extends { .. } | Fact::OwnCycle { .. } | Fact::Clause(_) => true,
+        }
+    }
+}
+
+/// What the first clause among the facts forbids.
+pub(super) fn breach<'encoding>(
+    encoding: &'encoding Encoding<'_>,
+    facts: &[Fact],
+) -> Option<&'encoding Breach> {
+    facts.iter().find_map(|fact| match fact {
+        Fact::Clause(number) => Some(&encoding.clauses()[*number as usize].breach),
+        _ => None,
+    })
+}
+
+/// The package of which a class would be inherited in two versions.
+fn end_of_diamond(breach: &Breach) -> Option<PackageId> {
+    let Breach::Rule(Violation::Diamond([one, two])) = breach else {
+        return None;
+    };
+    let (one, two) = (one.last()?.release.package, two.last()?.release.package);
+    (one == two).then_some(one)
+}
+
+/// The packages of which no version is allowed by all who restrict them. What a package allows in any of
+/// its versions it allows.
+fn dead_ends(encoding: &Encoding<'_>, facts: &[Fact]) -> FxHashSet<PackageId> {
+    let limits = encoding.limits();
+    let mut allowed: FxHashMap<PackageId, FxHashMap<Option<PackageId>, WordSet>> =
+        FxHashMap::default();
+    for fact in facts {
+        let (package, by, more) = match fact {
+            Fact::Requires {
+                owner,
+                target,
+                allowed,
+            } => (*target, Some(*owner), allowed),
+            Fact::Wanted { package } => match limits.wish(*package) {
+                Some(wish) => (*package, None, &wish.allowed),
+                None => continue,
+            },
+            Fact::Stays { package } => (*package, Some(*package), &limits.stays[package]),
+            _ => continue,
+        };
+        let so_far = allowed.entry(package).or_default().entry(by);
+        let so_far = so_far.or_insert(WordSet::EMPTY);
+        *so_far = so_far.union(more);
+    }
+    let ends = allowed.into_iter().filter(|(_, by)| {
+        let mut sets = by.values();
+        let first = sets.next().cloned().unwrap_or(WordSet::FULL);
+        sets.fold(first, |one, other| one.intersection(other))
+            .is_empty()
+    });
+    ends.map(|(package, _)| package).collect()
+}
+
+/// The package, no root, that requires all of some packages, in one version or another; the first by
+/// name if there are several.
+fn leading_to_all(
+    encoding: &Encoding<'_>,
+    facts: &[Fact],
+    ends: &FxHashSet<PackageId>,
+) -> Option<PackageId> {
+    let universe = &*encoding.universe;
+    let mut required: FxHashMap<PackageId, FxHashSet<PackageId>> = FxHashMap::default();
+    for fact in facts {
+        if let Fact::Requires { owner, target, .. } = fact
+            && ends.contains(target)
+            && !universe.is_root(*owner)
+        {
+            required.entry(*owner).or_default().insert(*target);
+        }
+    }
+    let leading = required
+        .into_iter()
+        .filter(|(_, of)| of.len() == ends.len());
+    let leading = leading.map(|(package, _)| package);
+    leading.min_by_key(|package| universe.name(*package))
+}
+
+/// The package that most of the facts restrict, of dead ends if there are some; of equals, the one that no
+/// version is left of, then the first by name.
+fn most_restricted(
+    encoding: &Encoding<'_>,
+    facts: &[Fact],
+    dead_ends: &FxHashSet<PackageId>,
+) -> Option<PackageId> {
+    let universe = &*encoding.universe;
+    let mut restricted: BTreeMap<&PackageName, (PackageId, usize)> = BTreeMap::new();
+    for fact in facts {
+        let (package, weight) = match fact {
+            Fact::Requires {
+                target, allowed, ..
+            } => (*target, if allowed.is_empty() { facts.len() } else { 1 }),
+            Fact::Wanted { package } | Fact::Stays { package } => (*package, 1),
+            _ => continue,
+        };
+        if dead_ends.is_empty() || dead_ends.contains(&package) {
+            let entry = restricted.entry(universe.name(package));
+            entry.or_insert((package, 0)).1 += weight;
+        }
+    }
+    let restricted = restricted.into_values().rev();
+    let most = restricted.max_by_key(|(_, count)| *count)?;
+    Some(most.0)
+}

@@ -28,21 +28,20 @@ impl Budget {
         }
     }
 
-    /// So many steps to find out on the side whether there is any selection, which ends when the
-    /// solver is to end. Nothing that was taken before counts, and as any selection will do there is
-    /// no patience: hard conflicts are explained in half the time so.
+    /// So many steps for the native engine to find out on the side whether there is any selection,
+    /// which ends when the solver is to end. Nothing that was taken before counts, and as any
+    /// selection will do there is no patience: hard conflicts are explained in half the time so.
     pub(crate) fn aside(&self, limit: u64) -> Self {
         Self {
             cancellation: self.cancellation.clone(),
-            ..Self::new(limit, 0, self.engine)
+            ..Self::new(limit, 0, Engine::Native)
         }
     }
 
-    /// The same for the native engine, which then never settles for less than the best selection.
+    /// The same for a search that never settles for less than the best selection.
     pub(crate) fn patiently(self) -> Self {
         Self {
             patience: u64::MAX,
-            engine: Engine::Native,
             ..self
         }
     }

@@ -57,8 +57,9 @@ pub struct SolveOptions {
     /// order of decisions can be out of reach where some resolution is not. 1,000 unless told
     /// otherwise.
     pub patience: u64,
-    /// Which engine searches. [Updates](crate::Request::update) and the search for
-    /// [repairs](crate::Conflict::repairs) are always the native engine's.
+    /// Which engine searches. [Updates](crate::Request::update), and which
+    /// [reasons](crate::Conflict::reasons) are needed and what would [repair](crate::Conflict::repairs)
+    /// a conflict, are always the native engine's.
     pub engine: Engine,
 }
 

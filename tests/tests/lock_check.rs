@@ -210,6 +210,7 @@ fn a_binding_of_the_root_that_its_own_spec_rules_out() {
             owner_version: version("1.0.0"),
             package: package("Db"),
             spec: spec("1"),
+            is_override: false,
             version: version("3.0.0"),
             location: None,
         }]
@@ -302,6 +303,7 @@ fn requirements_of_releases() {
             owner_version: version("2.0.0"),
             package: package("Db"),
             spec: spec(">=1.2"),
+            is_override: false,
             version: version("1.1.0"),
             location: None,
         }]
@@ -324,6 +326,7 @@ fn a_root_that_grew_out_of_what_a_release_requires_of_it() {
             owner_version: version("2.0.0"),
             package: package("App"),
             spec: spec("1"),
+            is_override: false,
             version: version("2.0.0"),
             location: None,
         }]

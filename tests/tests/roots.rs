@@ -101,6 +101,7 @@ fn a_root_that_moved_is_too_new_for_another_one() {
         owner_version: version("1"),
         package: package("B"),
         spec: spec("1"),
+        is_override: false,
         version: version("2"),
         location: None,
     };

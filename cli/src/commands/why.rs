@@ -24,11 +24,15 @@ pub(crate) fn run(args: &WhyArgs, output: &mut Output) -> Result<Exit> {
                 let (name, version) = (path.root.name(), path.root.version());
                 let root = json!({"package": name, "version": version, "spec": null});
                 let steps = path.steps.iter().map(|step| {
-                    json!({
+                    let mut step_json = json!({
                         "package": step.package,
                         "version": step.version,
                         "spec": step.spec.written(),
-                    })
+                    });
+                    if step.is_override {
+                        step_json["override"] = json!(true);
+                    }
+                    step_json
                 });
                 std::iter::once(root).chain(steps).collect()
             })
@@ -40,7 +44,10 @@ pub(crate) fn run(args: &WhyArgs, output: &mut Output) -> Result<Exit> {
             for (depth, step) in path.steps.iter().enumerate() {
                 let indent = "    ".repeat(depth + 1);
                 let (package, spec, version) = (&step.package, &step.spec, &step.version);
-                output.data(&format!("{indent}requires {package} {spec}: {version}\n"));
+                let note = if step.is_override { " (override)" } else { "" };
+                output.data(&format!(
+                    "{indent}requires {package} {spec}{note}: {version}\n"
+                ));
             }
         }
     }

@@ -361,15 +361,23 @@ fn line(entry: &Staleness) -> (char, String) {
             owner_version,
             package,
             spec,
+            is_override,
             version,
             location,
-        } => (
-            '~',
-            format!(
-                "{package} {version} is not allowed by {owner} {owner_version}, which requires {spec}{}",
-                at(location.as_ref())
-            ),
-        ),
+        } => {
+            let place = at(location.as_ref());
+            let requires = if *is_override {
+                "whose requirement is overridden with"
+            } else {
+                "which requires"
+            };
+            (
+                '~',
+                format!(
+                    "{package} {version} is not allowed by {owner} {owner_version}, {requires} {spec}{place}"
+                ),
+            )
+        }
         Staleness::NotRequired {
             owner,
             owner_version,

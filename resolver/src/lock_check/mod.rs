@@ -153,6 +153,13 @@ impl LockCheck {
         }
     }
 
+    /// Whether an override of a requirement came or says something else than when the lock was written.
+    fn is_newly_overridden(&self, edge: &Edge) -> bool {
+        let requirement = &edge.requirement;
+        let locked = self.lock.overrides.get(&requirement.package);
+        edge.overridden.is_some() && locked.map(Spec::set) != Some(requirement.spec.set())
+    }
+
     fn check_roots(&mut self, report: &mut LockReport) {
         let roots = self.universe.roots().to_vec();
         for name in self.lock.roots.keys() {
@@ -184,7 +191,10 @@ impl LockCheck {
                         spec,
                         location,
                     }),
-                    Some(bound) if bound.spec.set() != spec.set() => {
+                    // What an override says and did not say is told once, for all who require it.
+                    Some(bound)
+                        if bound.spec.set() != spec.set() && !self.is_newly_overridden(edge) =>
+                    {
                         report.stale.push(Staleness::RequirementChanged {
                             root: name.clone(),
                             package,
@@ -323,6 +333,7 @@ impl LockCheck {
             owner_version: self.universe.version(owner).clone(),
             package: requirement.package.clone(),
             spec: requirement.spec.clone(),
+            is_override: edge.overridden.is_some(),
             version: version.clone(),
             location: requirement.location.clone(),
         })

@@ -106,6 +106,8 @@ pub enum Staleness {
         package: PackageName,
         /// The versions that are allowed.
         spec: Spec,
+        /// Whether that is an override, in place of what the release says.
+        is_override: bool,
         /// The version that it is bound to.
         version: Version,
         /// Where the requirement is.

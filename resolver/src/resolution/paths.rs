@@ -25,6 +25,8 @@ pub struct PathStep {
     pub version: Version,
     /// The spec by which the step before, or the root, requires it.
     pub spec: Spec,
+    /// Whether that is an override, in place of what the manifest says.
+    pub is_override: bool,
 }
 
 /// An owner by its name and version; the object model has none.
@@ -74,6 +76,7 @@ fn path<'a>(
         package: bound.package.clone(),
         version: bound.version.clone(),
         spec: bound.spec.clone(),
+        is_override: bound.overridden.is_some(),
     };
     let mut steps = vec![step(last)];
     let mut at = owner;

@@ -17,7 +17,7 @@ pub(crate) use conflict::{
 };
 pub(crate) use diagnostic::{diagnostic, diagnostics_json};
 pub(crate) use picture::Picture;
-pub(crate) use resolution::{notes, resolution_json};
+pub(crate) use resolution::{notes, resolution_json, side_by_side, side_by_side_json};
 pub(crate) use staleness::{
     FIND_OUT_WHY, accept_changed, locked_mode, staleness, staleness_annotations, staleness_failure,
     staleness_json,

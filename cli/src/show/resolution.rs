@@ -11,19 +11,7 @@ use crate::given;
 /// What is worth saying about a resolution: packages with several releases, prereleases and
 /// withdrawn releases, and why they are there. A line each.
 pub(crate) fn notes(resolution: &Resolution) -> Vec<String> {
-    let mut lines = Vec::new();
-    for entry in resolution.side_by_side() {
-        lines.push(format!("{} has several releases side by side:", entry.name));
-        for demand in &entry.because {
-            lines.push(format!(
-                "  {} for {}, which requires {}",
-                demand.version,
-                demand.owner,
-                required_spec(demand)
-            ));
-        }
-        lines.extend(kept_apart(entry));
-    }
+    let mut lines = side_by_side(resolution);
     for ChosenPrerelease {
         name,
         version,
@@ -50,6 +38,24 @@ pub(crate) fn notes(resolution: &Resolution) -> Vec<String> {
         lines.push(format!(
             "the override of {name} with {spec} changes nothing: nothing requires {name}"
         ));
+    }
+    lines
+}
+
+/// Packages with several releases, and who requires each.
+pub(crate) fn side_by_side(resolution: &Resolution) -> Vec<String> {
+    let mut lines = Vec::new();
+    for entry in resolution.side_by_side() {
+        lines.push(format!("{} has several releases side by side:", entry.name));
+        for demand in &entry.because {
+            lines.push(format!(
+                "  {} for {}, which requires {}",
+                demand.version,
+                demand.owner,
+                required_spec(demand)
+            ));
+        }
+        lines.extend(kept_apart(entry));
     }
     lines
 }
@@ -109,7 +115,20 @@ pub(crate) fn resolution_json(resolution: &Resolution) -> Value {
             })
         })
         .collect();
-    let side_by_side: Vec<Value> = resolution
+    json!({
+        "schema_version": 1,
+        "status": "resolved",
+        "root": roots.first(),
+        "packages": packages,
+        "side_by_side": side_by_side_json(resolution),
+        "notes": notes(resolution),
+        "stats": {"steps": resolution.stats().steps},
+    })
+}
+
+/// Packages with several releases as JSON, and who requires each.
+pub(crate) fn side_by_side_json(resolution: &Resolution) -> Vec<Value> {
+    resolution
         .side_by_side()
         .iter()
         .map(|entry| {
@@ -127,14 +146,5 @@ pub(crate) fn resolution_json(resolution: &Resolution) -> Value {
                 .collect();
             json!({"name": entry.name, "versions": entry.versions, "because": because})
         })
-        .collect();
-    json!({
-        "schema_version": 1,
-        "status": "resolved",
-        "root": roots.first(),
-        "packages": packages,
-        "side_by_side": side_by_side,
-        "notes": notes(resolution),
-        "stats": {"steps": resolution.stats().steps},
-    })
+        .collect()
 }

@@ -18,12 +18,21 @@ use crate::project::Project;
 use crate::show::{self, ChangeLine};
 use crate::{given, registries};
 
+/// How several projects that are solved together come to agree.
+#[derive(Debug, Default)]
+pub(super) struct Agreement {
+    /// The releases.
+    pub(super) releases: Agreed,
+    /// Of which packages there are several, which may be in different lockfiles: in lines, and as JSON.
+    pub(super) side_by_side: (Vec<String>, Vec<Value>),
+}
+
 /// Solves all projects together; gives what they agree on, or how the run ends if they cannot.
 pub(super) fn agree(
     args: &LockArgs,
     manifests: &[PathBuf],
     output: &mut Output,
-) -> Result<std::result::Result<Agreed, Exit>> {
+) -> Result<std::result::Result<Agreement, Exit>> {
     let options: ReadOptions = registries::read_options(&args.registry)?;
     let mut joint: Option<Problem> = None;
     let mut preferred = Agreed::new();
@@ -47,14 +56,20 @@ pub(super) fn agree(
         }
     }
     let Some(mut joint) = joint else {
-        return Ok(Ok(Agreed::new()));
+        return Ok(Ok(Agreement::default()));
     };
     joint.request.locked = Locked::preferring(preferred);
     Ok(match joint.solve(output)? {
         Solved::Yes(resolution, _) => {
             let releases = resolution.owners().filter_map(ResolvedOwner::release);
             let releases = releases.map(|(name, version)| (name.clone(), version.clone()));
-            Ok(releases.collect())
+            Ok(Agreement {
+                releases: releases.collect(),
+                side_by_side: (
+                    show::side_by_side(&resolution),
+                    show::side_by_side_json(&resolution),
+                ),
+            })
         }
         Solved::No(exit) => Err(exit),
     })

@@ -37,7 +37,10 @@ pub(super) fn lock_all(
     } else {
         None
     };
-    let each = |manifest: &Path, output: &mut Output| each(manifest, agreed.as_ref(), output);
+    let each = |manifest: &Path, output: &mut Output| {
+        let releases = agreed.as_ref().map(|agreed| &agreed.releases);
+        each(manifest, releases, output)
+    };
     let results = beside_each_other(&manifests, each, output);
     let mut exit = Exit::Done;
     let mut documents = Vec::new();
@@ -58,12 +61,17 @@ pub(super) fn lock_all(
             output.say(part.said.trim_end());
         }
     }
+    let (lines, side_by_side) = agreed.map_or_else(Default::default, |agreed| agreed.side_by_side);
     if output.is_json() {
-        output.json(&json!({
+        let mut document = json!({
             "schema_version": 1,
             "status": if exit == Exit::Done { "done" } else { "failed" },
             "projects": documents,
-        }));
+        });
+        if one_solve {
+            document["side_by_side"] = json!(side_by_side);
+        }
+        output.json(&document);
     } else {
         let verb = if args.check || args.locked {
             "Checked"
@@ -72,6 +80,9 @@ pub(super) fn lock_all(
         } else {
             "Locked"
         };
+        for line in lines {
+            output.note(&line);
+        }
         let projects = counted(manifests.len(), "project");
         output.note(&match failed {
             0 => format!("{verb} {projects}"),

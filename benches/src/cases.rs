@@ -111,3 +111,17 @@ pub fn all(seed: u64) -> Vec<Case> {
     }
     cases
 }
+
+/// Cases with roots that have no answer.
+pub fn without_answers(seed: u64) -> Vec<Case> {
+    let mut cases = all(seed);
+    cases.retain(|case| {
+        let name = &case.name;
+        case.kind == Kind::Random || name.ends_with("unsat") || name.starts_with("pigeon")
+    });
+    let wrong = puzzles::wrong_sudoku();
+    cases.push(Case::new(Kind::Conflicts, wrong.name.clone(), move || {
+        Some(wrong.clone())
+    }));
+    cases
+}

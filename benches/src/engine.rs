@@ -7,9 +7,10 @@ use pkgres_manifest::{
     Shared, Spec, Version,
 };
 use pkgres_registry_client::{MemoryRegistry, Registry as _, RegistrySet, advance};
-use pkgres_resolver::{Request, Resolution, ResolvedPackage, Resolver, Step};
+use pkgres_resolver::{Conflict, Request, Resolution, ResolvedPackage, Resolver, Step};
 
 use crate::check::Answer;
+use crate::measure::thread_time;
 use crate::peers::{Peer, Timeout};
 use crate::universe::{Dependency, Range, Release, Universe};
 
@@ -128,12 +129,29 @@ impl Pkgres {
             found: None,
         }
     }
-}
 
-impl Peer for Pkgres {
-    /// There is no way to break it off: it always says how it ends.
-    fn solve(&mut self, root: usize, _: Duration) -> Result<bool, Timeout> {
-        self.found = None;
+    /// Why a root has no answer, if it has none, and how long it took to find out that there is none and
+    /// then why.
+    pub fn explain(&self, root: usize) -> Option<(Box<Conflict>, [Duration; 2])> {
+        let mut resolver = self.resolver(root);
+        let begun = thread_time();
+        let Step::Impossible = self.advance(&mut resolver) else {
+            return None;
+        };
+        let found = thread_time();
+        let Step::Conflict(conflict) = self.advance(&mut resolver) else {
+            unreachable!("what is impossible has a reason");
+        };
+        Some((
+            conflict,
+            [
+                found.saturating_sub(begun),
+                thread_time().saturating_sub(found),
+            ],
+        ))
+    }
+
+    fn resolver(&self, root: usize) -> Resolver {
         let mut request = Request::new(self.roots[root].clone());
         request.core.clone_from(&self.core);
         // What the peers do not have would only take time where there is no resolution.
@@ -141,9 +159,22 @@ impl Peer for Pkgres {
         let mut resolver = Resolver::new(request);
         let attached = self.registries.attach_to(&mut resolver);
         attached.expect("memory can be reached");
+        resolver
+    }
+
+    fn advance(&self, resolver: &mut Resolver) -> Step {
+        let step = advance(resolver, &self.registries, &ReadOptions::default());
+        step.expect("memory can be reached")
+    }
+}
+
+impl Peer for Pkgres {
+    /// There is no way to break it off: it always says how it ends.
+    fn solve(&mut self, root: usize, _: Duration) -> Result<bool, Timeout> {
+        self.found = None;
+        let mut resolver = self.resolver(root);
         // Why there is no resolution is found out by going on.
-        let step = advance(&mut resolver, &self.registries, &ReadOptions::default());
-        match step.expect("memory can be reached") {
+        match self.advance(&mut resolver) {
             Step::Solved(resolution) => {
                 self.found = Some(resolution);
                 Ok(true)

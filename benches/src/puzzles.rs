@@ -27,18 +27,28 @@ const BOARDS: [(&str, &str); 3] = [
 /// Sudokus. A cell is a package, its value the version; each value requires all cells of the row,
 /// the column and the box to have another one. The root requires the cells that are given.
 pub fn sudokus() -> impl Iterator<Item = Universe> {
-    BOARDS.iter().map(|(name, board)| {
-        let givens = board
-            .bytes()
-            .enumerate()
-            .filter(|(_, digit)| *digit != b'0');
-        let root = givens.map(|(cell, digit)| (cell, Range::only(u32::from(digit - b'0'))));
-        Universe {
-            name: format!("sudoku-{name}"),
-            packages: (0..SIDE * SIDE).map(cell).collect(),
-            roots: vec![root.collect()],
-        }
-    })
+    BOARDS.iter().map(|(name, board)| sudoku(name, board))
+}
+
+/// The first of the sudokus with a value more, which goes with its row, its column and its box, and leaves no
+/// solution.
+pub fn wrong_sudoku() -> Universe {
+    let (name, board) = BOARDS[0];
+    let with_another = format!("{}1{}", &board[..2], &board[3..]);
+    sudoku(&format!("{name}:wrong"), &with_another)
+}
+
+fn sudoku(name: &str, board: &str) -> Universe {
+    let givens = board
+        .bytes()
+        .enumerate()
+        .filter(|(_, digit)| *digit != b'0');
+    let root = givens.map(|(cell, digit)| (cell, Range::only(u32::from(digit - b'0'))));
+    Universe {
+        name: format!("sudoku-{name}"),
+        packages: (0..SIDE * SIDE).map(cell).collect(),
+        roots: vec![root.collect()],
+    }
 }
 
 fn cell(cell: usize) -> Vec<Release> {

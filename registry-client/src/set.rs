@@ -1,6 +1,7 @@
 //! Several registries in order of preference.
 
 mod advice;
+mod shadowed;
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;

@@ -170,7 +170,7 @@ fn what_is_gone_has_to_move() {
         texts(&report(&found).moved[0].because),
         [
             "R 1.0.0 requires X *",
-            "the lock holds X at 1.5.0, which no registry has"
+            "the lock holds X at 1.5.0, and there is no such version"
         ]
     );
 }
@@ -265,7 +265,7 @@ fn an_exact_version_is_impossible() {
     assert_eq!(found.summary, "there is no such version of `X`");
     assert_eq!(
         found.reasons[0].text,
-        "X 3.0.0 was asked for, which no registry has"
+        "X 3.0.0 was asked for, and there is no such version"
     );
 }
 

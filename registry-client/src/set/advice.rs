@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use pkgres_manifest::diagnostic::Code;
-use pkgres_manifest::{ClassName, IndexRecord, PackageName, Spec};
+use pkgres_manifest::{ClassName, PackageName};
 use pkgres_resolver::{Conflict, Hint, HintKind, ReasonKind};
 
 use super::RegistrySet;
@@ -89,57 +89,5 @@ impl RegistrySet {
             }
         }
         Ok(advice)
-    }
-
-    fn what_is_shadowed(&self, conflict: &Conflict) -> Result<Vec<Hint>, RegistryError> {
-        let mut clashing: Option<(&PackageName, Vec<Spec>)> = None;
-        for reason in conflict.reasons.iter().filter(|reason| reason.clashes) {
-            let ReasonKind::Requires {
-                package,
-                spec,
-                overridden_by,
-                ..
-            } = &reason.kind
-            else {
-                return Ok(Vec::new());
-            };
-            let Ok(spec) = Spec::parse(overridden_by.as_ref().unwrap_or(spec)) else {
-                return Ok(Vec::new());
-            };
-            let (_, specs) = clashing.get_or_insert((package, Vec::new()));
-            specs.push(spec);
-        }
-        let Some((package, specs)) = clashing else {
-            return Ok(Vec::new());
-        };
-        let would_do = |record: &IndexRecord| {
-            !record.yanked && specs.iter().all(|spec| spec.matches(&record.version))
-        };
-        let mut first = None;
-        for registry in &self.registries {
-            if !self.may_have(registry.as_ref(), package) {
-                continue;
-            }
-            let mut answers = registry.records(std::slice::from_ref(package))?;
-            let Some(records) = answers.pop().flatten() else {
-                continue;
-            };
-            let Some(first) = first else {
-                first = Some(registry.name());
-                continue;
-            };
-            let newest = records
-                .iter()
-                .filter(|record| would_do(record))
-                .max_by_key(|record| &record.version);
-            if let Some(newest) = newest {
-                return Ok(vec![Hint::packages(format!(
-                    "the registry {} has {package} {}, which is not looked at: {first} has the package, too, and goes first",
-                    registry.name(),
-                    newest.version,
-                ))]);
-            }
-        }
-        Ok(Vec::new())
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn limit(encoding: &Encoding<'_>, fact: &Fact, package: PackageId) ->
             let supplied: Vec<String> = supplied.map(ToString::to_string).collect();
             text.push_str(&format!(", and the host supplies {}", supplied.join(", ")));
         } else {
-            text.push_str(", which no registry has");
+            text.push_str(", and there is no such version");
         }
     }
     Reason {

@@ -145,8 +145,14 @@ pub(crate) fn package_name(text: &str) -> Result<PackageName> {
     })
 }
 
-/// A package that was named is not there.
+/// A package that was named is not there, or only as the root.
 pub(crate) fn not_part_of(name: &PackageName, resolution: &Resolution) -> Failure {
+    let mut roots = resolution.roots().iter();
+    if roots.any(|root| root.owner.name() == Some(name)) {
+        let message = format!("`{name}` is what is resolved, and nothing requires it");
+        let hint = format!("`{}` shows what it requires", given::command("tree"));
+        return Diagnostic::error(Code::Usage, message).hint(hint).into();
+    }
     let message = format!("`{name}` is not part of the resolution");
     let known = resolution.packages().iter();
     unknown(name, message, known.map(|package| package.name.as_str()))

@@ -71,17 +71,19 @@ pub(crate) fn run(args: &OutdatedArgs, output: &mut Output) -> Result<Exit> {
                 .is_some_and(|allowed| *allowed != entry.now)
         })
         .count();
+    let all = resolution.len();
+    let packages = counted(all, "package");
     output.note(&match found.len() {
-        0 => format!(
-            "All of {} are the latest",
-            counted(resolution.len(), "package")
-        ),
-        count => format!(
-            "{count} of {} {} outdated: `{}` moves {movable}, {held_back} held back",
-            counted(resolution.len(), "package"),
-            if count == 1 { "is" } else { "are" },
-            given::command("update"),
-        ),
+        0 if all == 1 => "The only package is the latest".to_owned(),
+        0 => format!("All of {packages} are the latest"),
+        count => {
+            let are = if count == 1 { "is" } else { "are" };
+            let moved = match movable {
+                0 => String::new(),
+                count => format!("`{}` moves {count}, ", given::command("update")),
+            };
+            format!("{count} of {packages} {are} outdated: {moved}{held_back} held back")
+        }
     });
     Ok(exit)
 }

@@ -583,3 +583,38 @@ fn texts(universe: &Universe) -> Vec<String> {
     let reasons = conflict.reasons.into_iter();
     reasons.map(|reason| reason.text).collect()
 }
+
+/// Requirements clash in several places, to which one package or two lead.
+#[test]
+fn it_is_about_the_packages_whose_versions_all_fail() {
+    let ends = ["1.0.0", "2.0.0"].map(|version| [release("Db", version), release("Log", version)]);
+    let web = [
+        release("Web", "1.0.0").requires("Db", "1"),
+        release("Web", "2.0.0").requires("Log", "1"),
+    ];
+    let with = |root: IndexRecord, more: Vec<IndexRecord>| {
+        let records = [ends.as_flattened(), &web, &more].concat();
+        let mut universe = Universe::new(root, records);
+        universe.single_version = true;
+        let conflict = conflict(&universe).expect("Web 1 wants Db 1, and Web 2 Log 1");
+        let clashing = conflict.reasons.iter().filter(|reason| reason.clashes);
+        (conflict.summary.clone(), clashing.count())
+    };
+    let root = || release("App", "1.0.0").requires("Web", "*");
+    let (summary, clashing) = with(root().requires("Db", "2").requires("Log", "2"), vec![]);
+    assert_eq!(summary, "no version of `Web` will do");
+    assert_eq!(clashing, 4);
+    let auth = vec![
+        release("Auth", "1.0.0")
+            .requires("Db", "2")
+            .requires("Log", "2"),
+    ];
+    let (summary, clashing) = with(root().requires("Auth", "*"), auth);
+    assert_eq!(summary, "no version of `Auth` goes with one of `Web`");
+    assert_eq!(clashing, 4);
+    let one = release("App", "1.0.0").requires("Web", "1");
+    // What is in the way of one version alone is told as before.
+    let (summary, clashing) = with(one.requires("Db", "2"), vec![]);
+    assert_eq!(summary, "no version of `Db` satisfies everyone");
+    assert_eq!(clashing, 2);
+}

@@ -16,8 +16,9 @@ pub(super) struct Clash {
     pub(super) package: Option<PackageId>,
     /// The packages of which some facts want what others do not allow.
     on: FxHashSet<PackageId>,
-    /// Whether it is the package that leads to each of them: whatever version it has, one is in the way.
-    pub(super) has_many_ends: bool,
+    /// The packages, by name, of which each leads to all of these, if there are several: whatever versions they
+    /// have, one is in the way.
+    pub(super) leading: Vec<PackageId>,
 }
 
 impl Clash {
@@ -32,22 +33,21 @@ impl Clash {
         Self {
             package,
             on: package.into_iter().collect(),
-            has_many_ends: false,
+            leading: Vec::new(),
         }
     }
 
     fn of_requirements(encoding: &Encoding<'_>, facts: &[Fact]) -> Self {
         let dead_ends = dead_ends(encoding, facts);
-        if dead_ends.len() > 1
-            && let Some(package) = leading_to_all(encoding, facts, &dead_ends)
-        {
-            return Self {
-                package: Some(package),
-                on: dead_ends,
-                has_many_ends: true,
-            };
+        let leading = leading_to_all(encoding, facts, &dead_ends);
+        if dead_ends.len() < 2 || leading.is_empty() {
+            return Self::about(most_restricted(encoding, facts, &dead_ends));
         }
-        Self::about(most_restricted(encoding, facts, &dead_ends))
+        Self {
+            package: leading.first().copied(),
+            on: dead_ends,
+            leading,
+        }
     }
 
     /// Whether a fact is one of those that contradict each other, rather than what brought one of them in.
@@ -113,13 +113,12 @@ fn dead_ends(encoding: &Encoding<'_>, facts: &[Fact]) -> FxHashSet<PackageId> {
     ends.map(|(package, _)| package).collect()
 }
 
-/// The package, no root, that requires all of some packages, in one version or another; the first by
-/// name if there are several.
+/// The packages, no roots, that require all of some packages, in one version or another; by name.
 fn leading_to_all(
     encoding: &Encoding<'_>,
     facts: &[Fact],
     ends: &FxHashSet<PackageId>,
-) -> Option<PackageId> {
+) -> Vec<PackageId> {
     let universe = &*encoding.universe;
     let mut required: FxHashMap<PackageId, FxHashSet<PackageId>> = FxHashMap::default();
     for fact in facts {
@@ -133,8 +132,9 @@ fn leading_to_all(
     let leading = required
         .into_iter()
         .filter(|(_, of)| of.len() == ends.len());
-    let leading = leading.map(|(package, _)| package);
-    leading.min_by_key(|package| universe.name(*package))
+    let mut leading: Vec<PackageId> = leading.map(|(package, _)| package).collect();
+    leading.sort_by_key(|package| universe.name(*package));
+    leading
 }
 
 /// The package that most of the facts restrict, of dead ends if there are some; of equals, the one that no

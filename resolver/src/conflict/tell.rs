@@ -146,6 +146,13 @@ fn summary(encoding: &Encoding<'_>, facts: &[Fact], about: &Clash) -> (Code, Str
         return (Code::NoVersion, "there is no resolution".to_owned());
     };
     let name = universe.name(clashing);
+    if let [_, other] = about.leading.as_slice() {
+        let other = universe.name(*other);
+        return (
+            Code::NoVersion,
+            format!("no version of `{name}` goes with one of `{other}`"),
+        );
+    }
     if universe.release_count(clashing) == 0 {
         return (
             Code::UnknownPackage,
@@ -169,7 +176,7 @@ fn summary(encoding: &Encoding<'_>, facts: &[Fact], about: &Clash) -> (Code, Str
             _ => false,
         })
         .count();
-    if demands == 1 || about.has_many_ends {
+    if demands == 1 || !about.leading.is_empty() {
         (Code::NoVersion, format!("no version of `{name}` will do"))
     } else {
         (

@@ -82,7 +82,7 @@ fn end_of_diamond(breach: &Breach) -> Option<PackageId> {
 
 /// The packages of which no version is allowed by all who restrict them. What a package allows in any of
 /// its versions it allows.
-fn dead_ends(encoding: &Encoding<'_>, facts: &[Fact]) -> FxHashSet<PackageId> {
+pub(super) fn dead_ends(encoding: &Encoding<'_>, facts: &[Fact]) -> FxHashSet<PackageId> {
     let limits = encoding.limits();
     let mut allowed: FxHashMap<PackageId, FxHashMap<Option<PackageId>, WordSet>> =
         FxHashMap::default();

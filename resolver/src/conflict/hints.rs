@@ -6,6 +6,7 @@ use rustc_hash::FxHashSet;
 use crate::encoding::{Encoding, Fact};
 use crate::universe::{PackageId, ReleaseId, Universe};
 
+use super::clash::dead_ends;
 use super::kept_out::kept_out;
 use super::{Hint, LISTED_VERSIONS, Repair};
 
@@ -20,6 +21,7 @@ pub(super) fn hints(encoding: &mut Encoding<'_>, facts: &[Fact], repairs: &[Repa
         _ => None,
     });
     let owners: FxHashSet<PackageId> = owners.collect();
+    let mut dead_ends = dead_ends(encoding, facts);
     for fact in facts {
         if let Fact::Wanted { package } = fact {
             hints.extend(instead_of_wanted(encoding, *package));
@@ -56,10 +58,15 @@ pub(super) fn hints(encoding: &mut Encoding<'_>, facts: &[Fact], repairs: &[Repa
             )));
             continue;
         }
-        match kept_out(universe, facts, *target) {
-            Some(hint) => hints.push(hint),
-            None if allowed.is_empty() => hints.push(Hint::packages(available(universe, *target))),
-            None => {}
+        // Once for all who require it.
+        if dead_ends.remove(target) {
+            match kept_out(universe, facts, *target) {
+                Some(hint) => hints.push(hint),
+                None if allowed.is_empty() => {
+                    hints.push(Hint::packages(available(universe, *target)));
+                }
+                None => {}
+            }
         }
     }
     hints.extend((repairs.iter()).map(|repair| Hint::packages(&repair.text)));

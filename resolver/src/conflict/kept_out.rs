@@ -9,14 +9,14 @@ use crate::word_set::WordSet;
 use super::Hint;
 use super::subject::candidates;
 
-/// What keeps out the newest version of a package that all requirements on it match, if they leave none
-/// of those that may be chosen.
+/// What keeps out the newest version of a package that all requirements on it match; they leave none of
+/// those that may be chosen.
 pub(super) fn kept_out(
     universe: &mut Universe,
     facts: &[Fact],
     package: PackageId,
 ) -> Option<Hint> {
-    let mut by_owner: FxHashMap<PackageId, (WordSet, WordSet)> = FxHashMap::default();
+    let mut by_owner: FxHashMap<PackageId, WordSet> = FxHashMap::default();
     for fact in facts {
         match fact {
             Fact::Requires {
@@ -25,11 +25,8 @@ pub(super) fn kept_out(
                 allowed,
             } if *target == package => {
                 let matching = matching(universe, *owner, package, allowed);
-                let (all_allowed, all_matching) = by_owner
-                    .entry(*owner)
-                    .or_insert((WordSet::EMPTY, WordSet::EMPTY));
-                *all_allowed = all_allowed.union(allowed);
-                *all_matching = all_matching.union(&matching);
+                let so_far = by_owner.entry(*owner).or_insert(WordSet::EMPTY);
+                *so_far = so_far.union(&matching);
             }
             Fact::Wanted { package: other } | Fact::Stays { package: other }
                 if *other == package =>
@@ -40,13 +37,9 @@ pub(super) fn kept_out(
         }
     }
     let owners = by_owner.len();
-    let both = by_owner
+    let matching = by_owner
         .into_values()
-        .reduce(|one, other| (one.0.intersection(&other.0), one.1.intersection(&other.1)));
-    let (allowed, matching) = both?;
-    if !allowed.is_empty() {
-        return None;
-    }
+        .reduce(|one, other| one.intersection(&other))?;
     let kept_out = matching.intersection(&universe.candidates_of(package).complement());
     let kept_out: Vec<ReleaseId> = (kept_out.iter())
         .map(|index| ReleaseId { package, index })

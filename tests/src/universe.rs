@@ -2,6 +2,7 @@
 
 mod draft;
 mod families;
+mod hubs;
 mod kept;
 mod locks;
 mod twists;
@@ -117,6 +118,11 @@ impl Universe {
         universe
     }
 
+    /// The universe of this seed in which a few packages share classes, and packages that define them.
+    pub fn around_hubs(seed: u64) -> Self {
+        hubs::universe(&mut Random::new(seed))
+    }
+
     /// A universe that is like this one, but for a few changes that depend on the seed.
     #[must_use]
     pub fn varied(&self, seed: u64) -> Self {
@@ -185,6 +191,13 @@ mod tests {
             }
         }
         assert!(same < 5 * examples.len(), "{same} are not varied");
+    }
+
+    #[test]
+    fn universes_around_hubs_keep_the_promises_of_index_records() {
+        for seed in 0..3000 {
+            assert_promises_are_kept(seed, &Universe::around_hubs(seed));
+        }
     }
 
     fn assert_promises_are_kept(seed: u64, universe: &Universe) {

@@ -17,15 +17,18 @@ const PATIENCE: u64 = 3;
 
 #[test]
 fn known_answers() {
+    let patience = SolveOptions::default().patience;
     for example in examples() {
-        let verdict = solve(&example.universe);
-        assert_eq!(
-            verdict.answer().to_string(),
-            example.answer.to_string(),
-            "{}\n{}",
-            example.name,
-            example.universe
-        );
+        for supplies in [Supplies::OnDemand, Supplies::Attached] {
+            let verdict = solve_with(&example.universe, supplies, patience);
+            assert_eq!(
+                verdict.answer().to_string(),
+                example.answer.to_string(),
+                "{}, {supplies:?}\n{}",
+                example.name,
+                example.universe
+            );
+        }
     }
 }
 
@@ -90,8 +93,18 @@ fn random_universes() {
 /// The same answer as the reference, by both engines, next to what the examples show.
 #[test]
 fn varied_examples() {
+    assert_same_answers(variation);
+}
+
+/// And where it matters most who is asked for a class.
+#[test]
+fn hubs() {
+    assert_same_answers(Universe::around_hubs);
+}
+
+fn assert_same_answers(universe: impl Fn(u64) -> Universe + Sync) {
     let each = |seed: u64| {
-        let universe = variation(seed);
+        let universe = universe(seed);
         let expected = search(&universe, &Rules::default());
         let engines = [Engine::Native, Engine::Pubgrub];
         let found = engines.map(|engine| solve_by(&universe, engine).answer());

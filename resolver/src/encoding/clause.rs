@@ -115,24 +115,26 @@ fn visits(encoding: &Encoding<'_>, selection: &Selection, path: &[ClassAt]) -> V
 #[derive(Debug, Default)]
 pub(crate) struct Terms {
     /// One a variable.
-    terms: Vec<(Variable, WordSet)>,
+    said: Vec<(Variable, WordSet)>,
     /// See [`Clause`].
     bindings: Vec<(PackageId, PackageId)>,
+    /// Of packages that were asked for a class in vain, the releases that do not have it.
+    in_vain: Vec<(Variable, WordSet)>,
 }
 
 impl Terms {
     /// Adds that a variable has a value in a set, next to what is said of it already.
     pub(crate) fn add(&mut self, variable: Variable, values: WordSet) {
-        match self.terms.iter_mut().find(|(known, _)| *known == variable) {
+        match self.said.iter_mut().find(|(known, _)| *known == variable) {
             Some((_, known)) => *known = known.intersection(&values),
-            None => self.terms.push((variable, values)),
+            None => self.said.push((variable, values)),
         }
     }
 
     /// The clause that keeps a breach from being.
     pub(crate) fn against(self, breach: Breach) -> Clause {
         Clause {
-            terms: self.terms,
+            terms: self.said,
             bindings: self.bindings,
             breach,
         }
@@ -159,7 +161,9 @@ impl Terms {
                 if !defining.is_empty() {
                     let allowed = encoding.universe.candidates_of(package);
                     let others = allowed.intersection(&defining.complement());
-                    self.add(encoding.bound_variable(release, edge), others);
+                    let variable = encoding.bound_variable(release, edge);
+                    self.in_vain.push((variable, others.clone()));
+                    self.add(variable, others);
                 }
             }
             let edge = earlier.len();
@@ -211,15 +215,20 @@ impl Terms {
         self.widen(variable, second.release, &others);
     }
 
-    /// Says of a variable that it has a value in a set, in place of what is said of it; says whether that is
-    /// so. What was found has to stay ruled out, also where an index contradicts itself.
+    /// Says of a variable that it has a value in a set, in place of the one that it was found to have; says
+    /// whether that is so. What was found has to stay ruled out, also where an index contradicts itself, and
+    /// what was asked in vain has to go on not having what it was asked for.
     fn widen(&mut self, variable: Variable, found: ReleaseId, values: &WordSet) -> bool {
-        let mut terms = self.terms.iter_mut();
+        let mut terms = self.said.iter_mut();
         let term = terms.find(|(known, _)| *known == variable);
         let Some((_, term)) = term.filter(|_| values.contains(found.index)) else {
             return false;
         };
-        *term = values.clone();
+        let in_vain = self.in_vain.iter();
+        let in_vain = in_vain.filter(|(known, _)| *known == variable);
+        *term = in_vain.fold(values.clone(), |values, (_, others)| {
+            values.intersection(others)
+        });
         true
     }
 }

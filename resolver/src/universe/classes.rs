@@ -138,7 +138,10 @@ impl Universe {
             let there = all.find_class(text);
             there.is_some_and(|class| all.inheritance().home(class).is_some())
         };
-        !index.inheritance().has_circle(table)
+        // What the core library extends is extended by all.
+        let ends_here = self.core != Some(release.package) || index.externals(table).is_empty();
+        ends_here
+            && !index.inheritance().has_circle(table)
             && all.find(self.name(release.package).as_str()).is_none()
             && !index.table_classes(table).iter().any(is_elsewhere)
     }

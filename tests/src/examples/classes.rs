@@ -124,6 +124,18 @@ fn deep_diamonds() -> Vec<Example> {
             "a diamond through two versions of the core library",
             core_arms(release("R", "1").defines("A", &["X.B", "Y.C"])),
         ),
+        Example::unsolvable(
+            "the core library extends what extends it",
+            Universe {
+                core: Some(package("K")),
+                ..Universe::new(
+                    release("K", "1")
+                        .requires("X", "*")
+                        .defines("K.Object", &["X.B"]),
+                    vec![release("X", "1").defines("X.B", &[])],
+                )
+            },
+        ),
         Example::solved(
             "two versions of the core library side by side",
             core_arms(

@@ -56,6 +56,26 @@ fn found_elsewhere() -> Universe {
     )
 }
 
+/// `S.K` is found in `W` as long as `O` has no `Z` 2, which has that class itself: of two `Z.K`, only one is
+/// inherited then.
+fn defined_on_the_way() -> Universe {
+    Universe::new(
+        release("R", "1").requires("O", "*"),
+        vec![
+            release("O", "1")
+                .requires("Z", ">=2")
+                .requires("W", "*")
+                .defines("O.A", &["S.K", "Z.K"]),
+            release("W", "1")
+                .requires("Z", "1")
+                .defines("S.K", &["Z.K"]),
+            release("Z", "1").defines("Z.K", &[]),
+            release("Z", "2").defines("Z.K", &[]).defines("S.K", &[]),
+            release("Z", "3").defines("Z.K", &[]),
+        ],
+    )
+}
+
 pub(super) fn examples() -> Vec<Example> {
     let joined = release("R", "1").defines("A", &["X.B", "Y.C"]);
     let both = Universe::new(
@@ -201,6 +221,12 @@ pub(super) fn examples() -> Vec<Example> {
                 "R 1 W 1", "R 1 V 1", "V 1 P 1", "V 1 Z 2", "P 1 Q 2", "P 1 W 1", "W 1 Q 1",
                 "Q 1 Z 1",
             ],
+        ),
+        // The newest Z would be inherited beside the one that W inherits.
+        Example::solved(
+            "the end of a path defines the class that the other path goes through",
+            defined_on_the_way(),
+            &["R 1 O 1", "O 1 W 1", "O 1 Z 2", "W 1 Z 1"],
         ),
         // X 2 would be newer, but only with an X 1 beside it.
         Example::solved(

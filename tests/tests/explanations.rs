@@ -618,3 +618,97 @@ fn it_is_about_the_packages_whose_versions_all_fail() {
     assert_eq!(summary, "no version of `Db` satisfies everyone");
     assert_eq!(clashing, 2);
 }
+
+/// A version that would do may not be allowed, which is a part of the clash.
+#[test]
+fn what_rules_out_other_versions_of_what_fails_clashes_as_well() {
+    let root = release("App", "1.0.0")
+        .requires("Web", "<3")
+        .requires("Db", "1")
+        .requires("Log", "1");
+    let records = vec![
+        release("Web", "1.0.0").requires("Db", "2"),
+        release("Web", "2.0.0").requires("Log", "2"),
+        release("Web", "3.0.0"),
+        release("Db", "1.0.0"),
+        release("Db", "2.0.0"),
+        release("Log", "1.0.0"),
+        release("Log", "2.0.0"),
+    ];
+    let mut universe = Universe::new(root, records);
+    universe.single_version = true;
+    let conflict = conflict(&universe).expect("Web 3 is not allowed");
+    assert_eq!(conflict.summary, "no allowed version of `Web` will do");
+    assert!(conflict.reasons.iter().all(|reason| reason.clashes));
+}
+
+/// `AA` is wanted in two versions by releases that never stand together; what the root wants is there in any case.
+#[test]
+fn it_is_not_about_what_alternatives_want() {
+    let root = release("App", "1.0.0")
+        .requires("X", "*")
+        .requires("Y", "2");
+    let records = vec![
+        release("X", "1.0.0").requires("AA", "1"),
+        release("X", "2.0.0").requires("B", "*"),
+        release("B", "1.0.0").requires("AA", "2"),
+        release("AA", "1.0.0").requires("Y", "1"),
+        release("AA", "2.0.0").requires("Y", "1"),
+        release("Y", "1.0.0"),
+        release("Y", "2.0.0"),
+    ];
+    let mut universe = Universe::new(root, records);
+    universe.single_version = true;
+    let conflict = conflict(&universe).expect("each AA wants Y 1");
+    assert_eq!(conflict.summary, "no version of `Y` satisfies everyone");
+}
+
+#[test]
+fn all_that_keeps_a_version_out_is_told() {
+    let told = |release: IndexRecord, policy, exclude_newer: Option<&str>| {
+        let root = self::release("App", "1.0.0").requires("Db", "2");
+        let universe = Universe::new(root, vec![self::release("Db", "1.0.0"), release]);
+        let mut request = request(&universe);
+        request.options.prerelease = policy;
+        let time = exclude_newer.map(|time| time.parse().expect("a time"));
+        request.options.exclude_newer = time;
+        match run(&universe, Supplies::OnDemand, request) {
+            Verdict::Solved(resolution) => panic!("{resolution:?}"),
+            Verdict::Conflict(conflict) => conflict.hints[0].text.clone(),
+        }
+    };
+    let (withdrawn, mut late) = (release("Db", "2.0.0").yanked(), release("Db", "2.0.0"));
+    late.published = Some("2026-07-01T00:00:00Z".to_owned());
+    let both = IndexRecord {
+        yanked: true,
+        ..late.clone()
+    };
+    let early = Some("2026-06-01T00:00:00Z");
+    let usual = PrereleasePolicy::IfNecessary;
+    assert_eq!(
+        told(withdrawn, usual, None),
+        "Db 2.0.0 matches but was withdrawn; only a lock can hold it"
+    );
+    assert_eq!(
+        told(late, usual, early),
+        "Db 2.0.0 matches but was published too late for `--exclude-newer`"
+    );
+    assert_eq!(
+        told(both.clone(), usual, early),
+        "Db 2.0.0 matches but was withdrawn, and was published too late for `--exclude-newer`"
+    );
+    assert_eq!(
+        told(both, usual, None),
+        "Db 2.0.0 matches but was withdrawn; only a lock can hold it"
+    );
+    let mut early_one = release("Db", "2.1.0-rc.1");
+    assert_eq!(
+        told(early_one.clone(), PrereleasePolicy::Never, early),
+        "`--prerelease allow` lets Db 2.1.0-rc.1 in"
+    );
+    early_one.published = Some("2026-07-01T00:00:00Z".to_owned());
+    assert_eq!(
+        told(early_one, PrereleasePolicy::Never, early),
+        "Db 2.1.0-rc.1 matches but was published too late for `--exclude-newer`, and is a prerelease, which `--prerelease never` refuses"
+    );
+}

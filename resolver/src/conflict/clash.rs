@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::encoding::{Breach, Encoding, Fact};
 use crate::hierarchy::Violation;
-use crate::universe::PackageId;
+use crate::universe::{PackageId, Universe};
 use crate::word_set::WordSet;
 
 /// Where the facts of a conflict contradict each other.
@@ -19,6 +19,8 @@ pub(super) struct Clash {
     /// The packages, by name, of which each leads to all of these, if there are several: whatever versions they
     /// have, one is in the way.
     pub(super) leading: Vec<PackageId>,
+    /// Whether these may not have all of their versions.
+    pub(super) is_limited: bool,
 }
 
 impl Clash {
@@ -34,20 +36,34 @@ impl Clash {
             package,
             on: package.into_iter().collect(),
             leading: Vec::new(),
+            is_limited: false,
         }
     }
 
     fn of_requirements(encoding: &Encoding<'_>, facts: &[Fact]) -> Self {
         let dead_ends = dead_ends(encoding, facts);
         let leading = leading_to_all(encoding, facts, &dead_ends);
-        if dead_ends.len() < 2 || leading.is_empty() {
-            return Self::about(most_restricted(encoding, facts, &dead_ends));
+        let mut clash = Self::about(most_restricted(encoding, facts, &dead_ends));
+        clash.on.extend(&dead_ends);
+        if dead_ends.len() > 1 && !leading.is_empty() {
+            let universe = &*encoding.universe;
+            let limited = facts.iter().filter_map(|fact| match fact {
+                Fact::Requires {
+                    target, allowed, ..
+                } if leading.contains(target) => {
+                    let is_limited = !universe.candidates_of(*target).is_subset_of(allowed);
+                    is_limited.then_some(*target)
+                }
+                _ => None,
+            });
+            let limited: Vec<PackageId> = limited.collect();
+            clash.package = leading.first().copied();
+            clash.on = dead_ends;
+            clash.is_limited = !limited.is_empty();
+            clash.on.extend(limited);
+            clash.leading = leading;
         }
-        Self {
-            package: leading.first().copied(),
-            on: dead_ends,
-            leading,
-        }
+        clash
     }
 
     /// Whether a fact is one of those that contradict each other, rather than what brought one of them in.
@@ -56,6 +72,26 @@ impl Clash {
             Fact::Requires { target, .. } => self.on.contains(target),
             Fact::Wanted { package } | Fact::Stays { package } => self.on.contains(package),
             Fact::Extends { .. } | Fact::OwnCycle { .. } | Fact::Clause(_) => true,
+        }
+    }
+}
+
+/// Who restricts a package, in one version or another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Asking {
+    /// A package, which may do so in other ways in other versions.
+    Package(PackageId),
+    /// A fact by itself, of these.
+    Fact(usize),
+}
+
+impl Asking {
+    /// Who requires something by a fact. All objects of a model do so together.
+    pub(super) fn of(universe: &Universe, owner: PackageId, fact: usize) -> Self {
+        if universe.is_model(owner) {
+            Self::Fact(fact)
+        } else {
+            Self::Package(owner)
         }
     }
 }
@@ -84,28 +120,27 @@ fn end_of_diamond(breach: &Breach) -> Option<PackageId> {
 /// its versions it allows.
 pub(super) fn dead_ends(encoding: &Encoding<'_>, facts: &[Fact]) -> FxHashSet<PackageId> {
     let limits = encoding.limits();
-    let mut allowed: FxHashMap<PackageId, FxHashMap<Option<PackageId>, WordSet>> =
-        FxHashMap::default();
-    for fact in facts {
-        let (package, by, more) = match fact {
+    let mut allowed: FxHashMap<PackageId, FxHashMap<Asking, WordSet>> = FxHashMap::default();
+    for (at, fact) in facts.iter().enumerate() {
+        let (package, asking, more) = match fact {
             Fact::Requires {
                 owner,
                 target,
                 allowed,
-            } => (*target, Some(*owner), allowed),
+            } => (*target, Asking::of(encoding.universe, *owner, at), allowed),
             Fact::Wanted { package } => match limits.wish(*package) {
-                Some(wish) => (*package, None, &wish.allowed),
+                Some(wish) => (*package, Asking::Fact(at), &wish.allowed),
                 None => continue,
             },
-            Fact::Stays { package } => (*package, Some(*package), &limits.stays[package]),
+            Fact::Stays { package } => (*package, Asking::Fact(at), &limits.stays[package]),
             _ => continue,
         };
-        let so_far = allowed.entry(package).or_default().entry(by);
+        let so_far = allowed.entry(package).or_default().entry(asking);
         let so_far = so_far.or_insert(WordSet::EMPTY);
         *so_far = so_far.union(more);
     }
-    let ends = allowed.into_iter().filter(|(_, by)| {
-        let mut sets = by.values();
+    let ends = allowed.into_iter().filter(|(_, by_asking)| {
+        let mut sets = by_asking.values();
         let first = sets.next().cloned().unwrap_or(WordSet::FULL);
         sets.fold(first, |one, other| one.intersection(other))
             .is_empty()
@@ -137,29 +172,35 @@ fn leading_to_all(
     leading
 }
 
-/// The package that most of the facts restrict, of dead ends if there are some; of equals, the one that no
-/// version is left of, then the first by name.
+/// The package that is restricted most, of dead ends if there are some: no version is left of it, a root is
+/// among those who restrict it, which is there in any case, or most of the facts do so; of equals the first by
+/// name.
 fn most_restricted(
     encoding: &Encoding<'_>,
     facts: &[Fact],
     dead_ends: &FxHashSet<PackageId>,
 ) -> Option<PackageId> {
     let universe = &*encoding.universe;
-    let mut restricted: BTreeMap<&PackageName, (PackageId, usize)> = BTreeMap::new();
+    let mut restricted: BTreeMap<&PackageName, (PackageId, (bool, bool, usize))> = BTreeMap::new();
     for fact in facts {
-        let (package, weight) = match fact {
+        let (package, is_left, by_root) = match fact {
             Fact::Requires {
-                target, allowed, ..
-            } => (*target, if allowed.is_empty() { facts.len() } else { 1 }),
-            Fact::Wanted { package } | Fact::Stays { package } => (*package, 1),
+                owner,
+                target,
+                allowed,
+            } => (*target, !allowed.is_empty(), universe.is_root(*owner)),
+            Fact::Wanted { package } | Fact::Stays { package } => (*package, true, true),
             _ => continue,
         };
         if dead_ends.is_empty() || dead_ends.contains(&package) {
             let entry = restricted.entry(universe.name(package));
-            entry.or_insert((package, 0)).1 += weight;
+            let (_, (no_version, a_root, count)) = entry.or_insert((package, (false, false, 0)));
+            *no_version |= !is_left;
+            *a_root |= by_root && !dead_ends.is_empty();
+            *count += 1;
         }
     }
     let restricted = restricted.into_values().rev();
-    let most = restricted.max_by_key(|(_, count)| *count)?;
+    let most = restricted.max_by_key(|(_, how)| *how)?;
     Some(most.0)
 }

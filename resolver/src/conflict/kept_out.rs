@@ -1,23 +1,87 @@
-//! Versions that would do, but may not be chosen.
+//! Versions that match, but may not be chosen.
 
 use rustc_hash::FxHashMap;
 
 use crate::encoding::Fact;
+use crate::request::PrereleasePolicy;
 use crate::universe::{PackageId, ReleaseId, Universe};
 use crate::word_set::WordSet;
 
 use super::Hint;
+use super::clash::Asking;
 use super::subject::candidates;
 
-/// What keeps out the newest version of a package that all requirements on it match; they leave none of
-/// those that may be chosen.
+/// What keeps a release from being chosen.
+#[derive(Debug, Clone, Copy)]
+struct Obstacles {
+    is_withdrawn: bool,
+    is_too_new: bool,
+    /// Whether it is a prerelease where these are refused.
+    is_refused: bool,
+}
+
+impl Obstacles {
+    fn of(universe: &Universe, release: ReleaseId) -> Self {
+        Self {
+            is_withdrawn: universe.is_yanked(release),
+            is_too_new: universe.is_too_new(release),
+            is_refused: universe.is_prerelease(release)
+                && universe.prerelease_policy() == PrereleasePolicy::Never,
+        }
+    }
+
+    fn count(self) -> usize {
+        [self.is_withdrawn, self.is_too_new, self.is_refused]
+            .into_iter()
+            .filter(|is_there| *is_there)
+            .count()
+    }
+
+    /// What can be done about them, or that nothing can. `release` is in words; it matches a requirement, or
+    /// several.
+    fn hint(self, release: &str, has_several: bool) -> Hint {
+        let matches = if has_several {
+            "matches all of these"
+        } else {
+            "matches"
+        };
+        match (self.is_withdrawn, self.is_too_new, self.is_refused) {
+            (true, false, false) => Hint::packages(format!(
+                "{release} {matches} but was withdrawn; only a lock can hold it"
+            )),
+            (false, true, false) => Hint::option(format!(
+                "{release} {matches} but was published too late for `--exclude-newer`"
+            )),
+            (false, false, true) if has_several => Hint::option(format!(
+                "`--prerelease allow` lets {release} in, which {matches}"
+            )),
+            (false, false, true) => Hint::option(format!("`--prerelease allow` lets {release} in")),
+            (is_withdrawn, is_too_new, is_refused) => {
+                let all = [
+                    (is_withdrawn, "was withdrawn"),
+                    (is_too_new, "was published too late for `--exclude-newer`"),
+                    (
+                        is_refused,
+                        "is a prerelease, which `--prerelease never` refuses",
+                    ),
+                ];
+                let there = all.iter().filter(|(is_there, _)| *is_there);
+                let there: Vec<&str> = there.map(|(_, what)| *what).collect();
+                Hint::option(format!("{release} {matches} but {}", there.join(", and ")))
+            }
+        }
+    }
+}
+
+/// What keeps out a version of a package that all requirements on it match; they leave none of those that may be
+/// chosen. It is the newest one of those with the least in the way.
 pub(super) fn kept_out(
     universe: &mut Universe,
     facts: &[Fact],
     package: PackageId,
 ) -> Option<Hint> {
-    let mut by_owner: FxHashMap<PackageId, WordSet> = FxHashMap::default();
-    for fact in facts {
+    let mut by_asking: FxHashMap<Asking, WordSet> = FxHashMap::default();
+    for (at, fact) in facts.iter().enumerate() {
         match fact {
             Fact::Requires {
                 owner,
@@ -25,7 +89,8 @@ pub(super) fn kept_out(
                 allowed,
             } if *target == package => {
                 let matching = matching(universe, *owner, package, allowed);
-                let so_far = by_owner.entry(*owner).or_insert(WordSet::EMPTY);
+                let asking = Asking::of(universe, *owner, at);
+                let so_far = by_asking.entry(asking).or_insert(WordSet::EMPTY);
                 *so_far = so_far.union(&matching);
             }
             Fact::Wanted { package: other } | Fact::Stays { package: other }
@@ -36,44 +101,16 @@ pub(super) fn kept_out(
             _ => {}
         }
     }
-    let owners = by_owner.len();
-    let matching = by_owner
-        .into_values()
-        .reduce(|one, other| one.intersection(&other))?;
+    let has_several = by_asking.len() > 1;
+    let matching = (by_asking.into_values()).reduce(|one, other| one.intersection(&other))?;
     let kept_out = matching.intersection(&universe.candidates_of(package).complement());
-    let kept_out: Vec<ReleaseId> = (kept_out.iter())
-        .map(|index| ReleaseId { package, index })
-        .collect();
-    let newest = |why: &dyn Fn(ReleaseId) -> bool| {
-        let release = kept_out.iter().rfind(|release| why(**release))?;
-        Some((universe.name(package), universe.version(*release)))
-    };
-    let matches = if owners == 1 {
-        "matches"
-    } else {
-        "would satisfy everyone"
-    };
-    let is_withdrawn = |release| universe.is_yanked(release);
-    let is_too_new = |release| universe.is_too_new(release);
-    let is_prerelease =
-        |release| universe.is_prerelease(release) && !is_withdrawn(release) && !is_too_new(release);
-    if let Some((name, version)) = newest(&is_too_new) {
-        return Some(Hint::option(format!(
-            "{name} {version} {matches} but was published too late for `--exclude-newer`"
-        )));
-    }
-    if let Some((name, version)) = newest(&is_prerelease) {
-        let text = if owners == 1 {
-            format!("`--prerelease allow` lets {name} {version} in")
-        } else {
-            format!("`--prerelease allow` lets {name} {version} in, which {matches}")
-        };
-        return Some(Hint::option(text));
-    }
-    let (name, version) = newest(&is_withdrawn)?;
-    Some(Hint::packages(format!(
-        "{name} {version} {matches} but was withdrawn; only a lock can hold it"
-    )))
+    let releases = kept_out.iter().map(|index| ReleaseId { package, index });
+    let (release, obstacles) = releases
+        .map(|release| (release, Obstacles::of(universe, release)))
+        .filter(|(_, obstacles)| obstacles.count() > 0)
+        .min_by_key(|(release, obstacles)| (obstacles.count(), std::cmp::Reverse(release.index)))?;
+    let (name, version) = (universe.name(package), universe.version(release));
+    Some(obstacles.hint(&format!("{name} {version}"), has_several))
 }
 
 /// The versions, candidates or not, that match what a package requires where that allows exactly these
@@ -89,7 +126,10 @@ fn matching(
         let details = universe.details(release);
         for edge in details.edges.iter().filter(|edge| edge.package == target) {
             if universe.allowed(edge) == *allowed {
-                let versions = universe.versions_in(target, &edge.requirement.spec);
+                let mut versions = universe.versions_in(target, &edge.requirement.spec);
+                if let Some((_, class)) = edge.object {
+                    versions = versions.intersection(&universe.definers(target, class));
+                }
                 matching = matching.union(&versions);
             }
         }

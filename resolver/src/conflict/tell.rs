@@ -146,11 +146,16 @@ fn summary(encoding: &Encoding<'_>, facts: &[Fact], about: &Clash) -> (Code, Str
         return (Code::NoVersion, "there is no resolution".to_owned());
     };
     let name = universe.name(clashing);
+    let version = if about.is_limited {
+        "allowed version"
+    } else {
+        "version"
+    };
     if let [_, other] = about.leading.as_slice() {
         let other = universe.name(*other);
         return (
             Code::NoVersion,
-            format!("no version of `{name}` goes with one of `{other}`"),
+            format!("no {version} of `{name}` goes with one of `{other}`"),
         );
     }
     if universe.release_count(clashing) == 0 {
@@ -168,16 +173,17 @@ fn summary(encoding: &Encoding<'_>, facts: &[Fact], about: &Clash) -> (Code, Str
         };
         return (Code::NoVersion, message);
     }
-    let demands = facts
-        .iter()
-        .filter(|fact| match fact {
-            Fact::Requires { target, .. } => *target == clashing,
-            Fact::Wanted { package } | Fact::Stays { package } => *package == clashing,
-            _ => false,
-        })
-        .count();
-    if demands == 1 || !about.leading.is_empty() {
-        (Code::NoVersion, format!("no version of `{name}` will do"))
+    let demands = facts.iter().filter_map(|fact| match fact {
+        Fact::Requires {
+            target, allowed, ..
+        } if *target == clashing => Some(allowed.is_empty()),
+        Fact::Wanted { package } | Fact::Stays { package } if *package == clashing => Some(false),
+        _ => None,
+    });
+    let demands: Vec<bool> = demands.collect();
+    let allows_nothing = demands.contains(&true);
+    if demands.len() == 1 || allows_nothing || !about.leading.is_empty() {
+        (Code::NoVersion, format!("no {version} of `{name}` will do"))
     } else {
         (
             Code::NoVersion,

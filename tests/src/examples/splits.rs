@@ -76,6 +76,27 @@ fn defined_on_the_way() -> Universe {
     )
 }
 
+/// With `Z` 3 a class of it leads to the `Z` 1 that `V` wants, beside the one that is inherited itself.
+fn end_on_the_way() -> Universe {
+    Universe::new(
+        release("R", "1").requires("O", "*").requires("V", "*"),
+        vec![
+            release("O", "1")
+                .requires("Z", ">=2")
+                .defines("O.A", &["Z.J", "Z.K"]),
+            release("V", "1")
+                .requires("Z", "1")
+                .defines("V.L", &["Z.K"]),
+            release("Z", "1").defines("Z.K", &[]),
+            release("Z", "2").defines("Z.J", &[]).defines("Z.K", &[]),
+            release("Z", "3")
+                .requires("V", "*")
+                .defines("Z.J", &["V.L"])
+                .defines("Z.K", &[]),
+        ],
+    )
+}
+
 pub(super) fn examples() -> Vec<Example> {
     let joined = release("R", "1").defines("A", &["X.B", "Y.C"]);
     let both = Universe::new(
@@ -227,6 +248,12 @@ pub(super) fn examples() -> Vec<Example> {
             "the end of a path defines the class that the other path goes through",
             defined_on_the_way(),
             &["R 1 O 1", "O 1 W 1", "O 1 Z 2", "W 1 Z 1"],
+        ),
+        // Z 3 would be newer, and only with it there are two Z.K.
+        Example::solved(
+            "the other path goes through the end of a path",
+            end_on_the_way(),
+            &["R 1 O 1", "R 1 V 1", "O 1 Z 2", "V 1 Z 1"],
         ),
         // X 2 would be newer, but only with an X 1 beside it.
         Example::solved(

@@ -264,3 +264,36 @@ fn there_is_one_model_at_most() {
     assert_eq!(conflict.summary, "several roots are object models");
     assert_eq!(conflict.reasons[0].owner, None);
 }
+
+/// What a contract does not allow may stand beside what it does.
+#[test]
+fn a_package_is_split_so_that_a_contract_is_met() {
+    let holder = "  old: {Contract: \"$.class(B, null, '1')\"}\n";
+    let known = Known {
+        records: vec![
+            release("H", "1")
+                .requires("W", "*")
+                .requires("B", "*")
+                .defines("H", &[]),
+            release("W", "1").requires("B", "2").defines("W", &[]),
+            release("C", "1").requires("B", "*").defines("C", &["B"]),
+            release("B", "1").defines("B", &[]),
+            release("B", "2").defines("B", &[]),
+        ],
+        classes: BTreeMap::from([
+            (package("H"), classes("H", holder)),
+            (package("C"), classes("C", "  x: {Contract: $}\n")),
+            (package("B"), classes("B", "  x: {Contract: $}\n")),
+        ]),
+    };
+    let held = r#"{"?": {"id": "h", "type": "H"}, "old": {"?": {"id": "c", "type": "C"}}}"#;
+    for beforehand in [false, true] {
+        let found = known.solve(request(model(held)), beforehand);
+        let found = found.expect("C has B 1, and W has B 2");
+        let of_c = found.package(&package("C")).expect("the model needs it");
+        assert_eq!(of_c.requires[0].version, version("1"));
+        let mut single = request(model(held));
+        single.options.single_version = true;
+        assert!(known.solve(single, beforehand).is_none());
+    }
+}

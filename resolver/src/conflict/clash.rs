@@ -43,27 +43,42 @@ impl Clash {
     fn of_requirements(encoding: &Encoding<'_>, facts: &[Fact]) -> Self {
         let dead_ends = dead_ends(encoding, facts);
         let leading = leading_to_all(encoding, facts, &dead_ends);
-        let mut clash = Self::about(most_restricted(encoding, facts, &dead_ends));
-        clash.on.extend(&dead_ends);
         if dead_ends.len() > 1 && !leading.is_empty() {
-            let universe = &*encoding.universe;
-            let limited = facts.iter().filter_map(|fact| match fact {
-                Fact::Requires {
-                    target, allowed, ..
-                } if leading.contains(target) => {
-                    let is_limited = !universe.candidates_of(*target).is_subset_of(allowed);
-                    is_limited.then_some(*target)
-                }
-                _ => None,
-            });
-            let limited: Vec<PackageId> = limited.collect();
-            clash.package = leading.first().copied();
-            clash.on = dead_ends;
-            clash.is_limited = !limited.is_empty();
-            clash.on.extend(limited);
-            clash.leading = leading;
+            return Self::of_leading(encoding, facts, leading, dead_ends);
         }
+        let mut clash = Self::about(most_restricted(encoding, facts, &dead_ends));
+        clash.on.extend(dead_ends);
         clash
+    }
+
+    /// The clash of packages of which each leads to all dead ends. What keeps other versions of them away is a part
+    /// of it.
+    fn of_leading(
+        encoding: &Encoding<'_>,
+        facts: &[Fact],
+        leading: Vec<PackageId>,
+        dead_ends: FxHashSet<PackageId>,
+    ) -> Self {
+        let universe = &*encoding.universe;
+        let limited = facts.iter().filter_map(|fact| match fact {
+            Fact::Requires {
+                target, allowed, ..
+            } if leading.contains(target) => {
+                let is_limited = !universe.candidates_of(*target).is_subset_of(allowed);
+                is_limited.then_some(*target)
+            }
+            _ => None,
+        });
+        let limited: Vec<PackageId> = limited.collect();
+        let is_limited = !limited.is_empty();
+        let mut on = dead_ends;
+        on.extend(limited);
+        Self {
+            package: leading.first().copied(),
+            on,
+            leading,
+            is_limited,
+        }
     }
 
     /// Whether a fact is one of those that contradict each other, rather than what brought one of them in.

@@ -3,12 +3,12 @@
 //! [`universe`] says what is solved; [`generated`], [`files`], [`puzzles`] and [`ladders`] make
 //! universes, [`cases`] lists those that solvers are compared on. [`engine`] and [`peers`] solve
 //! them, [`check`] looks at the answers, [`measure`] takes the time and [`memory`] the bytes;
-//! [`compare`] does all of that for a case, and shows it; [`explained`] does so for explanations. Whole runs of the binary are measured by
-//! [`process`], on an [`index`] among others and next to others by [`whole`], and shown by [`table`];
-//! [`reading`] measures servers.
+//! [`compare`] does all of that for a case, and shows it; [`explained`] does so for explanations.
+//! Whole runs of the binary are measured by [`process`], on an [`index`] among others and next to
+//! others by [`whole`], and shown by [`table`]; [`reading`] measures servers.
 //!
-//! The programs are `solve.rs`, `explain.rs`, `process.rs` and `registry.rs`; see there for how to run them. Nothing depends on
-//! this crate, and it is not built unless it is asked for.
+//! The programs are `solve.rs`, `explain.rs`, `process.rs` and `registry.rs`; see there for how to
+//! run them. Nothing depends on this crate, and it is not built unless it is asked for.
 
 pub mod cases;
 pub mod check;

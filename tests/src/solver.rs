@@ -29,6 +29,14 @@ impl Verdict {
             Self::Conflict(_) => Answer::NoSolution,
         }
     }
+
+    /// Why there is no resolution, if that is the verdict.
+    pub fn conflict(self) -> Option<Box<Conflict>> {
+        match self {
+            Self::Solved(_) => None,
+            Self::Conflict(conflict) => Some(conflict),
+        }
+    }
 }
 
 /// When packages are provided.

@@ -8,10 +8,9 @@ use std::sync::Arc;
 
 use pkgres_manifest::{IndexRecord, PackageName, RegistryName, ReleaseSource, Spec};
 use pkgres_resolver::{
-    CompiledIndex, Conflict, Engine, Hint, HintKind, PrereleasePolicy, Reason, ReasonKind, Request,
-    Resolver, Step, Supply, Target, Update,
+    CompiledIndex, Conflict, Engine, Reason, ReasonKind, Resolver, Step, Supply,
 };
-use pkgres_tests::build::{Build, package, release, spec, version};
+use pkgres_tests::build::{Build, package, release, spec};
 use pkgres_tests::examples::variation;
 use pkgres_tests::random::Random;
 use pkgres_tests::seeds;
@@ -21,7 +20,7 @@ use pkgres_tests::universe::Universe;
 const SEEDS: u64 = 10_000;
 
 fn conflict(universe: &Universe) -> Option<Box<Conflict>> {
-    conflict_by(universe, Engine::Native)
+    solve(universe).conflict()
 }
 
 /// The engine of each seed: the other one takes its time.
@@ -30,13 +29,6 @@ fn engine(seed: u64) -> Engine {
         Engine::Pubgrub
     } else {
         Engine::Native
-    }
-}
-
-fn conflict_by(universe: &Universe, engine: Engine) -> Option<Box<Conflict>> {
-    match solve_by(universe, engine) {
-        Verdict::Solved(_) => None,
-        Verdict::Conflict(conflict) => Some(conflict),
     }
 }
 
@@ -99,79 +91,6 @@ fn a_repair_may_leave_packages_side_by_side() {
         .map(|repair| repair.text.as_str())
         .collect();
     assert_eq!(texts, ["it can be solved if R allows A 2.0.0"]);
-}
-
-/// Who has no command line is not shown what names its options.
-#[test]
-fn hints_that_name_options_are_told_from_others() {
-    let hints = |records: Vec<IndexRecord>, adapt: &dyn Fn(&mut Request)| {
-        let root = release("R", "1").requires("Dbs", "1").requires("Db", "2");
-        let universe = Universe::new(root, records);
-        let mut request = request(&universe);
-        adapt(&mut request);
-        let Verdict::Conflict(conflict) = run(&universe, Supplies::Attached, request) else {
-            panic!("there is no Db 2");
-        };
-        let shown = |hint: &Hint| {
-            let mark = match &hint.kind {
-                HintKind::Similar { unknown, meant } => format!("similar: {meant} to {unknown}"),
-                HintKind::Option => "option".to_owned(),
-                HintKind::Packages => "packages".to_owned(),
-            };
-            assert_eq!(hint.kind == HintKind::Option, hint.text.contains("`--"));
-            format!("{mark}: {hint}")
-        };
-        conflict.hints.iter().map(shown).collect::<Vec<_>>()
-    };
-    let as_it_is = |_: &mut Request| ();
-    assert_eq!(
-        hints(vec![release("Dbs", "1")], &as_it_is),
-        [
-            "similar: Dbs to Db: there is a package `Dbs`",
-            "option: `--registry` adds a registry that has `Db`, `--provide` a file that says what \
-             the host supplies"
-        ]
-    );
-    let with = |db: IndexRecord| vec![release("Dbs", "1"), db];
-    assert_eq!(
-        hints(with(release("Db", "1")), &as_it_is),
-        [
-            "packages: the only version of Db is 1.0.0",
-            "packages: it can be solved if R allows Db 1.0.0"
-        ]
-    );
-    assert_eq!(
-        hints(with(release("Db", "2.1.0-rc")), &|request| {
-            request.options.prerelease = PrereleasePolicy::Never;
-        })[0],
-        "option: `--prerelease allow` lets Db 2.1.0-rc in"
-    );
-    assert_eq!(
-        hints(with(release("Db", "2").yanked()), &as_it_is)[0],
-        "packages: Db 2.0.0 matches but was withdrawn; only a lock can hold it"
-    );
-    let mut new = release("Db", "2");
-    new.published = Some("2026-07-01T00:00:00Z".to_owned());
-    assert_eq!(
-        hints(with(new), &|request| {
-            let cutoff = "2026-06-01T00:00:00Z".parse().expect("a time");
-            request.options.exclude_newer = Some(cutoff);
-        })[0],
-        "option: Db 2.0.0 matches but was published too late for `--exclude-newer`"
-    );
-    let move_db = |request: &mut Request| {
-        request.provided = vec![release("Db", "2")];
-        let target = Target::Exactly(version("3"));
-        let packages = BTreeMap::from([(package("Db"), target)]);
-        request.update = Some(Update { packages });
-    };
-    assert_eq!(
-        hints(vec![release("Dbs", "1")], &move_db),
-        [
-            "option: no update moves `Db`: its versions stand in the files that `--provide`, or \
-             `provide` in pkgres.toml, names"
-        ]
-    );
 }
 
 #[test]
@@ -415,7 +334,7 @@ fn no_reason_can_be_left_out() {
         for record in releases(&mut universe) {
             record.classes = None;
         }
-        if let Some(conflict) = conflict_by(&universe, engine(seed)) {
+        if let Some(conflict) = solve_by(&universe, engine(seed)).conflict() {
             checked += assert_minimal(&format!("seed {seed}"), &universe, &conflict);
         }
     }
@@ -427,7 +346,7 @@ fn no_spelling_of_a_reason_can_be_left_out() {
     let (mut checked, mut respelled) = (0, 0);
     for seed in 0..seeds::count(SEEDS) {
         let universe = spelled(&mut Random::new(seed));
-        let Some(conflict) = conflict_by(&universe, engine(seed)) else {
+        let Some(conflict) = solve_by(&universe, engine(seed)).conflict() else {
             continue;
         };
         checked += assert_minimal(&format!("seed {seed}"), &universe, &conflict);
@@ -582,133 +501,4 @@ fn texts(universe: &Universe) -> Vec<String> {
     let conflict = conflict(universe).expect("there is no resolution");
     let reasons = conflict.reasons.into_iter();
     reasons.map(|reason| reason.text).collect()
-}
-
-/// Requirements clash in several places, to which one package or two lead.
-#[test]
-fn it_is_about_the_packages_whose_versions_all_fail() {
-    let ends = ["1.0.0", "2.0.0"].map(|version| [release("Db", version), release("Log", version)]);
-    let web = [
-        release("Web", "1.0.0").requires("Db", "1"),
-        release("Web", "2.0.0").requires("Log", "1"),
-    ];
-    let with = |root: IndexRecord, more: Vec<IndexRecord>| {
-        let records = [ends.as_flattened(), &web, &more].concat();
-        let mut universe = Universe::new(root, records);
-        universe.single_version = true;
-        let conflict = conflict(&universe).expect("Web 1 wants Db 1, and Web 2 Log 1");
-        let clashing = conflict.reasons.iter().filter(|reason| reason.clashes);
-        (conflict.summary.clone(), clashing.count())
-    };
-    let root = || release("App", "1.0.0").requires("Web", "*");
-    let (summary, clashing) = with(root().requires("Db", "2").requires("Log", "2"), vec![]);
-    assert_eq!(summary, "no version of `Web` will do");
-    assert_eq!(clashing, 4);
-    let auth = vec![
-        release("Auth", "1.0.0")
-            .requires("Db", "2")
-            .requires("Log", "2"),
-    ];
-    let (summary, clashing) = with(root().requires("Auth", "*"), auth);
-    assert_eq!(summary, "no version of `Auth` goes with one of `Web`");
-    assert_eq!(clashing, 4);
-    let one = release("App", "1.0.0").requires("Web", "1");
-    // What is in the way of one version alone is told as before.
-    let (summary, clashing) = with(one.requires("Db", "2"), vec![]);
-    assert_eq!(summary, "no version of `Db` satisfies everyone");
-    assert_eq!(clashing, 2);
-}
-
-/// A version that would do may not be allowed, which is a part of the clash.
-#[test]
-fn what_rules_out_other_versions_of_what_fails_clashes_as_well() {
-    let root = release("App", "1.0.0")
-        .requires("Web", "<3")
-        .requires("Db", "1")
-        .requires("Log", "1");
-    let records = vec![
-        release("Web", "1.0.0").requires("Db", "2"),
-        release("Web", "2.0.0").requires("Log", "2"),
-        release("Web", "3.0.0"),
-        release("Db", "1.0.0"),
-        release("Db", "2.0.0"),
-        release("Log", "1.0.0"),
-        release("Log", "2.0.0"),
-    ];
-    let mut universe = Universe::new(root, records);
-    universe.single_version = true;
-    let conflict = conflict(&universe).expect("Web 3 is not allowed");
-    assert_eq!(conflict.summary, "no allowed version of `Web` will do");
-    assert!(conflict.reasons.iter().all(|reason| reason.clashes));
-}
-
-/// `AA` is wanted in two versions by releases that never stand together; what the root wants is there in any case.
-#[test]
-fn it_is_not_about_what_alternatives_want() {
-    let root = release("App", "1.0.0")
-        .requires("X", "*")
-        .requires("Y", "2");
-    let records = vec![
-        release("X", "1.0.0").requires("AA", "1"),
-        release("X", "2.0.0").requires("B", "*"),
-        release("B", "1.0.0").requires("AA", "2"),
-        release("AA", "1.0.0").requires("Y", "1"),
-        release("AA", "2.0.0").requires("Y", "1"),
-        release("Y", "1.0.0"),
-        release("Y", "2.0.0"),
-    ];
-    let mut universe = Universe::new(root, records);
-    universe.single_version = true;
-    let conflict = conflict(&universe).expect("each AA wants Y 1");
-    assert_eq!(conflict.summary, "no version of `Y` satisfies everyone");
-}
-
-#[test]
-fn all_that_keeps_a_version_out_is_told() {
-    let told = |release: IndexRecord, policy, exclude_newer: Option<&str>| {
-        let root = self::release("App", "1.0.0").requires("Db", "2");
-        let universe = Universe::new(root, vec![self::release("Db", "1.0.0"), release]);
-        let mut request = request(&universe);
-        request.options.prerelease = policy;
-        let time = exclude_newer.map(|time| time.parse().expect("a time"));
-        request.options.exclude_newer = time;
-        match run(&universe, Supplies::OnDemand, request) {
-            Verdict::Solved(resolution) => panic!("{resolution:?}"),
-            Verdict::Conflict(conflict) => conflict.hints[0].text.clone(),
-        }
-    };
-    let (withdrawn, mut late) = (release("Db", "2.0.0").yanked(), release("Db", "2.0.0"));
-    late.published = Some("2026-07-01T00:00:00Z".to_owned());
-    let both = IndexRecord {
-        yanked: true,
-        ..late.clone()
-    };
-    let early = Some("2026-06-01T00:00:00Z");
-    let usual = PrereleasePolicy::IfNecessary;
-    assert_eq!(
-        told(withdrawn, usual, None),
-        "Db 2.0.0 matches but was withdrawn; only a lock can hold it"
-    );
-    assert_eq!(
-        told(late, usual, early),
-        "Db 2.0.0 matches but was published too late for `--exclude-newer`"
-    );
-    assert_eq!(
-        told(both.clone(), usual, early),
-        "Db 2.0.0 matches but was withdrawn, and was published too late for `--exclude-newer`"
-    );
-    assert_eq!(
-        told(both, usual, None),
-        "Db 2.0.0 matches but was withdrawn; only a lock can hold it"
-    );
-    let mut early_one = release("Db", "2.1.0-rc.1");
-    assert_eq!(
-        told(early_one.clone(), PrereleasePolicy::Never, early),
-        "`--prerelease allow` lets Db 2.1.0-rc.1 in"
-    );
-    early_one.published = Some("2026-07-01T00:00:00Z".to_owned());
-    assert_eq!(
-        told(early_one, PrereleasePolicy::Never, early),
-        "Db 2.1.0-rc.1 matches but was published too late for `--exclude-newer`, and is a prerelease, which `--prerelease never` refuses"
-    );
 }

@@ -21,7 +21,7 @@ impl RegistrySet {
         let advice = match conflict.code {
             Code::UnknownPackage => self.what_was_meant(conflict),
             Code::ClassUnavailable => self.who_defines(conflict)?,
-            Code::NoVersion => self.what_is_shadowed(conflict)?,
+            Code::NoVersion => self.what_is_shadowed(conflict)?.into_iter().collect(),
             _ => Vec::new(),
         };
         conflict.hints.splice(0..0, advice);

@@ -2,57 +2,50 @@
 
 use std::collections::BTreeMap;
 
-use pkgres_manifest::{IndexRecord, PackageName, Spec, Version};
+use pkgres_manifest::{IndexRecord, PackageName, RegistryName, Spec, Version};
 use pkgres_resolver::{Conflict, Hint, ReasonKind};
 
 use super::RegistrySet;
 use crate::registry::RegistryError;
 
 impl RegistrySet {
-    /// The first package of which another registry has a version that would do, and which.
-    pub(super) fn what_is_shadowed(&self, conflict: &Conflict) -> Result<Vec<Hint>, RegistryError> {
-        for (package, asked) in asked(conflict) {
-            if let Some(hint) = self.shadowed(package, &asked)? {
-                return Ok(vec![hint]);
-            }
-        }
-        Ok(Vec::new())
-    }
-
-    fn shadowed(
+    /// A version that would do, in a registry that goes after the one which its package comes from: the first that
+    /// there is. Each registry is asked once.
+    pub(super) fn what_is_shadowed(
         &self,
-        package: &PackageName,
-        asked: &Asked<'_>,
+        conflict: &Conflict,
     ) -> Result<Option<Hint>, RegistryError> {
-        let would_do = |record: &&IndexRecord| {
-            !record.yanked
-                && asked
-                    .values()
-                    .all(|by_one| by_one.iter().any(|one| one.matches(&record.version)))
-        };
-        let mut first = None;
+        let asked = asked(conflict);
+        let mut sources: BTreeMap<&PackageName, &RegistryName> = BTreeMap::new();
         for registry in &self.registries {
-            if !self.may_have(registry.as_ref(), package) {
-                continue;
-            }
-            let mut answers = registry.records(std::slice::from_ref(package))?;
-            let Some(records) = answers.pop().flatten() else {
-                continue;
-            };
-            let Some(first) = first else {
-                first = Some(registry.name());
-                continue;
-            };
-            let newest = records
-                .iter()
-                .filter(would_do)
-                .max_by_key(|record| &record.version);
-            if let Some(newest) = newest {
-                return Ok(Some(Hint::packages(format!(
-                    "the registry {} has {package} {}, which is not looked at: {first} has the package, too, and goes first",
-                    registry.name(),
-                    newest.version,
-                ))));
+            let registry = registry.as_ref();
+            let names = asked.keys().filter(|name| self.may_have(registry, name));
+            let names: Vec<PackageName> = names.map(|name| (*name).clone()).collect();
+            let answers = registry.records(&names)?;
+            for ((package, asked), records) in (asked.iter())
+                .filter(|(name, _)| self.may_have(registry, name))
+                .zip(answers)
+            {
+                let Some(records) = records else {
+                    continue;
+                };
+                let Some(first) = sources.get(package) else {
+                    sources.insert(package, registry.name());
+                    continue;
+                };
+                let would_do = |record: &&IndexRecord| {
+                    let matches =
+                        |ways: &Vec<Way<'_>>| ways.iter().any(|way| way.matches(&record.version));
+                    !record.yanked && asked.values().all(matches)
+                };
+                let newest = records.iter().filter(would_do);
+                if let Some(newest) = newest.max_by_key(|record| &record.version) {
+                    return Ok(Some(Hint::packages(format!(
+                        "the registry {} has {package} {}, which is not looked at: {first} has the package, too, and goes first",
+                        registry.name(),
+                        newest.version,
+                    ))));
+                }
             }
         }
         Ok(None)

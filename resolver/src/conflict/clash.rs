@@ -24,9 +24,14 @@ pub(super) struct Clash {
 }
 
 impl Clash {
-    pub(super) fn of(encoding: &Encoding<'_>, facts: &[Fact]) -> Self {
+    /// What facts are about of which these are the [dead ends](dead_ends).
+    pub(super) fn of(
+        encoding: &Encoding<'_>,
+        facts: &[Fact],
+        dead_ends: &FxHashSet<PackageId>,
+    ) -> Self {
         match breach(encoding, facts) {
-            None => Self::of_requirements(encoding, facts),
+            None => Self::of_requirements(encoding, facts, dead_ends),
             Some(breach) => Self::about(end_of_diamond(breach)),
         }
     }
@@ -40,13 +45,16 @@ impl Clash {
         }
     }
 
-    fn of_requirements(encoding: &Encoding<'_>, facts: &[Fact]) -> Self {
-        let dead_ends = dead_ends(encoding, facts);
-        let leading = leading_to_all(encoding, facts, &dead_ends);
+    fn of_requirements(
+        encoding: &Encoding<'_>,
+        facts: &[Fact],
+        dead_ends: &FxHashSet<PackageId>,
+    ) -> Self {
+        let leading = leading_to_all(encoding, facts, dead_ends);
         if dead_ends.len() > 1 && !leading.is_empty() {
             return Self::of_leading(encoding, facts, leading, dead_ends);
         }
-        let mut clash = Self::about(most_restricted(encoding, facts, &dead_ends));
+        let mut clash = Self::about(most_restricted(encoding, facts, dead_ends));
         clash.on.extend(dead_ends);
         clash
     }
@@ -57,7 +65,7 @@ impl Clash {
         encoding: &Encoding<'_>,
         facts: &[Fact],
         leading: Vec<PackageId>,
-        dead_ends: FxHashSet<PackageId>,
+        dead_ends: &FxHashSet<PackageId>,
     ) -> Self {
         let universe = &*encoding.universe;
         let limited = facts.iter().filter_map(|fact| match fact {
@@ -71,7 +79,7 @@ impl Clash {
         });
         let limited: Vec<PackageId> = limited.collect();
         let is_limited = !limited.is_empty();
-        let mut on = dead_ends;
+        let mut on = dead_ends.clone();
         on.extend(limited);
         Self {
             package: leading.first().copied(),
@@ -211,7 +219,7 @@ fn most_restricted(
             let entry = restricted.entry(universe.name(package));
             let (_, (no_version, a_root, count)) = entry.or_insert((package, (false, false, 0)));
             *no_version |= !is_left;
-            *a_root |= by_root && !dead_ends.is_empty();
+            *a_root |= by_root;
             *count += 1;
         }
     }

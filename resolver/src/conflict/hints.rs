@@ -6,22 +6,25 @@ use rustc_hash::FxHashSet;
 use crate::encoding::{Encoding, Fact};
 use crate::universe::{PackageId, ReleaseId, Universe};
 
-use super::clash::dead_ends;
 use super::kept_out::kept_out;
 use super::{Hint, LISTED_VERSIONS, Repair};
 
 /// How many hints are given.
 const MOST: usize = 2;
 
-/// At most two hints, of which no two are the same.
-pub(super) fn hints(encoding: &mut Encoding<'_>, facts: &[Fact], repairs: &[Repair]) -> Vec<Hint> {
+/// At most two hints, of which no two are the same, about facts with these [dead ends](super::clash::dead_ends).
+pub(super) fn hints(
+    encoding: &mut Encoding<'_>,
+    facts: &[Fact],
+    mut dead_ends: FxHashSet<PackageId>,
+    repairs: &[Repair],
+) -> Vec<Hint> {
     let mut hints = Vec::new();
     let owners = facts.iter().filter_map(|fact| match fact {
         Fact::Requires { owner, .. } => Some(*owner),
         _ => None,
     });
     let owners: FxHashSet<PackageId> = owners.collect();
-    let mut dead_ends = dead_ends(encoding, facts);
     for fact in facts {
         if let Fact::Wanted { package } = fact {
             hints.extend(instead_of_wanted(encoding, *package));
@@ -59,14 +62,11 @@ pub(super) fn hints(encoding: &mut Encoding<'_>, facts: &[Fact], repairs: &[Repa
             continue;
         }
         // Once for all who require it.
-        if dead_ends.remove(target) {
-            match kept_out(universe, facts, *target) {
-                Some(hint) => hints.push(hint),
-                None if allowed.is_empty() => {
-                    hints.push(Hint::packages(available(universe, *target)));
-                }
-                None => {}
-            }
+        let is_new = dead_ends.remove(target);
+        match is_new.then(|| kept_out(universe, facts, *target)).flatten() {
+            Some(hint) => hints.push(hint),
+            None if allowed.is_empty() => hints.push(Hint::packages(available(universe, *target))),
+            None => {}
         }
     }
     hints.extend((repairs.iter()).map(|repair| Hint::packages(&repair.text)));

@@ -1,6 +1,6 @@
 //! Versions that match, but may not be chosen.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::encoding::Fact;
 use crate::request::PrereleasePolicy;
@@ -80,7 +80,7 @@ pub(super) fn kept_out(
     facts: &[Fact],
     package: PackageId,
 ) -> Option<Hint> {
-    let mut by_asking: FxHashMap<Asking, WordSet> = FxHashMap::default();
+    let mut by_asking: FxHashMap<Asking, (PackageId, FxHashSet<&WordSet>)> = FxHashMap::default();
     for (at, fact) in facts.iter().enumerate() {
         match fact {
             Fact::Requires {
@@ -88,10 +88,11 @@ pub(super) fn kept_out(
                 target,
                 allowed,
             } if *target == package => {
-                let matching = matching(universe, *owner, package, allowed);
                 let asking = Asking::of(universe, *owner, at);
-                let so_far = by_asking.entry(asking).or_insert(WordSet::EMPTY);
-                *so_far = so_far.union(&matching);
+                let (_, ways) = by_asking
+                    .entry(asking)
+                    .or_insert((*owner, FxHashSet::default()));
+                ways.insert(allowed);
             }
             Fact::Wanted { package: other } | Fact::Stays { package: other }
                 if *other == package =>
@@ -102,7 +103,9 @@ pub(super) fn kept_out(
         }
     }
     let has_several = by_asking.len() > 1;
-    let matching = (by_asking.into_values()).reduce(|one, other| one.intersection(&other))?;
+    let matching = (by_asking.into_values())
+        .map(|(owner, ways)| matching(universe, owner, package, &ways))
+        .reduce(|one, other| one.intersection(&other))?;
     let kept_out = matching.intersection(&universe.candidates_of(package).complement());
     let releases = kept_out.iter().map(|index| ReleaseId { package, index });
     let (release, obstacles) = releases
@@ -113,19 +116,19 @@ pub(super) fn kept_out(
     Some(obstacles.hint(&format!("{name} {version}"), has_several))
 }
 
-/// The versions, candidates or not, that match what a package requires where that allows exactly these
-/// candidates.
+/// The versions, candidates or not, that match what a package requires where the candidates that this allows are one
+/// of these sets.
 fn matching(
     universe: &mut Universe,
     owner: PackageId,
     target: PackageId,
-    allowed: &WordSet,
+    ways: &FxHashSet<&WordSet>,
 ) -> WordSet {
     let mut matching = WordSet::EMPTY;
     for release in candidates(universe, owner) {
         let details = universe.details(release);
         for edge in details.edges.iter().filter(|edge| edge.package == target) {
-            if universe.allowed(edge) == *allowed {
+            if ways.contains(&universe.allowed(edge)) {
                 let mut versions = universe.versions_in(target, &edge.requirement.spec);
                 if let Some((_, class)) = edge.object {
                     versions = versions.intersection(&universe.definers(target, class));

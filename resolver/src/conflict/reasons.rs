@@ -14,7 +14,8 @@ use super::reason::Reason;
 use super::requirements::requirements;
 
 /// The reasons that a fact amounts to, without the lines that are about no release among `told`.
-/// Of [`breaches::alike`] only the first is told, for all.
+/// Of [`breaches::alike`] only the first is told, for all. All of them are said to clash: which do not is not for
+/// one fact to know.
 pub(super) fn of(
     encoding: &mut Encoding<'_>,
     fact: &Fact,

@@ -12,7 +12,7 @@ use crate::encoding::{Breach, Encoding, Fact};
 use crate::hierarchy::Violation;
 use crate::universe::{Missing, PackageId, Universe};
 
-use super::clash::{Clash, breach};
+use super::clash::{Clash, breach, dead_ends};
 use super::reduce::Reduced;
 use super::{Conflict, Reason, ReasonKind, Repair, breaches, hints, lines, reasons};
 
@@ -23,7 +23,8 @@ pub(super) fn tell(
     budget: &Budget,
 ) -> Result<Conflict, Missing> {
     let facts = reduced.facts;
-    let clash = Clash::of(encoding, facts);
+    let dead_ends = dead_ends(encoding, facts);
+    let clash = Clash::of(encoding, facts, &dead_ends);
     let told = lines::needed(encoding, facts, budget)?;
     let alike = breaches::alike(encoding, facts);
     let mut reasons = Vec::new();
@@ -65,7 +66,7 @@ pub(super) fn tell(
         summary,
         packages: packages.into_iter().collect(),
         is_minimal: reduced.is_minimal,
-        hints: hints::hints(encoding, facts, repairs),
+        hints: hints::hints(encoding, facts, dead_ends, repairs),
         repairs: repairs.to_vec(),
         reasons,
     })

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use pkgres_manifest::ReadOptions;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_resolver::{Locked, ResolvedOwner};
+use pkgres_resolver::{Locked, Resolution, ResolvedOwner};
 use serde_json::{Value, json};
 
 use super::proposal::{Agreed, propose};
@@ -23,8 +23,8 @@ use crate::{given, registries};
 pub(super) struct Agreement {
     /// The releases.
     pub(super) releases: Agreed,
-    /// Of which packages there are several, which may be in different lockfiles: in lines, and as JSON.
-    pub(super) side_by_side: (Vec<String>, Vec<Value>),
+    /// All of them together, of which each lockfile has a part; `None` if there is no project.
+    pub(super) resolution: Option<Box<Resolution>>,
 }
 
 /// Solves all projects together; gives what they agree on, or how the run ends if they cannot.
@@ -65,10 +65,7 @@ pub(super) fn agree(
             let releases = releases.map(|(name, version)| (name.clone(), version.clone()));
             Ok(Agreement {
                 releases: releases.collect(),
-                side_by_side: (
-                    show::side_by_side(&resolution),
-                    show::side_by_side_json(&resolution),
-                ),
+                resolution: Some(resolution),
             })
         }
         Solved::No(exit) => Err(exit),

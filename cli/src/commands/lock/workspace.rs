@@ -18,7 +18,7 @@ use crate::given;
 use crate::output::{Output, Part};
 use crate::parse::folder_of;
 use crate::settings::{self, Origin, Settings};
-use crate::show::counted;
+use crate::show::{self, counted};
 
 /// Locks several projects, or checks their lockfiles: `each` does that with one, of which there may be
 /// something that all agreed on.
@@ -61,15 +61,15 @@ pub(super) fn lock_all(
             output.say(part.said.trim_end());
         }
     }
-    let (lines, side_by_side) = agreed.map_or_else(Default::default, |agreed| agreed.side_by_side);
+    let together = agreed.and_then(|agreed| agreed.resolution);
     if output.is_json() {
         let mut document = json!({
             "schema_version": 1,
             "status": if exit == Exit::Done { "done" } else { "failed" },
             "projects": documents,
         });
-        if one_solve {
-            document["side_by_side"] = json!(side_by_side);
+        if let Some(together) = together {
+            document["side_by_side"] = json!(show::side_by_side_json(&together));
         }
         output.json(&document);
     } else {
@@ -80,9 +80,11 @@ pub(super) fn lock_all(
         } else {
             "Locked"
         };
-        for line in lines {
-            output.note(&line);
-        }
+        output.notes(
+            together
+                .iter()
+                .flat_map(|together| show::side_by_side(together)),
+        );
         let projects = counted(manifests.len(), "project");
         output.note(&match failed {
             0 => format!("{verb} {projects}"),

@@ -45,8 +45,8 @@ pub(crate) struct VarState {
     pub(crate) required: bool,
     /// Whether the variable has its place in the order of decisions.
     pub(crate) ordered: bool,
-    /// Whether any value is gone without a decision. Of most variables none is, so that there is no
-    /// need to look at which are left.
+    /// Whether any value is gone without a decision; as long as none is, there is no need to look at
+    /// which are left.
     pub(super) is_reduced_for_good: bool,
 }
 

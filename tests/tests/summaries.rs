@@ -1,0 +1,289 @@
+//! What a conflict is said to be about, and what can be done about it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use pkgres_manifest::{IndexRecord, Limits, ObjectModel};
+use pkgres_resolver::{
+    Hint, HintKind, ModelRoot, ObjectDemand, PrereleasePolicy, Request, Root, Target, Update,
+};
+use pkgres_tests::build::{Build, package, release, spec, version};
+use pkgres_tests::solver::{Supplies, Verdict, request, run, solve};
+use pkgres_tests::universe::Universe;
+
+/// Who has no command line is not shown what names its options.
+#[test]
+fn hints_that_name_options_are_told_from_others() {
+    let hints = |records: Vec<IndexRecord>, adapt: &dyn Fn(&mut Request)| {
+        let root = release("R", "1").requires("Dbs", "1").requires("Db", "2");
+        let universe = Universe::new(root, records);
+        let mut request = request(&universe);
+        adapt(&mut request);
+        let Verdict::Conflict(conflict) = run(&universe, Supplies::Attached, request) else {
+            panic!("there is no Db 2");
+        };
+        let shown = |hint: &Hint| {
+            let mark = match &hint.kind {
+                HintKind::Similar { unknown, meant } => format!("similar: {meant} to {unknown}"),
+                HintKind::Option => "option".to_owned(),
+                HintKind::Packages => "packages".to_owned(),
+            };
+            assert_eq!(hint.kind == HintKind::Option, hint.text.contains("`--"));
+            format!("{mark}: {hint}")
+        };
+        conflict.hints.iter().map(shown).collect::<Vec<_>>()
+    };
+    let as_it_is = |_: &mut Request| ();
+    assert_eq!(
+        hints(vec![release("Dbs", "1")], &as_it_is),
+        [
+            "similar: Dbs to Db: there is a package `Dbs`",
+            "option: `--registry` adds a registry that has `Db`, `--provide` a file that says what \
+             the host supplies"
+        ]
+    );
+    let with = |db: IndexRecord| vec![release("Dbs", "1"), db];
+    assert_eq!(
+        hints(with(release("Db", "1")), &as_it_is),
+        [
+            "packages: the only version of Db is 1.0.0",
+            "packages: it can be solved if R allows Db 1.0.0"
+        ]
+    );
+    assert_eq!(
+        hints(with(release("Db", "2.1.0-rc")), &|request| {
+            request.options.prerelease = PrereleasePolicy::Never;
+        })[0],
+        "option: `--prerelease allow` lets Db 2.1.0-rc in"
+    );
+    assert_eq!(
+        hints(with(release("Db", "2").yanked()), &as_it_is)[0],
+        "packages: Db 2.0.0 matches but was withdrawn; only a lock can hold it"
+    );
+    let mut new = release("Db", "2");
+    new.published = Some("2026-07-01T00:00:00Z".to_owned());
+    assert_eq!(
+        hints(with(new), &|request| {
+            let cutoff = "2026-06-01T00:00:00Z".parse().expect("a time");
+            request.options.exclude_newer = Some(cutoff);
+        })[0],
+        "option: Db 2.0.0 matches but was published too late for `--exclude-newer`"
+    );
+    let move_db = |request: &mut Request| {
+        request.provided = vec![release("Db", "2")];
+        let target = Target::Exactly(version("3"));
+        let packages = BTreeMap::from([(package("Db"), target)]);
+        request.update = Some(Update { packages });
+    };
+    assert_eq!(
+        hints(vec![release("Dbs", "1")], &move_db),
+        [
+            "option: no update moves `Db`: its versions stand in the files that `--provide`, or \
+             `provide` in pkgres.toml, names"
+        ]
+    );
+}
+
+/// Requirements clash in several places, to which one package or two lead.
+#[test]
+fn it_is_about_the_packages_whose_versions_all_fail() {
+    let ends = ["1.0.0", "2.0.0"].map(|version| [release("Db", version), release("Log", version)]);
+    let web = [
+        release("Web", "1.0.0").requires("Db", "1"),
+        release("Web", "2.0.0").requires("Log", "1"),
+    ];
+    let with = |root: IndexRecord, more: Vec<IndexRecord>| {
+        let records = [ends.as_flattened(), &web, &more].concat();
+        let mut universe = Universe::new(root, records);
+        universe.single_version = true;
+        let conflict = solve(&universe)
+            .conflict()
+            .expect("Web 1 wants Db 1, and Web 2 Log 1");
+        let clashing = conflict.reasons.iter().filter(|reason| reason.clashes);
+        (conflict.summary.clone(), clashing.count())
+    };
+    let root = || release("App", "1.0.0").requires("Web", "*");
+    let (summary, clashing) = with(root().requires("Db", "2").requires("Log", "2"), vec![]);
+    assert_eq!(summary, "no version of `Web` will do");
+    assert_eq!(clashing, 4);
+    let auth = vec![
+        release("Auth", "1.0.0")
+            .requires("Db", "2")
+            .requires("Log", "2"),
+    ];
+    let (summary, clashing) = with(root().requires("Auth", "*"), auth);
+    assert_eq!(summary, "no version of `Auth` goes with one of `Web`");
+    assert_eq!(clashing, 4);
+    let one = release("App", "1.0.0").requires("Web", "1");
+    // What is in the way of one version alone is told as before.
+    let (summary, clashing) = with(one.requires("Db", "2"), vec![]);
+    assert_eq!(summary, "no version of `Db` satisfies everyone");
+    assert_eq!(clashing, 2);
+}
+
+/// A version that would do may not be allowed, which is a part of the clash.
+#[test]
+fn what_rules_out_other_versions_of_what_fails_clashes_as_well() {
+    let root = release("App", "1.0.0")
+        .requires("Web", "<3")
+        .requires("Db", "1")
+        .requires("Log", "1");
+    let records = vec![
+        release("Web", "1.0.0").requires("Db", "2"),
+        release("Web", "2.0.0").requires("Log", "2"),
+        release("Web", "3.0.0"),
+        release("Db", "1.0.0"),
+        release("Db", "2.0.0"),
+        release("Log", "1.0.0"),
+        release("Log", "2.0.0"),
+    ];
+    let mut universe = Universe::new(root, records);
+    universe.single_version = true;
+    let conflict = solve(&universe).conflict().expect("Web 3 is not allowed");
+    assert_eq!(conflict.summary, "no allowed version of `Web` will do");
+    assert!(conflict.reasons.iter().all(|reason| reason.clashes));
+}
+
+/// `AA` is wanted in two versions by releases that never stand together; what the root wants is there in any case.
+#[test]
+fn it_is_not_about_what_alternatives_want() {
+    let root = release("App", "1.0.0")
+        .requires("X", "*")
+        .requires("Y", "2");
+    let records = vec![
+        release("X", "1.0.0").requires("AA", "1"),
+        release("X", "2.0.0").requires("B", "*"),
+        release("B", "1.0.0").requires("AA", "2"),
+        release("AA", "1.0.0").requires("Y", "1"),
+        release("AA", "2.0.0").requires("Y", "1"),
+        release("Y", "1.0.0"),
+        release("Y", "2.0.0"),
+    ];
+    let mut universe = Universe::new(root, records);
+    universe.single_version = true;
+    let conflict = solve(&universe).conflict().expect("each AA wants Y 1");
+    assert_eq!(conflict.summary, "no version of `Y` satisfies everyone");
+}
+
+#[test]
+fn all_that_keeps_a_version_out_is_told() {
+    let told = |release: IndexRecord, policy, exclude_newer: Option<&str>| {
+        let root = self::release("App", "1.0.0").requires("Db", "2");
+        let universe = Universe::new(root, vec![self::release("Db", "1.0.0"), release]);
+        let mut request = request(&universe);
+        request.options.prerelease = policy;
+        let time = exclude_newer.map(|time| time.parse().expect("a time"));
+        request.options.exclude_newer = time;
+        match run(&universe, Supplies::OnDemand, request) {
+            Verdict::Solved(resolution) => panic!("{resolution:?}"),
+            Verdict::Conflict(conflict) => conflict.hints[0].text.clone(),
+        }
+    };
+    let (withdrawn, mut late) = (release("Db", "2.0.0").yanked(), release("Db", "2.0.0"));
+    late.published = Some("2026-07-01T00:00:00Z".to_owned());
+    let both = IndexRecord {
+        yanked: true,
+        ..late.clone()
+    };
+    let early = Some("2026-06-01T00:00:00Z");
+    let usual = PrereleasePolicy::IfNecessary;
+    assert_eq!(
+        told(withdrawn, usual, None),
+        "Db 2.0.0 matches but was withdrawn; only a lock can hold it"
+    );
+    assert_eq!(
+        told(late, usual, early),
+        "Db 2.0.0 matches but was published too late for `--exclude-newer`"
+    );
+    assert_eq!(
+        told(both.clone(), usual, early),
+        "Db 2.0.0 matches but was withdrawn, and was published too late for `--exclude-newer`"
+    );
+    assert_eq!(
+        told(both, usual, None),
+        "Db 2.0.0 matches but was withdrawn; only a lock can hold it"
+    );
+    let mut early_one = release("Db", "2.1.0-rc.1");
+    assert_eq!(
+        told(early_one.clone(), PrereleasePolicy::Never, early),
+        "`--prerelease allow` lets Db 2.1.0-rc.1 in"
+    );
+    early_one.published = Some("2026-07-01T00:00:00Z".to_owned());
+    assert_eq!(
+        told(early_one, PrereleasePolicy::Never, early),
+        "Db 2.1.0-rc.1 matches but was published too late for `--exclude-newer`, and is a prerelease, which `--prerelease never` refuses"
+    );
+}
+
+/// What there is instead of what one requirement asks for is told wherever that stands among the reasons.
+#[test]
+fn what_there_is_instead_is_told_beside_other_requirements() {
+    let root = release("App", "1.0.0")
+        .requires("A", "*")
+        .requires("E", "1");
+    let records = vec![
+        release("A", "1.0.0").requires("E", "2"),
+        release("A", "2.0.0").requires("C", "*"),
+        release("C", "1.0.0").requires("B", "1"),
+        release("E", "1.0.0").requires("B", "2"),
+        release("B", "1.0.0"),
+        release("B", "2.0.0"),
+    ];
+    let mut universe = Universe::new(root, records);
+    universe.single_version = true;
+    let conflict = solve(&universe).conflict().expect("there is no E 2");
+    assert_eq!(conflict.summary, "no version of `E` will do");
+    assert_eq!(conflict.hints[0].text, "the only version of E is 1.0.0");
+}
+
+/// The first hint about a model whose objects are all of the class X, from releases of the package X that match
+/// these specs, one for each object.
+fn hint_for_objects(text: &str, specs: &[&str], records: Vec<IndexRecord>) -> String {
+    let model = ObjectModel::read("model.json", text.as_bytes(), &Limits::default());
+    let (model, _) = model.into_result().expect("a model");
+    let mut specs = specs.iter();
+    let root = ModelRoot::new(Arc::new(model), |_| ObjectDemand {
+        package: package("X"),
+        spec: spec(specs.next().expect("there is one for each object")),
+    });
+    let universe = Universe::new(release("App", "1.0.0"), records);
+    let mut request = request(&universe);
+    request.roots = vec![Root::Model(root)];
+    request.options.single_version = true;
+    let verdict = run(&universe, Supplies::OnDemand, request);
+    let conflict = verdict.conflict().expect("no version will do");
+    conflict.hints[0].text.clone()
+}
+
+#[test]
+fn what_is_kept_out_of_a_model_has_the_class_that_it_needs() {
+    let object = r#"{"?": {"type": "X", "id": "x"}}"#;
+    let hint = |newest: IndexRecord| {
+        let records = vec![release("X", "1.0.0").defines("X", &[]), newest.yanked()];
+        hint_for_objects(object, &["2"], records)
+    };
+    assert_eq!(
+        hint(release("X", "2.0.0").defines("X", &[])),
+        "X 2.0.0 matches but was withdrawn; only a lock can hold it"
+    );
+    assert_eq!(
+        hint(release("X", "2.0.0")),
+        "the only version of X is 1.0.0"
+    );
+}
+
+#[test]
+fn what_is_kept_out_matches_what_all_objects_of_a_model_need() {
+    let objects = r#"{"?": {"type": "X", "id": "x"}, "in": {"?": {"type": "X", "id": "y"}}}"#;
+    let x = |version| release("X", version).defines("X", &[]);
+    let records = vec![
+        x("1.0.0"),
+        x("2.0.0").yanked(),
+        x("3.0.0"),
+        x("4.0.0").yanked(),
+    ];
+    assert_eq!(
+        hint_for_objects(objects, &["<3", ">=2"], records),
+        "X 2.0.0 matches all of these but was withdrawn; only a lock can hold it"
+    );
+}

@@ -412,6 +412,25 @@ fn what_releases_require_that_are_ruled_out_is_not_told() {
     );
 }
 
+/// Which classes extend one that nobody defines is told where it is the same in all releases.
+#[test]
+fn classes_that_extend_what_nobody_defines_are_named() {
+    let first = |newer: IndexRecord| {
+        let root = release("p.Root", "1.0.0").requires("p.C", "*");
+        let older = release("p.C", "1.0.0").defines("p.C.A", &["p.C.Gone"]);
+        texts(&Universe::new(root, vec![older, newer]))[0].clone()
+    };
+    let newer = || release("p.C", "2.0.0");
+    assert_eq!(
+        first(newer().defines("p.C.A", &["p.C.Gone"])),
+        "the class p.C.A of every version of p.C extends p.C.Gone"
+    );
+    assert_eq!(
+        first(newer().defines("p.C.B", &["p.C.Gone"])),
+        "a class of every version of p.C extends p.C.Gone"
+    );
+}
+
 #[test]
 fn classes_that_only_releases_miss_that_are_ruled_out_are_not_told() {
     let mut universe = Universe::new(

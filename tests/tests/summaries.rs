@@ -167,18 +167,19 @@ fn it_is_not_about_what_alternatives_want() {
 
 #[test]
 fn all_that_keeps_a_version_out_is_told() {
-    let told = |release: IndexRecord, policy, exclude_newer: Option<&str>| {
-        let root = self::release("App", "1.0.0").requires("Db", "2");
-        let universe = Universe::new(root, vec![self::release("Db", "1.0.0"), release]);
+    let told_of = |mut records: Vec<IndexRecord>, policy, exclude_newer: Option<&str>| {
+        let root = release("App", "1.0.0").requires("Db", "2");
+        records.push(release("Db", "1.0.0"));
+        let universe = Universe::new(root, records);
         let mut request = request(&universe);
         request.options.prerelease = policy;
         let time = exclude_newer.map(|time| time.parse().expect("a time"));
         request.options.exclude_newer = time;
-        match run(&universe, Supplies::OnDemand, request) {
-            Verdict::Solved(resolution) => panic!("{resolution:?}"),
-            Verdict::Conflict(conflict) => conflict.hints[0].text.clone(),
-        }
+        let verdict = run(&universe, Supplies::OnDemand, request);
+        let conflict = verdict.conflict().expect("Db 2 may not be chosen");
+        conflict.hints[0].text.clone()
     };
+    let told = |record, policy, exclude_newer| told_of(vec![record], policy, exclude_newer);
     let (withdrawn, mut late) = (release("Db", "2.0.0").yanked(), release("Db", "2.0.0"));
     late.published = Some("2026-07-01T00:00:00Z".to_owned());
     let both = IndexRecord {
@@ -192,12 +193,21 @@ fn all_that_keeps_a_version_out_is_told() {
         "Db 2.0.0 matches but was withdrawn; only a lock can hold it"
     );
     assert_eq!(
-        told(late, usual, early),
+        told(late.clone(), usual, early),
         "Db 2.0.0 matches but was published too late for `--exclude-newer`"
     );
     assert_eq!(
         told(both.clone(), usual, early),
         "Db 2.0.0 matches but was withdrawn, and was published too late for `--exclude-newer`"
+    );
+    // Of several versions it is one with the least in the way.
+    let newer = IndexRecord {
+        version: version("2.1.0"),
+        ..both.clone()
+    };
+    assert_eq!(
+        told_of(vec![late, newer], usual, early),
+        "Db 2.0.0 matches but was published too late for `--exclude-newer`"
     );
     assert_eq!(
         told(both, usual, None),

@@ -129,7 +129,7 @@ fn deep_diamonds() -> Vec<Example> {
             Universe {
                 core: Some(package("K")),
                 ..Universe::new(
-                    release("K", "1")
+                    release("K", "0.9")
                         .requires("X", "*")
                         .defines("K.Object", &["X.B"]),
                     vec![release("X", "1").defines("X.B", &[])],

@@ -25,6 +25,7 @@ use bytes::Bytes;
 use twox_hash::XxHash3_128;
 
 use super::column::{Column, Lists, Plain, Texts};
+use super::versions::Versions;
 use super::{CompiledIndex, Inheritance, check};
 
 /// What every compiled index begins with. The first byte is not text and the last one ends a line,
@@ -33,7 +34,7 @@ const MAGIC: [u8; 8] = *b"\x8apkgidx\n";
 
 /// Raised whenever the columns, or what they mean, change; also if a version, spec or name is read
 /// in another way than before, because what was read once is not read again.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 /// Written in the order of the machine's bytes.
 const MARK: u64 = 0x0102_0304_0506_0708;
@@ -41,7 +42,7 @@ const MARK: u64 = 0x0102_0304_0506_0708;
 /// Where sections begin, so that they can be looked at as numbers where they are.
 const ALIGNMENT: usize = 8;
 
-const SECTIONS: usize = 24;
+const SECTIONS: usize = 25;
 const TABLE: usize = 64;
 const DATA: usize = TABLE + SECTIONS * 16;
 const CHECKSUM_BYTES: usize = 16;
@@ -165,8 +166,9 @@ impl CompiledIndex {
             raw(&self.names.0.items),
             raw(&self.first_release),
             raw(&self.package_flags),
-            raw(&self.versions.0.starts),
-            raw(&self.versions.0.items),
+            raw(&self.versions.numbers),
+            raw(&self.versions.texts.0.starts),
+            raw(&self.versions.texts.0.items),
             raw(&self.release_flags),
             raw(&self.digests),
             raw(&self.edges.starts),
@@ -196,7 +198,10 @@ impl CompiledIndex {
             names: Texts(sections.lists()?),
             first_release: sections.column()?,
             package_flags: sections.column()?,
-            versions: Texts(sections.lists()?),
+            versions: Versions {
+                numbers: sections.column()?,
+                texts: Texts(sections.lists()?),
+            },
             release_flags: sections.column()?,
             digests: sections.column()?,
             edges: sections.lists()?,

@@ -4,7 +4,7 @@
 //! are there, sets have no bits beyond their releases, names are sorted, texts can be read. All of
 //! that is looked at here, once; it costs much less than compiling.
 
-use pkgres_manifest::{ClassName, PackageName, Spec, Version};
+use pkgres_manifest::{ClassName, PackageName, Spec};
 
 use super::column::{Lists, Plain, Texts};
 use super::{CompiledIndex, HAS_DIGEST, NONE, PLAIN, PRERELEASE, YANKED, compile, to_u32, width};
@@ -65,23 +65,20 @@ fn sorted(texts: &Texts, is_valid: impl Fn(&str) -> bool, what: &'static str) ->
 /// Versions are ascending in each package, and the flags say the same as they do.
 fn check_versions(index: &CompiledIndex, names: usize, releases: usize) -> Checked {
     const VERSIONS: &str = "versions";
-    that(count(&index.versions.0, VERSIONS)? == releases, VERSIONS)?;
-    let (starts, texts) = (&*index.versions.0.starts, &*index.versions.0.items);
+    let versions = &index.versions;
+    count(&versions.texts.0, VERSIONS)?;
+    that(versions.len() == releases, VERSIONS)?;
+    that(versions.can_be_read(), VERSIONS)?;
+    let says_prerelease = |flags: &u8| flags & PRERELEASE != 0;
+    let are_prereleases = versions.are_prereleases();
+    let said = index.release_flags.iter().map(says_prerelease);
+    that(said.eq(are_prereleases), "prereleases")?;
     let (first_release, flags) = (&*index.first_release, &*index.release_flags);
     for name in 0..names {
-        let releases = first_release[name] as usize..first_release[name + 1] as usize;
-        let mut before: Option<Version> = None;
-        let mut is_plain = true;
-        for release in releases {
-            let text = &texts[starts[release] as usize..starts[release + 1] as usize];
-            let text = std::str::from_utf8(text).map_err(|_| VERSIONS)?;
-            let version = Version::parse(text).map_err(|_| VERSIONS)?;
-            let is_prerelease = flags[release] & PRERELEASE != 0;
-            that(version.is_prerelease() == is_prerelease, "prereleases")?;
-            that(before.is_none_or(|before| before < version), VERSIONS)?;
-            is_plain &= flags[release] & (YANKED | PRERELEASE) == 0;
-            before = Some(version);
-        }
+        let releases = first_release[name]..first_release[name + 1];
+        that(versions.are_ascending(releases.clone()), VERSIONS)?;
+        let own = &flags[releases.start as usize..releases.end as usize];
+        let is_plain = own.iter().all(|flags| flags & (YANKED | PRERELEASE) == 0);
         let says_plain = index.package_flags[name] & PLAIN != 0;
         that(says_plain == is_plain, "the flags of packages")?;
     }
@@ -119,63 +116,100 @@ fn check_edges(index: &CompiledIndex, names: usize, releases: usize) -> Checked 
     const SETS: &str = "the sets of requirements";
     that(count(&index.edges, EDGES)? == releases, EDGES)?;
     // Looking at a column that is part of a file is not free.
-    let (first_release, words) = (&*index.first_release, &*index.words);
+    let first_release = &*index.first_release;
     let (starts, edges) = (&*index.edges.starts, &*index.edges.items);
     let spec_count = index.specs.0.len();
-    let release_count = |name: usize| first_release[name + 1] - first_release[name];
     // For each package the release that was seen to require it last, counted from one.
-    let mut requirers = vec![0; names];
-    // Of one package: where sets stand, what they are about, and who was found to have them; and for
-    // each word the set that begins there.
-    let mut sets: Vec<(usize, usize)> = Vec::new();
-    let mut found: Vec<u64> = Vec::new();
-    let mut beginning: Vec<Option<usize>> = Vec::new();
-    let mut next = 0;
+    let mut requirers: Vec<u32> = vec![0; names];
+    let mut sets = SetsOfPackage::new(&index.words);
     for bounds in first_release.windows(2) {
-        let (first, count) = (bounds[0], bounds[1] - bounds[0]);
-        let width_of_owners = width(count);
-        let first_set = next;
-        sets.clear();
-        found.clear();
-        beginning.clear();
-        for release in first..first + count {
-            let range = starts[release as usize] as usize..starts[release as usize + 1] as usize;
-            let position = (release - first) as usize;
-            for [target, spec, at] in &edges[range] {
-                let (target, at) = (*target as usize, *at as usize);
-                that(target < names && *spec < spec_count, EDGES)?;
-                that(requirers[target] != release + 1, EDGES)?;
-                requirers[target] = release + 1;
-                let set = if at == next {
-                    let allowed = match release_count(target) {
-                        0 => 0,
-                        count => width(count),
-                    };
-                    next += width_of_owners + allowed;
-                    that(next <= words.len(), SETS)?;
-                    beginning.push(Some(sets.len()));
-                    beginning.resize(next - first_set, None);
-                    sets.push((at, target));
-                    found.resize(found.len() + width_of_owners, 0);
-                    sets.len() - 1
-                } else {
-                    let place = at.checked_sub(first_set);
-                    let known = place.and_then(|place| *beginning.get(place)?);
-                    known.filter(|set| sets[*set].1 == target).ok_or(SETS)?
-                };
-                found[set * width_of_owners + position / 64] |= 1 << (position % 64);
+        sets.begin(bounds[1] - bounds[0]);
+        for (position, release) in (bounds[0]..bounds[1]).enumerate() {
+            let numbered = release as usize;
+            for edge in &edges[starts[numbered] as usize..starts[numbered + 1] as usize] {
+                let [target, spec, at] = *edge;
+                that((target as usize) < names && spec < spec_count, EDGES)?;
+                let requirer = &mut requirers[target as usize];
+                that(*requirer != release + 1, EDGES)?;
+                *requirer = release + 1;
+                let bounds = &first_release[target as usize..target as usize + 2];
+                let has_its_place = sets.take_in(at as usize, target, bounds[1] - bounds[0]);
+                that(has_its_place && sets.has_owner(at as usize, position), SETS)?;
             }
         }
-        for ((at, target), found) in sets.iter().zip(found.chunks_exact(width_of_owners)) {
-            let (owners, rest) = words[*at..].split_at(width_of_owners);
-            that(owners == found, SETS)?;
-            let count = release_count(*target);
-            // No release stands there.
-            let is_free = count == 0 || rest[width(count) - 1] >> (count % 64) == 0;
-            that(is_free, SETS)?;
+        // Each requirement owns its set, no two of a release have the same one, and nobody else owns any.
+        let required = starts[bounds[1] as usize] - starts[bounds[0] as usize];
+        that(sets.owner_count == u64::from(required), SETS)?;
+    }
+    that(sets.next == sets.words.len(), SETS)
+}
+
+/// The sets that the requirements of one package refer to, as far as they were seen.
+struct SetsOfPackage<'index> {
+    words: &'index [u64],
+    /// Where the first one stands.
+    first: usize,
+    /// Where the next one does that was not seen.
+    next: usize,
+    /// How many words the owners take in each.
+    owners_width: usize,
+    /// How many owners all have together.
+    owner_count: u64,
+    /// For each word the package that the set is about which begins there, counted from one.
+    about: Vec<u32>,
+}
+
+impl<'index> SetsOfPackage<'index> {
+    fn new(words: &'index [u64]) -> Self {
+        Self {
+            words,
+            first: 0,
+            next: 0,
+            owners_width: 0,
+            owner_count: 0,
+            about: Vec::new(),
         }
     }
-    that(next == words.len(), SETS)
+
+    /// Goes on to a package that has so many releases.
+    fn begin(&mut self, releases: u32) {
+        self.first = self.next;
+        self.owners_width = width(releases);
+        self.owner_count = 0;
+        self.about.clear();
+    }
+
+    /// Takes in the set that a requirement refers to, on a package of so many releases; says whether it can
+    /// stand there.
+    fn take_in(&mut self, at: usize, target: u32, releases: u32) -> bool {
+        if at != self.next {
+            let place = at.checked_sub(self.first);
+            let about = place.and_then(|place| self.about.get(place));
+            return about == Some(&(target + 1));
+        }
+        let allowed_width = match releases {
+            0 => 0,
+            releases => width(releases),
+        };
+        self.next = at + self.owners_width + allowed_width;
+        let Some(words) = self.words.get(at..self.next) else {
+            return false;
+        };
+        let (owners, allowed) = words.split_at(self.owners_width);
+        let owner_counts = owners.iter().map(|word| u64::from(word.count_ones()));
+        self.owner_count += owner_counts.sum::<u64>();
+        self.about.push(target + 1);
+        self.about.extend(std::iter::repeat_n(0, words.len() - 1));
+        // Beyond the last release there is nothing.
+        allowed
+            .last()
+            .is_none_or(|last| last >> (releases % 64) == 0)
+    }
+
+    /// Whether the release at a position owns a set that was taken in.
+    fn has_owner(&self, at: usize, position: usize) -> bool {
+        self.words[at + position / 64] >> (position % 64) & 1 == 1
+    }
 }
 
 fn check_classes(index: &CompiledIndex, releases: usize) -> Checked {
@@ -232,6 +266,61 @@ mod tests {
         let line = r#"{"name":"A","version":"1.0.0","classes":{"A.C":{"extends":["B.C","B.D"]}}}"#;
         let record = IndexRecord::parse_line(line, &Limits::default());
         CompiledIndex::compile([&record.expect("the test writes lines")])
+    }
+
+    /// The index of a package of two releases with a requirement each that allow the same, and of one that
+    /// only the second has, on packages of two releases and of one.
+    fn requiring() -> CompiledIndex {
+        let lines = [
+            r#"{"name":"A","version":"1.0.0","require":[["B","*"]]}"#,
+            r#"{"name":"A","version":"2.0.0","require":[["B","*"],["C","*"]]}"#,
+            r#"{"name":"B","version":"1.0.0"}"#,
+            r#"{"name":"B","version":"2.0.0"}"#,
+            r#"{"name":"C","version":"1.0.0"}"#,
+        ];
+        let read = |line| IndexRecord::parse_line(line, &Limits::default());
+        let records = lines.map(|line| read(line).expect("the test writes lines"));
+        CompiledIndex::compile(&records)
+    }
+
+    #[test]
+    fn requirements_and_their_sets_belong_together() {
+        let good = requiring();
+        let (edges, words) = (good.edges.items.to_vec(), good.words.to_vec());
+        assert_eq!(edges, [[1, 0, 0], [1, 0, 0], [2, 0, 2]]);
+        assert_eq!(words, [0b11, 0b11, 0b10, 0b1]);
+        let checked = |edges: &[[u32; 3]], words: &[u64]| {
+            let mut index = requiring();
+            index.edges.items = edges.to_vec().into();
+            index.words = words.to_vec().into();
+            check(&index)
+        };
+        assert_eq!(checked(&edges, &words), Ok(()));
+        for (what, edges) in [
+            ("a missing package", [[1, 0, 0], [1, 0, 0], [3, 0, 2]]),
+            ("a missing spec", [[1, 0, 0], [1, 0, 0], [2, 1, 2]]),
+            ("the same package twice", [[1, 0, 0], [1, 0, 0], [1, 0, 0]]),
+        ] {
+            assert_eq!(checked(&edges, &words), Err("requirements"), "{what}");
+        }
+        let sets = "the sets of requirements";
+        for (what, edges) in [
+            ("of another package", [[1, 0, 0], [1, 0, 0], [2, 0, 0]]),
+            ("that begins within one", [[1, 0, 0], [1, 0, 1], [2, 0, 2]]),
+            ("after a gap", [[1, 0, 0], [1, 0, 0], [2, 0, 3]]),
+        ] {
+            assert_eq!(checked(&edges, &words), Err(sets), "a set {what}");
+        }
+        for (what, words) in [
+            ("too few words", &[0b11, 0b11, 0b10][..]),
+            ("too many words", &[0b11, 0b11, 0b10, 0b1, 0]),
+            ("an owner is missing", &[0b01, 0b11, 0b10, 0b1]),
+            ("who owns one does not require it", &[0b11, 0b11, 0b11, 0b1]),
+            ("an owner does not exist", &[0b111, 0b11, 0b10, 0b1]),
+            ("what is allowed does not exist", &[0b11, 0b11, 0b10, 0b11]),
+        ] {
+            assert_eq!(checked(&edges, words), Err(sets), "{what}");
+        }
     }
 
     #[test]

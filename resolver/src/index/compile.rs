@@ -1,6 +1,5 @@
 //! Preparing releases for solving.
 
-use std::io::Write as _;
 use std::ops::Range;
 
 use pkgres_manifest::diagnostic::Location;
@@ -12,6 +11,7 @@ use rustc_hash::FxHashMap;
 use super::column::{ListsBuilder, to_u32};
 use super::first_seen::FirstSeen;
 use super::numbered::{Numbered, Placed as _, other_than_before};
+use super::versions::Versions;
 use super::{
     CompiledIndex, EdgeNumbers, HAS_DIGEST, INTERNAL, Inheritance, NAMES_PRERELEASE, PLAIN,
     PRERELEASE, Texts, YANKED, width,
@@ -250,11 +250,8 @@ fn releases(index: &mut CompiledIndex, records: &[&IndexRecord], packages: &[Ran
     let first_release = packages.iter().map(|range| to_u32(range.start));
     let first_release = first_release.chain([to_u32(records.len())]);
     index.first_release = first_release.collect::<Vec<_>>().into();
-    let mut versions = ListsBuilder::with_room(records.len());
     let mut flags = Vec::with_capacity(records.len());
     for record in records {
-        write!(versions.items, "{}", record.version).expect("memory takes everything");
-        versions.end();
         let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
         flags.push(
             flag(record.yanked, YANKED)
@@ -270,7 +267,7 @@ fn releases(index: &mut CompiledIndex, records: &[&IndexRecord], packages: &[Ran
         })
         .collect();
     index.package_flags = package_flags.into();
-    index.versions = Texts(versions.finish());
+    index.versions = Versions::of(records.iter().map(|record| &record.version));
     index.release_flags = flags.into();
     if records.iter().any(|record| record.digest.is_some()) {
         let mut digests: Vec<u8> = Vec::with_capacity(records.len() * DIGEST_BYTES);

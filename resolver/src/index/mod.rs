@@ -13,12 +13,14 @@ mod compile;
 mod first_seen;
 mod inheritance;
 mod numbered;
+mod versions;
 
 pub use bytes::IndexBytesError;
 pub(crate) use column::to_u32;
 use column::{Column, Lists, Texts};
 pub(crate) use first_seen::FirstSeen;
 pub(crate) use inheritance::{Inheritance, Link, SEVERAL, leading_to_circles};
+use versions::Versions;
 
 use std::sync::OnceLock;
 
@@ -67,7 +69,7 @@ pub struct CompiledIndex {
     /// ascending by version.
     first_release: Column<u32>,
     package_flags: Column<u8>,
-    versions: Texts,
+    versions: Versions,
     release_flags: Column<u8>,
     /// 33 bytes a release, or nothing if no release has a digest.
     digests: Column<u8>,
@@ -197,7 +199,7 @@ impl CompiledIndex {
     }
 
     pub(crate) fn version(&self, release: u32) -> Version {
-        Version::parse(self.versions.get(release)).expect("the version was one when it came in")
+        self.versions.get(release)
     }
 
     pub(crate) fn is_yanked(&self, release: u32) -> bool {

@@ -5,7 +5,8 @@ use super::Inheritance;
 
 impl Inheritance {
     pub(super) fn find_harmless(&mut self, index: &CompiledIndex) {
-        let names = index.name_count();
+        // Looking at a column that is part of a file is not free.
+        let (names, tables) = (index.name_count(), &*index.tables);
         // Releases whose classes are unknown have whatever is asked for.
         self.harmless = self
             .unknown
@@ -15,7 +16,7 @@ impl Inheritance {
         self.homes = vec![NONE; index.class_name_count() as usize];
         for name in 0..names {
             for release in index.releases(name) {
-                let Some(table) = index.table(release) else {
+                let Some(table) = tables[release as usize].checked_sub(1) else {
                     continue;
                 };
                 self.harmless[name as usize] &= !self.has_circle(table);

@@ -1,7 +1,5 @@
 //! Which releases define which classes for others.
 
-use std::ops::Range;
-
 use super::super::column::ListsBuilder;
 use super::super::{CompiledIndex, INTERNAL, NONE, to_u32, width};
 use super::Inheritance;
@@ -15,11 +13,12 @@ impl Inheritance {
         for name in 0..index.name_count() {
             let releases = index.releases(name);
             let width = width(releases.end - releases.start);
-            let unknown = self.find_unknown(tables, &releases, width);
+            let of_package = &tables[releases.start as usize..releases.end as usize];
+            let unknown = self.find_unknown(of_package, width);
             self.unknown.push(unknown);
             own.clear();
-            for (position, release) in (0_u32..).zip(releases) {
-                let Some(table) = index.table(release) else {
+            for (position, table) in (0_u32..).zip(of_package) {
+                let Some(table) = table.checked_sub(1) else {
                     continue;
                 };
                 let range = index.table_classes.range(table);
@@ -52,18 +51,17 @@ impl Inheritance {
     }
 
     /// Keeps which releases of a package have classes that are unknown, if there are any; `tables` are those
-    /// of all releases.
-    fn find_unknown(&mut self, tables: &[u32], releases: &Range<u32>, width: usize) -> u32 {
-        let mut unknown = releases
-            .clone()
-            .filter(|release| tables[*release as usize] == 0);
-        let Some(first) = unknown.next() else {
+    /// of its releases.
+    fn find_unknown(&mut self, tables: &[u32], width: usize) -> u32 {
+        if !tables.contains(&0) {
             return NONE;
-        };
+        }
         self.any_unknown = true;
         let set = self.new_set(width);
-        for release in std::iter::once(first).chain(unknown) {
-            self.insert(set, release - releases.start);
+        for (position, table) in (0..).zip(tables) {
+            if *table == 0 {
+                self.insert(set, position);
+            }
         }
         set
     }

@@ -1,0 +1,172 @@
+//! The versions of releases: three numbers each, or a text where that is not all that there is.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use pkgres_manifest::Version;
+
+use super::NONE;
+use super::column::{Column, ListsBuilder, Texts};
+
+/// Major, minor and patch, if these are less than [`NONE`] and nothing follows them. Otherwise
+/// [`NONE`], 0 and the number of a text.
+pub(super) type VersionNumbers = [u32; 3];
+
+/// The versions of releases.
+#[derive(Debug, Default)]
+pub(super) struct Versions {
+    /// One entry a release.
+    pub(super) numbers: Column<VersionNumbers>,
+    /// In the order of the releases that have one.
+    pub(super) texts: Texts,
+}
+
+impl Versions {
+    /// The versions of releases in their order.
+    pub(super) fn of<'version>(versions: impl ExactSizeIterator<Item = &'version Version>) -> Self {
+        let mut numbers = Vec::with_capacity(versions.len());
+        let mut texts = ListsBuilder::new();
+        let mut text_count = 0;
+        for version in versions {
+            numbers.push(three_numbers(version).unwrap_or_else(|| {
+                let entry = [NONE, 0, text_count];
+                let mut text = String::new();
+                write!(text, "{version}").expect("a text takes everything");
+                texts.text(&text);
+                text_count += 1;
+                entry
+            }));
+        }
+        Self {
+            numbers: numbers.into(),
+            texts: Texts(texts.finish()),
+        }
+    }
+
+    /// The version of a release.
+    pub(super) fn get(&self, release: u32) -> Version {
+        match self.numbers[release as usize] {
+            [NONE, _, text] => {
+                Version::parse(self.texts.get(text)).expect("the version was one when it came in")
+            }
+            numbers => {
+                let [major, minor, patch] = numbers.map(u64::from);
+                Version::new(major, minor, patch)
+            }
+        }
+    }
+
+    /// How many versions there are.
+    pub(super) fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// Whether all that is a text can be read as a version, and stands where it is looked for.
+    pub(super) fn can_be_read(&self) -> bool {
+        let is_version = |bytes: &[u8]| {
+            let text = std::str::from_utf8(bytes);
+            text.is_ok_and(|text| Version::parse(text).is_ok())
+        };
+        let texts = self.texts.0.len();
+        let said = self.numbers.iter().filter(|numbers| numbers[0] == NONE);
+        let said = said.map(|numbers| numbers[2]);
+        said.eq(0..texts) && (0..texts).all(|text| is_version(self.texts.0.of(text)))
+    }
+
+    /// Whether versions which [can be read](Self::can_be_read) are strictly ascending.
+    pub(super) fn are_ascending(&self, releases: Range<u32>) -> bool {
+        let numbers = &self.numbers[releases.start as usize..releases.end as usize];
+        let mut pairs = releases.zip(numbers.windows(2));
+        pairs.all(|(release, pair)| {
+            if pair.iter().all(|numbers| numbers[0] != NONE) {
+                pair[0] < pair[1]
+            } else {
+                self.get(release) < self.get(release + 1)
+            }
+        })
+    }
+
+    /// Whether each of the versions, which [can be read](Self::can_be_read), is a prerelease.
+    pub(super) fn are_prereleases(&self) -> impl Iterator<Item = bool> + '_ {
+        let numbers = self.numbers.iter();
+        numbers
+            .zip(0..)
+            .map(|(numbers, release)| numbers[0] == NONE && self.get(release).is_prerelease())
+    }
+}
+
+/// The numbers of a version, if these are all that there is of it.
+fn three_numbers(version: &Version) -> Option<VersionNumbers> {
+    if !version.prerelease().is_empty() || !version.build().is_empty() {
+        return None;
+    }
+    let small = |number: u64| u32::try_from(number).ok().filter(|small| *small != NONE);
+    Some([
+        small(version.major())?,
+        small(version.minor())?,
+        small(version.patch())?,
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::to_u32;
+
+    /// Versions at the edges of what three numbers can say, ascending.
+    const EDGES: [&str; 8] = [
+        "0.0.0",
+        "1.2.3-a.1",
+        "1.2.3+b",
+        "1.2.4294967294",
+        "1.2.4294967295",
+        "4294967294.0.0",
+        "4294967295.0.0",
+        "18446744073709551615.0.1-0",
+    ];
+
+    fn versions(texts: &[&str]) -> Versions {
+        let read = |text: &&str| Version::parse(text).expect("a version");
+        let versions: Vec<Version> = texts.iter().map(read).collect();
+        Versions::of(versions.iter())
+    }
+
+    #[test]
+    fn every_version_is_kept_as_it_is() {
+        let kept = versions(&EDGES);
+        let told = (0..to_u32(kept.len())).map(|release| kept.get(release).to_string());
+        assert!(told.eq(EDGES));
+        assert_eq!(kept.texts.0.len(), 5);
+        assert!(kept.can_be_read());
+        let prereleases = EDGES.map(|text| text.contains('-'));
+        assert!(kept.are_prereleases().eq(prereleases));
+    }
+
+    #[test]
+    fn the_order_is_that_of_versions_however_they_are_kept() {
+        let kept = versions(&EDGES);
+        assert!(kept.are_ascending(0..8));
+        for at in 0..7 {
+            let (one, two) = (EDGES[at], EDGES[at + 1]);
+            assert!(!versions(&[two, one]).are_ascending(0..2), "{two} {one}");
+            assert!(!versions(&[one, one]).are_ascending(0..2), "{one}");
+        }
+    }
+
+    #[test]
+    fn texts_that_are_no_versions_or_stand_elsewhere_are_seen() {
+        let mut kept = versions(&["1.0.0-a", "1.0.0-b"]);
+        kept.numbers = vec![[NONE, 0, 1], [NONE, 0, 0]].into();
+        assert!(!kept.can_be_read());
+        kept.numbers = vec![[NONE, 0, 0], [NONE, 0, 2]].into();
+        assert!(!kept.can_be_read());
+        kept.numbers = vec![[NONE, 0, 0]].into();
+        assert!(!kept.can_be_read());
+
+        let mut kept = versions(&["1.0.0-a"]);
+        kept.texts.0.items = b"1.0.0-?".to_vec().into();
+        assert!(!kept.can_be_read());
+        kept.texts.0.items = b"1.0.0-\xff".to_vec().into();
+        assert!(!kept.can_be_read());
+    }
+}

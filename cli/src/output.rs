@@ -80,7 +80,11 @@ impl Output {
             styled: choice != ColorChoice::Never,
             stdout: io::BufWriter::new(Box::new(io::stdout())),
             failure: None,
-            stderr: Box::new(AutoStream::new(io::stderr(), choice)),
+            stderr: match choice {
+                // Nothing is styled then, and to look for styles in thousands of lines takes its time.
+                ColorChoice::Never => Box::new(io::stderr()),
+                choice => Box::new(AutoStream::new(io::stderr(), choice)),
+            },
         }
     }
 

@@ -72,14 +72,19 @@ impl ReleaseSource {
             RegistryName::parse(text).map(Self::Registry)
         }
     }
+
+    /// What [`parse`](Self::parse) reads this from.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Host => HOST,
+            Self::Registry(name) => name.as_str(),
+        }
+    }
 }
 
 impl fmt::Display for ReleaseSource {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Host => formatter.pad(HOST),
-            Self::Registry(name) => name.fmt(formatter),
-        }
+        formatter.pad(self.as_str())
     }
 }
 

@@ -95,6 +95,11 @@ impl Version {
         Self(version)
     }
 
+    /// Writes this at the end of a text, where a format would take most of the time.
+    pub(crate) fn push_to(&self, text: &mut String) {
+        write::push(&self.0, text);
+    }
+
     pub(crate) fn with_prerelease(
         major: u64,
         minor: u64,

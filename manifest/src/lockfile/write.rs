@@ -55,7 +55,8 @@ fn write_body(text: &mut String, lock: &Lockfile) -> std::fmt::Result {
     for ((name, version), package) in &lock.packages {
         // These are nearly all of the file, so they are put together without a format.
         put(text, &["- name: ", name.as_str(), "\n  version: "]);
-        write!(text, "{version}\n  source: {}\n", package.source)?;
+        version.push_to(text);
+        put(text, &["\n  source: ", package.source.as_str(), "\n"]);
         if let Some(digest) = &package.digest {
             writeln!(text, "  sha256: {digest}")?;
         }
@@ -64,7 +65,8 @@ fn write_body(text: &mut String, lock: &Lockfile) -> std::fmt::Result {
         }
         for (required, version) in package.requires.iter() {
             put(text, &["    ", required.as_str(), ": "]);
-            writeln!(text, "{version}")?;
+            version.push_to(text);
+            text.push('\n');
         }
     }
     writeln!(text, "complete: true")

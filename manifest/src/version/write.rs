@@ -6,20 +6,39 @@ use std::fmt;
 #[inline]
 pub(super) fn write(version: &semver::Version, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
     let is_padded = formatter.width().is_some() || formatter.precision().is_some();
-    if is_padded || !version.pre.is_empty() || !version.build.is_empty() {
-        return fmt::Display::fmt(version, formatter);
+    match three_numbers(version, &mut [0; THREE_NUMBERS_BYTES]) {
+        Some(numbers) if !is_padded => formatter.write_str(numbers),
+        _ => fmt::Display::fmt(version, formatter),
     }
-    // Lockfiles and indexes consist of these.
-    let mut text = [0; THREE_NUMBERS_BYTES];
+}
+
+/// Writes a version at the end of a text.
+#[inline]
+pub(super) fn push(version: &semver::Version, text: &mut String) {
+    match three_numbers(version, &mut [0; THREE_NUMBERS_BYTES]) {
+        Some(numbers) => text.push_str(numbers),
+        None => text.push_str(&version.to_string()),
+    }
+}
+
+/// Writes the numbers of a version, if there is nothing else to it. Lockfiles and indexes consist of these.
+#[inline]
+fn three_numbers<'text>(
+    version: &semver::Version,
+    text: &'text mut [u8; THREE_NUMBERS_BYTES],
+) -> Option<&'text str> {
+    if !version.pre.is_empty() || !version.build.is_empty() {
+        return None;
+    }
     let mut end = text.len();
     for number in [version.patch, version.minor, version.major] {
         if end < text.len() {
             end -= 1;
             text[end] = b'.';
         }
-        end = write_before(&mut text, end, number);
+        end = write_before(text, end, number);
     }
-    formatter.write_str(std::str::from_utf8(&text[end..]).expect("digits and points"))
+    Some(std::str::from_utf8(&text[end..]).expect("digits and points"))
 }
 
 /// The most that three numbers of 64 bits take, with two points between them.
@@ -56,6 +75,9 @@ mod tests {
             let expected = semver::Version::parse(text).expect("a version");
             let version = Version::parse(text).expect("a version");
             assert_eq!(version.to_string(), text);
+            let mut pushed = "=".to_owned();
+            version.push_to(&mut pushed);
+            assert_eq!(pushed, format!("={text}"));
             assert_eq!(format!("{version:>70}|"), format!("{expected:>70}|"));
             assert_eq!(format!("{version:*<7}|"), format!("{expected:*<7}|"));
         }

@@ -47,6 +47,15 @@ pub(super) fn sorted(
 ) -> Vec<usize> {
     let releases = selection.releases().iter().enumerate();
     let not_roots = releases.skip(universe.roots().len());
+    let placed = not_roots.clone();
+    let mut placed: Vec<((u32, u32), usize)> = placed
+        .map(|(at, release)| (universe.place(*release), at))
+        .collect();
+    placed.sort_unstable();
+    let indexes = [placed.first(), placed.last()].map(|end| end.map(|((index, _), _)| index));
+    if indexes[0] == indexes[1] {
+        return placed.into_iter().map(|(_, at)| at).collect();
+    }
     // To look a name up takes longer than to compare it.
     let mut keyed: Vec<(&PackageName, &Version, usize)> = not_roots
         .map(|(at, release)| (universe.name(release.package), &versions.all[at], at))

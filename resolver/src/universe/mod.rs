@@ -226,6 +226,13 @@ impl Universe {
         (&shard.index, delivered.first + release.index)
     }
 
+    /// The index of a release and the number that it has there. In one index releases stand in the order of
+    /// their names, and those of a package in the order of their versions.
+    pub(crate) fn place(&self, release: ReleaseId) -> (u32, u32) {
+        let delivered = self.delivered(release.package);
+        (delivered.shard, delivered.first + release.index)
+    }
+
     /// Where a package comes from; `None` for roots and what no registry has.
     pub(crate) fn source(&self, package: PackageId) -> Option<&ReleaseSource> {
         let delivered = self.delivered(package);

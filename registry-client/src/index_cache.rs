@@ -13,7 +13,7 @@
 //! written is no error. Nothing else follows from the cache than how long it takes.
 
 use std::fs::{File, Metadata};
-use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::io::{self, Read, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -305,15 +305,43 @@ impl Stamp {
 /// The digest of the content of a file, from its beginning.
 pub(crate) fn content_of(mut file: &File) -> io::Result<Digest> {
     file.seek(SeekFrom::Start(0))?;
-    let mut hasher = Sha256::new();
+    let mut hashed = Hashed::new(file);
     let mut buffer = vec![0; BUFFER_BYTES];
     loop {
-        match file.read(&mut buffer) {
-            Ok(0) => return Ok(hasher.finalize().into()),
-            Ok(length) => hasher.update(&buffer[..length]),
+        match hashed.read(&mut buffer) {
+            Ok(0) => return Ok(hashed.digest()),
+            Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
+    }
+}
+
+/// An input that is hashed as it is read.
+pub(crate) struct Hashed<R> {
+    input: R,
+    hasher: Sha256,
+}
+
+impl<R> Hashed<R> {
+    pub(crate) fn new(input: R) -> Self {
+        Self {
+            input,
+            hasher: Sha256::new(),
+        }
+    }
+
+    /// The digest of what was read.
+    pub(crate) fn digest(self) -> Digest {
+        self.hasher.finalize().into()
+    }
+}
+
+impl<R: Read> Read for Hashed<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.input.read(buffer)?;
+        self.hasher.update(&buffer[..length]);
+        Ok(length)
     }
 }
 

@@ -1,14 +1,14 @@
 //! When an index is compiled, and what of.
 
-use std::io::{Seek as _, SeekFrom};
+use std::io::{Read, Seek as _, SeekFrom};
 use std::sync::Arc;
 
 use pkgres_manifest::IndexRecord;
 use pkgres_resolver::CompiledIndex;
 
 use super::IndexFileRegistry;
-use super::portions::{Content, PORTION_BYTES, read_all};
-use crate::index_cache::{Entry, Known, Look, Stamp, content_of};
+use super::portions::{PORTION_BYTES, Records, read_all};
+use crate::index_cache::{Entry, Hashed, Known, Look, Stamp, content_of};
 
 /// Up to this size an index is compiled when it is first seen: that takes less than a tenth of a
 /// second, and no longer than to solve with most of its packages. A larger one is compiled when it
@@ -54,18 +54,19 @@ impl IndexFileRegistry {
             }
             return Some(Arc::new(index));
         }
-        let Some((read, index)) = self.compile() else {
+        let mut input = Hashed::new(&self.file);
+        let Some((records, index)) = self.compile(&mut input) else {
             entry.settle(stamp, look, Known::Unfit);
             return None;
         };
-        let is_same = content.is_none_or(|content| content == read.digest);
+        let digest = input.digest();
+        let is_same = content.is_none_or(|content| content == digest);
         if !is_same || !self.looks_as_before() {
             return None;
         }
         let index = Arc::new(index);
         let (entry, compiled) = (entry.clone(), Arc::clone(&index));
         self.background.run(move || {
-            let Content { records, digest } = read;
             drop(records);
             entry.store(&digest, &compiled);
             entry.settle(stamp, look, Known::Content(digest));
@@ -83,23 +84,27 @@ impl IndexFileRegistry {
             return None;
         }
         let prepare = || {
-            let (read, index) = self.compile().filter(|_| self.looks_as_before())?;
-            self.background.run(move || drop(read));
+            // Nobody looks for it in a cache, so that it does not matter what its content is.
+            let (records, index) = self.compile(&self.file)?;
+            if !self.looks_as_before() {
+                return None;
+            }
+            self.background.run(move || drop(records));
             Some(Arc::new(index))
         };
         self.prepared.get_or_init(prepare).clone()
     }
 
-    /// Reads all lines and compiles them. Nothing comes of it if one of them is at fault.
-    fn compile(&self) -> Option<(Content, CompiledIndex)> {
+    /// Reads all lines of `input`, which is the file, and compiles them. Nothing comes of it if one of them is
+    /// at fault.
+    fn compile(&self, input: impl Read + Send) -> Option<(Records, CompiledIndex)> {
         (&self.file).seek(SeekFrom::Start(0)).ok()?;
         let portions = self.look.length.div_ceil(PORTION_BYTES as u64);
         let threads = usize::try_from(portions).unwrap_or(usize::MAX);
         let threads = threads.min(self.threads.get());
-        let content = read_all(&self.file, &self.limits, threads, PORTION_BYTES)?;
-        let records = in_order(&content.records)?;
-        let index = CompiledIndex::compile(records);
-        Some((content, index))
+        let records = read_all(input, &self.limits, threads, PORTION_BYTES)?;
+        let index = CompiledIndex::compile(in_order(&records)?);
+        Some((records, index))
     }
 
     /// Whether the file is the same as when it was opened, as far as can be seen.

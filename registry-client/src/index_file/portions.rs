@@ -1,9 +1,9 @@
 //! All records of a file, read by several threads.
 //!
 //! The file is read in portions of whole lines. Whoever is done with a portion fetches the next one,
-//! so that no more of the file is in memory than what is being read right now. What was fetched is
-//! hashed on the way, in the order of the file. Which thread reads a portion makes no difference: the
-//! portions are put together in their order, and of a file with a fault anywhere nothing is told.
+//! so that no more of the file is in memory than what is being read right now. Which thread reads a
+//! portion makes no difference: the portions are put together in their order, and of a file with a fault
+//! anywhere nothing is told.
 
 use std::io::{self, Read};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,9 +11,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use memchr::{memchr, memchr_iter, memrchr};
 use pkgres_manifest::diagnostic::{Location, SourceText};
 use pkgres_manifest::{IndexReader, IndexRecord, Limits};
-use sha2::{Digest as _, Sha256};
-
-use crate::index_cache::Digest;
 
 /// How much of a file is read at a time: enough for hundreds of lines, and little enough that all
 /// threads end at about the same time.
@@ -22,13 +19,8 @@ pub(super) const PORTION_BYTES: usize = 1 << 16;
 /// How long a line with a record is at least: `{"name":"a","version":"1"}`.
 const SHORTEST_LINE: usize = 26;
 
-/// What a file holds.
-pub(super) struct Content {
-    /// The records of each portion, in the order of the file.
-    pub(super) records: Vec<Vec<IndexRecord>>,
-    /// The digest of all its bytes.
-    pub(super) digest: Digest,
-}
+/// The records of each portion, in the order of the file.
+pub(super) type Records = Vec<Vec<IndexRecord>>;
 
 /// Reads an input to its end on a number of threads, this one included, in portions of about
 /// `portion` bytes. Nothing comes of it if a line is at fault, or the input cannot be read.
@@ -37,7 +29,7 @@ pub(super) fn read_all(
     limits: &Limits,
     threads: usize,
     portion: usize,
-) -> Option<Content> {
+) -> Option<Records> {
     let portions = Mutex::new(Portions::new(input, limits, portion));
     let mut parts = std::thread::scope(|scope| {
         let work = || read_portions(&portions, limits);
@@ -51,13 +43,7 @@ pub(super) fn read_all(
         Some(parts?.into_iter().flatten().collect::<Vec<_>>())
     })?;
     parts.sort_unstable_by_key(|(number, _)| *number);
-    let portions = portions
-        .into_inner()
-        .unwrap_or_else(PoisonError::into_inner);
-    Some(Content {
-        records: parts.into_iter().map(|(_, records)| records).collect(),
-        digest: portions.hasher.finalize().into(),
-    })
+    Some(parts.into_iter().map(|(_, records)| records).collect())
 }
 
 /// Reads portions until there are no more; the records of each with its number.
@@ -124,7 +110,6 @@ struct Portions<R> {
     input: R,
     portion: usize,
     longest_line: usize,
-    hasher: Sha256,
     /// How many portions were fetched.
     count: usize,
     /// Whether there is nothing more to be had.
@@ -139,7 +124,6 @@ impl<R: Read> Portions<R> {
             input,
             portion,
             longest_line: longest_line(limits),
-            hasher: Sha256::new(),
             count: 0,
             is_over: false,
             begun: Vec::new(),
@@ -158,7 +142,6 @@ impl<R: Read> Portions<R> {
             buffer.reserve(self.portion);
             let mut input = self.input.by_ref().take(self.portion as u64);
             let read = input.read_to_end(buffer)?;
-            self.hasher.update(&buffer[before..]);
             if read < self.portion {
                 self.is_over = true;
                 break;
@@ -180,8 +163,11 @@ impl<R: Read> Portions<R> {
 
 #[cfg(test)]
 mod tests {
+    use sha2::{Digest as _, Sha256};
+
     use super::super::lines::{Line, Lines};
     use super::*;
+    use crate::index_cache::{Digest, Hashed};
 
     const LIMIT: u64 = 60;
 
@@ -217,11 +203,12 @@ mod tests {
         let expected = one_by_one(text);
         for threads in [1, 2, 7] {
             for portion in [1, 2, 33, 100, 1000, PORTION_BYTES] {
-                let content = read_all(text, &limits(), threads, portion);
-                if let Some(content) = &content {
-                    assert_eq!(content.digest, <Digest>::from(Sha256::digest(text)));
+                let mut input = Hashed::new(text);
+                let records = read_all(&mut input, &limits(), threads, portion);
+                if records.is_some() {
+                    assert_eq!(input.digest(), <Digest>::from(Sha256::digest(text)));
                 }
-                let records = content.map(|content| content.records.concat());
+                let records = records.map(|records| records.concat());
                 assert_eq!(records, expected, "{threads} threads, {portion} bytes");
             }
         }
@@ -282,8 +269,8 @@ mod tests {
             let padded = format!("{short}{}", " ".repeat(bytes - short.len()));
             for text in [padded.clone(), format!("{short}\n{padded}\n{short}\n")] {
                 for (threads, portion) in [(1, 1), (2, 50), (2, PORTION_BYTES)] {
-                    let content = read_all(text.as_bytes(), &limits(), threads, portion);
-                    assert_eq!(content.is_some(), is_right, "{bytes} bytes");
+                    let records = read_all(text.as_bytes(), &limits(), threads, portion);
+                    assert_eq!(records.is_some(), is_right, "{bytes} bytes");
                 }
             }
         }

@@ -24,6 +24,8 @@ pub(super) struct Last {
     format: Option<Arc<str>>,
     requirements: Remembered<Shared<Requirement>>,
     classes: Remembered<Shared<IndexedClass>>,
+    /// Where requirements are put together before it is known how many there are.
+    buffer: Vec<Requirement>,
 }
 
 /// A value and the text that it was read from.
@@ -82,7 +84,8 @@ fn read_with(reader: &mut IndexReader, last: &mut Last, line: &str) -> Option<In
         record.format.clone_from(&last.format);
     }
     if rest.key(r#""require":"#).is_some() {
-        let read = |rest: &mut Rest<'_>| requirements(reader, rest).map(Shared::from);
+        let buffer = &mut last.buffer;
+        let read = |rest: &mut Rest<'_>| requirements(reader, rest, buffer);
         record.requirements = last.requirements.value(rest, read)?;
     }
     if rest.key(r#""classes":"#).is_some() {
@@ -178,17 +181,28 @@ impl<'line> Rest<'line> {
     fn list<T>(
         &mut self,
         [open, close]: [&str; 2],
-        mut item: impl FnMut(&mut Self) -> Option<T>,
+        item: impl FnMut(&mut Self) -> Option<T>,
     ) -> Option<Vec<T>> {
         let mut items = Vec::new();
+        self.list_into(&mut items, [open, close], item)?;
+        Some(items)
+    }
+
+    /// Adds what stands between two brackets, with commas.
+    fn list_into<T>(
+        &mut self,
+        items: &mut Vec<T>,
+        [open, close]: [&str; 2],
+        mut item: impl FnMut(&mut Self) -> Option<T>,
+    ) -> Option<()> {
         self.skip(open)?;
         if self.skip(close).is_some() {
-            return Some(items);
+            return Some(());
         }
         loop {
             items.push(item(self)?);
             if self.skip(close).is_some() {
-                return Some(items);
+                return Some(());
             }
             self.comma()?;
         }
@@ -204,10 +218,15 @@ impl<'line> Rest<'line> {
 const LIST: [&str; 2] = ["[", "]"];
 const OBJECT: [&str; 2] = ["{", "}"];
 
-fn requirements(reader: &mut IndexReader, rest: &mut Rest<'_>) -> Option<Vec<Requirement>> {
+fn requirements(
+    reader: &mut IndexReader,
+    rest: &mut Rest<'_>,
+    buffer: &mut Vec<Requirement>,
+) -> Option<Shared<Requirement>> {
     let is_object = rest.0.starts_with('{');
     let brackets = if is_object { OBJECT } else { LIST };
-    let requirements = rest.list(brackets, |rest| {
+    buffer.clear();
+    rest.list_into(buffer, brackets, |rest| {
         if !is_object {
             rest.skip("[")?;
         }
@@ -224,12 +243,9 @@ fn requirements(reader: &mut IndexReader, rest: &mut Rest<'_>) -> Option<Vec<Req
             location: None,
         })
     })?;
-    if requirements.len() > reader.limits.requirements {
-        return None;
-    }
-    first_repeated(&requirements, |requirement| &requirement.package)
-        .is_none()
-        .then_some(requirements)
+    let is_right = buffer.len() <= reader.limits.requirements
+        && first_repeated(buffer, |requirement| &requirement.package).is_none();
+    is_right.then(|| buffer.drain(..).collect())
 }
 
 fn classes(

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use foldhash::fast::RandomState;
 use serde::de::Deserializer as _;
 
 use super::IndexRecord;
@@ -19,14 +20,18 @@ const MESSAGE_CHARACTERS: usize = 300;
 /// What some editors write at the beginning of a file. It is no part of JSON.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
+/// What was read, by its text. An index is looked up in here more than anything else, and may be written so
+/// as to be slow: the hash is quick, and none that can be foreseen.
+type Known<T> = HashMap<Box<str>, T, RandomState>;
+
 /// Reads index records. Names and specs that were read before are shared, not read again.
 #[derive(Debug, Default)]
 pub struct IndexReader {
     pub(super) limits: Limits,
     pub(super) last: Last,
-    packages: HashMap<Box<str>, PackageName>,
-    classes: HashMap<Box<str>, ClassName>,
-    specs: HashMap<Box<str>, Spec>,
+    packages: Known<PackageName>,
+    classes: Known<ClassName>,
+    specs: Known<Spec>,
 }
 
 impl IndexReader {

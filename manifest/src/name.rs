@@ -5,6 +5,7 @@
 //! but differ, and names that break a line of output, are refused here instead.
 
 use std::borrow::Borrow;
+use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -126,13 +127,28 @@ macro_rules! fully_qualified_name {
         $(#[$documentation])*
         ///
         /// Cheap to clone; compares and hashes as its text, case sensitively.
-        #[derive(Clone, Eq, PartialOrd, Ord)]
+        #[derive(Clone, Eq)]
         pub struct $name(Arc<str>);
 
         impl PartialEq for $name {
             fn eq(&self, other: &Self) -> bool {
                 // Most names that are equal are clones of one.
                 Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+            }
+        }
+
+        impl Ord for $name {
+            fn cmp(&self, other: &Self) -> Ordering {
+                if Arc::ptr_eq(&self.0, &other.0) {
+                    return Ordering::Equal;
+                }
+                self.0.cmp(&other.0)
+            }
+        }
+
+        impl PartialOrd for $name {
+            fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+                Some(self.cmp(other))
             }
         }
 

@@ -15,11 +15,11 @@ use std::sync::Arc;
 /// let one = Shared::from(vec![1, 2]);
 /// let mut other = one.clone();
 /// assert!(one.is_same(&other));
-/// other.to_mut().push(3);
+/// other.change(|list| list.push(3));
 /// assert_eq!((&one[..], &other[..]), (&[1, 2][..], &[1, 2, 3][..]));
 /// ```
 #[derive(Clone)]
-pub struct Shared<T>(Option<Arc<Vec<T>>>);
+pub struct Shared<T>(Option<Arc<[T]>>);
 
 impl<T> Shared<T> {
     /// A list without items, for which nothing is allocated.
@@ -38,9 +38,13 @@ impl<T> Shared<T> {
 }
 
 impl<T: Clone> Shared<T> {
-    /// The list to change; it is copied first if others have it, too.
-    pub fn to_mut(&mut self) -> &mut Vec<T> {
-        Arc::make_mut(self.0.get_or_insert_default())
+    /// Changes the list, which may become longer or shorter. Others that have it keep it as it was.
+    ///
+    /// Items of a list that keeps its length can be changed where they are.
+    pub fn change(&mut self, change: impl FnOnce(&mut Vec<T>)) {
+        let mut items = self.to_vec();
+        change(&mut items);
+        *self = items.into();
     }
 }
 
@@ -59,8 +63,9 @@ impl<T> Deref for Shared<T> {
 }
 
 impl<T: Clone> DerefMut for Shared<T> {
+    /// The items to change; they are copied first if others have them, too.
     fn deref_mut(&mut self) -> &mut [T] {
-        self.to_mut()
+        self.0.as_mut().map_or(&mut [], Arc::make_mut)
     }
 }
 
@@ -80,13 +85,14 @@ impl<T: fmt::Debug> fmt::Debug for Shared<T> {
 
 impl<T> From<Vec<T>> for Shared<T> {
     fn from(items: Vec<T>) -> Self {
-        Self((!items.is_empty()).then(|| Arc::new(items)))
+        items.into_iter().collect()
     }
 }
 
 impl<T> FromIterator<T> for Shared<T> {
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
-        Vec::from_iter(items).into()
+        let items: Arc<[T]> = items.into_iter().collect();
+        Self((!items.is_empty()).then_some(items))
     }
 }
 

@@ -56,11 +56,12 @@ pub trait Build: Sized {
 
 impl Build for IndexRecord {
     fn requires(mut self, name: &str, spec_text: &str) -> Self {
-        self.requirements.to_mut().push(Requirement {
+        let requirement = Requirement {
             package: package(name),
             spec: spec(spec_text),
             location: None,
-        });
+        };
+        self.requirements.change(|all| all.push(requirement));
         self
     }
 
@@ -88,12 +89,13 @@ impl Build for IndexRecord {
 /// Adds a class to a release, in the order of names that index records have.
 fn add_class(record: &mut IndexRecord, name: &str, extends: &[&str], internal: bool) {
     let classes = record.classes.get_or_insert_default();
-    classes.to_mut().push(IndexedClass {
+    let added = IndexedClass {
         name: class(name),
         internal,
         extends: extends.iter().map(|parent| class(parent)).collect(),
         uses: Vec::new(),
-    });
+    };
+    classes.change(|all| all.push(added));
     classes.sort_by(|one, two| one.name.cmp(&two.name));
 }
 

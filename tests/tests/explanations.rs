@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use pkgres_manifest::{IndexRecord, PackageName, RegistryName, ReleaseSource, Spec};
+use pkgres_manifest::{IndexRecord, PackageName, RegistryName, ReleaseSource, Requirement, Spec};
 use pkgres_resolver::{
     CompiledIndex, Conflict, Engine, Reason, ReasonKind, Resolver, Step, Supply,
 };
@@ -50,7 +50,7 @@ fn repairs_repair() {
             for record in releases(&mut mended) {
                 let is_owner =
                     record.name == repair.owner && repair.versions.contains(&record.version);
-                for requirement in record.requirements.to_mut() {
+                for requirement in record.requirements.iter_mut() {
                     if is_owner && requirement.package == repair.package {
                         requirement.spec = Spec::exactly(&repair.allow);
                         changed = true;
@@ -288,11 +288,12 @@ fn reduced(universe: &Universe, reasons: &[&Reason]) -> Universe {
     let mut reduced = universe.clone();
     for record in releases(&mut reduced) {
         let whole = record.clone();
-        record.requirements.to_mut().retain(|requirement| {
+        let is_told = |requirement: &Requirement| {
             let tells =
                 |reason: &&Reason| tells(reason, &whole, &requirement.package, &requirement.spec);
             reasons.iter().any(tells)
-        });
+        };
+        record.requirements.change(|all| all.retain(is_told));
     }
     reduced
 }

@@ -69,11 +69,12 @@ fn chain(length: usize) -> Vec<IndexRecord> {
             let mut record = IndexRecord::new(name(at), one.clone());
             record.classes = Some(Shared::default());
             if at + 1 < length {
-                record.requirements.to_mut().push(Requirement {
+                let next = Requirement {
                     package: name(at + 1),
                     spec: any.clone(),
                     location: None,
-                });
+                };
+                record.requirements = vec![next].into();
             }
             record
         })
@@ -229,11 +230,12 @@ fn more_than_enough_versions_are_no_reason_to_give_up() {
     let records: Vec<IndexRecord> = (0..versions)
         .flat_map(|major| {
             let mut one = numbered("One", major);
-            one.requirements.to_mut().push(Requirement {
+            let other = Requirement {
                 package: package("Two"),
                 spec: Spec::parse(&format!("=={}.0.0", versions - 1 - major)).expect("a spec"),
                 location: None,
-            });
+            };
+            one.requirements = vec![other].into();
             [one, numbered("Two", major)]
         })
         .collect();

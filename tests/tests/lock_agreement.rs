@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use pkgres_manifest::{IndexRecord, LockDiff, Lockfile, RegistryName, ReleaseSource, Spec};
+use pkgres_manifest::{IndexRecord, LockDiff, Lockfile, RegistryName, ReleaseSource, Shared, Spec};
 use pkgres_resolver::{CompiledIndex, LockCheck, LockReport, Locked, Supply};
 use pkgres_tests::random::Random;
 use pkgres_tests::seeds;
@@ -38,8 +38,8 @@ fn change(universe: &mut Universe, random: &mut Random) {
             universe.records.remove(at);
         }
         1 => universe.records[at].yanked = true,
-        2 => universe.records[at].requirements.to_mut().clear(),
-        3 => universe.root.requirements.to_mut().truncate(1),
+        2 => universe.records[at].requirements = Shared::new(),
+        3 => universe.root.requirements.change(|all| all.truncate(1)),
         4 => change_a_spec(&mut universe.root, random),
         5 => change_a_spec(&mut universe.records[at], random),
         6 => drop_a_class(&mut universe.records[at], random),
@@ -48,7 +48,7 @@ fn change(universe: &mut Universe, random: &mut Random) {
 }
 
 fn change_a_spec(record: &mut IndexRecord, random: &mut Random) {
-    let requirements = record.requirements.to_mut();
+    let requirements = &mut record.requirements;
     if !requirements.is_empty() {
         let chosen = random.below(requirements.len());
         let spec = *random.pick(&["*", "1", ">=1.1", "<2", "!=1.0.0", "0"]);

@@ -277,7 +277,7 @@ fn another_digest_or_none() {
 #[test]
 fn requirements_of_releases() {
     let mut now = world();
-    now.record("Web").requirements.to_mut().clear();
+    now.record("Web").requirements = Shared::new();
     *now.record("Web") = now.record("Web").clone().requires("Mail", "1");
     assert_eq!(
         now.stale(),

@@ -25,11 +25,12 @@ fn cutoff() -> Timestamp {
 }
 
 fn requires_explicitly(record: &mut IndexRecord, target: &PackageName, spec: &Spec) {
-    record.requirements.to_mut().push(Requirement {
+    let requirement = Requirement {
         package: target.clone(),
         spec: spec.clone(),
         location: None,
-    });
+    };
+    record.requirements.change(|all| all.push(requirement));
 }
 
 #[test]
@@ -54,7 +55,7 @@ fn an_override_is_what_everyone_would_have_written() {
             if is_core && record.name != target.name && !is_written(record) {
                 requires_explicitly(record, &target.name, &overriding);
             }
-            for requirement in record.requirements.to_mut() {
+            for requirement in record.requirements.iter_mut() {
                 if requirement.package == target.name {
                     requirement.spec = overriding.clone();
                     overridden += 1;
@@ -152,7 +153,7 @@ fn mirrored(universe: &Universe) -> Option<Universe> {
         if record.name != universe.root.name {
             record.version = mirror(&record.name, &record.version);
         }
-        for requirement in record.requirements.to_mut() {
+        for requirement in record.requirements.iter_mut() {
             requirement.spec = mirror_spec(requirement);
         }
         if let Some(core) = &universe.core

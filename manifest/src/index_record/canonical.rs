@@ -93,9 +93,8 @@ fn read_with(reader: &mut IndexReader, last: &mut Last, line: &str) -> Option<In
         let mut all = last.classes.value(rest, read)?;
         if rest.key(r#""internal":"#).is_some() {
             let internal = classes(reader, rest, true)?;
-            let all = all.to_mut();
-            all.extend(internal);
-            sort(all).ok()?;
+            all.change(|all| all.extend(internal));
+            sort(&mut all).ok()?;
         }
         record.classes = Some(all);
     }

@@ -217,6 +217,6 @@ pub(super) fn drop_class(record: &mut IndexRecord, name: &str) -> bool {
         return false;
     };
     let before = classes.len();
-    classes.to_mut().retain(|other| other.name != name);
+    classes.change(|all| all.retain(|other| other.name != name));
     classes.len() < before
 }

@@ -65,10 +65,11 @@ fn require_another(draft: &mut Draft) {
 
 fn require_one_less(draft: &mut Draft) {
     change_a_release(draft, |draft, mut record| {
-        let requirements = record.requirements.to_mut();
-        if !requirements.is_empty() {
-            requirements.remove(draft.random.below(requirements.len()));
-        }
+        record.requirements.change(|requirements| {
+            if !requirements.is_empty() {
+                requirements.remove(draft.random.below(requirements.len()));
+            }
+        });
         record
     });
 }
@@ -93,7 +94,7 @@ fn put_one_between(draft: &mut Draft) {
         let at = draft.random.below(record.requirements.len());
         let moved = record.requirements[at].clone();
         let mut added = release(&between, "1.0.0");
-        added.requirements.to_mut().push(moved);
+        added.requirements.change(|all| all.push(moved));
         draft.records.push(added);
         if draft.random.chance(50) {
             return record.requires(&between, "*");

@@ -1,32 +1,28 @@
 //! What a person at a terminal sees: sessions recorded through a pseudo-terminal, which `script`
 //! makes.
 
-use std::fmt::Write as _;
-use std::path::Path;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
 use std::process::Command;
+use std::time::Duration;
 
 use pkgres_tests::skip;
-use tempfile::TempDir;
 
-/// An index of so many releases of one package that reading it takes longer than a moment.
-fn many_releases(folder: &Path) -> String {
-    let names = ["Cache", "Core", "Db", "Web"];
-    let mut text: String = names
-        .map(|name| format!("{{\"name\":\"org.example.{name}\",\"version\":\"0.9.0\"}}\n"))
-        .concat();
-    for name in ["Cache", "Db", "Web"] {
-        for patch in 0..100_000 {
-            writeln!(
-                text,
-                r#"{{"name":"org.example.{name}","version":"1.0.{patch}","require":[["org.example.Core","0"]]}}"#
-            )
-            .expect("writing to a string does not fail");
+/// How long the slow registry takes: longer than a moment, however busy the machine is.
+const LONG: Duration = Duration::from_millis(600);
+
+/// The address of what takes its time to say that it is no registry.
+fn slow_registry() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let address = listener.local_addr().expect("it has an address");
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            std::thread::sleep(LONG);
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
         }
-    }
-    let path = folder.join("index.ndjson");
-    #[expect(clippy::disallowed_methods, reason = "a file of a test")]
-    std::fs::write(&path, text).expect("a temporary folder can be written");
-    path.to_string_lossy().into_owned()
+    });
+    format!("http://{address}/")
 }
 
 /// What a command writes to a terminal, and its exit code; nothing if there is no `script`.
@@ -80,13 +76,12 @@ fn a_terminal_has_colours_unless_they_are_not_wanted() {
 
 #[test]
 fn what_takes_longer_than_a_moment_shows_that_it_goes_on() {
-    let folder = TempDir::new().expect("a temporary folder");
-    let index = many_releases(folder.path());
-    let slow = format!("pkgres tree app --ignore-lock --no-cache --registry index:{index}");
+    let registry = slow_registry();
+    let slow = format!("pkgres tree app --ignore-lock --no-cache --registry {registry}");
     let Some((shown, exit)) = session(&slow, &[]) else {
         return;
     };
-    assert_eq!(exit, Some(0), "{shown}");
+    assert_eq!(exit, Some(3), "{shown}");
     let end = shown.rfind("Resolving").expect("it is there");
     // In the end nothing of it is left on the line.
     assert!(shown[end..].contains("\u{1b}[2K"), "{shown:?}");

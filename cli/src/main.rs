@@ -33,8 +33,7 @@ use std::process::ExitCode;
 use crate::output::Output;
 
 /// Reading registries is many small values on several threads, which the allocators of some systems are
-/// slow at. That of the GNU library is not much slower, takes less memory and is ready at once.
-#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+/// slow at.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

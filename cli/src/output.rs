@@ -80,11 +80,8 @@ impl Output {
             styled: choice != ColorChoice::Never,
             stdout: io::BufWriter::new(Box::new(io::stdout())),
             failure: None,
-            stderr: match choice {
-                // Nothing is styled then, and to look for styles in thousands of lines takes its time.
-                ColorChoice::Never => Box::new(io::stderr()),
-                choice => Box::new(AutoStream::new(io::stderr(), choice)),
-            },
+            // Where nothing is styled this also takes away what others put into texts.
+            stderr: Box::new(AutoStream::new(io::stderr(), choice)),
         }
     }
 

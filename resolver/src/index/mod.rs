@@ -290,6 +290,13 @@ impl CompiledIndex {
         self.tables[release as usize].checked_sub(1)
     }
 
+    /// The same for all releases of a package: looking at a column that is part of a file is not free.
+    fn tables_of(&self, name: u32) -> impl Iterator<Item = Option<u32>> + Clone + '_ {
+        let releases = self.releases(name);
+        let tables = &self.tables[releases.start as usize..releases.end as usize];
+        tables.iter().map(|table| table.checked_sub(1))
+    }
+
     /// The names of the classes of a table, ascending.
     pub(crate) fn table_classes(&self, table: u32) -> &[u32] {
         self.table_classes.of(table)

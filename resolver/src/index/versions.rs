@@ -1,6 +1,5 @@
 //! The versions of releases: three numbers each, or a text where that is not all that there is.
 
-use std::fmt::Write as _;
 use std::ops::Range;
 
 use pkgres_manifest::Version;
@@ -29,12 +28,9 @@ impl Versions {
         let mut text_count = 0;
         for version in versions {
             numbers.push(three_numbers(version).unwrap_or_else(|| {
-                let entry = [NONE, 0, text_count];
-                let mut text = String::new();
-                write!(text, "{version}").expect("a text takes everything");
-                texts.text(&text);
+                texts.text(&version.to_string());
                 text_count += 1;
-                entry
+                [NONE, 0, text_count - 1]
             }));
         }
         Self {

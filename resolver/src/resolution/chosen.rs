@@ -47,13 +47,12 @@ pub(super) fn sorted(
 ) -> Vec<usize> {
     let releases = selection.releases().iter().enumerate();
     let not_roots = releases.skip(universe.roots().len());
-    let placed = not_roots.clone();
-    let mut placed: Vec<((u32, u32), usize)> = placed
-        .map(|(at, release)| (universe.place(*release), at))
-        .collect();
+    let place = |(at, release): (usize, &ReleaseId)| (universe.place(*release), at);
+    let mut placed: Vec<((u32, u32), usize)> = not_roots.clone().map(place).collect();
     placed.sort_unstable();
-    let indexes = [placed.first(), placed.last()].map(|end| end.map(|((index, _), _)| index));
-    if indexes[0] == indexes[1] {
+    // Places in one index are in the order that is asked for.
+    let indexes = placed.chunk_by(|((one, _), _), ((other, _), _)| one == other);
+    if indexes.count() <= 1 {
         return placed.into_iter().map(|(_, at)| at).collect();
     }
     // To look a name up takes longer than to compare it.

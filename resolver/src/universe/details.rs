@@ -92,8 +92,7 @@ impl Universe {
     }
 
     fn work_out(&mut self, release: ReleaseId) -> Details {
-        let delivered = self.delivered(release.package);
-        let (shard, number) = (delivered.shard, delivered.first + release.index);
+        let (shard, number) = self.place(release);
         let index = Arc::clone(&self.shards[shard as usize].index);
         let core = self.core.filter(|core| *core != release.package);
         let mut edges = Vec::new();

@@ -221,13 +221,13 @@ impl Universe {
     /// The index and the number in it of a release.
     #[inline]
     fn locate(&self, release: ReleaseId) -> (&CompiledIndex, u32) {
-        let delivered = self.delivered(release.package);
-        let shard = &self.shards[delivered.shard as usize];
-        (&shard.index, delivered.first + release.index)
+        let (shard, number) = self.place(release);
+        (&self.shards[shard as usize].index, number)
     }
 
     /// The index of a release and the number that it has there. In one index releases stand in the order of
     /// their names, and those of a package in the order of their versions.
+    #[inline]
     pub(crate) fn place(&self, release: ReleaseId) -> (u32, u32) {
         let delivered = self.delivered(release.package);
         (delivered.shard, delivered.first + release.index)

@@ -5,8 +5,7 @@ use super::Inheritance;
 
 impl Inheritance {
     pub(super) fn find_harmless(&mut self, index: &CompiledIndex) {
-        // Looking at a column that is part of a file is not free.
-        let (names, tables) = (index.name_count(), &*index.tables);
+        let names = index.name_count();
         // Releases whose classes are unknown have whatever is asked for.
         self.harmless = self
             .unknown
@@ -15,10 +14,7 @@ impl Inheritance {
             .collect();
         self.homes = vec![NONE; index.class_name_count() as usize];
         for name in 0..names {
-            for release in index.releases(name) {
-                let Some(table) = tables[release as usize].checked_sub(1) else {
-                    continue;
-                };
+            for table in index.tables_of(name).flatten() {
                 self.harmless[name as usize] &= !self.has_circle(table);
                 for class in index.table_classes(table) {
                     let home = &mut self.homes[*class as usize];

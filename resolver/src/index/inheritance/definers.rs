@@ -6,19 +6,17 @@ use super::Inheritance;
 
 impl Inheritance {
     pub(super) fn find_definers(&mut self, index: &CompiledIndex) {
-        // Looking at a column that is part of a file is not free.
-        let tables = &*index.tables;
         let mut defined = ListsBuilder::new();
         let mut own: Vec<(u32, u32)> = Vec::new();
         for name in 0..index.name_count() {
             let releases = index.releases(name);
             let width = width(releases.end - releases.start);
-            let of_package = &tables[releases.start as usize..releases.end as usize];
-            let unknown = self.find_unknown(of_package, width);
+            let tables = index.tables_of(name);
+            let unknown = self.find_unknown(tables.clone(), width);
             self.unknown.push(unknown);
             own.clear();
-            for (position, table) in (0_u32..).zip(of_package) {
-                let Some(table) = table.checked_sub(1) else {
+            for (position, table) in (0_u32..).zip(tables) {
+                let Some(table) = table else {
                     continue;
                 };
                 let range = index.table_classes.range(table);
@@ -52,16 +50,15 @@ impl Inheritance {
 
     /// Keeps which releases of a package have classes that are unknown, if there are any; `tables` are those
     /// of its releases.
-    fn find_unknown(&mut self, tables: &[u32], width: usize) -> u32 {
-        if !tables.contains(&0) {
+    fn find_unknown(&mut self, tables: impl Iterator<Item = Option<u32>>, width: usize) -> u32 {
+        let mut unknown = (0..).zip(tables).filter(|(_, table)| table.is_none());
+        let Some(first) = unknown.next() else {
             return NONE;
-        }
+        };
         self.any_unknown = true;
         let set = self.new_set(width);
-        for (position, table) in (0..).zip(tables) {
-            if *table == 0 {
-                self.insert(set, position);
-            }
+        for (position, _) in std::iter::once(first).chain(unknown) {
+            self.insert(set, position);
         }
         set
     }

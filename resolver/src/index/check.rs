@@ -316,6 +316,7 @@ mod tests {
             ("too many words", &[0b11, 0b11, 0b10, 0b1, 0]),
             ("an owner is missing", &[0b01, 0b11, 0b10, 0b1]),
             ("who owns one does not require it", &[0b11, 0b11, 0b11, 0b1]),
+            ("another release owns one", &[0b11, 0b11, 0b01, 0b1]),
             ("an owner does not exist", &[0b111, 0b11, 0b10, 0b1]),
             ("what is allowed does not exist", &[0b11, 0b11, 0b10, 0b11]),
         ] {

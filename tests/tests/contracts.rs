@@ -297,3 +297,32 @@ fn a_package_is_split_so_that_a_contract_is_met() {
         assert!(known.solve(single, beforehand).is_none());
     }
 }
+
+/// The release that is asked for one class may have the wanted one for itself alone: what is ruled
+/// out is that release, not those that define the wanted class for others.
+#[test]
+fn a_class_that_its_heir_brings_along_can_break_a_contract() {
+    let holder = "  old: {Contract: \"$.class(X.B, null, '1')\"}\n";
+    let mut known = Known {
+        records: vec![
+            release("H", "1").defines("H", &[]),
+            release("X", "1").defines("X", &[]).defines("X.B", &[]),
+            release("X", "2").defines("X", &["X.B"]).hides("X.B", &[]),
+        ],
+        classes: BTreeMap::from([
+            (package("H"), classes("H", holder)),
+            (package("X"), classes("X", "  x: {Contract: $}\n")),
+        ]),
+    };
+    let held = r#"{"?": {"id": "h", "type": "H"}, "old": {"?": {"id": "x", "type": "X"}}}"#;
+    for beforehand in [false, true] {
+        assert_eq!(known.solve(request(model(held)), beforehand), None);
+    }
+    let heir = release("X", "1.1").defines("X", &["X.B"]).hides("X.B", &[]);
+    known.records.push(heir);
+    for beforehand in [false, true] {
+        let found = known.solve(request(model(held)), beforehand);
+        let found = found.expect("X 1.1 has an old X.B of its own");
+        assert_eq!(version_of(&found, "X"), Some(version("1.1")));
+    }
+}

@@ -16,8 +16,8 @@ pub(crate) struct Lookup {
 /// How a bound release had a say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Say {
-    /// The search went on in it.
-    Entered,
+    /// It was asked for a class, and the search went on in it.
+    Entered(ClassId),
     /// It was asked for a class and does not define it.
     Passed(ClassId),
     /// It was asked for a class and defines it; that is all that matters.

@@ -25,7 +25,7 @@ impl Walk {
         let first = vec![Lookup {
             release: root,
             edge: object.0,
-            say: Say::Entered,
+            say: Say::Entered(start.class),
         }];
         Self {
             queue: VecDeque::from([start]),
@@ -64,7 +64,7 @@ impl Walk {
                     else {
                         continue;
                     };
-                    let lookups = lookups(at.release, edge, class, Say::Entered);
+                    let lookups = lookups(at.release, edge, class, Say::Entered(class));
                     (ClassAt { release, class }, lookups)
                 }
             };

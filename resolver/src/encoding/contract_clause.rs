@@ -12,14 +12,16 @@ use super::{Breach, Clause, Encoding, Terms};
 
 impl Unmet {
     /// The clause that forbids it. Everything that it depends on stays as it is, but for the
-    /// release of the class that is wanted, which may be any that will not do.
+    /// release that was asked for the class that is wanted, which may be any that will not do.
     pub(crate) fn clause(self, encoding: &mut Encoding<'_>, selection: &Selection) -> Clause {
         let mut terms = Terms::default();
         follow(&mut terms, encoding, selection, &self.holder_trail);
         if self.is_found || !self.is_never_found(encoding) {
             follow(&mut terms, encoding, selection, &self.allowed_trail);
+            let wanted = encoding.universe.class_id(&self.breach.class);
             match self.object_trail.split_last() {
-                Some((last, before)) if self.is_found => {
+                // It was asked for the class itself, not for one that extends it there.
+                Some((last, before)) if last.say == Say::Entered(wanted) => {
                     follow(&mut terms, encoding, selection, before);
                     let package = selection.bound(last.release)[last.edge].package;
                     let unfit = self.unfit(encoding, package);
@@ -101,7 +103,7 @@ fn follow(terms: &mut Terms, encoding: &mut Encoding<'_>, selection: &Selection,
         let bound = selection.bound(lookup.release)[lookup.edge];
         let package = bound.package;
         let values = match lookup.say {
-            Say::Entered => WordSet::single(bound.index),
+            Say::Entered(_) => WordSet::single(bound.index),
             Say::Passed(class) | Say::Defines(class) => {
                 let defining = encoding.universe.definers(package, class);
                 let allowed = encoding.universe.candidates_of(package);

@@ -326,3 +326,55 @@ fn a_class_that_its_heir_brings_along_can_break_a_contract() {
         assert_eq!(version_of(&found, "X"), Some(version("1.1")));
     }
 }
+
+/// Objects that have several releases of a package have them again when what was found is solved
+/// for as it is.
+#[test]
+fn what_objects_have_of_a_split_package_stays() {
+    let holder = "  any: {Contract: $}\n  old: {Contract: \"$.class(V, null, '1')\"}\n";
+    let known = Known {
+        records: vec![
+            release("H", "1").defines("H", &[]),
+            release("V", "1").defines("V", &[]),
+            release("V", "2").defines("V", &[]),
+            release("V", "3").defines("V", &[]),
+        ],
+        classes: BTreeMap::from([
+            (package("H"), classes("H", holder)),
+            (package("V"), classes("V", "  x: {Contract: $}\n")),
+        ]),
+    };
+    let held = r#"{"?": {"id": "h", "type": "H"},
+        "any": {"?": {"id": "one", "type": "V"}},
+        "old": {"?": {"id": "two", "type": "V"}}}"#;
+    let demanding = |spec_text: &str| {
+        let read = ObjectModel::read("model.json", held.as_bytes(), &Limits::default());
+        let (read, _) = read.into_result().expect("the test writes a model");
+        let read = Arc::new(read);
+        let demanded = Arc::clone(&read);
+        request(Root::Model(ModelRoot::new(read, |object| {
+            let class = demanded.object(object).class.as_str();
+            let is_first = demanded.object(object).id.as_deref() == Some("one");
+            ObjectDemand {
+                package: package(class),
+                spec: spec(if is_first { spec_text } else { "*" }),
+            }
+        })))
+    };
+    let versions = |found: &Resolution| -> Vec<Version> {
+        let bound = found.roots()[0].requires.iter();
+        bound.map(|bound| bound.version.clone()).collect()
+    };
+    let first = known.solve(demanding("2"), false);
+    let first = first.expect("one object has V 2, the other one V 1");
+    let expected = ["1", "2", "1"].map(version);
+    assert_eq!(versions(&first), expected);
+    let mut again = demanding(">=1");
+    again.locked = first.to_locked();
+    let again = known.solve(again, false).expect("V 1 would do for both");
+    assert_eq!(versions(&again), ["1", "1", "1"].map(version));
+    let mut again = demanding(">=2");
+    again.locked = first.to_locked();
+    let again = known.solve(again, false).expect("nothing changed");
+    assert_eq!(versions(&again), expected, "and V 3 is not looked at");
+}

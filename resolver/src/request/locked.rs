@@ -11,7 +11,8 @@ pub struct Locked {
     /// What the requirements of each root were bound to.
     pub roots: BTreeMap<PackageName, Bindings>,
     /// What the objects of a model were bound to. Lockfiles do not hold it; a resolution
-    /// [does](crate::Resolution::to_locked).
+    /// [does](crate::Resolution::to_locked), but for packages of which objects have several releases:
+    /// which object has which is written into the model.
     pub model: Bindings,
     /// What the requirements of each release were bound to.
     pub packages: BTreeMap<(PackageName, Version), Bindings>,

@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use pkgres_manifest::{
     Bindings, LockedPackage, LockedRequirement, Lockfile, PackageName, Spec, Version,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::chosen::{Versions, digest, sorted};
 use crate::request::{Locked, LockedArtifact};
 use crate::selection::Selection;
-use crate::universe::{ReleaseId, Required, Universe};
+use crate::universe::{PackageId, ReleaseId, Required, Universe};
 
 /// A lockfile was to be made of a resolution for an object model. A lockfile has no place for what
 /// the objects of a model are bound to: it is the pinned model that keeps it.
@@ -51,10 +51,9 @@ pub(super) fn locked(universe: &Universe, selection: &Selection) -> Locked {
     let chosen = Chosen::new(universe, selection);
     let mut locked = Locked::default();
     for (at, root) in universe.roots().iter().enumerate() {
-        let bindings = chosen.bindings(at);
         match universe.package_name(root.package) {
-            Some(name) => drop(locked.roots.insert(name.clone(), bindings)),
-            None => locked.model = bindings,
+            Some(name) => drop(locked.roots.insert(name.clone(), chosen.bindings(at))),
+            None => chosen.lock_objects(at, &mut locked),
         }
     }
     for (release, package) in chosen.packages() {
@@ -99,6 +98,24 @@ impl<'solved> Chosen<'solved> {
                 )
             })
             .collect()
+    }
+
+    /// Locks what the objects of the model are bound to that stands at a position. A package of which
+    /// they have several releases has no one binding; its releases are preferred.
+    fn lock_objects(&self, at: usize, locked: &mut Locked) {
+        let bound = self.selection.bound_at(at);
+        let mut releases: FxHashMap<PackageId, FxHashSet<ReleaseId>> = FxHashMap::default();
+        for target in bound {
+            releases.entry(target.package).or_default().insert(*target);
+        }
+        let named = bound.iter().map(|target| {
+            let version = self.versions.of_release(*target).clone();
+            (target.package, (self.name(*target), version))
+        });
+        let (single, several): (Vec<_>, Vec<_>) =
+            named.partition(|(package, _)| releases[package].len() == 1);
+        locked.model = single.into_iter().map(|(_, release)| release).collect();
+        locked.preferred = several.into_iter().map(|(_, release)| release).collect();
     }
 
     /// The requirements of the release at a position, and what they are bound to.

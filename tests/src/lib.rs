@@ -4,7 +4,7 @@
 //! sharing nothing with the solver. [`universe`] makes small random universes on which the rules
 //! bite, [`tally`] measures that they do, [`seeds`] goes through many of them, and [`examples`] are universes
 //! with known answers.
-//! [`solver`] puts the same universes to the solver; [`shared`] finds data that lie beside the
+//! [`models`] puts object models on top of them. [`solver`] puts the same universes to the solver; [`shared`] finds data that lie beside the
 //! project. For the registry there are [`archives`] to publish and [`services`] to keep them in;
 //! [`repository`] is git, and [`skip`] says where something of all this is missing.
 //!
@@ -14,6 +14,7 @@
 pub mod archives;
 pub mod build;
 pub mod examples;
+pub mod models;
 pub mod random;
 pub mod reference;
 pub mod repository;

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use pkgres_manifest::{IndexRecord, PackageName, RegistryName, ReleaseSource};
+use pkgres_manifest::{IndexRecord, Package, PackageName, RegistryName, ReleaseSource};
 use pkgres_resolver::{
     CompiledIndex, Conflict, Engine, Locked, PrereleasePolicy, Request, Resolution, Resolver, Root,
     SolveOptions, Step, Supply, Update,
 };
 
-use crate::reference::{Answer, Solution};
+use crate::reference::{Answer, Release, Solution};
 use crate::universe::{self, Universe};
 
 /// What the solver says of a universe.
@@ -109,6 +109,23 @@ pub fn update(universe: &Universe, supplies: Supplies, update: Update, patience:
 ///
 /// If the solver gives up, or asks twice for a package.
 pub fn run(universe: &Universe, supplies: Supplies, request: Request) -> Verdict {
+    run_with_classes(universe, supplies, request, |release| {
+        panic!("the classes of {release:?} are needed for no model")
+    })
+}
+
+/// Lets the solver answer a request about a universe and a model, of which it may have to know the
+/// classes of releases.
+///
+/// # Panics
+///
+/// If the solver gives up, or asks twice for a package.
+pub fn run_with_classes(
+    universe: &Universe,
+    supplies: Supplies,
+    request: Request,
+    classes: impl Fn(&Release) -> Arc<Package>,
+) -> Verdict {
     let mut records: BTreeMap<&PackageName, Vec<IndexRecord>> = BTreeMap::new();
     for record in &universe.records {
         records
@@ -165,7 +182,12 @@ pub fn run(universe: &Universe, supplies: Supplies, request: Request) -> Verdict
                     asked.push(name);
                 }
             }
-            Step::NeedClasses(releases) => panic!("{releases:?} are needed for no model"),
+            Step::NeedClasses(releases) => {
+                for release in releases {
+                    let (name, version) = &release;
+                    resolver.provide_classes(name, version, Some(classes(&release)));
+                }
+            }
             Step::Solved(resolution) => return Verdict::Solved(resolution),
             Step::Impossible => {}
             Step::Conflict(conflict) => return Verdict::Conflict(conflict),

@@ -23,5 +23,5 @@ pub use answer::{Answer, Solution};
 pub use exchange::better_exchange;
 pub use exists::exists;
 pub use rules::{Rule, Rules};
-pub use tiers::{SplitOrder, search, search_splitting};
-pub use valid::is_valid;
+pub use tiers::{SplitOrder, search, search_splitting, search_where};
+pub use valid::{Class, Classes, Release, is_valid};

@@ -52,7 +52,9 @@ fn search_without_checks(universe: &Universe, rules: &Rules, budget: u32) -> Opt
     };
     let may_split = rules.second_tier && !universe.single_version;
     let answer = best_in_tiers(&problem, may_split, SplitOrder::Names, |single| {
-        Walk::new(&problem, single).judged_at_the_end(&judge).run()
+        Walk::new(&problem, single, &judge)
+            .judged_at_the_end()
+            .run()
     });
     (left.get() > 0).then(|| answer.map_or(Answer::NoSolution, Answer::Solved))
 }
@@ -110,7 +112,7 @@ fn splits_are_minimal_and_needed() {
                     other == package || (other < package && !solution.side_by_side.contains(other))
                 })
                 .collect();
-            let found = Walk::new(&problem, &single).run();
+            let found = Walk::new(&problem, &single, &|_| true).run();
             assert_eq!(found, None, "{seed}: {package}\n{universe}");
             split += 1;
         }

@@ -21,6 +21,12 @@ pub fn search(universe: &Universe, rules: &Rules) -> Answer {
     search_splitting(universe, rules, SplitOrder::Names)
 }
 
+/// The answer to a universe in which a resolution has to be something else as well as valid.
+/// Without a lock, that is: one would be kept as it is.
+pub fn search_where(universe: &Universe, judge: &dyn Fn(&Solution) -> bool) -> Answer {
+    search_judged(universe, &Rules::default(), SplitOrder::Names, judge)
+}
+
 /// The answer to a universe, with a say in which of several minimal splits is taken.
 pub fn search_splitting(universe: &Universe, rules: &Rules, order: SplitOrder) -> Answer {
     if let Some(lock) = lock(universe, rules) {
@@ -29,11 +35,20 @@ pub fn search_splitting(universe: &Universe, rules: &Rules, order: SplitOrder) -
             return Answer::Solved(kept);
         }
     }
+    search_judged(universe, rules, order, &|_| true)
+}
+
+fn search_judged(
+    universe: &Universe,
+    rules: &Rules,
+    order: SplitOrder,
+    judge: &dyn Fn(&Solution) -> bool,
+) -> Answer {
     let mut problem = Problem::new(universe, rules);
     problem.drop_hopeless();
     let may_split = rules.second_tier && !universe.single_version;
     let best = best_in_tiers(&problem, may_split, order, |single| {
-        Walk::new(&problem, single).run()
+        Walk::new(&problem, single, judge).run()
     });
     best.map_or(Answer::NoSolution, Answer::Solved)
 }

@@ -3,14 +3,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::{ClassName, IndexRecord, PackageName, Version};
+use pkgres_manifest::{ClassName, IndexRecord, PackageName, Spec, Version};
 
 use super::candidates::{candidates, parents, requirements};
 use super::{Rules, Solution};
 use crate::universe::Universe;
 
-type Release = (PackageName, Version);
-type Class = (ClassName, Release);
+/// A release by its name and version.
+pub type Release = (PackageName, Version);
+
+/// A class: its name, and the release that defines it.
+pub type Class = (ClassName, Release);
 
 /// Whether a solution is a valid resolution, and if not, why.
 ///
@@ -19,24 +22,16 @@ type Class = (ClassName, Release);
 /// (or [`Rules::second_tier`]) wants that. That it is the best one is not asked, and
 /// [`Solution::side_by_side`] not looked at.
 pub fn is_valid(universe: &Universe, solution: &Solution, rules: &Rules) -> Result<(), String> {
-    let reached = reached(universe, solution, rules)?;
+    let classes = Classes::of(universe, solution, rules)?;
     if universe.single_version || !rules.second_tier {
-        for (name, version) in reached.keys() {
-            if reached
-                .keys()
-                .any(|(other, its_version)| other == name && its_version != version)
-            {
+        for (name, version) in classes.reached.keys() {
+            let mut reached = classes.reached.keys();
+            if reached.any(|(other, its_version)| other == name && its_version != version) {
                 return Err(format!("there are several releases of `{name}`"));
             }
         }
     }
-    let classes = Classes {
-        universe,
-        solution,
-        rules,
-        reached: &reached,
-    };
-    for (release, record) in &reached {
+    for (release, record) in &classes.reached {
         for class in record.classes.iter().flatten() {
             let class = (class.name.clone(), release.clone());
             classes.check_names(&class)?;
@@ -117,16 +112,53 @@ fn reached<'universe>(
 }
 
 /// The classes of a resolution.
-struct Classes<'solution> {
+pub struct Classes<'solution> {
     universe: &'solution Universe,
     solution: &'solution Solution,
     rules: &'solution Rules,
-    reached: &'solution BTreeMap<Release, &'solution IndexRecord>,
+    reached: BTreeMap<Release, &'solution IndexRecord>,
 }
 
-impl Classes<'_> {
+impl<'solution> Classes<'solution> {
+    /// The classes of all that is reached from the root; fails if what is required is not bound to
+    /// candidates inside the specs.
+    pub fn of(
+        universe: &'solution Universe,
+        solution: &'solution Solution,
+        rules: &'solution Rules,
+    ) -> Result<Self, String> {
+        let reached = reached(universe, solution, rules)?;
+        Ok(Self {
+            universe,
+            solution,
+            rules,
+            reached,
+        })
+    }
+
+    /// A class and all its ancestors, the nearest first.
+    pub fn family(&self, class: Class) -> Vec<Class> {
+        let mut family = vec![class];
+        let mut done = 0;
+        while let Some(next) = family.get(done) {
+            for (name, provider) in self.parents(next) {
+                let parent = provider.map(|provider| (name, provider));
+                family.extend(parent.filter(|parent| !family.contains(parent)));
+            }
+            done += 1;
+        }
+        family
+    }
+
+    /// What a release requires of a package.
+    pub fn required(&self, release: &Release, package: &PackageName) -> Option<Spec> {
+        let requirements = requirements(self.universe, self.reached[release]).into_iter();
+        let mut on_package = requirements.filter(|(name, _)| name == package);
+        on_package.next().map(|(_, spec)| spec)
+    }
+
     /// The release that provides a class name to another release.
-    fn provider(&self, release: &Release, name: &ClassName) -> Option<Release> {
+    pub fn provider(&self, release: &Release, name: &ClassName) -> Option<Release> {
         let record = self.reached[release];
         let has = |record: &IndexRecord, internal_too: bool| match &record.classes {
             None => true,

@@ -17,13 +17,19 @@ pub(super) struct Walk<'problem> {
     shared: Vec<Option<ReleaseId>>,
     /// By release and requirement: the bound release, if the package is split.
     own: Vec<Vec<Option<ReleaseId>>>,
-    /// Judges a complete resolution, instead of each step on the way to it.
-    judge: Option<&'problem dyn Fn(&Solution) -> bool>,
+    /// What else a complete resolution has to be.
+    judge: &'problem dyn Fn(&Solution) -> bool,
+    /// Whether rules are checked on the way.
+    has_checks: bool,
 }
 
 impl<'problem> Walk<'problem> {
-    /// Nothing but the root is decided.
-    pub(super) fn new(problem: &'problem Problem, single: &'problem [bool]) -> Self {
+    /// Nothing but the root is decided. Complete resolutions that are valid are judged by a function.
+    pub(super) fn new(
+        problem: &'problem Problem,
+        single: &'problem [bool],
+        judge: &'problem dyn Fn(&Solution) -> bool,
+    ) -> Self {
         let mut shared = vec![None; problem.packages.len()];
         shared[problem.releases[ROOT].package] = Some(ROOT);
         Self {
@@ -36,14 +42,15 @@ impl<'problem> Walk<'problem> {
                 .iter()
                 .map(|release| vec![None; release.needs.len()])
                 .collect(),
-            judge: None,
+            judge,
+            has_checks: true,
         }
     }
 
-    /// The same search without checks on the way: complete resolutions are judged by a function.
+    /// The same search without checks on the way: all is left to the judge.
     #[cfg(test)]
-    pub(super) fn judged_at_the_end(mut self, judge: &'problem dyn Fn(&Solution) -> bool) -> Self {
-        self.judge = Some(judge);
+    pub(super) fn judged_at_the_end(mut self) -> Self {
+        self.has_checks = false;
         self
     }
 
@@ -61,7 +68,7 @@ impl<'problem> Walk<'problem> {
         let problem = self.problem;
         loop {
             let Some(requirer) = self.decided.get(front).copied() else {
-                return self.judge.is_none_or(|judge| judge(&self.solution()));
+                return (self.judge)(&self.solution());
             };
             let Some(need) = problem.releases[requirer].needs.get(next) else {
                 (front, next) = (front + 1, 0);
@@ -121,7 +128,7 @@ impl<'problem> Walk<'problem> {
     /// Whether no rule is broken by what is decided so far. What breaks a rule once does so
     /// forever: bindings are only added.
     fn holds(&self) -> bool {
-        self.judge.is_some()
+        !self.has_checks
             || (self.bindings().all(|(_, need, bound)| need.matching[bound]) && self.classes_hold())
     }
 

@@ -1,0 +1,269 @@
+//! Object models: what a solver of models is tested against.
+//!
+//! The reference knows packages alone, so a model is put to it as packages: each object is one that
+//! requires what the object demands, and has a class that extends the object's. What contracts say
+//! is judged beside it.
+
+mod contracts;
+mod random;
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
+use std::sync::Arc;
+
+use pkgres_manifest::diagnostic::SourceText;
+use pkgres_manifest::{
+    ClassName, Limits, ObjectModel, Package, PackageManifest, PackageName, ReadOptions,
+    Requirement, Spec,
+};
+use pkgres_resolver::{Locked, ModelRoot, ObjectDemand, Request, Resolution, Root};
+
+use crate::build::{Build as _, package, release, version};
+use crate::reference::{Class, Release, Solution};
+use crate::solver;
+use crate::universe::Universe;
+
+/// The version of what is no package.
+const ONLY: &str = "1.0.0";
+
+/// An object model, and the packages that its objects come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Model {
+    /// The packages. What the root is does not matter.
+    pub universe: Universe,
+    /// The objects, in the order of the document.
+    pub objects: Vec<Object>,
+    /// What classes declare.
+    pub properties: BTreeMap<Class, Vec<Property>>,
+}
+
+/// An object of a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Object {
+    /// Its class.
+    pub class: ClassName,
+    /// The package that the class is taken from.
+    pub package: PackageName,
+    /// The versions of the package that will do.
+    pub spec: Spec,
+    /// The object that holds it, and in which property.
+    pub held: Option<(usize, String)>,
+}
+
+/// A property that a class declares, whose value has to be an object of a class.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Property {
+    /// Its name.
+    pub name: String,
+    /// The class of the object.
+    pub class: ClassName,
+    /// The versions of that class that will do, if the contract says so.
+    pub spec: Option<Spec>,
+}
+
+impl Model {
+    /// What the solver is to be asked.
+    ///
+    /// # Panics
+    ///
+    /// If there is no object.
+    pub fn request(&self) -> Request {
+        let text = self.document(0);
+        let read = ObjectModel::read("model.json", text.as_bytes(), &Limits::default());
+        let (model, _) = read.into_result().expect("it is a model");
+        let classes = model.objects().iter().map(|object| &object.class);
+        assert!(
+            classes.eq(self.objects.iter().map(|object| &object.class)),
+            "the objects stand in their order"
+        );
+        let root = ModelRoot::new(Arc::new(model), |object| ObjectDemand {
+            package: self.objects[object.0].package.clone(),
+            spec: self.objects[object.0].spec.clone(),
+        });
+        Request {
+            roots: vec![Root::Model(root)],
+            locked: Locked::default(),
+            ..solver::request(&self.universe)
+        }
+    }
+
+    /// An object and those that it holds, as JSON.
+    fn document(&self, number: usize) -> String {
+        let class = &self.objects[number].class;
+        let mut text = format!(r#"{{"?": {{"id": "{number}", "type": "{class}"}}"#);
+        for (other, object) in self.objects.iter().enumerate() {
+            if let Some((holder, property)) = &object.held
+                && *holder == number
+            {
+                let held = self.document(other);
+                write!(text, r#", "{property}": {held}"#).expect("there is memory");
+            }
+        }
+        text + "}"
+    }
+
+    /// The classes of a release, with their properties.
+    ///
+    /// # Panics
+    ///
+    /// If the model has no such release.
+    pub fn classes(&self, (name, version): &Release) -> Arc<Package> {
+        let mut records = self.universe.records.iter();
+        let record = records.find(|record| record.name == *name && record.version == *version);
+        let classes = record.and_then(|record| record.classes.as_ref());
+        let classes = classes.expect("the classes of all releases are known");
+        let mut manifest =
+            format!("FullName: {name}\nType: Library\nVersion: {version}\nClasses:\n");
+        let mut files = BTreeMap::new();
+        for (number, class) in classes.iter().enumerate() {
+            let file = format!("{number}.yaml");
+            writeln!(manifest, "  {}: {file}", class.name).expect("there is memory");
+            let mut text = format!(
+                "Name: {}\nProperties:\n  other: {{Contract: $}}\n",
+                class.name
+            );
+            let release = (name.clone(), version.clone());
+            let declared = self.properties.get(&(class.name.clone(), release));
+            for Property { name, class, spec } in declared.into_iter().flatten() {
+                let spec = spec.as_ref();
+                let spec = spec.map_or_else(String::new, |spec| format!(", null, '{spec}'"));
+                writeln!(text, "  {name}: {{Contract: \"$.class({class}{spec})\"}}")
+                    .expect("there is memory");
+            }
+            files.insert(format!("Classes/{file}"), text.into_bytes());
+        }
+        let options = ReadOptions::default();
+        let source = SourceText::new("manifest.yaml", manifest);
+        let manifest = PackageManifest::parse(&source, &options).into_result();
+        let (manifest, _) = manifest.expect("it is a manifest");
+        let read = Package::assemble(manifest, &options, |file| files.get(file.as_str()).cloned());
+        let (package, _) = read.into_result().expect("it is a package");
+        Arc::new(package)
+    }
+
+    /// The same problem without a model, but for the contracts.
+    ///
+    /// Objects do not require the core library, so what packages say of it is written down.
+    #[must_use]
+    pub fn as_packages(&self) -> Universe {
+        let mut packages = self.universe.clone();
+        packages.locked = None;
+        packages.kept.clear();
+        packages.root = release("Model", ONLY);
+        if let Some(core) = packages.core.take() {
+            for record in &mut packages.records {
+                if record.name != core {
+                    record.requirements.change(|all| {
+                        let written = all.iter().position(|one| one.package == core);
+                        let implied = || Requirement {
+                            package: core.clone(),
+                            spec: Spec::unspecified(),
+                            location: None,
+                        };
+                        let on_core = written.map_or_else(implied, |at| all.remove(at));
+                        all.insert(0, on_core);
+                    });
+                }
+                let is_core = record.name == core;
+                let classes = record.classes.get_or_insert_default();
+                classes.change(|classes| {
+                    for class in classes {
+                        let is_root_class = is_core && class.name == core.root_class();
+                        if class.extends.is_empty() && !is_root_class {
+                            class.extends = vec![core.root_class()];
+                        }
+                    }
+                });
+            }
+        }
+        for (number, object) in self.objects.iter().enumerate() {
+            let name = object_name(number);
+            packages.root = packages.root.requires(name.as_str(), "*");
+            let mut record = release(name.as_str(), ONLY);
+            record = record.requires(object.package.as_str(), object.spec.written());
+            record = record.defines(&format!("{name}.C"), &[object.class.as_str()]);
+            packages.records.push(record);
+        }
+        packages
+    }
+
+    /// A resolution of the model, with its objects as packages.
+    ///
+    /// # Panics
+    ///
+    /// If it is not one of the model.
+    pub fn solution(&self, resolution: &Resolution) -> Solution {
+        let [root] = resolution.roots() else {
+            panic!("the model is the only root");
+        };
+        assert_eq!(root.requires.len(), self.objects.len());
+        let mut bindings = BTreeMap::new();
+        for (number, bound) in root.requires.iter().enumerate() {
+            let object = object_name(number);
+            let key = (package("Model"), version(ONLY), object.clone());
+            bindings.insert(key, version(ONLY));
+            let key = (object, version(ONLY), bound.package.clone());
+            bindings.insert(key, bound.version.clone());
+        }
+        for owner in resolution.packages() {
+            for bound in &owner.requires {
+                let key = (
+                    owner.name.clone(),
+                    owner.version.clone(),
+                    bound.package.clone(),
+                );
+                bindings.insert(key, bound.version.clone());
+            }
+        }
+        Solution::new(bindings)
+    }
+}
+
+/// What an object is called as a package.
+fn object_name(number: usize) -> PackageName {
+    package(&format!("Object{number}"))
+}
+
+impl fmt::Display for Model {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let universe = &self.universe;
+        for record in &universe.records {
+            writeln!(formatter, "{}", record.to_line())?;
+        }
+        if let Some(core) = &universe.core {
+            writeln!(formatter, "core library: {core}")?;
+        }
+        writeln!(formatter, "prereleases: {:?}", universe.prerelease)?;
+        if universe.single_version {
+            writeln!(formatter, "single version")?;
+        }
+        for ((class, (name, version)), properties) in &self.properties {
+            for Property {
+                name: held,
+                class: wanted,
+                spec,
+            } in properties
+            {
+                let spec = spec.as_ref().map_or("", Spec::written);
+                writeln!(
+                    formatter,
+                    "{class} of {name} {version}: {held} is a {wanted} {spec}"
+                )?;
+            }
+        }
+        for (number, object) in self.objects.iter().enumerate() {
+            let Object {
+                class,
+                package,
+                spec,
+                held,
+            } = object;
+            write!(formatter, "object {number}: {class} of {package} {spec}")?;
+            if let Some((holder, property)) = held {
+                write!(formatter, ", {property} of {holder}")?;
+            }
+            writeln!(formatter)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,79 @@
+//! Whether contracts are met, written down as directly as possible.
+
+use pkgres_manifest::{Spec, Version};
+
+use super::{Model, ONLY, Property, object_name};
+use crate::build::version;
+use crate::reference::{Class, Classes, Rules, Solution};
+use crate::universe::Universe;
+
+impl Model {
+    /// Whether every property that holds an object holds one that its contract allows. The solution is
+    /// a valid one of the model [as packages](Self::as_packages).
+    ///
+    /// # Panics
+    ///
+    /// If it is not.
+    pub fn meets_contracts(&self, packages: &Universe, solution: &Solution) -> bool {
+        let rules = Rules::default();
+        let classes = Classes::of(packages, solution, &rules).expect("it is valid");
+        let class_of = |object: usize| -> Class {
+            let package = &self.objects[object].package;
+            let key = (object_name(object), version(ONLY), package.clone());
+            let release = (package.clone(), solution.bindings[&key].clone());
+            (self.objects[object].class.clone(), release)
+        };
+        (self.objects.iter().enumerate()).all(|(number, object)| {
+            let Some((holder, property)) = &object.held else {
+                return true;
+            };
+            let declared = classes
+                .family(class_of(*holder))
+                .into_iter()
+                .find_map(|class| {
+                    let declared = self.properties.get(&class)?;
+                    let found = declared
+                        .iter()
+                        .find(|declared| declared.name == *property)?;
+                    Some((class, found))
+                });
+            let Some((declaring, property)) = declared else {
+                return true;
+            };
+            let Some(allowed) = Allowed::by(&classes, &declaring, property) else {
+                return true;
+            };
+            let family = classes.family(class_of(number));
+            let found = family.iter().find(|(name, _)| *name == property.class);
+            found.is_some_and(|(_, (_, version))| allowed.allows(version))
+        })
+    }
+}
+
+/// Which versions of its class a contract allows.
+enum Allowed {
+    Spec(Spec),
+    MajorOf(Version),
+}
+
+impl Allowed {
+    /// What the contract of a property allows that a class declares; nothing if the class that it
+    /// wants is not found.
+    fn by(classes: &Classes<'_>, (_, release): &Class, property: &Property) -> Option<Self> {
+        if let Some(spec) = &property.spec {
+            return Some(Self::Spec(spec.clone()));
+        }
+        let provider = classes.provider(release, &property.class)?;
+        if provider == *release {
+            return Some(Self::MajorOf(provider.1));
+        }
+        classes.required(release, &provider.0).map(Self::Spec)
+    }
+
+    fn allows(&self, version: &Version) -> bool {
+        match self {
+            Self::Spec(spec) => spec.matches(version),
+            Self::MajorOf(own) => version.major() == own.major(),
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Random models.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pkgres_manifest::{ClassName, IndexRecord, PackageName, Spec, Version};
+
+use super::{Model, Object, Property};
+use crate::build::spec;
+use crate::random::Random;
+use crate::universe::Universe;
+
+/// The most objects that a model has.
+const OBJECTS: usize = 4;
+
+impl Model {
+    /// The model of this seed over the packages of a universe; nothing if these have no classes.
+    pub fn random(seed: u64, mut universe: Universe) -> Option<Self> {
+        // What a model follows from is known: its releases have classes, and no lock says more.
+        universe.locked = None;
+        universe.kept.clear();
+        for record in &mut universe.records {
+            record.classes.get_or_insert_default();
+        }
+        let classes = defined(&universe);
+        if classes.is_empty() {
+            return None;
+        }
+        let mut random = Random::new(seed);
+        let mut model = Self {
+            universe,
+            objects: Vec::new(),
+            properties: BTreeMap::new(),
+        };
+        // The last object and those that hold it: one of them holds the next.
+        let mut open: Vec<usize> = Vec::new();
+        for number in 0..random.between(1, OBJECTS) {
+            let (package, class) = random.pick(&classes).clone();
+            let spec = if random.chance(60) {
+                spec("*")
+            } else {
+                some_spec(&mut random, &model.universe, &package)
+            };
+            let held = if open.is_empty() {
+                None
+            } else {
+                open.truncate(random.between(1, open.len()));
+                Some((open[open.len() - 1], format!("p{number}")))
+            };
+            model.objects.push(Object {
+                class,
+                package,
+                spec,
+                held,
+            });
+            open.push(number);
+        }
+        for number in 0..model.objects.len() {
+            model.declare(&mut random, number);
+        }
+        Some(model)
+    }
+
+    /// Declares, probably, the property that holds an object.
+    fn declare(&mut self, random: &mut Random, number: usize) {
+        let Some((holder, name)) = self.objects[number].held.clone() else {
+            return;
+        };
+        if random.chance(15) {
+            return;
+        }
+        let holder = self.objects[holder].class.clone();
+        let declaring = random.pick(&self.family(&holder)).clone();
+        let wanted = self.family(&self.objects[number].class);
+        let wanted = random.pick(&wanted).clone();
+        let definers = definers(&self.universe, &wanted);
+        for record in &self.universe.records.clone() {
+            let classes = record.classes.as_deref().unwrap_or_default();
+            if !classes.iter().any(|class| class.name == declaring) || random.chance(15) {
+                continue;
+            }
+            let spec = match definers.first() {
+                Some(definer) if random.chance(55) => {
+                    Some(some_spec(random, &self.universe, definer))
+                }
+                _ => None,
+            };
+            let release = (record.name.clone(), record.version.clone());
+            let declared = self.properties.entry((declaring.clone(), release));
+            declared.or_default().push(Property {
+                name: name.clone(),
+                class: wanted.clone(),
+                spec,
+            });
+        }
+    }
+
+    /// The name of a class and those of all its ancestors in any release.
+    fn family(&self, class: &ClassName) -> Vec<ClassName> {
+        let mut family = vec![class.clone()];
+        let mut done = 0;
+        while let Some(next) = family.get(done).cloned() {
+            let records = self.universe.records.iter();
+            let classes = records.flat_map(|record| record.classes.iter().flatten());
+            for class in classes.filter(|class| class.name == next) {
+                let new = class
+                    .extends
+                    .iter()
+                    .filter(|parent| !family.contains(parent));
+                let new: Vec<ClassName> = new.cloned().collect();
+                family.extend(new);
+            }
+            done += 1;
+        }
+        family
+    }
+}
+
+/// Every class that some release of a package defines for others.
+fn defined(universe: &Universe) -> Vec<(PackageName, ClassName)> {
+    let of_record = |record: &IndexRecord| -> Vec<(PackageName, ClassName)> {
+        let classes = record
+            .classes
+            .iter()
+            .flatten()
+            .filter(|class| !class.internal);
+        classes
+            .map(|class| (record.name.clone(), class.name.clone()))
+            .collect()
+    };
+    let all: BTreeSet<_> = universe.records.iter().flat_map(of_record).collect();
+    all.into_iter().collect()
+}
+
+/// The packages that define a class for others.
+fn definers(universe: &Universe, class: &ClassName) -> Vec<PackageName> {
+    let all = defined(universe).into_iter();
+    let definers = all.filter(|(_, defined)| defined == class);
+    definers.map(|(package, _)| package).collect()
+}
+
+/// A spec that some version of a package matches.
+fn some_spec(random: &mut Random, universe: &Universe, package: &PackageName) -> Spec {
+    let records = universe
+        .records
+        .iter()
+        .filter(|record| record.name == *package);
+    let versions: Vec<Version> = records
+        .map(|record| record.version.without_build())
+        .collect();
+    let version = random.pick(&versions);
+    spec(&match random.below(6) {
+        0 => version.major().to_string(),
+        1 => format!("{}.{}", version.major(), version.minor()),
+        2 => version.to_string(),
+        3 => format!(">={version}"),
+        4 => format!("<={version}"),
+        _ => format!("!={version}"),
+    })
+}

@@ -1,0 +1,182 @@
+//! Object models against the brute-force reference.
+//!
+//! `SEEDS=400000` asks for more models than the usual number.
+
+use pkgres_manifest::Spec;
+use pkgres_resolver::{Conflict, Engine, Request, Resolution};
+use pkgres_tests::examples::variation;
+use pkgres_tests::models::Model;
+use pkgres_tests::reference::{Answer, Rules, is_valid, search, search_where};
+use pkgres_tests::seeds;
+use pkgres_tests::solver::{Supplies, Verdict, run_with_classes};
+use pkgres_tests::universe::Universe;
+
+const SEEDS: u64 = 6_000;
+
+/// How often contracts mattered.
+#[derive(Debug, Default)]
+struct Tally {
+    models: usize,
+    solved: usize,
+    /// Contracts speak against the best resolution.
+    other_resolution: usize,
+    /// Contracts speak against all of them.
+    no_resolution: usize,
+    /// A package is split that would not have to be but for contracts.
+    split: usize,
+    wrong: Vec<String>,
+}
+
+fn solve(model: &Model, supplies: Supplies, request: Request) -> Verdict {
+    run_with_classes(&model.universe, supplies, request, |release| {
+        model.classes(release)
+    })
+}
+
+fn answer(model: &Model, verdict: &Verdict) -> Answer {
+    match verdict {
+        Verdict::Solved(resolution) => Answer::Solved(model.solution(resolution)),
+        Verdict::Conflict(_) => Answer::NoSolution,
+    }
+}
+
+/// What is wrong with the answers to a model.
+fn complaint(model: &Model, expected: &Answer) -> Option<String> {
+    for (engine, supplies) in [
+        (Engine::Native, Supplies::OnDemand),
+        (Engine::Native, Supplies::Attached),
+        (Engine::Pubgrub, Supplies::OnDemand),
+    ] {
+        let mut request = model.request();
+        request.options.engine = engine;
+        let verdict = solve(model, supplies, request);
+        let found = answer(model, &verdict);
+        if found != *expected {
+            return Some(format!("{engine:?}, {supplies:?} found:\n{found}"));
+        }
+        let more = match &verdict {
+            Verdict::Solved(resolution) => wrong_again(model, resolution),
+            Verdict::Conflict(conflict) => wrong_reasons(model, conflict),
+        };
+        if more.is_some() {
+            return more;
+        }
+    }
+    wrong_without_patience(model, expected)
+}
+
+/// What was found is found again, without a step.
+fn wrong_again(model: &Model, resolution: &Resolution) -> Option<String> {
+    let is_split = !resolution.side_by_side().is_empty();
+    if is_split && !resolution.prereleases().is_empty() {
+        // What objects have of a split package is preferred, prerelease or not.
+        return None;
+    }
+    let mut request = model.request();
+    request.locked = resolution.to_locked();
+    let Verdict::Solved(again) = solve(model, Supplies::OnDemand, request) else {
+        return Some("it is not found again".to_owned());
+    };
+    let steps = again.stats().steps;
+    let is_searched = steps > 0 && !is_split;
+    let again = model.solution(&again);
+    (again != model.solution(resolution) || is_searched)
+        .then(|| format!("after {steps} steps it is now:\n{again}"))
+}
+
+/// There are reasons of which none can be left out, and what is said to repair it does.
+fn wrong_reasons(model: &Model, conflict: &Conflict) -> Option<String> {
+    if conflict.reasons.is_empty() || !conflict.is_minimal {
+        return Some(format!("the reasons:\n{:#?}", conflict.reasons));
+    }
+    conflict.repairs.iter().find_map(|repair| {
+        let mut mended = model.clone();
+        let mut changed = false;
+        for record in &mut mended.universe.records {
+            let is_owner = record.name == repair.owner && repair.versions.contains(&record.version);
+            for requirement in record.requirements.iter_mut() {
+                if is_owner && requirement.package == repair.package {
+                    requirement.spec = Spec::exactly(&repair.allow);
+                    changed = true;
+                }
+            }
+        }
+        // The core library is required without being written.
+        let is_solved = !changed || {
+            let verdict = solve(&mended, Supplies::OnDemand, mended.request());
+            matches!(verdict, Verdict::Solved(_))
+        };
+        (!is_solved).then(|| format!("does not help: {}", repair.text))
+    })
+}
+
+/// Without patience there is a resolution where there is one, and it is valid.
+fn wrong_without_patience(model: &Model, expected: &Answer) -> Option<String> {
+    let mut request = model.request();
+    request.options.patience = 0;
+    let found = answer(model, &solve(model, Supplies::Attached, request));
+    let (Some(_), Some(solution)) = (expected.solution(), found.solution()) else {
+        let is_same = expected.solution().is_none() && found.solution().is_none();
+        return (!is_same).then(|| format!("without patience:\n{found}"));
+    };
+    let packages = model.as_packages();
+    if let Err(flaw) = is_valid(&packages, solution, &Rules::default()) {
+        return Some(format!("without patience, {flaw}:\n{found}"));
+    }
+    let meets_contracts = model.meets_contracts(&packages, solution);
+    (!meets_contracts).then(|| format!("without patience, breaking a contract:\n{found}"))
+}
+
+fn tally(universe: impl Fn(u64) -> Universe + Sync) -> Tally {
+    let each = |seed: u64| {
+        let model = Model::random(seed, universe(seed))?;
+        let packages = model.as_packages();
+        let expected = search_where(&packages, &|solution| {
+            model.meets_contracts(&packages, solution)
+        });
+        let without = search(&packages, &Rules::default());
+        let complaint = complaint(&model, &expected);
+        let wrong =
+            complaint.map(|text| format!("seed {seed}\n{model}expected:\n{expected}{text}"));
+        Some((expected, without, wrong))
+    };
+    let mut tally = Tally::default();
+    for (expected, without, wrong) in seeds::for_all(seeds::count(SEEDS), each)
+        .into_iter()
+        .flatten()
+    {
+        tally.models += 1;
+        tally.solved += usize::from(expected.solution().is_some());
+        tally.other_resolution += usize::from(expected.solution().is_some() && expected != without);
+        tally.no_resolution += usize::from(expected.solution().is_none() && expected != without);
+        tally.split += usize::from(expected.is_side_by_side() && !without.is_side_by_side());
+        tally.wrong.extend(wrong);
+    }
+    tally
+}
+
+fn assert_right(tally: &Tally) {
+    let Tally { wrong, .. } = tally;
+    assert!(wrong.is_empty(), "{} are wrong: {}", wrong.len(), wrong[0]);
+    let counts = [
+        tally.solved,
+        tally.other_resolution,
+        tally.no_resolution,
+        tally.split,
+    ];
+    assert!(counts.iter().all(|count| *count > 0), "{tally:?}");
+}
+
+/// The same answers as the reference, by both engines.
+#[test]
+fn random_models() {
+    let tally = tally(Universe::random);
+    assert_right(&tally);
+}
+
+/// And next to what the examples show.
+#[test]
+fn models_of_varied_examples() {
+    let tally = tally(variation);
+    assert_right(&tally);
+}

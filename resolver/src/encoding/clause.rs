@@ -71,6 +71,23 @@ impl Clause {
         }
         terms.against(Breach::Rule(violation))
     }
+
+    /// Whether all terms hold in a selection.
+    pub(super) fn speaks_against(&self, selection: &Selection) -> bool {
+        let value = |variable: &Variable| match variable {
+            Variable::Package(package) => Some(selection.only(*package)?.index),
+            Variable::Release(release) => selection.position(*release).map(|_| 0),
+            Variable::Binding(release, edge) => {
+                let bound = selection.bound(*release).get(*edge as usize)?;
+                Some(bound.index)
+            }
+            _ => None,
+        };
+        let holds = |(variable, values): &(Variable, WordSet)| {
+            value(variable).is_some_and(|value| values.contains(value))
+        };
+        self.terms.iter().all(holds)
+    }
 }
 
 /// Splits a path at the borders of releases.

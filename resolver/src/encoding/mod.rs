@@ -322,6 +322,15 @@ impl<'universe> Encoding<'universe> {
             self.universe.details(*release);
         }
         let clause = Clause::against(self, selection, violation);
+        self.rule_out(selection, clause);
+    }
+
+    /// Rules out a selection by what a clause says.
+    pub(crate) fn rule_out(&mut self, selection: &Selection, clause: Clause) {
+        debug_assert!(
+            clause.speaks_against(selection),
+            "the search would find it again for ever"
+        );
         self.add(clause);
     }
 

@@ -96,7 +96,7 @@ impl Search {
                 }
                 Ok(Some(unmet)) => {
                     let clause = unmet.clause(encoding, &selection);
-                    encoding.add(clause);
+                    encoding.rule_out(&selection, clause);
                     self.add_last_clause(encoding);
                 }
                 Err(missing) => return Outcome::Missing(missing),

@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 use crate::budget::Budget;
 use crate::cancel::Cancellation;
 use crate::conflict::{self, Conflict, Explanation};
-use crate::contracts::unmet_contract;
+use crate::contracts::unmet_contracts;
 use crate::encoding::{Clause, Encoding, Limits};
 use crate::engine::{Impossible, Outcome, Proof, Search, search_from};
 use crate::greedy::{Greedy, Progress};
@@ -315,9 +315,9 @@ impl Resolver {
 
     /// What fits otherwise is the answer if no contract speaks against it.
     fn try_candidate(&mut self, selection: Selection) -> Turn {
-        match unmet_contract(&mut self.universe, &selection) {
-            Ok(None) => self.solved(selection),
-            Ok(Some(_)) => Turn::To(Phase::FirstTier(Paused::default())),
+        match unmet_contracts(&mut self.universe, &selection) {
+            Ok(unmet) if unmet.is_empty() => self.solved(selection),
+            Ok(_) => Turn::To(Phase::FirstTier(Paused::default())),
             Err(missing) => self.need(missing, Phase::Candidate(selection)),
         }
     }

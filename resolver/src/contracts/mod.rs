@@ -37,13 +37,15 @@ pub(crate) struct Unmet {
     pub(crate) is_found: bool,
 }
 
-/// The first contract of the model that a selection does not meet.
-pub(crate) fn unmet_contract(
+/// The contracts of the model that a selection does not meet.
+///
+/// What is missing to check others is only said if there is none.
+pub(crate) fn unmet_contracts(
     universe: &mut Universe,
     selection: &Selection,
-) -> Result<Option<Unmet>, Missing> {
+) -> Result<Vec<Unmet>, Missing> {
     let (Some(model), Some(root)) = (universe.model().cloned(), universe.model_root()) else {
-        return Ok(None);
+        return Ok(Vec::new());
     };
     for release in selection.releases() {
         universe.details(*release);
@@ -72,8 +74,8 @@ struct Declared {
 }
 
 impl Check<'_> {
-    fn run(&self) -> Result<Option<Unmet>, Missing> {
-        let mut missing = Vec::new();
+    fn run(&self) -> Result<Vec<Unmet>, Missing> {
+        let (mut unmet, mut missing) = (Vec::new(), Vec::new());
         for (number, object) in self.model.objects().iter().enumerate() {
             let holder = ObjectId(number);
             for (name, value) in &object.properties {
@@ -84,17 +86,15 @@ impl Check<'_> {
                     Err(more) => missing.extend(more),
                     Ok(None) => {}
                     Ok(Some(declared)) => {
-                        if let Some(unmet) = self.first_unmet(holder, name, value, &declared) {
-                            return Ok(Some(unmet));
-                        }
+                        unmet.extend(self.unmet_in(holder, name, value, &declared));
                     }
                 }
             }
         }
-        if missing.is_empty() {
-            Ok(None)
-        } else {
+        if unmet.is_empty() && !missing.is_empty() {
             Err(Missing::Classes(missing))
+        } else {
+            Ok(unmet)
         }
     }
 
@@ -145,38 +145,41 @@ impl Check<'_> {
         Ok(None)
     }
 
-    fn first_unmet(
+    /// What the value of a property does not meet.
+    fn unmet_in(
         &self,
         holder: ObjectId,
         name: &str,
         value: &ModelValue,
         declared: &Declared,
-    ) -> Option<Unmet> {
+    ) -> impl Iterator<Item = Unmet> {
         let mut found = Vec::new();
         constrained_objects(&declared.contract, value, name, &mut found);
-        found.into_iter().find_map(|(constraint, object, path)| {
-            let (allowed, lookup) = self.allowed(constraint, declared)?;
-            self.unmet(constraint, object, &allowed)
-                .map(|(object_trail, inherits, is)| Unmet {
-                    is_found: inherits.is_some(),
-                    breach: ContractBreach {
-                        holder,
-                        path,
-                        declared_by: self.named(declared.at),
-                        class: constraint.class.clone(),
-                        allowed,
-                        object,
-                        is: self.named(is),
-                        inherits: inherits.map(|at| {
-                            let (_, package, version) = self.named(at);
-                            (package, version)
-                        }),
-                    },
-                    holder_trail: declared.trail.clone(),
-                    allowed_trail: lookup,
-                    object_trail,
-                })
-        })
+        found
+            .into_iter()
+            .filter_map(move |(constraint, object, path)| {
+                let (allowed, lookup) = self.allowed(constraint, declared)?;
+                self.unmet(constraint, object, &allowed)
+                    .map(|(object_trail, inherits, is)| Unmet {
+                        is_found: inherits.is_some(),
+                        breach: ContractBreach {
+                            holder,
+                            path,
+                            declared_by: self.named(declared.at),
+                            class: constraint.class.clone(),
+                            allowed,
+                            object,
+                            is: self.named(is),
+                            inherits: inherits.map(|at| {
+                                let (_, package, version) = self.named(at);
+                                (package, version)
+                            }),
+                        },
+                        holder_trail: declared.trail.clone(),
+                        allowed_trail: lookup,
+                        object_trail,
+                    })
+            })
     }
 
     fn named(&self, at: ClassAt) -> (ClassName, PackageName, Version) {

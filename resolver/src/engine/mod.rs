@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashSet;
 
 use crate::budget::Budget;
-use crate::contracts::unmet_contract;
+use crate::contracts::unmet_contracts;
 use crate::encoding::{Clause, Encoding, Fact, Limits, Variable};
 use crate::hierarchy;
 use crate::improve::{Stopped, improve};
@@ -77,9 +77,16 @@ impl Search {
                 self.add_last_clause(encoding);
                 continue;
             }
-            match unmet_contract(encoding.universe, &selection) {
-                Ok(None) if is_best => return Outcome::Solved(selection),
-                Ok(None) => {
+            match unmet_contracts(encoding.universe, &selection) {
+                Ok(unmet) if !unmet.is_empty() => {
+                    for unmet in unmet {
+                        let clause = unmet.clause(encoding, &selection);
+                        encoding.rule_out(&selection, clause);
+                        self.add_last_clause(encoding);
+                    }
+                }
+                Ok(_) if is_best => return Outcome::Solved(selection),
+                Ok(_) => {
                     let split = encoding.split().clone();
                     let wanted = encoding.limits().wanted.iter().map(|wish| wish.package);
                     let fixed: Vec<PackageId> = wanted.collect();
@@ -93,11 +100,6 @@ impl Search {
                         }
                         Err(Stopped::Exhausted) => Outcome::GaveUp,
                     };
-                }
-                Ok(Some(unmet)) => {
-                    let clause = unmet.clause(encoding, &selection);
-                    encoding.rule_out(&selection, clause);
-                    self.add_last_clause(encoding);
                 }
                 Err(missing) => return Outcome::Missing(missing),
             }

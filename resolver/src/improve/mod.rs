@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashSet;
 
 use crate::budget::{Budget, Exhausted};
-use crate::contracts::unmet_contract;
+use crate::contracts::unmet_contracts;
 use crate::hierarchy;
 use crate::selection::Selection;
 use crate::universe::{ClassDemands, Demand, Missing, PackageId, ReleaseId, Universe};
@@ -254,9 +254,8 @@ impl Improvement<'_> {
         if !is_harmless && hierarchy::violation(self.universe, &found).is_some() {
             return Ok(None);
         }
-        match unmet_contract(self.universe, &found) {
-            Ok(None) => Ok(Some(found)),
-            Ok(Some(_)) => Ok(None),
+        match unmet_contracts(self.universe, &found) {
+            Ok(unmet) => Ok(unmet.is_empty().then_some(found)),
             Err(missing) => Err(Stopped::Missing(missing)),
         }
     }

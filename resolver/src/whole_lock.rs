@@ -24,11 +24,11 @@ pub(crate) fn missing(universe: &mut Universe) -> Vec<PackageId> {
 /// The lock as a selection, if it is whole and valid, and has one release of each package where that
 /// is asked for.
 pub(crate) fn selection(universe: &mut Universe, single_version: bool) -> Option<Selection> {
-    let selection = Selection::collect(universe, |universe, release, _, demand| {
+    let selection = Selection::collect(universe, |universe, release, edge, demand| {
         if !demand.is_known() {
             return None;
         }
-        let index = universe.locked_binding(release, demand.target)?;
+        let index = universe.locked_binding(release, edge, demand.target)?;
         universe.allows(demand, index).then_some(index)
     })?;
     if hierarchy::violation(universe, &selection).is_some() {

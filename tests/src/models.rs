@@ -16,7 +16,7 @@ use pkgres_manifest::{
     ClassName, Limits, ObjectModel, Package, PackageManifest, PackageName, ReadOptions,
     Requirement, Spec,
 };
-use pkgres_resolver::{Locked, ModelRoot, ObjectDemand, Request, Resolution, Root};
+use pkgres_resolver::{ModelRoot, ObjectDemand, Request, Resolution, Root};
 
 use crate::build::{Build as _, package, release, version};
 use crate::reference::{Class, Release, Solution};
@@ -62,6 +62,14 @@ pub struct Property {
 }
 
 impl Model {
+    /// Whether a package has this name.
+    fn is_package(&self, name: &PackageName) -> bool {
+        self.universe
+            .records
+            .iter()
+            .any(|record| record.name == *name)
+    }
+
     /// What the solver is to be asked.
     ///
     /// # Panics
@@ -82,7 +90,6 @@ impl Model {
         });
         Request {
             roots: vec![Root::Model(root)],
-            locked: Locked::default(),
             ..solver::request(&self.universe)
         }
     }
@@ -147,8 +154,6 @@ impl Model {
     #[must_use]
     pub fn as_packages(&self) -> Universe {
         let mut packages = self.universe.clone();
-        packages.locked = None;
-        packages.kept.clear();
         packages.root = release("Model", ONLY);
         if let Some(core) = packages.core.take() {
             for record in &mut packages.records {

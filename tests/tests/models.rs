@@ -2,8 +2,9 @@
 //!
 //! `SEEDS=400000` asks for more models than the usual number.
 
-use pkgres_manifest::Spec;
-use pkgres_resolver::{Conflict, Engine, Request, Resolution};
+use pkgres_manifest::{PackageName, Requirement, Spec};
+use pkgres_resolver::{Conflict, Engine, Repair, Request, Resolution};
+use pkgres_tests::build::spec;
 use pkgres_tests::examples::variation;
 use pkgres_tests::models::Model;
 use pkgres_tests::reference::{Answer, Rules, is_valid, search, search_where};
@@ -67,20 +68,14 @@ fn complaint(model: &Model, expected: &Answer) -> Option<String> {
 
 /// What was found is found again, without a step.
 fn wrong_again(model: &Model, resolution: &Resolution) -> Option<String> {
-    let is_split = !resolution.side_by_side().is_empty();
-    if is_split && !resolution.prereleases().is_empty() {
-        // What objects have of a split package is preferred, prerelease or not.
-        return None;
-    }
     let mut request = model.request();
     request.locked = resolution.to_locked();
     let Verdict::Solved(again) = solve(model, Supplies::OnDemand, request) else {
         return Some("it is not found again".to_owned());
     };
     let steps = again.stats().steps;
-    let is_searched = steps > 0 && !is_split;
     let again = model.solution(&again);
-    (again != model.solution(resolution) || is_searched)
+    (again != model.solution(resolution) || steps > 0)
         .then(|| format!("after {steps} steps it is now:\n{again}"))
 }
 
@@ -89,25 +84,43 @@ fn wrong_reasons(model: &Model, conflict: &Conflict) -> Option<String> {
     if conflict.reasons.is_empty() || !conflict.is_minimal {
         return Some(format!("the reasons:\n{:#?}", conflict.reasons));
     }
-    conflict.repairs.iter().find_map(|repair| {
-        let mut mended = model.clone();
-        let mut changed = false;
-        for record in &mut mended.universe.records {
-            let is_owner = record.name == repair.owner && repair.versions.contains(&record.version);
-            for requirement in record.requirements.iter_mut() {
-                if is_owner && requirement.package == repair.package {
-                    requirement.spec = Spec::exactly(&repair.allow);
-                    changed = true;
-                }
-            }
+    // Contracts go by what is required: nothing but the version may be too narrow for them.
+    let helps = |repair: &Repair| {
+        let exactly = Spec::exactly(&repair.allow);
+        [exactly, spec("*")]
+            .iter()
+            .any(|spec| repairs(model, repair, spec))
+    };
+    let useless = conflict.repairs.iter().find(|repair| !helps(repair));
+    useless.map(|repair| format!("does not help: {}", repair.text))
+}
+
+/// Whether a model is solved once what is to be changed says this.
+fn repairs(model: &Model, repair: &Repair, spec: &Spec) -> bool {
+    let mut mended = model.clone();
+    for record in &mut mended.universe.records {
+        if record.name == repair.owner && repair.versions.contains(&record.version) {
+            record
+                .requirements
+                .change(|all| allow(all, &repair.package, spec));
         }
-        // The core library is required without being written.
-        let is_solved = !changed || {
-            let verdict = solve(&mended, Supplies::OnDemand, mended.request());
-            matches!(verdict, Verdict::Solved(_))
-        };
-        (!is_solved).then(|| format!("does not help: {}", repair.text))
-    })
+    }
+    let verdict = solve(&mended, Supplies::OnDemand, mended.request());
+    matches!(verdict, Verdict::Solved(_))
+}
+
+/// Has a requirement on a package say something else; the core library may be required without that
+/// being written.
+fn allow(requirements: &mut Vec<Requirement>, package: &PackageName, spec: &Spec) {
+    let mut known = requirements.iter_mut();
+    match known.find(|requirement| requirement.package == *package) {
+        Some(requirement) => requirement.spec = spec.clone(),
+        None => requirements.push(Requirement {
+            package: package.clone(),
+            spec: spec.clone(),
+            location: None,
+        }),
+    }
 }
 
 /// Without patience there is a resolution where there is one, and it is valid.

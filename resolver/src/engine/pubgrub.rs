@@ -268,7 +268,7 @@ impl State<'_, '_> {
                 let named = prerelease_named(&self.trail, package);
                 self.encoding
                     .universe
-                    .best_binding(release, package, set, named)?
+                    .best_binding(release, edge, package, set, named)?
             }
             _ => set.contains(0).then_some(0).or_else(|| set.iter().next())?,
         };

@@ -151,7 +151,7 @@ impl Improvement<'_> {
         };
         loop {
             let best = if is_split {
-                self.universe.best_binding(owner, package, &among, named)
+                (self.universe).best_binding(owner, edge, package, &among, named)
             } else {
                 self.universe.best(package, &among, named)
             };
@@ -204,8 +204,8 @@ impl Improvement<'_> {
         self.universe.demands(better, &mut self.demands);
         let (selection, split) = (&self.selection, self.split);
         // Few exchanges fit; that one does not usually shows in what it requires itself.
-        let fits = (self.demands.iter()).all(|demand| {
-            kept_release(self.universe, selection, split, exchange, better, demand).is_some()
+        let fits = (self.demands.iter().enumerate()).all(|required| {
+            kept_release(self.universe, selection, split, exchange, better, required).is_some()
         });
         if !fits || !self.finds_classes(exchange) {
             return Ok(None);
@@ -231,9 +231,9 @@ impl Improvement<'_> {
                 return Some(());
             }
             universe.demands(owner, demands);
-            for demand in &*demands {
-                let index = kept_release(universe, selection, split, exchange, owner, demand)?;
-                let package = demand.target;
+            for required in demands.iter().enumerate() {
+                let index = kept_release(universe, selection, split, exchange, owner, required)?;
+                let package = required.1.target;
                 bound.push(ReleaseId { package, index });
             }
             Some(())
@@ -268,7 +268,7 @@ fn kept_release(
     split: &BTreeSet<PackageId>,
     exchange: Exchange,
     owner: ReleaseId,
-    demand: &Demand,
+    (edge, demand): (usize, &Demand),
 ) -> Option<u32> {
     let package = demand.target;
     if !demand.is_known() {
@@ -290,5 +290,5 @@ fn kept_release(
         .map(|release| release.index)
         .filter(|index| universe.allows(demand, *index))
         .collect();
-    universe.best_binding(owner, package, &among, demand.names_prerelease)
+    universe.best_binding(owner, edge, package, &among, demand.names_prerelease)
 }

@@ -10,10 +10,9 @@ use pkgres_manifest::{ArtifactDigest, Bindings, Lockfile, PackageName, ReleaseSo
 pub struct Locked {
     /// What the requirements of each root were bound to.
     pub roots: BTreeMap<PackageName, Bindings>,
-    /// What the objects of a model were bound to. Lockfiles do not hold it; a resolution
-    /// [does](crate::Resolution::to_locked), but for packages of which objects have several releases:
-    /// which object has which is written into the model.
-    pub model: Bindings,
+    /// What each object of a model was bound to, in the order of the model. Lockfiles do not hold it; a
+    /// resolution [does](crate::Resolution::to_locked).
+    pub model: Vec<(PackageName, Version)>,
     /// What the requirements of each release were bound to.
     pub packages: BTreeMap<(PackageName, Version), Bindings>,
     /// The releases that are preferred without being part of a whole resolution.
@@ -106,9 +105,8 @@ impl Locked {
 
     /// Every version that a requirement was bound to or that is preferred otherwise.
     pub fn releases(&self) -> impl Iterator<Item = (&PackageName, &Version)> {
-        let bound = self.bindings().flat_map(Bindings::iter);
         let preferred = self.preferred.iter().map(|(name, version)| (name, version));
-        bound.chain(preferred)
+        self.bound().chain(preferred)
     }
 
     /// Whether nothing is locked.
@@ -121,16 +119,11 @@ impl Locked {
         !self.roots.is_empty() || !self.model.is_empty()
     }
 
-    /// What all requirements were bound to.
-    pub(crate) fn bindings(&self) -> impl Iterator<Item = &Bindings> {
-        let roots = self.roots.values().chain([&self.model]);
-        roots.chain(self.packages.values())
-    }
-
-    /// What all requirements were bound to, to be changed.
-    pub(super) fn bindings_mut(&mut self) -> impl Iterator<Item = &mut Bindings> {
-        let roots = self.roots.values_mut().chain([&mut self.model]);
-        roots.chain(self.packages.values_mut())
+    /// Every version that a requirement was bound to.
+    pub(crate) fn bound(&self) -> impl Iterator<Item = (&PackageName, &Version)> {
+        let bindings = self.roots.values().chain(self.packages.values());
+        let model = self.model.iter().map(|(name, version)| (name, version));
+        bindings.flat_map(Bindings::iter).chain(model)
     }
 }
 

@@ -31,14 +31,25 @@ impl Update {
     /// for is preferred.
     pub(crate) fn let_go(&self, mut locked: Locked) -> Locked {
         let mut let_go = BTreeSet::new();
-        for bindings in locked.bindings_mut() {
-            bindings.retain(|name, version| {
-                let is_named = self.packages.contains_key(name);
-                if is_named {
-                    let_go.insert((name.clone(), version.clone()));
-                }
-                !is_named
-            });
+        let mut stays = |name: &PackageName, version: &Version| {
+            let is_named = self.packages.contains_key(name);
+            if is_named {
+                let_go.insert((name.clone(), version.clone()));
+            }
+            !is_named
+        };
+        let of_roots = locked.roots.values_mut();
+        for bindings in of_roots.chain(locked.packages.values_mut()) {
+            bindings.retain(&mut stays);
+        }
+        // What objects are bound to goes by their order: nothing can be left out of it.
+        let model = std::mem::take(&mut locked.model);
+        let (stay, go): (Vec<_>, Vec<_>) =
+            (model.into_iter()).partition(|(name, version)| stays(name, version));
+        if go.is_empty() {
+            locked.model = stay;
+        } else {
+            locked.preferred.extend(stay);
         }
         (locked.preferred).retain(|(name, _)| !self.packages.contains_key(name));
         locked.kept.extend(let_go);

@@ -5,15 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use pkgres_manifest::{
-    Bindings, LockedPackage, LockedRequirement, Lockfile, PackageName, Spec, Version,
-};
-use rustc_hash::{FxHashMap, FxHashSet};
+use pkgres_manifest::{LockedPackage, LockedRequirement, Lockfile, PackageName, Spec, Version};
+use rustc_hash::FxHashMap;
 
 use super::chosen::{Versions, digest, sorted};
 use crate::request::{Locked, LockedArtifact};
 use crate::selection::Selection;
-use crate::universe::{PackageId, ReleaseId, Required, Universe};
+use crate::universe::{ReleaseId, Required, Universe};
 
 /// A lockfile was to be made of a resolution for an object model. A lockfile has no place for what
 /// the objects of a model are bound to: it is the pinned model that keeps it.
@@ -51,9 +49,11 @@ pub(super) fn locked(universe: &Universe, selection: &Selection) -> Locked {
     let chosen = Chosen::new(universe, selection);
     let mut locked = Locked::default();
     for (at, root) in universe.roots().iter().enumerate() {
-        match universe.package_name(root.package) {
-            Some(name) => drop(locked.roots.insert(name.clone(), chosen.bindings(at))),
-            None => chosen.lock_objects(at, &mut locked),
+        let bound = chosen.bound(at);
+        if let Some(name) = universe.package_name(root.package) {
+            locked.roots.insert(name.clone(), bound.collect());
+        } else {
+            locked.model = bound.collect();
         }
     }
     for (release, package) in chosen.packages() {
@@ -88,34 +88,12 @@ impl<'solved> Chosen<'solved> {
     }
 
     /// What the requirements of the release at a position are bound to.
-    fn bindings(&self, at: usize) -> Bindings {
+    fn bound(&self, at: usize) -> impl Iterator<Item = (PackageName, Version)> {
         let bound = self.selection.bound_at(at).iter();
-        bound
-            .map(|target| {
-                (
-                    self.name(*target),
-                    self.versions.of_release(*target).clone(),
-                )
-            })
-            .collect()
-    }
-
-    /// Locks what the objects of the model are bound to that stands at a position. A package of which
-    /// they have several releases has no one binding; its releases are preferred.
-    fn lock_objects(&self, at: usize, locked: &mut Locked) {
-        let bound = self.selection.bound_at(at);
-        let mut releases: FxHashMap<PackageId, FxHashSet<ReleaseId>> = FxHashMap::default();
-        for target in bound {
-            releases.entry(target.package).or_default().insert(*target);
-        }
-        let named = bound.iter().map(|target| {
+        bound.map(|target| {
             let version = self.versions.of_release(*target).clone();
-            (target.package, (self.name(*target), version))
-        });
-        let (single, several): (Vec<_>, Vec<_>) =
-            named.partition(|(package, _)| releases[package].len() == 1);
-        locked.model = single.into_iter().map(|(_, release)| release).collect();
-        locked.preferred = several.into_iter().map(|(_, release)| release).collect();
+            (self.name(*target), version)
+        })
     }
 
     /// The requirements of the release at a position, and what they are bound to.
@@ -145,7 +123,7 @@ impl<'solved> Chosen<'solved> {
             let locked = LockedPackage {
                 digest: digest(self.universe, release, &source),
                 source,
-                requires: self.bindings(at),
+                requires: self.bound(at).collect(),
             };
             let version = self.versions.all[at].clone();
             Some(((self.name(release), version), locked))

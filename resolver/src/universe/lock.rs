@@ -18,11 +18,18 @@ impl Universe {
     }
 
     /// The version to which the lock binds a requirement.
-    fn locked_version(&self, release: ReleaseId, package: PackageId) -> Option<&Version> {
+    fn locked_version(
+        &self,
+        release: ReleaseId,
+        edge: usize,
+        package: PackageId,
+    ) -> Option<&Version> {
         let locked = self.preferences.locked();
-        let bindings = if self.is_model(release.package) {
-            Some(&locked.model)
-        } else if self.is_root(release.package) {
+        if self.is_model(release.package) {
+            let (name, version) = locked.model.get(edge)?;
+            return (name == self.name(package)).then_some(version);
+        }
+        let bindings = if self.is_root(release.package) {
             locked.roots.get(self.name(release.package))
         } else if locked.packages.is_empty() {
             None
@@ -36,10 +43,15 @@ impl Universe {
         bindings?.get(self.name(package))
     }
 
-    /// The release of a package to which the lock binds a requirement. Roots are what they are
+    /// The release of a package to which the lock binds the requirement of an edge. Roots are what they are
     /// now, whatever their version was when the lock was written.
-    pub(crate) fn locked_binding(&self, release: ReleaseId, package: PackageId) -> Option<u32> {
-        let version = self.locked_version(release, package)?;
+    pub(crate) fn locked_binding(
+        &self,
+        release: ReleaseId,
+        edge: usize,
+        package: PackageId,
+    ) -> Option<u32> {
+        let version = self.locked_version(release, edge, package)?;
         if self.is_root(package) {
             Some(0)
         } else {
@@ -51,11 +63,12 @@ impl Universe {
     pub(crate) fn best_binding(
         &self,
         release: ReleaseId,
+        edge: usize,
         package: PackageId,
         among: &WordSet,
         prerelease_named: bool,
     ) -> Option<u32> {
-        self.locked_binding(release, package)
+        self.locked_binding(release, edge, package)
             .filter(|locked| among.contains(*locked))
             .or_else(|| self.best(package, among, prerelease_named))
     }

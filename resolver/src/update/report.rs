@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::{Bindings, PackageName, Version};
+use pkgres_manifest::{PackageName, Version};
 
 use crate::conflict::{Conflict, Reason};
 use crate::request::Locked;
@@ -71,7 +71,7 @@ pub(crate) struct Findings {
 impl Told {
     pub(crate) fn new(locked: &Locked, is_root: impl Fn(&PackageName) -> bool) -> Self {
         let mut held: BTreeMap<PackageName, BTreeSet<Version>> = BTreeMap::new();
-        for (name, version) in locked.bindings().flat_map(Bindings::iter) {
+        for (name, version) in locked.bound() {
             if !is_root(name) {
                 held.entry(name.clone())
                     .or_default()

@@ -7,15 +7,31 @@ use pkgres_manifest::{ClassName, IndexRecord, PackageName, Spec, Version};
 use super::{Model, Object, Property};
 use crate::build::spec;
 use crate::random::Random;
+use crate::reference::{Answer, Rules, search};
 use crate::universe::Universe;
 
 /// The most objects that a model has.
 const OBJECTS: usize = 4;
 
 impl Model {
-    /// The model of this seed over the packages of a universe; nothing if these have no classes.
-    pub fn random(seed: u64, mut universe: Universe) -> Option<Self> {
-        // What a model follows from is known: its releases have classes, and no lock says more.
+    /// The model of this seed over the packages of a universe, of which some were locked for another
+    /// model; nothing if they have no classes.
+    pub fn random(seed: u64, universe: Universe) -> Option<Self> {
+        let mut random = Random::new(seed);
+        let mut model = Self::without_lock(&mut random, universe)?;
+        if random.chance(30) {
+            let other = Self::without_lock(&mut random, model.universe.clone())?;
+            if let Answer::Solved(mut lock) = search(&other.as_packages(), &Rules::default()) {
+                let is_package = |name: &PackageName| other.is_package(name);
+                lock.bindings
+                    .retain(|(requirer, _, _), _| is_package(requirer));
+                model.universe.locked = Some(lock);
+            }
+        }
+        Some(model)
+    }
+
+    fn without_lock(random: &mut Random, mut universe: Universe) -> Option<Self> {
         universe.locked = None;
         universe.kept.clear();
         for record in &mut universe.records {
@@ -25,7 +41,6 @@ impl Model {
         if classes.is_empty() {
             return None;
         }
-        let mut random = Random::new(seed);
         let mut model = Self {
             universe,
             objects: Vec::new(),
@@ -38,7 +53,7 @@ impl Model {
             let spec = if random.chance(60) {
                 spec("*")
             } else {
-                some_spec(&mut random, &model.universe, &package)
+                some_spec(random, &model.universe, &package)
             };
             let held = if open.is_empty() {
                 None
@@ -55,7 +70,7 @@ impl Model {
             open.push(number);
         }
         for number in 0..model.objects.len() {
-            model.declare(&mut random, number);
+            model.declare(random, number);
         }
         Some(model)
     }

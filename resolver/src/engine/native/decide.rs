@@ -22,7 +22,7 @@ impl Core {
                 self.order.place(&mut self.state, var, root.index, root);
             }
         }
-        while let Some((owner, var)) = self.order.next() {
+        while let Some(var) = self.order.next() {
             self.fetch_next_vars(encoding);
             if self.state.var(var).ordered {
                 self.order.advance();
@@ -35,7 +35,7 @@ impl Core {
                     continue;
                 }
                 budget.take()?;
-                let value = self.best(encoding, owner, var);
+                let value = self.best(encoding, var);
                 self.read_ahead_in_order(encoding);
                 self.order.mark();
                 self.state.decide(var, value);
@@ -78,39 +78,35 @@ impl Core {
         };
         self.read_ahead_by_conflicts(encoding);
         budget.take()?;
-        let owner = match self.state.details(var).variable {
-            Variable::Binding(release, _) => release,
-            _ => encoding.universe.roots()[0],
-        };
-        let value = self.best(encoding, owner, var);
+        let value = self.best(encoding, var);
         self.order.mark();
         self.state.decide(var, value);
         Ok(false)
     }
 
     /// The best value that is left.
-    fn best(&self, encoding: &Encoding<'_>, owner: ReleaseId, var: Var) -> u32 {
+    fn best(&self, encoding: &Encoding<'_>, var: Var) -> u32 {
         let state = self.state.var(var);
         let (domain, universe) = (self.state.domain(var), &*encoding.universe);
-        let package = match self.state.details(var).variable {
-            Variable::Package(package) => package,
+        let (package, binding) = match self.state.details(var).variable {
+            Variable::Package(package) => (package, None),
             Variable::Binding(release, edge) => {
-                universe.known_details(release).edges[edge as usize].package
+                let edge = edge as usize;
+                let package = universe.known_details(release).edges[edge].package;
+                (package, Some((release, edge)))
             }
             _ => return 0,
         };
-        let is_bound = encoding.is_split(package);
-        if universe.is_plain(package) && !is_bound {
+        if universe.is_plain(package) && binding.is_none() {
             return words::last_below(domain, state.values).expect("a value is left");
         }
         let mut among = domain.to_vec();
         words::remove(&mut among, state.values);
         let among = WordSet::of_words(&among);
         let named = self.order.is_prerelease_named(package);
-        let best = if is_bound {
-            universe.best_binding(owner, package, &among, named)
-        } else {
-            universe.best(package, &among, named)
+        let best = match binding {
+            Some((release, edge)) => universe.best_binding(release, edge, package, &among, named),
+            None => universe.best(package, &among, named),
         };
         best.expect("a value is left")
     }

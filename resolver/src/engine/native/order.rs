@@ -152,13 +152,13 @@ impl Order {
         self.items.push(item);
     }
 
-    /// The release whose requirements come next, and the variable of the next one.
-    pub(super) fn next(&mut self) -> Option<(ReleaseId, Var)> {
+    /// The variable of the requirement that comes next.
+    pub(super) fn next(&mut self) -> Option<Var> {
         loop {
             let item = self.items.get(self.next.0 as usize)?;
             let at = item.from + self.next.1;
             if at < item.until {
-                return Some((item.release, self.targets.all[at as usize].var));
+                return Some(self.targets.all[at as usize].var);
             }
             self.next = (self.next.0 + 1, 0);
         }

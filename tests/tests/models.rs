@@ -56,7 +56,9 @@ fn complaint(model: &Model, expected: &Answer) -> Option<String> {
             return Some(format!("{engine:?}, {supplies:?} found:\n{found}"));
         }
         let more = match &verdict {
-            Verdict::Solved(resolution) => wrong_again(model, resolution),
+            Verdict::Solved(resolution) => {
+                wrong_again(model, resolution).or_else(|| wrong_when_pinned(model, resolution))
+            }
             Verdict::Conflict(conflict) => wrong_reasons(model, conflict),
         };
         if more.is_some() {
@@ -77,6 +79,26 @@ fn wrong_again(model: &Model, resolution: &Resolution) -> Option<String> {
     let again = model.solution(&again);
     (again != model.solution(resolution) || steps > 0)
         .then(|| format!("after {steps} steps it is now:\n{again}"))
+}
+
+/// A model whose objects demand what they were bound to has the same resolution.
+fn wrong_when_pinned(model: &Model, resolution: &Resolution) -> Option<String> {
+    if !resolution.prereleases().is_empty() {
+        // To demand a prerelease is to name one.
+        return None;
+    }
+    let mut pinned = model.clone();
+    for (object, bound) in pinned
+        .objects
+        .iter_mut()
+        .zip(&resolution.roots()[0].requires)
+    {
+        object.spec = Spec::exactly(&bound.version);
+    }
+    let found = solve(&pinned, Supplies::Attached, pinned.request());
+    let found = answer(&pinned, &found);
+    let is_same = found.solution() == Some(&model.solution(resolution));
+    (!is_same).then(|| format!("once pinned it is:\n{found}"))
 }
 
 /// There are reasons of which none can be left out, and what is said to repair it does.

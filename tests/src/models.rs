@@ -109,16 +109,15 @@ impl Model {
         text + "}"
     }
 
-    /// The classes of a release, with their properties.
+    /// The classes of a release, with their properties, if they are known.
     ///
     /// # Panics
     ///
-    /// If the model has no such release.
-    pub fn classes(&self, (name, version): &Release) -> Arc<Package> {
+    /// If what is made of it is no package.
+    pub fn classes(&self, (name, version): &Release) -> Option<Arc<Package>> {
         let mut records = self.universe.records.iter();
         let record = records.find(|record| record.name == *name && record.version == *version);
-        let classes = record.and_then(|record| record.classes.as_ref());
-        let classes = classes.expect("the classes of all releases are known");
+        let classes = record?.classes.as_ref()?;
         let mut manifest =
             format!("FullName: {name}\nType: Library\nVersion: {version}\nClasses:\n");
         let mut files = BTreeMap::new();
@@ -145,7 +144,7 @@ impl Model {
         let (manifest, _) = manifest.expect("it is a manifest");
         let read = Package::assemble(manifest, &options, |file| files.get(file.as_str()).cloned());
         let (package, _) = read.into_result().expect("it is a package");
-        Arc::new(package)
+        Some(Arc::new(package))
     }
 
     /// The same problem without a model, but for the contracts.
@@ -170,15 +169,13 @@ impl Model {
                     });
                 }
                 let is_core = record.name == core;
-                let classes = record.classes.get_or_insert_default();
-                classes.change(|classes| {
-                    for class in classes {
-                        let is_root_class = is_core && class.name == core.root_class();
-                        if class.extends.is_empty() && !is_root_class {
-                            class.extends = vec![core.root_class()];
-                        }
+                let classes = record.classes.iter_mut();
+                for class in classes.flat_map(|classes| classes.iter_mut()) {
+                    let is_root_class = is_core && class.name == core.root_class();
+                    if class.extends.is_empty() && !is_root_class {
+                        class.extends = vec![core.root_class()];
                     }
-                });
+                }
             }
         }
         for (number, object) in self.objects.iter().enumerate() {

@@ -124,7 +124,7 @@ pub fn run_with_classes(
     universe: &Universe,
     supplies: Supplies,
     request: Request,
-    classes: impl Fn(&Release) -> Arc<Package>,
+    classes: impl Fn(&Release) -> Option<Arc<Package>>,
 ) -> Verdict {
     let mut records: BTreeMap<&PackageName, Vec<IndexRecord>> = BTreeMap::new();
     for record in &universe.records {
@@ -185,7 +185,7 @@ pub fn run_with_classes(
             Step::NeedClasses(releases) => {
                 for release in releases {
                     let (name, version) = &release;
-                    resolver.provide_classes(name, version, Some(classes(&release)));
+                    resolver.provide_classes(name, version, classes(&release));
                 }
             }
             Step::Solved(resolution) => return Verdict::Solved(resolution),

@@ -375,3 +375,28 @@ fn what_objects_have_of_a_split_package_stays() {
     assert_eq!(versions(&again), expected, "though V 1 would do for both");
     assert_eq!(again.stats().steps, 0);
 }
+
+/// A contract may name a class that no release which was looked at defines or extends. One of which
+/// nobody knows what it defines has it all the same.
+#[test]
+fn a_class_that_only_a_contract_names_is_looked_for() {
+    let holder = "  any: {Contract: \"$.class(U.Thing)\"}\n";
+    let with = |other: IndexRecord| Known {
+        records: vec![
+            release("H", "1").requires("U", "*").defines("H", &[]),
+            release("V", "1").defines("V", &[]),
+            other,
+        ],
+        classes: BTreeMap::from([
+            (package("H"), classes("H", holder)),
+            (package("V"), classes("V", "  x: {Contract: $}\n")),
+        ]),
+    };
+    for beforehand in [false, true] {
+        let unknown = with(release("U", "1").opaque());
+        assert_eq!(unknown.solve(request(holding("any")), beforehand), None);
+        // Nobody has the class: that is the fault of the package, not of the model.
+        let without = with(release("U", "1"));
+        assert!(without.solve(request(holding("any")), beforehand).is_some());
+    }
+}

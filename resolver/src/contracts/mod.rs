@@ -201,17 +201,14 @@ impl Check<'_> {
             return Some((AllowedVersions::Spec(spec.clone()), Vec::new()));
         }
         let release = declared.at.release;
-        let wanted = self.universe.find_class(&constraint.class);
-        let table = &self.universe.known_details(release).classes;
-        let is_own = (table.as_ref().zip(wanted))
-            .is_some_and(|(table, class)| table.position(class).is_some());
-        if is_own {
+        let class = self.universe.class_of_contract(&constraint.class);
+        let details = self.universe.known_details(release);
+        let table = details.classes.as_ref();
+        if table.is_some_and(|table| table.position(class).is_some()) {
             let own = self.universe.version(release).clone();
             return Some((AllowedVersions::MajorOf(own), Vec::new()));
         }
-        let class = wanted?;
         let (edge, _) = provider(self.universe, self.selection, release, class)?;
-        let details = self.universe.known_details(release);
         let spec = details.edges[edge].requirement.spec.clone();
         let lookup = lookups(release, edge, class, Say::Defines(class));
         Some((AllowedVersions::Spec(spec), lookup))
@@ -226,10 +223,10 @@ impl Check<'_> {
         allowed: &AllowedVersions,
     ) -> Option<(Trail, Option<ClassAt>, ClassAt)> {
         let start = self.class_of(object)?;
-        let wanted = self.universe.find_class(&constraint.class);
+        let wanted = self.universe.class_of_contract(&constraint.class);
         let mut walk = Walk::from(self.root, object, start);
         while let Some(at) = walk.next() {
-            if Some(at.class) == wanted {
+            if at.class == wanted {
                 // No class inherits two of one name, so this is the only one.
                 if allowed.allows(self.universe.version(at.release)) {
                     return None;

@@ -3,9 +3,10 @@
 //! Names that an attached index knows are seen through their number there, and are read only when
 //! something is to be said of them.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use pkgres_manifest::ClassName;
+use pkgres_manifest::{ClassName, Package};
 
 use super::{ClassId, Universe};
 use crate::index::{NONE, to_u32};
@@ -36,14 +37,25 @@ impl Universe {
         id
     }
 
-    /// The number of a class name, if it was seen.
-    pub(crate) fn find_class(&self, name: &ClassName) -> Option<ClassId> {
-        if let Some(known) = self.class_ids.get(name) {
-            return Some(*known);
+    /// The number of a class that a contract names.
+    pub(crate) fn class_of_contract(&self, name: &ClassName) -> ClassId {
+        let known = self.class_ids.get(name).copied().or_else(|| {
+            let (shard, number) = self.find_attached_class(name)?;
+            let known = self.shards[shard as usize].classes[number as usize];
+            known.checked_sub(1).map(ClassId)
+        });
+        known.expect("what contracts name was seen when they came in")
+    }
+
+    /// Sees all classes that contracts name. It may be that no release was looked at that defines one,
+    /// and that one defines it of which nobody knows what it defines.
+    pub(super) fn meet_classes_of_contracts(&mut self, package: &Package) {
+        let classes = package.classes.iter().flat_map(BTreeMap::values);
+        for property in classes.flat_map(|class| &class.properties) {
+            for class in property.contract.value.classes() {
+                self.class_id(class);
+            }
         }
-        let (shard, number) = self.find_attached_class(name)?;
-        let known = self.shards[shard as usize].classes[number as usize];
-        known.checked_sub(1).map(ClassId)
     }
 
     /// The class of a name of a shard.

@@ -62,7 +62,10 @@ impl Universe {
         }
         if let Some(index) = self.index_of(package, version) {
             let body = match classes {
-                Some(classes) => Body::Known(classes),
+                Some(classes) => {
+                    self.meet_classes_of_contracts(&classes);
+                    Body::Known(classes)
+                }
                 None => Body::Unavailable,
             };
             self.bodies.insert(ReleaseId { package, index }, body);

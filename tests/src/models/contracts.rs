@@ -27,26 +27,44 @@ impl Model {
             let Some((holder, property)) = &object.held else {
                 return true;
             };
-            let declared = classes
-                .family(class_of(*holder))
-                .into_iter()
-                .find_map(|class| {
-                    let declared = self.properties.get(&class)?;
-                    let found = declared
-                        .iter()
-                        .find(|declared| declared.name == *property)?;
-                    Some((class, found))
-                });
+            let declared = self.declared(&classes, class_of(*holder), property);
             let Some((declaring, property)) = declared else {
                 return true;
             };
             let Some(allowed) = Allowed::by(&classes, &declaring, property) else {
                 return true;
             };
-            let family = classes.family(class_of(number));
-            let found = family.iter().find(|(name, _)| *name == property.class);
-            found.is_some_and(|(_, (_, version))| allowed.allows(version))
+            for (name, release) in classes.family(class_of(number)) {
+                if name == property.class {
+                    return allowed.allows(&release.1);
+                }
+                // What is not known could be of the class.
+                if !classes.are_known(&release) {
+                    return true;
+                }
+            }
+            false
         })
+    }
+
+    /// The declaration of a property by a class or the nearest of its ancestors, if that is known.
+    fn declared(
+        &self,
+        classes: &Classes<'_>,
+        class: Class,
+        name: &str,
+    ) -> Option<(Class, &Property)> {
+        for class in classes.family(class) {
+            let mut declared = self.properties.get(&class).into_iter().flatten();
+            if let Some(property) = declared.find(|property| property.name == name) {
+                return Some((class, property));
+            }
+            // What is not known could declare it.
+            if !classes.are_known(&class.1) {
+                return None;
+            }
+        }
+        None
     }
 }
 

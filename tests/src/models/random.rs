@@ -35,7 +35,9 @@ impl Model {
         universe.locked = None;
         universe.kept.clear();
         for record in &mut universe.records {
-            record.classes.get_or_insert_default();
+            if random.chance(3) {
+                record.classes = None;
+            }
         }
         let classes = defined(&universe);
         if classes.is_empty() {

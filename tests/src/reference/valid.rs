@@ -150,6 +150,11 @@ impl<'solution> Classes<'solution> {
         family
     }
 
+    /// Whether it is known which classes a release defines.
+    pub fn are_known(&self, release: &Release) -> bool {
+        self.reached[release].classes.is_some()
+    }
+
     /// What a release requires of a package.
     pub fn required(&self, release: &Release, package: &PackageName) -> Option<Spec> {
         let requirements = requirements(self.universe, self.reached[release]).into_iter();

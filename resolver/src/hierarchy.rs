@@ -1,6 +1,7 @@
 //! Rules 2 and 3 of a valid resolution: what the chosen classes inherit.
 
 use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -201,15 +202,39 @@ impl Graph {
                     State::Open => {
                         let begin = path.iter().position(|(on_path, _)| *on_path == parent);
                         let circle = &path[begin.expect("open classes are on the path")..];
-                        return Err(circle
-                            .iter()
-                            .map(|(at, _)| self.nodes[*at as usize])
-                            .collect());
+                        return Err(self.shortest_circle(circle.iter().map(|(at, _)| *at)));
                     }
                 }
             }
         }
         Ok(order)
+    }
+
+    /// The shortest circle that has one of these classes, of which there is one.
+    fn shortest_circle(&self, among: impl Iterator<Item = u32>) -> Vec<ClassAt> {
+        let circles = among.filter_map(|start| self.circle(start));
+        circles
+            .min_by_key(Vec::len)
+            .expect("there is a circle that has one of them")
+    }
+
+    /// The shortest circle that has a class.
+    fn circle(&self, start: u32) -> Option<Vec<ClassAt>> {
+        let mut came_from: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut queue = VecDeque::from([start]);
+        came_from.insert(start, start);
+        while let Some(node) = queue.pop_front() {
+            for parent in &self.parents[node as usize] {
+                if *parent == start {
+                    return Some(self.path(&came_from, node));
+                }
+                if let Entry::Vacant(entry) = came_from.entry(*parent) {
+                    entry.insert(node);
+                    queue.push_back(*parent);
+                }
+            }
+        }
+        None
     }
 
     /// The first class that reaches two classes of one name, though none of its parents does.

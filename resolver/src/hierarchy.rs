@@ -45,13 +45,22 @@ impl Violation {
 /// The first violation of a selection: missing classes before circles before diamonds, and the
 /// classes of releases that were decided earlier before others.
 pub(crate) fn violation(universe: &mut Universe, selection: &Selection) -> Option<Violation> {
+    violations(universe, selection).next()
+}
+
+/// What a selection violates, beginning with the [first](violation): a missing class, or else some
+/// circles, or else a diamond of each class that has one of its own.
+pub(crate) fn violations(
+    universe: &mut Universe,
+    selection: &Selection,
+) -> Box<dyn Iterator<Item = Violation>> {
     let graph = match Graph::build(universe, selection) {
         Ok(graph) => graph,
-        Err(missing) => return Some(missing),
+        Err(missing) => return Box::new(std::iter::once(missing)),
     };
     match graph.parents_first() {
-        Ok(order) => graph.diamond(&order),
-        Err(cycle) => Some(Violation::Cycle(cycle)),
+        Ok(order) => Box::new(graph.diamonds(&order).map(Violation::Diamond)),
+        Err(circle) => Box::new(graph.circles(circle).map(Violation::Cycle)),
     }
 }
 
@@ -168,7 +177,7 @@ impl Graph {
     }
 
     /// All classes with parents before children, or a circle.
-    fn parents_first(&self) -> Result<Vec<u32>, Vec<ClassAt>> {
+    fn parents_first(&self) -> Result<Vec<u32>, Vec<u32>> {
         #[derive(Clone, Copy, PartialEq)]
         enum State {
             New,
@@ -202,7 +211,7 @@ impl Graph {
                     State::Open => {
                         let begin = path.iter().position(|(on_path, _)| *on_path == parent);
                         let circle = &path[begin.expect("open classes are on the path")..];
-                        return Err(self.shortest_circle(circle.iter().map(|(at, _)| *at)));
+                        return Err(circle.iter().map(|(at, _)| *at).collect());
                     }
                 }
             }
@@ -210,23 +219,29 @@ impl Graph {
         Ok(order)
     }
 
-    /// The shortest circle that has one of these classes, of which there is one.
-    fn shortest_circle(&self, among: impl Iterator<Item = u32>) -> Vec<ClassAt> {
-        let circles = among.filter_map(|start| self.circle(start));
-        circles
-            .min_by_key(Vec::len)
-            .expect("there is a circle that has one of them")
+    /// Short circles in place of one, which may be long and then says little: each of its classes is on
+    /// one of them.
+    fn circles(self, circle: Vec<u32>) -> impl Iterator<Item = Vec<ClassAt>> {
+        let mut covered: FxHashSet<u32> = FxHashSet::default();
+        circle.into_iter().filter_map(move |start| {
+            if covered.contains(&start) {
+                return None;
+            }
+            let circle = self.circle(start)?;
+            covered.extend(&circle);
+            Some(self.classes(&circle))
+        })
     }
 
     /// The shortest circle that has a class.
-    fn circle(&self, start: u32) -> Option<Vec<ClassAt>> {
+    fn circle(&self, start: u32) -> Option<Vec<u32>> {
         let mut came_from: FxHashMap<u32, u32> = FxHashMap::default();
         let mut queue = VecDeque::from([start]);
         came_from.insert(start, start);
         while let Some(node) = queue.pop_front() {
             for parent in &self.parents[node as usize] {
                 if *parent == start {
-                    return Some(self.path(&came_from, node));
+                    return Some(path(&came_from, node));
                 }
                 if let Entry::Vacant(entry) = came_from.entry(*parent) {
                     entry.insert(node);
@@ -237,15 +252,25 @@ impl Graph {
         None
     }
 
-    /// The first class that reaches two classes of one name, though none of its parents does.
-    fn diamond(&self, parents_first: &[u32]) -> Option<Violation> {
+    /// For each class that reaches two classes of one name, though none of its parents does, the shortest
+    /// paths to such two.
+    fn diamonds(self, parents_first: &[u32]) -> impl Iterator<Item = [Vec<ClassAt>; 2]> + use<> {
+        let mut clashing = self.clashing(parents_first);
+        clashing.sort_unstable();
+        clashing
+            .into_iter()
+            .map(move |node| self.shortest_clash(node))
+    }
+
+    /// The classes that reach two classes of one name, though none of their parents does.
+    fn clashing(&self, parents_first: &[u32]) -> Vec<u32> {
         let mut seen: FxHashMap<ClassId, u32> = FxHashMap::default();
         for node in &self.nodes {
             *seen.entry(node.class).or_default() += 1;
         }
         let is_shared = |node: u32| seen[&self.nodes[node as usize].class] > 1;
         if seen.values().all(|count| *count < 2) {
-            return None;
+            return Vec::new();
         }
         // For each class the classes it reaches, itself included, whose name stands for several.
         let mut reached: Vec<Vec<u32>> = vec![Vec::new(); self.nodes.len()];
@@ -267,8 +292,7 @@ impl Graph {
             }
             reached[*node as usize] = all.into_iter().collect();
         }
-        let node = clashing.into_iter().min()?;
-        Some(Violation::Diamond(self.shortest_clash(node)))
+        clashing
     }
 
     /// The two shortest paths from a class to two classes of one name.
@@ -286,7 +310,7 @@ impl Graph {
                 came_from.insert(*parent, node);
                 let name = self.nodes[*parent as usize].class;
                 if let Some(other) = by_name.insert(name, *parent) {
-                    return [other, *parent].map(|end| self.path(&came_from, end));
+                    return [other, *parent].map(|end| self.classes(&path(&came_from, end)));
                 }
                 queue.push_back(*parent);
             }
@@ -294,16 +318,21 @@ impl Graph {
         unreachable!("the class was found to reach two classes of one name")
     }
 
-    fn path(&self, came_from: &FxHashMap<u32, u32>, end: u32) -> Vec<ClassAt> {
-        let mut path = vec![self.nodes[end as usize]];
-        let mut at = end;
-        while came_from[&at] != at {
-            at = came_from[&at];
-            path.push(self.nodes[at as usize]);
-        }
-        path.reverse();
-        path
+    fn classes(&self, path: &[u32]) -> Vec<ClassAt> {
+        path.iter().map(|at| self.nodes[*at as usize]).collect()
     }
+}
+
+/// The way that led to a class.
+fn path(came_from: &FxHashMap<u32, u32>, end: u32) -> Vec<u32> {
+    let mut path = vec![end];
+    let mut at = end;
+    while came_from[&at] != at {
+        at = came_from[&at];
+        path.push(at);
+    }
+    path.reverse();
+    path
 }
 
 fn number(length: usize) -> u32 {

@@ -10,6 +10,7 @@ use pkgres_manifest::{
 };
 use pkgres_resolver::{Engine, Request, Resolver, Root, SolveOptions, Step, Supply};
 use pkgres_tests::build::{Build as _, class, package, release, spec, version};
+use pkgres_tests::random::Random;
 
 /// The stack of a thread that solves.
 const STACK_BYTES: usize = 512 << 10;
@@ -324,5 +325,45 @@ fn chains_to_different_releases_of_a_package_split_that_package_alone() {
             }
             other => panic!("{other:?}"),
         }
+    }
+}
+
+/// Six packages with five releases each, of which every class extends those of about half of the other
+/// packages: whichever releases are chosen, some classes extend themselves.
+fn entangled(seed: u64) -> (IndexRecord, Vec<IndexRecord>) {
+    let mut random = Random::new(seed);
+    let name = |package: usize| format!("P{package}");
+    let class = |package: usize| format!("P{package}.C");
+    let mut records = Vec::new();
+    for package in 0..6 {
+        for version in 1..=5 {
+            let mut record = release(&name(package), &version.to_string());
+            let mut extends = Vec::new();
+            for other in (0..6).filter(|other| *other != package) {
+                if random.chance(50) {
+                    let spec = format!("<={}", random.between(1, 5));
+                    record = record.requires(&name(other), &spec);
+                    extends.push(class(other));
+                }
+            }
+            let extends: Vec<&str> = extends.iter().map(String::as_str).collect();
+            records.push(record.defines(&class(package), &extends));
+        }
+    }
+    let root = release("Root", "1").requires("P0", "*");
+    (root.defines("Root.C", &["P0.C"]), records)
+}
+
+/// What is ruled out has to say much: there are more circles of classes than anybody could go through.
+#[test]
+fn circles_of_classes_are_ruled_out_by_the_shortest() {
+    for seed in [5, 15, 48, 49, 73] {
+        let (root, records) = entangled(seed);
+        let options = SolveOptions {
+            max_steps: 20_000,
+            ..SolveOptions::default()
+        };
+        let answer = run(root, records, options);
+        assert!(matches!(answer, Step::Conflict(_)), "{seed}: {answer:?}");
     }
 }

@@ -70,12 +70,17 @@ impl Search {
                 continue;
             }
             // Classes that are extended are found, or the values would not fulfil the encoding.
-            if !hierarchy::is_harmless(encoding.universe, &selection)
-                && let Some(violation) = hierarchy::violation(encoding.universe, &selection)
-            {
-                encoding.forbid(&selection, violation);
-                self.add_last_clause(encoding);
-                continue;
+            if !hierarchy::is_harmless(encoding.universe, &selection) {
+                let mut violations =
+                    hierarchy::violations(encoding.universe, &selection).peekable();
+                let is_sound = violations.peek().is_none();
+                for violation in violations {
+                    encoding.forbid(&selection, violation);
+                    self.add_last_clause(encoding);
+                }
+                if !is_sound {
+                    continue;
+                }
             }
             match unmet_contracts(encoding.universe, &selection) {
                 Ok(unmet) if !unmet.is_empty() => {

@@ -5,7 +5,10 @@
 //! is judged beside it.
 
 mod contracts;
+mod examples;
 mod random;
+
+pub use examples::examples;
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};

@@ -2,11 +2,13 @@
 //!
 //! `SEEDS=400000` asks for more models than the usual number.
 
+use std::fmt::Write as _;
+
 use pkgres_manifest::{PackageName, Requirement, Spec};
 use pkgres_resolver::{Conflict, Engine, Repair, Request, Resolution};
 use pkgres_tests::build::spec;
 use pkgres_tests::examples::variation;
-use pkgres_tests::models::Model;
+use pkgres_tests::models::{Model, examples};
 use pkgres_tests::reference::{Answer, Rules, is_valid, search, search_where};
 use pkgres_tests::seeds;
 use pkgres_tests::solver::{Supplies, Verdict, run_with_classes};
@@ -200,6 +202,23 @@ fn assert_right(tally: &Tally) {
         tally.split,
     ];
     assert!(counts.iter().all(|count| *count > 0), "{tally:?}");
+}
+
+/// What classes inherit in versions that were not looked at yet is not taken for granted.
+#[test]
+fn models_of_one_rule() {
+    let mut wrong = String::new();
+    for (name, model) in examples() {
+        let packages = model.as_packages();
+        let expected = search_where(&packages, &|solution| {
+            model.meets_contracts(&packages, solution)
+        });
+        if let Some(complaint) = complaint(&model, &expected) {
+            write!(wrong, "{name}:\n{model}expected:\n{expected}{complaint}")
+                .expect("there is memory");
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
 }
 
 /// The same answers as the reference, by both engines.

@@ -33,8 +33,6 @@ pub(crate) struct Unmet {
     pub(crate) allowed_trail: Trail,
     /// What led from the object's class to the class that is wanted.
     pub(crate) object_trail: Trail,
-    /// Whether the last step of the object's trail leads to that class.
-    pub(crate) is_found: bool,
 }
 
 /// The contracts of the model that a selection does not meet.
@@ -161,7 +159,6 @@ impl Check<'_> {
                 let (allowed, lookup) = self.allowed(constraint, declared)?;
                 self.unmet(constraint, object, &allowed)
                     .map(|(object_trail, inherits, is)| Unmet {
-                        is_found: inherits.is_some(),
                         breach: ContractBreach {
                             holder,
                             path,

@@ -1,8 +1,5 @@
 //! What a contract that is not met rules out.
 
-use pkgres_manifest::ClassName;
-use rustc_hash::{FxHashMap, FxHashSet};
-
 use crate::contracts::{Lookup, Say, Unmet};
 use crate::selection::Selection;
 use crate::universe::{PackageId, ReleaseId};
@@ -16,8 +13,9 @@ impl Unmet {
     pub(crate) fn clause(self, encoding: &mut Encoding<'_>, selection: &Selection) -> Clause {
         let mut terms = Terms::default();
         follow(&mut terms, encoding, selection, &self.holder_trail);
-        if self.is_found || !self.is_never_found(encoding) {
-            follow(&mut terms, encoding, selection, &self.allowed_trail);
+        // Where nobody has the class that is wanted, the contract says nothing.
+        follow(&mut terms, encoding, selection, &self.allowed_trail);
+        if self.breach.inherits.is_some() || self.may_be_found(encoding, selection) {
             let wanted = encoding.universe.class_id(&self.breach.class);
             match self.object_trail.split_last() {
                 // It was asked for the class itself, not for one that extends it there.
@@ -54,46 +52,18 @@ impl Unmet {
             .collect()
     }
 
-    /// Whether the object's class inherits the wanted one in no version of anything. Only names
-    /// are looked at; what is not known counts as possible.
-    fn is_never_found(&self, encoding: &mut Encoding<'_>) -> bool {
-        let universe = &mut *encoding.universe;
-        let mut parents: FxHashMap<ClassName, Vec<ClassName>> = FxHashMap::default();
-        let mut unknown = false;
-        for package in universe
-            .reached()
-            .filter(|package| !universe.is_root(*package))
-        {
-            for release in universe.releases(package) {
-                let Some(classes) = universe.written_classes(release) else {
-                    unknown = true;
-                    continue;
-                };
-                for (class, extends) in classes {
-                    parents.entry(class).or_default().extend(extends);
-                }
-            }
-        }
-        let root_class = universe.root_class_name();
-        let mut seen: FxHashSet<ClassName> = FxHashSet::default();
-        let mut rest = vec![self.breach.is.0.clone()];
-        while let Some(class) = rest.pop() {
-            if class == self.breach.class || Some(&self.breach.class) == root_class.as_ref() {
-                return false;
-            }
-            match parents.get(&class) {
-                Some(above) => rest.extend(
-                    above
-                        .iter()
-                        .filter(|above| seen.insert((*above).clone()))
-                        .cloned(),
-                ),
-                None if Some(&class) == root_class.as_ref() => {}
-                // The class is defined by something that was not looked at.
-                None => return false,
-            }
-        }
-        !unknown
+    /// Whether the object's class inherits the wanted one in some versions.
+    fn may_be_found(&self, encoding: &mut Encoding<'_>, selection: &Selection) -> bool {
+        // The trail begins with the object's own class.
+        let Some(first) = self.object_trail.first() else {
+            return true;
+        };
+        let Say::Entered(class) = first.say else {
+            return true;
+        };
+        let package = selection.bound(first.release)[first.edge].package;
+        let wanted = &self.breach.class;
+        encoding.universe.may_inherit(package, class, wanted)
     }
 }
 

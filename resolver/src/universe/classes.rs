@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use pkgres_manifest::ClassName;
 use rustc_hash::FxHashMap;
 
 use super::{ClassId, Demand, PackageId, ReleaseId, Universe};
@@ -88,25 +87,6 @@ impl ClassTable {
 }
 
 impl Universe {
-    /// The names of the classes of a release and of those that they extend, as far as they are
-    /// written; `None` if the classes are unknown.
-    pub(crate) fn written_classes(
-        &self,
-        release: ReleaseId,
-    ) -> Option<Vec<(ClassName, Vec<ClassName>)>> {
-        let (index, number) = self.locate(release);
-        let table = index.table(number)?;
-        let (classes, externals) = (index.table_classes(table), index.externals(table));
-        let named = classes.iter().enumerate().map(|(position, class)| {
-            let parents = index.parents(table, position).map(|parent| match parent {
-                ParentNumber::Own(own) => index.class_name(classes[own as usize]),
-                ParentNumber::External(at) => index.class_name(externals[at as usize]),
-            });
-            (index.class_name(*class), parents.collect())
-        });
-        Some(named.collect())
-    }
-
     /// Whether no class of a package can be part of a circle or have the name of another
     /// package's class; `None` if the package does not come from the only attached index.
     pub(crate) fn is_harmless(&self, package: PackageId) -> Option<bool> {

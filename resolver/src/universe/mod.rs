@@ -19,6 +19,7 @@ mod edges;
 mod extenders;
 mod ids;
 mod lock;
+mod may_inherit;
 mod missing;
 mod model;
 mod overrides;
@@ -180,11 +181,6 @@ impl Universe {
         &self.about[package.position()]
     }
 
-    /// The class that classes without `Extends` extend.
-    pub(crate) fn root_class_name(&self) -> Option<ClassName> {
-        self.root_class.map(|class| self.class_name(class).clone())
-    }
-
     pub(crate) fn name(&self, package: PackageId) -> &PackageName {
         self.about(package).name(|| {
             // Packages that are not delivered were seen by name.
@@ -197,11 +193,14 @@ impl Universe {
     /// The packages that the solver came across, in no particular order. What was delivered
     /// without being asked for is not among them: it must not show in an answer.
     pub(crate) fn reached(&self) -> impl Iterator<Item = PackageId> {
-        (0..)
-            .map(PackageId)
-            .zip(&self.packages)
-            .filter(|(_, entry)| entry.is_required && entry.delivered.is_some())
-            .map(|(package, _)| package)
+        let all = (0..to_u32(self.packages.len())).map(PackageId);
+        all.filter(|package| self.is_reached(*package))
+    }
+
+    /// Whether the solver came across a package.
+    fn is_reached(&self, package: PackageId) -> bool {
+        let entry = &self.packages[package.position()];
+        entry.is_required && entry.delivered.is_some()
     }
 
     #[inline]

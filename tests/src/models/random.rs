@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use pkgres_manifest::{ClassName, IndexRecord, PackageName, Spec, Version};
 
 use super::{Model, Object, Property};
-use crate::build::spec;
+use crate::build::{Build as _, spec};
 use crate::random::Random;
 use crate::reference::{Answer, Rules, search};
 use crate::universe::Universe;
@@ -42,6 +42,9 @@ impl Model {
         let classes = defined(&universe);
         if classes.is_empty() {
             return None;
+        }
+        if random.chance(30) {
+            share_a_name(random, &mut universe, &classes);
         }
         let mut model = Self {
             universe,
@@ -87,8 +90,13 @@ impl Model {
         }
         let holder = self.objects[holder].class.clone();
         let declaring = random.pick(&self.family(&holder)).clone();
-        let wanted = self.family(&self.objects[number].class);
-        let wanted = random.pick(&wanted).clone();
+        let wanted = if random.chance(10) {
+            let (_, any) = random.pick(&defined(&self.universe)).clone();
+            any
+        } else {
+            let family = self.family(&self.objects[number].class);
+            random.pick(&family).clone()
+        };
         let definers = definers(&self.universe, &wanted);
         for record in &self.universe.records.clone() {
             let classes = record.classes.as_deref().unwrap_or_default();
@@ -129,6 +137,27 @@ impl Model {
             done += 1;
         }
         family
+    }
+}
+
+/// Has releases of other packages define a class of a name that one has, which extends something else.
+fn share_a_name(
+    random: &mut Random,
+    universe: &mut Universe,
+    classes: &[(PackageName, ClassName)],
+) {
+    let (home, name) = random.pick(classes).clone();
+    for record in &mut universe.records {
+        let defined = record.classes.as_deref();
+        let Some(defined) = defined.filter(|_| record.name != home) else {
+            continue;
+        };
+        if defined.iter().any(|class| class.name == name) || random.chance(60) {
+            continue;
+        }
+        let (_, parent) = random.pick(classes);
+        let extends = (*parent != name && random.chance(50)).then_some(parent.as_str());
+        *record = record.clone().defines(name.as_str(), extends.as_slice());
     }
 }
 

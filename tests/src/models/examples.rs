@@ -1,0 +1,105 @@
+//! Models that were thought out for one rule each.
+
+use std::collections::BTreeMap;
+
+use pkgres_manifest::IndexRecord;
+
+use super::{Model, Object, Property};
+use crate::build::{Build as _, class, package, release, spec, version};
+use crate::universe::Universe;
+
+/// Models in which it matters that nothing is taken for granted of what a class inherits in other
+/// versions: an object of class `H` wants a `W` in its property, and holds an object of class `X`.
+pub fn examples() -> Vec<(&'static str, Model)> {
+    vec![
+        (
+            "a package that was not looked at has the class",
+            wanting([
+                release("K1", "1").defines("K", &[]),
+                release("K2", "1").requires("W", "*").defines("K", &["W"]),
+                release("X", "1").requires("K2", "*").defines("X", &["K"]),
+                release("X", "2").requires("K1", "*").defines("X", &["K"]),
+            ]),
+        ),
+        (
+            "nobody knows the classes of a package that was not looked at",
+            wanting([
+                release("K", "1").defines("K", &[]),
+                release("U", "1").opaque(),
+                release("X", "1").requires("U", "*").defines("X", &["K"]),
+                release("X", "2").requires("K", "*").defines("X", &["K"]),
+            ]),
+        ),
+        (
+            "no version inherits the class that is wanted",
+            wanting([
+                release("K", "1").defines("K", &[]),
+                release("K", "2").defines("K", &[]),
+                release("X", "1").defines("X", &[]),
+                release("X", "2").requires("K", "*").defines("X", &["K"]),
+            ]),
+        ),
+        (
+            "a contract says nothing if its class is not found",
+            wanting([release("W", "0.1.0"), release("X", "1").defines("X", &[])]),
+        ),
+        (
+            "the class that all extend extends another one",
+            on_core([
+                release("C", "1")
+                    .defines("C.Object", &["C.Base"])
+                    .defines("C.Base", &[]),
+                release("C", "2")
+                    .defines("C.Object", &[])
+                    .defines("C.Base", &[]),
+                release("X", "1").defines("X", &[]),
+            ]),
+        ),
+        (
+            "the class that all extend extends one of which nobody knows anything",
+            on_core([
+                release("C", "1")
+                    .requires("U", "*")
+                    .defines("C.Object", &["C.Base"]),
+                release("C", "2").defines("C.Object", &[]),
+                release("U", "1").opaque(),
+                release("X", "1").defines("X", &[]),
+            ]),
+        ),
+    ]
+}
+
+/// A holder that wants a `W`.
+fn wanting<const COUNT: usize>(records: [IndexRecord; COUNT]) -> Model {
+    let holder = release("H", "1").requires("W", "*").defines("H", &[]);
+    let wanted = release("W", "1").defines("W", &[]);
+    model("W", None, [holder, wanted].into_iter().chain(records))
+}
+
+/// A holder that wants a `C.Base` in any version; `C` is the core library.
+fn on_core<const COUNT: usize>(records: [IndexRecord; COUNT]) -> Model {
+    let holder = release("H", "1").defines("H", &[]);
+    let mut model = model("C.Base", Some("*"), [holder].into_iter().chain(records));
+    model.universe.core = Some(package("C"));
+    model
+}
+
+fn model(wanted: &str, allowed: Option<&str>, records: impl Iterator<Item = IndexRecord>) -> Model {
+    let object = |name: &str, held| Object {
+        class: class(name),
+        package: package(name),
+        spec: spec("*"),
+        held,
+    };
+    let property = Property {
+        name: "p".to_owned(),
+        class: class(wanted),
+        spec: allowed.map(spec),
+    };
+    let declared_by = (class("H"), (package("H"), version("1")));
+    Model {
+        universe: Universe::new(release("Nothing", "1"), records.collect()),
+        objects: vec![object("H", None), object("X", Some((0, "p".to_owned())))],
+        properties: BTreeMap::from([(declared_by, vec![property])]),
+    }
+}

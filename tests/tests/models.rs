@@ -2,11 +2,12 @@
 //!
 //! `SEEDS=400000` asks for more models than the usual number.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use pkgres_manifest::{PackageName, Requirement, Spec};
 use pkgres_resolver::{Conflict, Engine, Repair, Request, Resolution};
-use pkgres_tests::build::spec;
+use pkgres_tests::build::{package, spec};
 use pkgres_tests::examples::variation;
 use pkgres_tests::models::{Model, examples};
 use pkgres_tests::reference::{Answer, Rules, is_valid, search, search_where};
@@ -219,6 +220,23 @@ fn models_of_one_rule() {
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// An override says nothing of what objects may have, and to change it mends nothing there.
+#[test]
+fn objects_and_overrides() {
+    for (name, model) in examples() {
+        for overridden in [package("W"), package("X")] {
+            for spec in [spec("1"), spec("=9")] {
+                let mut request = model.request();
+                request.overrides = BTreeMap::from([(overridden.clone(), spec)]);
+                let verdict = solve(&model, Supplies::OnDemand, request);
+                if let Verdict::Conflict(conflict) = verdict {
+                    assert!(conflict.is_minimal, "{name}: {:#?}", conflict.reasons);
+                }
+            }
+        }
+    }
 }
 
 /// The same answers as the reference, by both engines.

@@ -116,7 +116,10 @@ impl<'universe> Encoding<'universe> {
                 target,
                 allowed,
             }) => *owner == package && *target == on && *allowed == WordSet::of_words(words),
-            Some(Loosened::Override { target }) => *target == on,
+            // What objects demand nothing overrides.
+            Some(Loosened::Override { target }) => {
+                *target == on && !self.universe.is_model(package)
+            }
             None => false,
         }
     }

@@ -44,6 +44,20 @@ pub fn examples() -> Vec<(&'static str, Model)> {
             wanting([release("W", "0.1.0"), release("X", "1").defines("X", &[])]),
         ),
         (
+            "the object's own class is wanted in a version that nobody has",
+            model(
+                "X",
+                Some("9"),
+                [
+                    release("H", "1").requires("X", "*").defines("H", &[]),
+                    release("X", "1").defines("X", &[]),
+                    release("X", "2").defines("X", &[]),
+                    release("X", "3").defines("Y", &[]),
+                ]
+                .into_iter(),
+            ),
+        ),
+        (
             "the class that all extend extends another one",
             on_core([
                 release("C", "1")

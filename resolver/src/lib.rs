@@ -70,8 +70,8 @@ pub use lock_check::{LockCheck, LockReport, Staleness};
 pub use model::{Definers, Fallback, ModelPlan, ObjectPackages, PlannedModel, Substitution};
 pub use owner::Owner;
 pub use request::{
-    Engine, Locked, LockedArtifact, ModelRoot, ObjectDemand, Preference, PrereleasePolicy, Request,
-    Root, SolveOptions, Target, Update,
+    Engine, Locked, LockedArtifact, LockedObject, ModelRoot, ObjectDemand, Preference,
+    PrereleasePolicy, Request, Root, SolveOptions, Target, Update,
 };
 pub use resolution::{
     ArtifactChange, BoundRequirement, ChosenPrerelease, ChosenWithdrawn, Demand, ModelNotLockable,

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::{ArtifactDigest, Bindings, Lockfile, PackageName, ReleaseSource, Version};
+use pkgres_manifest::{
+    ArtifactDigest, Bindings, Lockfile, ObjectId, ObjectModel, PackageName, ReleaseSource, Version,
+};
 
 /// What an earlier resolution held. Its versions are preferred, and if it is complete and still
 /// valid it is the answer.
@@ -10,9 +12,9 @@ use pkgres_manifest::{ArtifactDigest, Bindings, Lockfile, PackageName, ReleaseSo
 pub struct Locked {
     /// What the requirements of each root were bound to.
     pub roots: BTreeMap<PackageName, Bindings>,
-    /// What each object of a model was bound to, in the order of the model. Lockfiles do not hold it; a
-    /// resolution [does](crate::Resolution::to_locked).
-    pub model: Vec<(PackageName, Version)>,
+    /// What each object of a model was bound to. Lockfiles do not hold it; a resolution
+    /// [does](crate::Resolution::to_locked).
+    pub model: BTreeMap<LockedObject, (PackageName, Version)>,
     /// What the requirements of each release were bound to.
     pub packages: BTreeMap<(PackageName, Version), Bindings>,
     /// The releases that are preferred without being part of a whole resolution.
@@ -23,6 +25,25 @@ pub struct Locked {
     /// What was known of the artifacts of releases. This decides nothing, but a resolution says
     /// where it [differs](crate::Resolution::artifact_changes).
     pub artifacts: BTreeMap<(PackageName, Version), LockedArtifact>,
+}
+
+/// An object of a model, by what it is known again when the model has changed.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LockedObject {
+    /// Its id.
+    Id(String),
+    /// Its number, if it has no id.
+    Number(ObjectId),
+}
+
+impl LockedObject {
+    /// What an object is known by.
+    pub(crate) fn of(model: &ObjectModel, object: ObjectId) -> Self {
+        match &model.object(object).id {
+            Some(id) => Self::Id(id.clone()),
+            None => Self::Number(object),
+        }
+    }
 }
 
 /// What was known of the artifact of a release.
@@ -122,7 +143,7 @@ impl Locked {
     /// Every version that a requirement was bound to.
     pub(crate) fn bound(&self) -> impl Iterator<Item = (&PackageName, &Version)> {
         let bindings = self.roots.values().chain(self.packages.values());
-        let model = self.model.iter().map(|(name, version)| (name, version));
+        let model = self.model.values().map(|(name, version)| (name, version));
         bindings.flat_map(Bindings::iter).chain(model)
     }
 }

@@ -4,7 +4,7 @@ mod locked;
 mod options;
 mod update;
 
-pub use locked::{Locked, LockedArtifact};
+pub use locked::{Locked, LockedArtifact, LockedObject};
 pub use options::{Engine, Preference, PrereleasePolicy, SolveOptions};
 pub use update::{Target, Update};
 

@@ -42,15 +42,7 @@ impl Update {
         for bindings in of_roots.chain(locked.packages.values_mut()) {
             bindings.retain(&mut stays);
         }
-        // What objects are bound to goes by their order: nothing can be left out of it.
-        let model = std::mem::take(&mut locked.model);
-        let (stay, go): (Vec<_>, Vec<_>) =
-            (model.into_iter()).partition(|(name, version)| stays(name, version));
-        if go.is_empty() {
-            locked.model = stay;
-        } else {
-            locked.preferred.extend(stay);
-        }
+        (locked.model).retain(|_, (name, version)| stays(name, version));
         (locked.preferred).retain(|(name, _)| !self.packages.contains_key(name));
         locked.kept.extend(let_go);
         for (name, target) in &self.packages {

@@ -5,11 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use pkgres_manifest::{LockedPackage, LockedRequirement, Lockfile, PackageName, Spec, Version};
+use pkgres_manifest::{
+    LockedPackage, LockedRequirement, Lockfile, ObjectId, PackageName, Spec, Version,
+};
 use rustc_hash::FxHashMap;
 
 use super::chosen::{Versions, digest, sorted};
-use crate::request::{Locked, LockedArtifact};
+use crate::request::{Locked, LockedArtifact, LockedObject};
 use crate::selection::Selection;
 use crate::universe::{ReleaseId, Required, Universe};
 
@@ -52,8 +54,9 @@ pub(super) fn locked(universe: &Universe, selection: &Selection) -> Locked {
         let bound = chosen.bound(at);
         if let Some(name) = universe.package_name(root.package) {
             locked.roots.insert(name.clone(), bound.collect());
-        } else {
-            locked.model = bound.collect();
+        } else if let Some(model) = universe.model() {
+            let objects = (0..).map(|number| LockedObject::of(model, ObjectId(number)));
+            locked.model = objects.zip(bound).collect();
         }
     }
     for (release, package) in chosen.packages() {

@@ -1,8 +1,8 @@
 //! What the lock says of packages and requirements.
 
-use pkgres_manifest::Version;
+use pkgres_manifest::{ObjectId, Version};
 
-use crate::request::Locked;
+use crate::request::{Locked, LockedObject};
 use crate::word_set::WordSet;
 
 use super::{PackageId, ReleaseId, Universe};
@@ -26,7 +26,8 @@ impl Universe {
     ) -> Option<&Version> {
         let locked = self.preferences.locked();
         if self.is_model(release.package) {
-            let (name, version) = locked.model.get(edge)?;
+            let object = LockedObject::of(self.model()?, ObjectId(edge));
+            let (name, version) = locked.model.get(&object)?;
             return (name == self.name(package)).then_some(version);
         }
         let bindings = if self.is_root(release.package) {

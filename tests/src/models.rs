@@ -8,7 +8,7 @@ mod contracts;
 mod examples;
 mod random;
 
-pub use examples::examples;
+pub use examples::{examples, same_objects};
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};

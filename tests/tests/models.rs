@@ -9,7 +9,7 @@ use pkgres_manifest::{PackageName, Requirement, Spec};
 use pkgres_resolver::{Conflict, Engine, Repair, Request, Resolution};
 use pkgres_tests::build::{package, spec};
 use pkgres_tests::examples::variation;
-use pkgres_tests::models::{Model, examples};
+use pkgres_tests::models::{Model, examples, same_objects};
 use pkgres_tests::reference::{Answer, Rules, is_valid, search, search_where};
 use pkgres_tests::seeds;
 use pkgres_tests::solver::{Supplies, Verdict, run_with_classes};
@@ -220,6 +220,27 @@ fn models_of_one_rule() {
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// What contracts say of many releases and many objects is said once, of one object.
+#[test]
+fn many_objects_that_are_alike_have_one_reason() {
+    let model = same_objects();
+    let Verdict::Conflict(conflict) = solve(&model, Supplies::OnDemand, model.request()) else {
+        panic!("every version of X inherits W 2");
+    };
+    let reasons = conflict.reasons.iter();
+    let reasons: Vec<&str> = reasons.map(|reason| reason.text.as_str()).collect();
+    assert_eq!(
+        reasons,
+        [
+            "`0`.r: the object `3` is of class W (W 2.0.0), but H (H 1.0.0) wants W 1",
+            "the object `0` needs H *",
+            "the object `3` needs X *",
+            "every version of X requires W 2",
+        ]
+    );
+    assert!(conflict.is_minimal);
 }
 
 /// An override says nothing of what objects may have, and to change it mends nothing there.

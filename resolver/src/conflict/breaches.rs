@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use pkgres_manifest::diagnostic::Escaped;
-use pkgres_manifest::{ClassName, PackageName, Version};
-use rustc_hash::FxHashMap;
+use pkgres_manifest::{ClassName, ObjectId, PackageName, Version};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::contracts::{AllowedVersions, ContractBreach};
 use crate::encoding::{Breach, Clause, Encoding, Fact, Variable};
@@ -15,32 +15,107 @@ use crate::word_set::WordSet;
 use super::reason::{Reason, ReasonKind, reason_about};
 use super::subject::{Subject, candidates};
 
-/// What clauses have in common that say the same of other releases: the classes of each path, and the
-/// packages that they are of.
-type Shape = (bool, Vec<Vec<(ClassId, PackageId)>>);
+/// What clauses have in common that say the same of other releases.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum Shape {
+    /// The classes of each path, and the packages that they are of.
+    Rule(bool, Vec<Vec<(ClassId, PackageId)>>),
+    /// What is wanted of which object, the class that it is, and the package in which it is that.
+    Contract(Box<(Wanted, ObjectId, ClassName, PackageName)>),
+}
 
-/// The clauses among facts of what classes inherit: for the first of those of one shape all of them,
-/// in the order of the facts.
-pub(super) fn alike(encoding: &Encoding<'_>, facts: &[Fact]) -> FxHashMap<u32, Vec<u32>> {
-    let mut first: FxHashMap<Shape, u32> = FxHashMap::default();
-    let mut alike: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-    for fact in facts {
-        if let Fact::Clause(number) = fact
-            && let Breach::Rule(violation) = &encoding.clauses()[*number as usize].breach
-        {
-            let shape = shape(violation);
+/// The object that has a property, the path to what it holds there, the class that declares it and its
+/// release, and what is to be there.
+type Wanted = (ObjectId, String, (ClassName, PackageName, Version), String);
+
+/// What the clauses among facts say together.
+#[derive(Debug, Default)]
+pub(super) struct Breaches {
+    /// For the first of those of one shape all of them, in the order of the facts.
+    alike: FxHashMap<u32, Vec<u32>>,
+    /// The objects that contracts are about which are not met.
+    objects: FxHashSet<ObjectId>,
+}
+
+impl Breaches {
+    /// What the clauses among some facts say.
+    pub(super) fn among(encoding: &Encoding<'_>, facts: &[Fact]) -> Self {
+        let mut first: FxHashMap<Shape, u32> = FxHashMap::default();
+        let mut breaches = Self::default();
+        for fact in facts {
+            let Fact::Clause(number) = fact else {
+                continue;
+            };
+            let shape = match &encoding.clauses()[*number as usize].breach {
+                Breach::Rule(violation) => shape(violation),
+                Breach::Contract(breach) => {
+                    breaches.objects.extend([breach.holder, breach.object]);
+                    shape_of_contract(breach)
+                }
+                Breach::Line => continue,
+            };
             let first = *first.entry(shape).or_insert(*number);
-            alike.entry(first).or_default().push(*number);
+            breaches.alike.entry(first).or_default().push(*number);
+        }
+        breaches
+    }
+
+    /// The clauses of the shape of one, if it is the first of them.
+    fn alike(&self, number: u32) -> &[u32] {
+        self.alike
+            .get(&number)
+            .map(Vec::as_slice)
+            .unwrap_or_default()
+    }
+
+    /// Whether a contract is about an object.
+    pub(super) fn are_about(&self, object: ObjectId) -> bool {
+        self.objects.contains(&object)
+    }
+
+    /// What a clause says and all that are like it; nothing if one that is like it was first.
+    pub(super) fn reason(&self, encoding: &mut Encoding<'_>, number: u32) -> Option<Reason> {
+        let alike = self.alike(number);
+        match &encoding.clauses()[number as usize].breach {
+            Breach::Rule(_) => inheritance(encoding, alike),
+            Breach::Contract(_) => contract(encoding, alike),
+            Breach::Line => None,
         }
     }
-    alike
 }
 
 fn shape(violation: &Violation) -> Shape {
     let place = |at: &ClassAt| (at.class, at.release.package);
     let paths = paths(violation).into_iter();
     let paths = paths.map(|path| path.iter().map(place).collect());
-    (matches!(violation, Violation::Cycle(_)), paths.collect())
+    Shape::Rule(matches!(violation, Violation::Cycle(_)), paths.collect())
+}
+
+fn shape_of_contract(breach: &ContractBreach) -> Shape {
+    let wanted: Wanted = (
+        breach.holder,
+        breach.path.clone(),
+        breach.declared_by.clone(),
+        wanted(breach),
+    );
+    let (class, package, _) = stands(breach);
+    Shape::Contract(Box::new((wanted, breach.object, class, package)))
+}
+
+/// The class that an object has to be, and in which versions.
+fn wanted(breach: &ContractBreach) -> String {
+    match &breach.allowed {
+        AllowedVersions::Spec(spec) => format!("{} {spec}", breach.class),
+        AllowedVersions::MajorOf(own) => format!("{} {}", breach.class, own.major()),
+    }
+}
+
+/// The class that an object is, and the release in which it is that: the wanted one, or its own.
+fn stands(breach: &ContractBreach) -> (ClassName, PackageName, Version) {
+    match &breach.inherits {
+        Some((package, version)) => (breach.class.clone(), package.clone(), version.clone()),
+        None => breach.is.clone(),
+    }
 }
 
 fn paths(violation: &Violation) -> Vec<&[ClassAt]> {
@@ -53,7 +128,7 @@ fn paths(violation: &Violation) -> Vec<&[ClassAt]> {
 
 /// That classes inherit what they may not, as clauses of one shape say it. The text names all versions
 /// that the clauses are about; the paths are those of the selection that broke the rule first.
-pub(super) fn inheritance(encoding: &Encoding<'_>, alike: &[u32]) -> Option<Reason> {
+fn inheritance(encoding: &Encoding<'_>, alike: &[u32]) -> Option<Reason> {
     let universe = &*encoding.universe;
     let clauses = alike.iter().filter_map(|number| {
         let clause = &encoding.clauses()[*number as usize];
@@ -152,25 +227,40 @@ fn covered(
     }
 }
 
-/// That an object of a model is not what the contract of a property wants.
-pub(super) fn contract(universe: &Universe, breach: &ContractBreach) -> Reason {
+/// That an object of a model is not what the contract of a property wants, as clauses of one shape say
+/// it.
+fn contract(encoding: &mut Encoding<'_>, alike: &[u32]) -> Option<Reason> {
+    let breaches =
+        alike.iter().filter_map(
+            |number| match &encoding.clauses()[*number as usize].breach {
+                Breach::Contract(breach) => Some((**breach).clone()),
+                _ => None,
+            },
+        );
+    let breaches: Vec<ContractBreach> = breaches.collect();
+    let breach = breaches.first()?;
+    let universe = &mut *encoding.universe;
+    let (class, package, _) = stands(breach);
+    let package = universe.package_id(&package);
+    let releases: BTreeSet<ReleaseId> = (breaches.iter())
+        .filter_map(|breach| {
+            let (_, _, version) = stands(breach);
+            let index = universe.index_of(package, &version)?;
+            Some(ReleaseId { package, index })
+        })
+        .collect();
+    let releases: Vec<ReleaseId> = releases.into_iter().collect();
+    let releases = Subject::new(universe, package, &releases).text;
     let model = universe.model().expect("only models have contracts");
-    let (class, package, version) = &breach.is;
     let (declaring, declaring_package, declaring_version) = &breach.declared_by;
-    let wanted = match &breach.allowed {
-        AllowedVersions::Spec(spec) => format!("{} {spec}", breach.class),
-        AllowedVersions::MajorOf(own) => format!("{} {}", breach.class, own.major()),
-    };
-    let what = match &breach.inherits {
-        Some((package, version)) => format!("is of class {} ({package} {version})", breach.class),
-        None => format!("is of class {class} ({package} {version})"),
-    };
-    Reason {
+    let versions: BTreeSet<Version> = breaches.iter().map(|breach| breach.is.2.clone()).collect();
+    Some(Reason {
         text: format!(
-            "{}.{}: the object {} {what}, but {declaring} ({declaring_package} {declaring_version}) wants {wanted}",
+            "{}.{}: the object {} is of class {class} ({releases}), but {declaring} ({declaring_package} {declaring_version}) wants {}",
             model.shown(breach.holder),
             Escaped::shortened(&breach.path),
             model.shown(breach.object),
+            wanted(breach),
         ),
         kind: ReasonKind::Contract {
             holder: model.shown(breach.holder),
@@ -178,13 +268,13 @@ pub(super) fn contract(universe: &Universe, breach: &ContractBreach) -> Reason {
             object: model.shown(breach.object),
             class: breach.class.clone(),
         },
-        owner: Some(package.clone()),
-        versions: vec![version.clone()],
+        owner: Some(breach.is.1.clone()),
+        versions: versions.into_iter().collect(),
         every_version: false,
         location: Some(model.object(breach.object).location.clone()),
         source: None,
         clashes: true,
-    }
+    })
 }
 
 /// That classes of releases of a package extend each other; the circle is that of the first one.

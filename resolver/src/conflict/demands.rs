@@ -1,33 +1,38 @@
 //! What objects of a model demand, as reasons.
 
-use pkgres_manifest::VersionSet;
+use pkgres_manifest::{ObjectId, VersionSet};
 
-use crate::universe::{PackageId, ReleaseId, Universe};
+use crate::universe::{ClassId, Edge, PackageId, ReleaseId, Universe};
 use crate::word_set::WordSet;
 
+use super::breaches::Breaches;
 use super::reason::{Reason, ReasonKind};
 
-/// What objects of a model demand of a package, where that is exactly these versions.
+/// What objects of a model demand of a package, where that is exactly these versions. Where contracts
+/// that are not met are among the reasons, only the objects count that they are about, if any.
 pub(super) fn demands(
     universe: &mut Universe,
     root: PackageId,
-    target: PackageId,
-    allowed: &WordSet,
+    (target, allowed): (PackageId, &WordSet),
+    breaches: &Breaches,
 ) -> Vec<Reason> {
     let details = universe.details(ReleaseId {
         package: root,
         index: 0,
     });
+    let edges = details.edges.iter().filter_map(|edge| {
+        let is_meant = edge.package == target && universe.allowed(edge) == *allowed;
+        Some((edge, edge.object?)).filter(|_| is_meant)
+    });
+    let mut demanding: Vec<(&Edge, (ObjectId, ClassId))> = edges.collect();
+    let is_named = |(_, (object, _)): &(&Edge, (ObjectId, ClassId))| breaches.are_about(*object);
+    if demanding.iter().any(is_named) {
+        demanding.retain(is_named);
+    }
     let model = universe.model().expect("only models demand").clone();
     let package = universe.name(target).clone();
     let mut reasons = Vec::new();
-    for edge in details.edges.iter().filter(|edge| edge.package == target) {
-        let Some((object, class)) = edge.object else {
-            continue;
-        };
-        if universe.allowed(edge) != *allowed {
-            continue;
-        }
+    for (edge, (object, class)) in demanding {
         let (shown, spec) = (model.shown(object), &edge.requirement.spec);
         let defining = universe.definers(target, class);
         let versions = universe.versions_in(target, spec);

@@ -27,13 +27,13 @@ use std::collections::BTreeSet;
 
 use pkgres_manifest::PackageName;
 use pkgres_manifest::diagnostic::Code;
-use rustc_hash::FxHashMap;
 
 use crate::budget::Budget;
 use crate::encoding::{Clause, Encoding, Fact, Limits};
 use crate::engine::Impossible;
 use crate::universe::{Missing, PackageId, Universe};
 use crate::word_set::WordSet;
+use breaches::Breaches;
 pub use hint::{Hint, HintKind};
 pub use reason::{Reason, ReasonKind};
 use reduce::Reduction;
@@ -70,8 +70,7 @@ pub struct Conflict {
 /// That versions of a package were asked for, in words.
 pub(crate) fn wanted(encoding: &mut Encoding<'_>, package: PackageId) -> Vec<Reason> {
     let fact = Fact::Wanted { package };
-    let alike = FxHashMap::default();
-    let told = reasons::of(encoding, &fact, &WordSet::FULL, &alike);
+    let told = reasons::of(encoding, &fact, &WordSet::FULL, &Breaches::default());
     told.expect("nothing has to be known to say what was asked for")
 }
 

@@ -1,12 +1,10 @@
 //! Facts as reasons: which versions they hold for, where they are written, and a sentence.
 
-use rustc_hash::FxHashMap;
-
-use crate::encoding::{Breach, Encoding, Fact};
+use crate::encoding::{Encoding, Fact};
 use crate::universe::Missing;
 use crate::word_set::WordSet;
 
-use super::breaches;
+use super::breaches::{Breaches, own_circle};
 use super::demands::demands;
 use super::extends::extends;
 use super::limits::limit;
@@ -14,13 +12,13 @@ use super::reason::Reason;
 use super::requirements::requirements;
 
 /// The reasons that a fact amounts to, without the lines that are about no release among `told`.
-/// Of [`breaches::alike`] only the first is told, for all. All of them are said to clash: which do not is not for
-/// one fact to know.
+/// Of the `breaches` that are alike only the first is told, for all. All of them are said to clash: which do
+/// not is not for one fact to know.
 pub(super) fn of(
     encoding: &mut Encoding<'_>,
     fact: &Fact,
     told: &WordSet,
-    alike: &FxHashMap<u32, Vec<u32>>,
+    breaches: &Breaches,
 ) -> Result<Vec<Reason>, Missing> {
     Ok(match fact {
         Fact::Requires {
@@ -28,7 +26,7 @@ pub(super) fn of(
             target,
             allowed,
         } if encoding.universe.is_model(*owner) => {
-            demands(encoding.universe, *owner, *target, allowed)
+            demands(encoding.universe, *owner, (*target, allowed), breaches)
         }
         Fact::Requires {
             owner,
@@ -36,17 +34,10 @@ pub(super) fn of(
             allowed,
         } => requirements(encoding.universe, (*owner, *target, allowed), told),
         Fact::Extends { owner, class } => extends(encoding, *owner, *class, told)?,
-        Fact::OwnCycle { owner } => vec![breaches::own_circle(encoding.universe, *owner)],
+        Fact::OwnCycle { owner } => vec![own_circle(encoding.universe, *owner)],
         Fact::Wanted { package } | Fact::Stays { package } => {
             vec![limit(encoding, fact, *package)]
         }
-        Fact::Clause(number) => match &encoding.clauses()[*number as usize].breach {
-            Breach::Contract(breach) => vec![breaches::contract(encoding.universe, breach)],
-            Breach::Rule(_) => {
-                let alike = alike.get(number).map(Vec::as_slice).unwrap_or_default();
-                breaches::inheritance(encoding, alike).into_iter().collect()
-            }
-            Breach::Line => Vec::new(),
-        },
+        Fact::Clause(number) => breaches.reason(encoding, *number).into_iter().collect(),
     })
 }

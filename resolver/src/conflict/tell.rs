@@ -12,9 +12,10 @@ use crate::encoding::{Breach, Encoding, Fact};
 use crate::hierarchy::Violation;
 use crate::universe::{Missing, PackageId, Universe};
 
+use super::breaches::Breaches;
 use super::clash::{Clash, breach, dead_ends};
 use super::reduce::Reduced;
-use super::{Conflict, Reason, ReasonKind, Repair, breaches, hints, lines, reasons};
+use super::{Conflict, Reason, ReasonKind, Repair, hints, lines, reasons};
 
 pub(super) fn tell(
     encoding: &mut Encoding<'_>,
@@ -26,11 +27,11 @@ pub(super) fn tell(
     let dead_ends = dead_ends(encoding, facts);
     let clash = Clash::of(encoding, facts, &dead_ends);
     let told = lines::needed(encoding, facts, budget)?;
-    let alike = breaches::alike(encoding, facts);
+    let breaches = Breaches::among(encoding, facts);
     let mut reasons = Vec::new();
     let mut lacking: FxHashSet<String> = FxHashSet::default();
     for (fact, told) in facts.iter().zip(&told) {
-        let mut of_fact = reasons::of(encoding, fact, told, &alike)?;
+        let mut of_fact = reasons::of(encoding, fact, told, &breaches)?;
         let clashes = clash.is_of(fact);
         for reason in &mut of_fact {
             reason.clashes = clashes;

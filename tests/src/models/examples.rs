@@ -83,6 +83,31 @@ pub fn examples() -> Vec<(&'static str, Model)> {
     ]
 }
 
+/// A holder of three objects of one class, every version of which inherits a version that the contracts
+/// do not allow, each by a release of its own.
+pub fn same_objects() -> Model {
+    let records = [
+        release("H", "1").defines("H", &[]),
+        release("W", "1").defines("W", &[]),
+        release("W", "2").defines("W", &[]),
+        release("X", "1.1").requires("W", "2").defines("X", &["W"]),
+        release("X", "1.2").requires("W", "2").defines("X", &["W"]),
+        release("X", "1.3").requires("W", "2").defines("X", &["W"]),
+    ];
+    let mut model = model("W", Some("1"), records.into_iter());
+    for name in ["q", "r"] {
+        let mut object = model.objects[1].clone();
+        object.held = Some((0, name.to_owned()));
+        model.objects.push(object);
+        for declared in model.properties.values_mut() {
+            let mut property = declared[0].clone();
+            name.clone_into(&mut property.name);
+            declared.push(property);
+        }
+    }
+    model
+}
+
 /// A holder that wants a `W`.
 fn wanting<const COUNT: usize>(records: [IndexRecord; COUNT]) -> Model {
     let holder = release("H", "1").requires("W", "*").defines("H", &[]);

@@ -10,6 +10,7 @@ mod demands;
 mod extends;
 mod hint;
 mod hints;
+mod inherited;
 mod kept_out;
 mod limits;
 mod lines;
@@ -22,6 +23,7 @@ mod requirements;
 mod roots;
 mod subject;
 mod tell;
+mod unmet;
 
 use std::collections::BTreeSet;
 

@@ -4,9 +4,10 @@ use crate::encoding::{Encoding, Fact};
 use crate::universe::Missing;
 use crate::word_set::WordSet;
 
-use super::breaches::{Breaches, own_circle};
+use super::breaches::Breaches;
 use super::demands::demands;
 use super::extends::extends;
+use super::inherited::own_circle;
 use super::limits::limit;
 use super::reason::Reason;
 use super::requirements::requirements;

@@ -1,0 +1,147 @@
+//! What no class may inherit, as reasons.
+
+use std::collections::BTreeSet;
+
+use pkgres_manifest::{ClassName, PackageName, Version};
+
+use crate::encoding::{Breach, Clause, Encoding, Variable};
+use crate::hierarchy::{ClassAt, Violation};
+use crate::universe::{ClassId, PackageId, ReleaseId, Universe};
+use crate::word_set::WordSet;
+
+use super::reason::{Reason, ReasonKind, reason_about};
+use super::subject::{Subject, candidates};
+
+/// The paths on which a rule is broken; a circle is not closed.
+pub(super) fn paths(violation: &Violation) -> Vec<&[ClassAt]> {
+    match violation {
+        Violation::Cycle(circle) => vec![circle],
+        Violation::Diamond(paths) => paths.iter().map(Vec::as_slice).collect(),
+        Violation::Missing { .. } => Vec::new(),
+    }
+}
+
+/// That classes inherit what they may not, as clauses of one shape say it. The text names all versions
+/// that the clauses are about; the paths are those of the selection that broke the rule first.
+pub(super) fn inheritance(encoding: &Encoding<'_>, alike: &[u32]) -> Option<Reason> {
+    let universe = &*encoding.universe;
+    let clauses = alike.iter().filter_map(|number| {
+        let clause = &encoding.clauses()[*number as usize];
+        match &clause.breach {
+            Breach::Rule(violation) => Some((clause, paths(violation))),
+            _ => None,
+        }
+    });
+    let clauses: Vec<(&Clause, Vec<&[ClassAt]>)> = clauses.collect();
+    let (first, paths) = clauses.first()?;
+    let is_circle = matches!(first.breach, Breach::Rule(Violation::Cycle(_)));
+    // The releases that can stand at a place of a path.
+    let covered = |path: usize, at: usize| -> Vec<ReleaseId> {
+        let all: BTreeSet<ReleaseId> = (clauses.iter())
+            .flat_map(|(clause, paths)| covered(encoding, clause, paths[path], at))
+            .collect();
+        all.into_iter().collect()
+    };
+    let mut shown: Vec<Vec<(ClassName, PackageName, Version)>> = Vec::new();
+    let mut told: Vec<String> = Vec::new();
+    for (number, path) in paths.iter().enumerate() {
+        let at = |at: &ClassAt| {
+            (
+                universe.class_name(at.class).clone(),
+                universe.name(at.release.package).clone(),
+                universe.version(at.release).clone(),
+            )
+        };
+        shown.push(path.iter().map(at).collect());
+        let mut steps: Vec<String> = Vec::new();
+        for (place, class) in path.iter().enumerate() {
+            let releases = covered(number, place);
+            let releases = Subject::new(universe, class.release.package, &releases).text;
+            steps.push(format!("{} ({releases})", universe.class_name(class.class)));
+        }
+        if is_circle {
+            steps.push(universe.class_name(path[0].class).to_string());
+        }
+        told.push(steps.join(" > "));
+    }
+    let start = paths.first()?.first()?.release.package;
+    let subject = Subject::new(universe, start, &covered(0, 0));
+    Some(Reason {
+        text: told.join("; "),
+        kind: ReasonKind::Inherits { paths: shown },
+        owner: universe.package_name(start).cloned(),
+        versions: subject.versions,
+        every_version: subject.is_every_version,
+        location: None,
+        source: universe.source(start).cloned(),
+        clashes: true,
+    })
+}
+
+/// The releases that a clause is about at a place of a path, each of which can stand there.
+fn covered(
+    encoding: &Encoding<'_>,
+    clause: &Clause,
+    path: &[ClassAt],
+    at: usize,
+) -> Vec<ReleaseId> {
+    let universe = &*encoding.universe;
+    let is_circle = matches!(clause.breach, Breach::Rule(Violation::Cycle(_)));
+    let release = path[at].release;
+    let is_bound = |(variable, _): &(Variable, WordSet)| matches!(variable, Variable::Binding(owner, _) if *owner == release);
+    let term = if encoding.is_split(release.package) {
+        // Before the first class of a circle stands the last one.
+        let last = path[at..].iter().rev().filter(|_| is_circle);
+        let mut before = path[..at].iter().rev().chain(last);
+        let by = before.find(|class| class.release != release);
+        let by = by.map(|class| class.release);
+        (clause.terms.iter()).find_map(|(variable, releases)| match variable {
+            Variable::Binding(owner, edge) if Some(*owner) == by => {
+                let edge = &universe.known_details(*owner).edges[*edge as usize];
+                let allowed = || releases.intersection(&universe.allowed(edge));
+                (edge.package == release.package).then(allowed)
+            }
+            _ => None,
+        })
+    } else if clause.terms.iter().any(is_bound) {
+        // What is bound is bound for this release alone.
+        None
+    } else {
+        let package = Variable::Package(release.package);
+        let mut terms = clause.terms.iter();
+        let term = terms.find(|(variable, _)| *variable == package);
+        term.map(|(_, releases)| releases.clone())
+    };
+    match term {
+        Some(releases) if releases.contains(release.index) => {
+            let mut all = candidates(universe, release.package);
+            all.retain(|release| releases.contains(release.index));
+            all
+        }
+        _ => vec![release],
+    }
+}
+
+/// That classes of releases of a package extend each other; the circle is that of the first one.
+pub(super) fn own_circle(universe: &mut Universe, package: PackageId) -> Reason {
+    let mut releases = candidates(universe, package);
+    let mut circle: Vec<ClassId> = Vec::new();
+    releases.retain(|release| {
+        let Some(table) = universe.class_table(*release) else {
+            return false;
+        };
+        if table.has_circle && circle.is_empty() {
+            circle = table.own_circle();
+        }
+        table.has_circle
+    });
+    let first = circle.first().copied();
+    let names: Vec<&str> = (circle.into_iter().chain(first))
+        .map(|class| universe.class_name(class).as_str())
+        .collect();
+    let circle = names.join(" > ");
+    reason_about(universe, package, &releases, |subject| {
+        let text = format!("classes of {} extend each other: {circle}", subject.text);
+        (text, ReasonKind::OwnCycle)
+    })
+}

@@ -319,13 +319,12 @@ impl<'universe> Encoding<'universe> {
         found
     }
 
-    /// Forbids a violation of rule 3 that a selection was found to have.
-    pub(crate) fn forbid(&mut self, selection: &Selection, violation: Violation) {
+    /// What forbids a violation of rule 3 that a selection was found to have.
+    pub(crate) fn clause_against(&mut self, selection: &Selection, violation: Violation) -> Clause {
         for release in selection.releases() {
             self.universe.details(*release);
         }
-        let clause = Clause::against(self, selection, violation);
-        self.rule_out(selection, clause);
+        Clause::against(self, selection, violation)
     }
 
     /// Rules out a selection by what a clause says.

@@ -18,6 +18,10 @@ use crate::request::Engine;
 use crate::selection::Selection;
 use crate::universe::{Missing, PackageId};
 
+/// So many violations of one selection are ruled out at once: enough not to search anew for each, and not
+/// so many that all classes that inherit one diamond are told of.
+const MANY_VIOLATIONS: usize = 16;
+
 /// How a search ended.
 #[derive(Debug)]
 pub(crate) enum Outcome<T> {
@@ -71,24 +75,23 @@ impl Search {
             }
             // Classes that are extended are found, or the values would not fulfil the encoding.
             if !hierarchy::is_harmless(encoding.universe, &selection) {
-                let mut violations =
-                    hierarchy::violations(encoding.universe, &selection).peekable();
-                let is_sound = violations.peek().is_none();
-                for violation in violations {
-                    encoding.forbid(&selection, violation);
-                    self.add_last_clause(encoding);
-                }
-                if !is_sound {
+                let violations = hierarchy::violations(encoding.universe, &selection);
+                let violations = violations.take(MANY_VIOLATIONS);
+                let clauses: Vec<Clause> = violations
+                    .map(|violation| encoding.clause_against(&selection, violation))
+                    .collect();
+                if !clauses.is_empty() {
+                    self.rule_out(encoding, &selection, clauses);
                     continue;
                 }
             }
             match unmet_contracts(encoding.universe, &selection) {
                 Ok(unmet) if !unmet.is_empty() => {
-                    for unmet in unmet {
-                        let clause = unmet.clause(encoding, &selection);
-                        encoding.rule_out(&selection, clause);
-                        self.add_last_clause(encoding);
-                    }
+                    let clauses = unmet.into_iter();
+                    let clauses: Vec<Clause> = clauses
+                        .map(|unmet| unmet.clause(encoding, &selection))
+                        .collect();
+                    self.rule_out(encoding, &selection, clauses);
                 }
                 Ok(_) if is_best => return Outcome::Solved(selection),
                 Ok(_) => {
@@ -148,6 +151,22 @@ impl Search {
     fn add_last_detour(&mut self, encoding: &mut Encoding<'_>, package: PackageId) {
         if let Self::Native(core) = self {
             core.add_last_detour(encoding, package);
+        }
+    }
+
+    /// Rules out a selection by all of these clauses; of those with the same terms the first will do.
+    fn rule_out(
+        &mut self,
+        encoding: &mut Encoding<'_>,
+        selection: &Selection,
+        clauses: Vec<Clause>,
+    ) {
+        let mut known = FxHashSet::default();
+        for clause in clauses {
+            if known.insert(clause.terms.clone()) {
+                encoding.rule_out(selection, clause);
+                self.add_last_clause(encoding);
+            }
         }
     }
 

@@ -13,7 +13,7 @@ pub(crate) struct ContractBreach {
     pub(crate) declared_by: (ClassName, PackageName, Version),
     /// The class that the value must be.
     pub(crate) class: ClassName,
-    /// The versions that will do; `None` stands for those of one major version.
+    /// The versions that will do.
     pub(crate) allowed: AllowedVersions,
     /// The object that is there.
     pub(crate) object: ObjectId,

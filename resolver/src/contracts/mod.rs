@@ -37,7 +37,8 @@ pub(crate) struct Unmet {
 
 /// The contracts of the model that a selection does not meet.
 ///
-/// What is missing to check others is only said if there is none.
+/// What is missing to check any of them is asked for first: what is found must not depend on what came
+/// when.
 pub(crate) fn unmet_contracts(
     universe: &mut Universe,
     selection: &Selection,
@@ -89,10 +90,10 @@ impl Check<'_> {
                 }
             }
         }
-        if unmet.is_empty() && !missing.is_empty() {
-            Err(Missing::Classes(missing))
-        } else {
+        if missing.is_empty() {
             Ok(unmet)
+        } else {
+            Err(Missing::Classes(missing))
         }
     }
 
@@ -222,6 +223,7 @@ impl Check<'_> {
         let start = self.class_of(object)?;
         let wanted = self.universe.class_of_contract(&constraint.class);
         let mut walk = Walk::from(self.root, object, start);
+        let mut all_known = true;
         while let Some(at) = walk.next() {
             if at.class == wanted {
                 // No class inherits two of one name, so this is the only one.
@@ -230,10 +232,11 @@ impl Check<'_> {
                 }
                 return Some((walk.path_to(at), Some(at), start));
             }
-            self.universe.known_details(at.release).classes.as_ref()?;
+            all_known &= self.universe.known_details(at.release).classes.is_some();
             walk.climb(self.universe, self.selection, at);
         }
-        Some((walk.trail, None, start))
+        // What is not known could be of the class.
+        all_known.then_some((walk.trail, None, start))
     }
 }
 

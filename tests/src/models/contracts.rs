@@ -34,16 +34,12 @@ impl Model {
             let Some(allowed) = Allowed::by(&classes, &declaring, property) else {
                 return true;
             };
-            for (name, release) in classes.family(class_of(number)) {
-                if name == property.class {
-                    return allowed.allows(&release.1);
-                }
+            let family = classes.family(class_of(number));
+            match family.iter().find(|(name, _)| *name == property.class) {
+                Some((_, release)) => allowed.allows(&release.1),
                 // What is not known could be of the class.
-                if !classes.are_known(&release) {
-                    return true;
-                }
+                None => !family.iter().all(|(_, release)| classes.are_known(release)),
             }
-            false
         })
     }
 

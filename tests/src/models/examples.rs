@@ -58,6 +58,23 @@ pub fn examples() -> Vec<(&'static str, Model)> {
             ),
         ),
         (
+            "the class is found beside one of which nobody knows anything",
+            model(
+                "Z.K",
+                None,
+                [
+                    release("H", "1").requires("Z", "1").defines("H", &[]),
+                    release("Z", "1").defines("Z.K", &[]),
+                    release("Z", "2").opaque(),
+                    release("Z", "3").defines("Z.J", &[]).defines("Z.K", &[]),
+                    release("X", "1")
+                        .requires("Z", ">=2")
+                        .defines("X", &["Z.J", "Z.K"]),
+                ]
+                .into_iter(),
+            ),
+        ),
+        (
             "the class that all extend extends another one",
             on_core([
                 release("C", "1")

@@ -22,7 +22,7 @@ pub fn search(universe: &Universe, rules: &Rules) -> Answer {
 }
 
 /// The answer to a universe in which a resolution has to be something else as well as valid.
-/// Without a lock, that is: one would be kept as it is.
+/// A lock only says what is preferred: it is not kept as it is.
 pub fn search_where(universe: &Universe, judge: &dyn Fn(&Solution) -> bool) -> Answer {
     search_judged(universe, &Rules::default(), SplitOrder::Names, judge)
 }

@@ -65,8 +65,8 @@ pub fn examples() -> Vec<(&'static str, Model)> {
                 [
                     release("H", "1").requires("Z", "1").defines("H", &[]),
                     release("Z", "1").defines("Z.K", &[]),
-                    release("Z", "2").opaque(),
-                    release("Z", "3").defines("Z.J", &[]).defines("Z.K", &[]),
+                    release("Z", "2").defines("Z.J", &[]).defines("Z.K", &[]),
+                    release("Z", "3").opaque(),
                     release("X", "1")
                         .requires("Z", ">=2")
                         .defines("X", &["Z.J", "Z.K"]),

@@ -65,17 +65,9 @@ pub(super) fn inheritance(encoding: &Encoding<'_>, alike: &[u32]) -> Option<Reas
         told.push(steps.join(" > "));
     }
     let start = paths.first()?.first()?.release.package;
-    let subject = Subject::new(universe, start, &covered(0, 0));
-    Some(Reason {
-        text: told.join("; "),
-        kind: ReasonKind::Inherits { paths: shown },
-        owner: universe.package_name(start).cloned(),
-        versions: subject.versions,
-        every_version: subject.is_every_version,
-        location: None,
-        source: universe.source(start).cloned(),
-        clashes: true,
-    })
+    Some(reason_about(universe, start, &covered(0, 0), |_| {
+        (told.join("; "), ReasonKind::Inherits { paths: shown })
+    }))
 }
 
 /// The releases that a clause is about at a place of a path, each of which can stand there.

@@ -1,5 +1,7 @@
 //! What a class can inherit, whatever versions are chosen.
 
+use std::collections::VecDeque;
+
 use pkgres_manifest::ClassName;
 use rustc_hash::FxHashSet;
 
@@ -20,8 +22,9 @@ impl Universe {
     ) -> bool {
         let wanted = self.class_id(wanted);
         let mut seen: FxHashSet<(PackageId, ClassId)> = FxHashSet::default();
-        let mut open = vec![(package, class)];
-        while let Some((package, class)) = open.pop() {
+        // Nearest first: what is inherited is mostly near.
+        let mut open = VecDeque::from([(package, class)]);
+        while let Some((package, class)) = open.pop_front() {
             if class == wanted || !self.is_reached(package) {
                 return true;
             }
@@ -39,7 +42,7 @@ impl Universe {
                 for parent in &table.classes[position as usize].parents {
                     match parent {
                         Parent::Own(own) => {
-                            open.push((package, table.classes[*own as usize].name));
+                            open.push_back((package, table.classes[*own as usize].name));
                         }
                         Parent::External(external) => {
                             let class = table.external[*external as usize];
@@ -47,7 +50,7 @@ impl Universe {
                                 let Some(target) = target else {
                                     return true;
                                 };
-                                open.push((target, class));
+                                open.push_back((target, class));
                             }
                         }
                     }
@@ -64,8 +67,8 @@ impl Universe {
         let edges = shard.index.edges(delivered.first + release.index);
         let written =
             edges.map(|edge| shard.packages[shard.index.edge_target(edge) as usize].package());
-        let core = self.core.map(Some);
+        let core = self.core.filter(|core| *core != release.package);
         let others = written.filter(move |target| *target != Some(release.package));
-        core.into_iter().chain(others)
+        core.map(Some).into_iter().chain(others)
     }
 }

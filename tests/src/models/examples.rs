@@ -9,7 +9,8 @@ use crate::build::{Build as _, class, package, release, spec, version};
 use crate::universe::Universe;
 
 /// Models in which it matters that nothing is taken for granted of what a class inherits in other
-/// versions: an object of class `H` wants a `W` in its property, and holds an object of class `X`.
+/// versions: an object of class `H` has a property that wants a class, mostly `W`, and holds an object
+/// of class `X`.
 pub fn examples() -> Vec<(&'static str, Model)> {
     vec![
         (
@@ -91,7 +92,7 @@ pub fn examples() -> Vec<(&'static str, Model)> {
             on_core([
                 release("C", "1")
                     .requires("U", "*")
-                    .defines("C.Object", &["C.Base"]),
+                    .defines("C.Object", &["U.Any"]),
                 release("C", "2").defines("C.Object", &[]),
                 release("U", "1").opaque(),
                 release("X", "1").defines("X", &[]),

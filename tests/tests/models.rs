@@ -234,9 +234,9 @@ fn many_objects_that_are_alike_have_one_reason() {
     assert_eq!(
         reasons,
         [
-            "`0`.r: the object `3` is of class W (W 2.0.0), but H (H 1.0.0) wants W 1",
+            "`0`.p: the object `1` is of class W (W 2.0.0), but H (H 1.0.0) wants W 1",
             "the object `0` needs H *",
-            "the object `3` needs X *",
+            "the object `1` needs X *",
             "every version of X requires W 2",
         ]
     );

@@ -300,7 +300,7 @@ impl Core {
     pub(super) fn add_clause_of(&mut self, terms: &[Term], fact: Fact) {
         let cause = self.constraints.add_fact(fact);
         let number = self.constraints.add_clause(terms, cause);
-        self.fresh.push(number);
+        self.fresh.push_back(number);
     }
 
     /// Takes in a clause of the encoding.

@@ -18,6 +18,8 @@ mod proof;
 mod replay;
 mod state;
 
+use std::collections::VecDeque;
+
 use rustc_hash::FxHashMap;
 
 use crate::encoding::{Clause, Encoding, Variable};
@@ -53,7 +55,7 @@ pub(crate) struct Core {
     demands: Vec<Demand>,
     classes: ClassDemands,
     /// Clauses that nothing looked at yet.
-    fresh: Vec<u32>,
+    fresh: VecDeque<u32>,
     conflicts: u64,
     is_impatient: bool,
 }
@@ -166,7 +168,7 @@ impl Core {
     /// Draws all conclusions from what was reduced, or finds a constraint whose terms all hold.
     fn propagate(&mut self, encoding: &mut Encoding<'_>) -> Result<Result<(), Reason>, Missing> {
         loop {
-            while let Some(clause) = self.fresh.pop() {
+            while let Some(clause) = self.fresh.pop_front() {
                 if let Err(conflict) = self.apply(clause) {
                     return Ok(Err(conflict));
                 }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{IndexRecord, PackageName, ReadOptions, Spec, Version};
 use pkgres_resolver::{
-    Locked, Owner, Preference, PrereleasePolicy, Reason, ReasonKind, Request, Resolution, Resolver,
-    Root, Supply, Target, Update,
+    Locked, Moving, Owner, Preference, PrereleasePolicy, Reason, ReasonKind, Request, Resolution,
+    Resolver, Root, Supply, Target, Update,
 };
 
 use crate::drive::{Answer, drive};
@@ -242,11 +242,12 @@ fn proof(
 ) -> Result<Vec<String>, RegistryError> {
     let mut request = afresh.clone();
     request.locked = fresh.to_locked();
+    let moving = Moving {
+        from: outdated.allowed.iter().cloned().collect(),
+        to: Target::Exactly(outdated.latest.clone()),
+    };
     request.update = Some(Update {
-        packages: BTreeMap::from([(
-            outdated.package.clone(),
-            Target::Exactly(outdated.latest.clone()),
-        )]),
+        packages: BTreeMap::from([(outdated.package.clone(), moving)]),
     });
     let answer = drive(&mut Resolver::new(request), registries, options)?;
     let Answer::Conflict(conflict) = answer else {

@@ -70,7 +70,7 @@ pub use lock_check::{LockCheck, LockReport, Staleness};
 pub use model::{Definers, Fallback, ModelPlan, ObjectPackages, PlannedModel, Substitution};
 pub use owner::Owner;
 pub use request::{
-    Engine, Locked, LockedArtifact, LockedObject, ModelRoot, ObjectDemand, Preference,
+    Engine, Locked, LockedArtifact, LockedObject, ModelRoot, Moving, ObjectDemand, Preference,
     PrereleasePolicy, Request, Root, SolveOptions, Target, Update,
 };
 pub use resolution::{

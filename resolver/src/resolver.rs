@@ -162,13 +162,15 @@ impl Resolver {
         let has_lock = locked.binds_roots();
         let is_root = |name: &PackageName| roots.iter().any(|root| root.name() == Some(name));
         let told = (update.as_ref()).map(|_| Told::new(&locked, is_root));
-        let locked = match &update {
+        let may_split = !options.single_version;
+        let updating = (update.as_ref().zip(told.as_ref()))
+            .map(|(update, told)| Updating::new(update, &locked, told, may_split));
+        // Only the native engine can be told what stays.
+        let engine = update.as_ref().map_or(options.engine, |_| Engine::Native);
+        let locked = match update {
             Some(update) => update.let_go(locked),
             None => locked,
         };
-        // Only the native engine can be told what stays.
-        let engine = update.as_ref().map_or(options.engine, |_| Engine::Native);
-        let may_split = !options.single_version;
         let mut universe = Universe::new(core.as_ref(), options.prerelease, locked);
         universe.prefer(options.prefer, options.exclude_newer);
         universe.override_requirements(overrides);
@@ -180,11 +182,9 @@ impl Resolver {
             universe,
             budget: Budget::new(options.max_steps, options.patience, engine),
             options,
-            phase: match (refused, update, &told) {
-                (Some(conflict), ..) => Phase::Refused(Box::new(conflict)),
-                (None, Some(update), Some(told)) => {
-                    Phase::Update(Box::new(Updating::new(update, told, may_split)))
-                }
+            phase: match (refused, updating) {
+                (Some(conflict), _) => Phase::Refused(Box::new(conflict)),
+                (None, Some(updating)) => Phase::Update(Box::new(updating)),
                 _ if has_lock => Phase::Lock,
                 _ => Phase::Greedy(Box::default()),
             },

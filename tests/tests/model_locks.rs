@@ -60,7 +60,7 @@ fn an_update_of_another_package_leaves_them() {
     let mut request = request(&[("a", "V", "*"), ("b", "V", "*"), ("c", "P", "*")]);
     request.locked = locked(&[("a", "V", "2"), ("b", "V", "1"), ("c", "P", "1")]);
     request.update = Some(Update {
-        packages: BTreeMap::from([(package("P"), Target::Newest)]),
+        packages: BTreeMap::from([(package("P"), Target::Newest.into())]),
     });
     assert_eq!(versions(&solve(request)), ["2.0.0", "1.0.0", "3.0.0"]);
 }

@@ -173,3 +173,27 @@ fn what_moves_beside_another_release_is_told_apart_from_it() {
         ]
     );
 }
+
+/// What holds back one of several releases is looked for where that one alone moves.
+#[test]
+fn what_holds_back_one_of_several_releases_is_not_what_binds_the_others() {
+    let root = release("R", "1").requires("X", "1").requires("Y", "1");
+    let records = vec![
+        release("X", "1").requires("Z", "1"),
+        release("Y", "1")
+            .requires("Z", ">=2")
+            .defines("Y.A", &["Z.D"]),
+        release("Z", "1").defines("Z.D", &[]),
+        release("Z", "2").defines("Z.D", &[]),
+        release("Z", "3").defines("Z.E", &[]),
+    ];
+    assert_eq!(
+        look(request(root), records, &[]),
+        [
+            "Z 1.0.0 1.0.0 3.0.0, X 1.0.0 wants 1",
+            "Z 2.0.0 2.0.0 3.0.0, the class Y.A of Y 1.0.0 extends Z.D, \
+             Z 3.0.0 no longer defines the class Z.D; 2.0.0 does, \
+             Y 1.0.0 requires Z >=2, R 1.0.0 requires Y 1",
+        ]
+    );
+}

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::{IndexRecord, PackageName, Spec, Version};
-use pkgres_resolver::{ReasonKind, SolveOptions, Target, Update};
+use pkgres_resolver::{Moving, ReasonKind, SolveOptions, Target, Update};
 use pkgres_tests::random::Random;
 use pkgres_tests::reference::{Answer, Rule, Rules, Solution, exists, is_valid, search};
 use pkgres_tests::seeds;
@@ -77,7 +77,7 @@ fn check(seed: u64, patience: u64, tally: &mut Tally) -> Option<String> {
     let anything = |_: &PackageName, _: &Version| true;
     let possible = exists(&universe, &anything, None)?;
     let update = Update {
-        packages: BTreeMap::from([(name.clone(), target.clone())]),
+        packages: BTreeMap::from([(name.clone(), target.clone().into())]),
     };
     let verdict = solver::update(&universe, Supplies::OnDemand, update, patience);
     let resolution = match (&verdict, &target) {
@@ -226,7 +226,7 @@ fn check_side_by_side(seed: u64) -> Option<Ended> {
         return None;
     }
     let update = Update {
-        packages: BTreeMap::from([(name.clone(), target.clone())]),
+        packages: BTreeMap::from([(name.clone(), target.clone().into())]),
     };
     let verdict = solver::update(&universe, Supplies::OnDemand, update, u64::MAX);
     let Verdict::Solved(resolution) = verdict else {
@@ -264,11 +264,125 @@ fn check_side_by_side(seed: u64) -> Option<Ended> {
     })
 }
 
+/// Those who are bound to a release, and those who are bound to them, up to the root; nothing if one of
+/// their packages has several releases.
+fn ancestors(
+    lock: &Solution,
+    of: (&PackageName, &Version),
+) -> Option<BTreeSet<(PackageName, Version)>> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![(of.0.clone(), of.1.clone())];
+    while let Some((name, version)) = open.pop() {
+        for ((owner, at, target), bound) in &lock.bindings {
+            if (target, bound) == (&name, &version) && found.insert((owner.clone(), at.clone())) {
+                open.push((owner.clone(), at.clone()));
+            }
+        }
+    }
+    let mut packages = found.iter().map(|(name, _)| name);
+    let is_whole = packages.all(|name| !lock.side_by_side.contains(name));
+    is_whole.then_some(found)
+}
+
+/// One of several releases of a package is to move.
+fn check_one_of_several(seed: u64) -> Option<Ended> {
+    let (mut universe, ..) = problem(seed, &Rules::default())?;
+    let lock = universe.locked.clone().expect("there is a lock");
+    let mut random = Random::new(seed);
+    let names: Vec<&PackageName> = lock.side_by_side.iter().collect();
+    let name = *names.get(random.below(names.len().max(1)))?;
+    if universe.core.as_ref() == Some(name) {
+        // Nobody writes what is implied.
+        return None;
+    }
+    let held = lock.releases(&universe.root.name);
+    let of_name = |releases: &BTreeSet<(PackageName, Version)>| -> Vec<Version> {
+        let releases = releases.iter().filter(|(other, _)| other == name);
+        releases.map(|(_, version)| version.clone()).collect()
+    };
+    let from = random.pick(&of_name(&held)).clone();
+    let ancestors = ancestors(&lock, (name, &from))?;
+    // Nobody can be rid of the package in place of moving it.
+    universe.records.retain(|record| {
+        let is = |(name, version): &(PackageName, Version)| {
+            *name == record.name && *version == record.version
+        };
+        let mut others = ancestors.iter().filter(|(other, _)| *other == record.name);
+        others.all(is)
+    });
+    let versions: Vec<Version> = (universe.records.iter())
+        .filter(|record| record.name == *name && !record.yanked)
+        .filter(|record| !record.version.is_prerelease())
+        .map(|record| record.version.clone())
+        .collect();
+    let to = versions.get(random.below(versions.len().max(1)))?.clone();
+    let bound = |owner: &IndexRecord| {
+        let binding = (owner.name.clone(), owner.version.clone(), name.clone());
+        lock.bindings.get(&binding) == Some(&from)
+    };
+    let mut asked = universe.clone();
+    asked.locked = None;
+    let mut is_allowed = true;
+    let owners = asked.records.iter_mut().chain([&mut asked.root]);
+    for owner in owners.filter(|owner| bound(owner)) {
+        owner.requirements.change(|requirements| {
+            let those = requirements.iter_mut().filter(|one| one.package == *name);
+            for requirement in those {
+                is_allowed &= requirement.spec.matches(&to);
+                requirement.spec = Spec::parse(&format!("={to}")).expect("a spec");
+            }
+        });
+    }
+    let is_possible = match search(&asked, &Rules::default()) {
+        Answer::Solved(found) => is_allowed && found.side_by_side.is_subset(&lock.side_by_side),
+        Answer::NoSolution => false,
+    };
+    let moving = Moving {
+        from: BTreeSet::from([from.clone()]),
+        to: Target::Exactly(to.clone()),
+    };
+    let update = Update {
+        packages: BTreeMap::from([(name.clone(), moving)]),
+    };
+    let verdict = solver::update(&universe, Supplies::OnDemand, update, u64::MAX);
+    let Verdict::Solved(resolution) = verdict else {
+        return Some(if is_possible {
+            Ended::Wrong(format!("seed {seed}: {name} {from} can go to {to}"))
+        } else {
+            Ended::Impossible
+        });
+    };
+    let found = solver::solution(&resolution);
+    if let Err(text) = is_valid(&universe, &found, &Rules::default()) {
+        return Some(Ended::Wrong(text));
+    }
+    let owners = universe.records.iter().chain([&universe.root]);
+    let is_moved = owners.filter(|owner| bound(owner)).all(|owner| {
+        let binding = (owner.name.clone(), owner.version.clone(), name.clone());
+        found.bindings.get(&binding).is_none_or(|now| *now == to)
+    });
+    let is_there = of_name(&found.releases(&universe.root.name)).contains(&to);
+    Some(if is_moved && is_there {
+        Ended::Solved
+    } else {
+        Ended::Wrong(format!("seed {seed}: {name} {from} did not go to {to}"))
+    })
+}
+
 #[test]
 fn random_updates_beside_others_do_what_was_asked_for() {
+    assert_right(check_side_by_side);
+}
+
+#[test]
+fn random_updates_move_one_release_of_several() {
+    assert_right(check_one_of_several);
+}
+
+fn assert_right(check: fn(u64) -> Option<Ended>) {
     let mut wrong: Vec<String> = Vec::new();
     let (mut solved, mut impossible) = (0, 0);
-    for ended in seeds::for_all(seeds::count(SEEDS), check_side_by_side)
+    for ended in seeds::for_all(seeds::count(SEEDS), check)
         .into_iter()
         .flatten()
     {
@@ -339,7 +453,7 @@ fn shuffled_input() {
     let each = |seed: u64| {
         let (universe, name, target) = problem(seed, &Rules::without(Rule::SecondTier))?;
         let update = Update {
-            packages: BTreeMap::from([(name, target)]),
+            packages: BTreeMap::from([(name, target.into())]),
         };
         let mut shuffled = universe.clone();
         Random::new(seed).shuffle(&mut shuffled.records);

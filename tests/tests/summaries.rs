@@ -71,7 +71,7 @@ fn hints_that_name_options_are_told_from_others() {
     );
     let move_db = |request: &mut Request| {
         request.provided = vec![release("Db", "2")];
-        let target = Target::Exactly(version("3"));
+        let target = Target::Exactly(version("3")).into();
         let packages = BTreeMap::from([(package("Db"), target)]);
         request.update = Some(Update { packages });
     };

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::{IndexRecord, Version};
 use pkgres_resolver::{
-    Conflict, Preference, Reason, ReasonKind, Resolution, SolveOptions, Target, Update,
+    Conflict, Moving, Preference, Reason, ReasonKind, Resolution, SolveOptions, Target, Update,
     UpdateReport,
 };
 use pkgres_tests::build::{Build, package, release, solution, version};
@@ -12,7 +12,9 @@ use pkgres_tests::solver::{self, Supplies, Verdict};
 use pkgres_tests::universe::Universe;
 
 fn newest(names: &[&str]) -> Update {
-    let packages = names.iter().map(|name| (package(name), Target::Newest));
+    let packages = names
+        .iter()
+        .map(|name| (package(name), Target::Newest.into()));
     Update {
         packages: packages.collect(),
     }
@@ -20,7 +22,7 @@ fn newest(names: &[&str]) -> Update {
 
 fn exactly(name: &str, number: &str) -> Update {
     Update {
-        packages: BTreeMap::from([(package(name), Target::Exactly(version(number)))]),
+        packages: BTreeMap::from([(package(name), Target::Exactly(version(number)).into())]),
     }
 }
 
@@ -438,6 +440,38 @@ fn a_package_moves_beside_others_that_are_side_by_side() {
     assert_eq!(moves(&solved(to_newest)), moved);
     let to_two = update(root_of_five(), records, lock, exactly("P", "2"));
     assert_eq!(moves(&solved(to_two)), moved);
+}
+
+#[test]
+fn one_of_several_releases_moves() {
+    let root = || release("R", "1").requires("A", "1").requires("B", "1");
+    let mut records = vec![
+        release("A", "1").requires("D", "1"),
+        release("B", "1").requires("D", "2"),
+    ];
+    records.extend(["1.0", "1.1", "1.2", "2.0", "2.1"].map(|number| release("D", number)));
+    let lock = &["R 1 A 1", "R 1 B 1", "A 1 D 1.1", "B 1 D 2.0"];
+    let moved = |from: &str, to: Target| {
+        let from = BTreeSet::from([version(from)]);
+        let packages = BTreeMap::from([(package("D"), Moving { from, to })]);
+        update(root(), records.clone(), lock, Update { packages })
+    };
+    let exactly = |number: &str| Target::Exactly(version(number));
+    let moves_to = |from, to| moves(&solved(moved(from, to)));
+    assert_eq!(moves_to("1.1", exactly("1.0")), ["D 1.1.0 -> 1.0.0"]);
+    assert_eq!(moves_to("2.0", exactly("2.1")), ["D 2.0.0 -> 2.1.0"]);
+    assert_eq!(moves_to("1.1", Target::Newest), ["D 1.1.0 -> 1.2.0"]);
+    assert_eq!(moves_to("2.0", Target::Newest), ["D 2.0.0 -> 2.1.0"]);
+    let found = conflict(moved("2.0", exactly("1.0")));
+    assert_eq!(
+        texts(&found.reasons),
+        [
+            "D 1.0.0 was asked for",
+            "B 1.0.0 requires D 2",
+            "R 1.0.0 requires B 1"
+        ]
+    );
+    assert_eq!(found.repairs, []);
 }
 
 #[test]

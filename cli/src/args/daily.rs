@@ -43,6 +43,9 @@ pub(crate) struct WriteArgs {
 #[derive(Debug, Args)]
 pub(crate) struct UpdateArgs {
     /// The packages that are to move; all if none is named
+    ///
+    /// Of a package that is locked side by side, `NAME@VERSION` moves one release.
+    #[arg(value_name = "PACKAGE[@VERSION]")]
     pub(crate) packages: Vec<String>,
 
     /// The version that the package is to have

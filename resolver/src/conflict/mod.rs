@@ -91,12 +91,14 @@ impl Explanation {
     /// Begins to explain why a search was in vain; `may_split` says whether a repair may leave packages
     /// with several releases.
     pub(crate) fn new(universe: &Universe, impossible: Impossible, may_split: bool) -> Self {
+        // A repair is looked for with one release of the package that is asked for.
+        let repairs = impossible.limits.asks_in_part().then(Repairs::none);
         Self {
             split: impossible.split,
             clauses: impossible.clauses,
             limits: impossible.limits,
             reduction: Reduction::new(universe, impossible.proof.facts),
-            repairs: None,
+            repairs,
             may_split,
         }
     }

@@ -25,10 +25,48 @@ pub(crate) struct Wish {
     pub(crate) allowed: WordSet,
     /// The versions as they were asked for, whether they exist or not.
     pub(crate) versions: Vec<Version>,
-    /// Whether the package has to be there. To leave a package out is no way to update it.
-    pub(crate) is_needed: bool,
+    pub(crate) asking: Asking,
     /// Ways in which the package would not be there.
     pub(crate) detours: Vec<Detour>,
+}
+
+/// What is asked of a package.
+#[derive(Debug, Clone)]
+pub(crate) enum Asking {
+    /// That it is there at the versions. To leave a package out is no way to update it.
+    ToBeThere,
+    /// That it is at the versions if it is there.
+    IfThere,
+    /// Of a package that may have several releases: that the requirements of these releases are bound
+    /// to the versions. What others require is not asked about.
+    Of(Vec<ReleaseId>),
+}
+
+impl Wish {
+    /// Whether the package has to be there.
+    pub(crate) fn is_needed(&self) -> bool {
+        matches!(self.asking, Asking::ToBeThere)
+    }
+
+    /// Whether a selection does not have what was asked for.
+    pub(crate) fn is_left_out(&self, selection: &Selection) -> bool {
+        match self.asking {
+            Asking::ToBeThere => selection.only(self.package).is_none(),
+            Asking::IfThere => false,
+            Asking::Of(_) => !(selection.releases().iter()).any(|release| {
+                release.package == self.package && self.allowed.contains(release.index)
+            }),
+        }
+    }
+
+    /// Whether it is about what a release requires, or, if none is given, about all that is required
+    /// of the package.
+    fn is_about(&self, owner: Option<ReleaseId>) -> bool {
+        match &self.asking {
+            Asking::ToBeThere | Asking::IfThere => true,
+            Asking::Of(owners) => owner.is_some_and(|owner| owners.contains(&owner)),
+        }
+    }
 }
 
 /// Releases with which a package would not be there: if each of these packages is absent or one of
@@ -46,15 +84,25 @@ impl Limits {
         self.wanted.is_empty() && self.stays.is_empty()
     }
 
+    /// Whether anything is asked of some of the requirements on a package alone.
+    pub(crate) fn asks_in_part(&self) -> bool {
+        let mut wanted = self.wanted.iter();
+        wanted.any(|wish| matches!(wish.asking, Asking::Of(_)))
+    }
+
     pub(crate) fn wish(&self, package: PackageId) -> Option<&Wish> {
         self.wanted.iter().find(|wish| wish.package == package)
     }
 
-    /// What limits a package: the facts, the releases that they allow, and whether the package may
-    /// be absent.
-    pub(crate) fn of(&self, package: PackageId) -> Vec<(Fact, &WordSet, bool)> {
-        let wish = self.wish(package);
-        let wanted = wish.map(|wish| (Fact::Wanted { package }, &wish.allowed, !wish.is_needed));
+    /// What limits a package, or what `owner` requires of it: the facts, the releases that they allow,
+    /// and whether the package may be absent.
+    pub(crate) fn of(
+        &self,
+        package: PackageId,
+        owner: Option<ReleaseId>,
+    ) -> Vec<(Fact, &WordSet, bool)> {
+        let wish = self.wish(package).filter(|wish| wish.is_about(owner));
+        let wanted = wish.map(|wish| (Fact::Wanted { package }, &wish.allowed, !wish.is_needed()));
         let stays = self.stays.get(&package);
         let stays = stays.map(|allowed| (Fact::Stays { package }, allowed, true));
         wanted.into_iter().chain(stays).collect()
@@ -68,7 +116,7 @@ impl Limits {
         selection: &Selection,
     ) -> Option<PackageId> {
         let wish = (self.wanted.iter_mut())
-            .find(|wish| wish.is_needed && selection.only(wish.package).is_none())?;
+            .find(|wish| wish.is_needed() && selection.only(wish.package).is_none())?;
         // With what earlier detours had, there is an end: each one has a package more.
         let mut packages: Vec<PackageId> = wish.detours.last().map_or_else(Vec::new, |detour| {
             let packages = detour.releases.iter();

@@ -19,7 +19,7 @@ mod variable;
 
 pub(crate) use clause::{Breach, Clause, Terms};
 pub(crate) use fact::{Dependency, Fact, Loosened};
-pub(crate) use limits::{Detour, Limits, Wish};
+pub(crate) use limits::{Asking, Detour, Limits, Wish};
 pub(crate) use variable::Variable;
 
 use std::collections::{BTreeSet, HashMap};

@@ -6,7 +6,7 @@ mod update;
 
 pub use locked::{Locked, LockedArtifact, LockedObject};
 pub use options::{Engine, Preference, PrereleasePolicy, SolveOptions};
-pub use update::{Target, Update};
+pub use update::{Moving, Target, Update};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -13,7 +13,32 @@ use super::Locked;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Update {
     /// The packages, and where they are to go.
-    pub packages: BTreeMap<PackageName, Target>,
+    pub packages: BTreeMap<PackageName, Moving>,
+}
+
+/// Which of the locked releases of a package are to move, and where to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moving {
+    /// The versions that are to move; whatever is locked of the package if none is named. Others of
+    /// a package that is locked side by side stay where they are if that is possible.
+    pub from: BTreeSet<Version>,
+    /// Where they are to go.
+    pub to: Target,
+}
+
+impl Moving {
+    /// Whether this version is to move.
+    pub(crate) fn moves(&self, version: &Version) -> bool {
+        self.from.is_empty() || self.from.contains(version)
+    }
+}
+
+/// All locked releases of a package move.
+impl From<Target> for Moving {
+    fn from(to: Target) -> Self {
+        let from = BTreeSet::new();
+        Self { from, to }
+    }
 }
 
 /// Where a package is to go.
@@ -32,24 +57,30 @@ impl Update {
     pub(crate) fn let_go(&self, mut locked: Locked) -> Locked {
         let mut let_go = BTreeSet::new();
         let mut stays = |name: &PackageName, version: &Version| {
-            let is_named = self.packages.contains_key(name);
-            if is_named {
+            let moves = self.moves(name, version);
+            if moves {
                 let_go.insert((name.clone(), version.clone()));
             }
-            !is_named
+            !moves
         };
         let of_roots = locked.roots.values_mut();
         for bindings in of_roots.chain(locked.packages.values_mut()) {
             bindings.retain(&mut stays);
         }
         (locked.model).retain(|_, (name, version)| stays(name, version));
-        (locked.preferred).retain(|(name, _)| !self.packages.contains_key(name));
+        (locked.preferred).retain(|(name, version)| !self.moves(name, version));
         locked.kept.extend(let_go);
-        for (name, target) in &self.packages {
-            if let Target::Exactly(version) = target {
+        for (name, moving) in &self.packages {
+            if let Target::Exactly(version) = &moving.to {
                 locked.preferred.insert((name.clone(), version.clone()));
             }
         }
         locked
+    }
+
+    /// Whether a locked release is to move.
+    pub(crate) fn moves(&self, name: &PackageName, version: &Version) -> bool {
+        let moving = self.packages.get(name);
+        moving.is_some_and(|moving| moving.moves(version))
     }
 }

@@ -11,7 +11,8 @@
 //!
 //! Where a package has several releases, each of them is the best that its requirements can be bound
 //! to, and which of the locked ones these are is left open: that no smaller part could have moved is
-//! proved of packages, and not of their releases.
+//! proved of packages, and not of their releases. Where some of them alone are to move, an exact version
+//! is asked of the requirements that are bound to these, as far as those who have them stay.
 
 mod report;
 mod updating;

@@ -33,7 +33,7 @@ impl Core {
         let var = self.state.add_var(Variable::Package(package), values);
         self.package_vars[position] = var + 1;
         if !encoding.limits().is_empty() {
-            self.add_limits(encoding, package, var);
+            self.add_limits(encoding, package, None, var);
         }
         var
     }
@@ -44,9 +44,15 @@ impl Core {
         self.package_vars.get(package.position())?.checked_sub(1)
     }
 
-    /// Adds what an update says of a package.
-    fn add_limits(&mut self, encoding: &Encoding<'_>, package: PackageId, var: Var) {
-        for (fact, allowed, may_be_absent) in encoding.limits().of(package) {
+    /// Adds what an update says of a package, or of what `owner` requires of it.
+    fn add_limits(
+        &mut self,
+        encoding: &Encoding<'_>,
+        package: PackageId,
+        owner: Option<ReleaseId>,
+        var: Var,
+    ) {
+        for (fact, allowed, may_be_absent) in encoding.limits().of(package, owner) {
             if !encoding.is_in_force(&fact) {
                 continue;
             }
@@ -140,7 +146,7 @@ impl Core {
         let var = self.state.add_var(variable, values);
         self.other_vars.insert(variable, var);
         if !encoding.limits().is_empty() {
-            self.add_limits(encoding, package, var);
+            self.add_limits(encoding, package, Some(release), var);
         }
         var
     }

@@ -95,7 +95,7 @@ impl Core {
             core.state.remove(Term { var, set }, Reason::Given, 0);
         }
         for wish in encoding.limits().wanted.clone() {
-            if wish.is_needed {
+            if wish.is_needed() {
                 if !encoding.is_split(wish.package) {
                     core.package_var(encoding, wish.package);
                 }

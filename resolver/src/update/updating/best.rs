@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use super::{Ended, Stage, Updating};
 use crate::budget::Budget;
 use crate::conflict::Explanation;
-use crate::encoding::{Detour, Encoding, Fact, Limits, Wish};
+use crate::encoding::{Asking, Detour, Encoding, Fact, Limits, Wish};
 use crate::engine::{Refutation, refute};
 use crate::request::Target;
 use crate::universe::{PackageId, ReleaseId, Universe};
@@ -37,12 +37,12 @@ impl Updating {
         at: usize,
         best: Option<Best>,
     ) -> Result<(), Ended> {
-        let Some((name, target)) = self.targets.get(at).cloned() else {
+        let Some((name, moving)) = self.targets.get(at).cloned() else {
             self.stage = Stage::Grow;
             return Ok(());
         };
         // What may have several releases gets the best for each requirement anyway.
-        if target != Target::Newest || self.split.contains(&universe.package_id(&name)) {
+        if moving.to != Target::Newest || self.split.contains(&universe.package_id(&name)) {
             self.stage = Stage::Best(at + 1, None);
             return Ok(());
         }
@@ -97,7 +97,11 @@ impl Updating {
             package,
             allowed: WordSet::single(index),
             versions: vec![version.clone()],
-            is_needed: self.is_held(name),
+            asking: if self.is_held(name) {
+                Asking::ToBeThere
+            } else {
+                Asking::IfThere
+            },
             detours: best.detours.clone(),
         };
         if self.search.is_none() {

@@ -1,21 +1,24 @@
 //! The stages of an update.
 
+mod begin;
 mod best;
 
 use std::collections::BTreeSet;
 
 use pkgres_manifest::{PackageName, Version};
+use rustc_hash::FxHashMap;
 
 use super::report::{Findings, Told};
 use crate::budget::Budget;
 use crate::conflict::{self, Explanation};
 use crate::encoding::{Clause, Encoding, Fact, Limits, Wish};
 use crate::engine::{Impossible, Outcome, Proof, Search, search_from};
-use crate::request::{Target, Update};
+use crate::request::{Locked, Moving, Update};
 use crate::second_tier::{Tier, search_second_tier};
 use crate::selection::Selection;
 use crate::universe::{Missing, PackageId, ReleaseId, Universe};
 use crate::word_set::WordSet;
+use begin::BoundOwner;
 use best::Best;
 
 /// How an update ended, or why it stopped.
@@ -40,7 +43,9 @@ impl From<Missing> for Ended {
 #[derive(Debug)]
 pub(crate) struct Updating {
     /// The named packages, by name.
-    targets: Vec<(PackageName, Target)>,
+    targets: Vec<(PackageName, Moving)>,
+    /// For each of them who is bound to what is to move.
+    bound: FxHashMap<PackageName, Vec<BoundOwner>>,
     /// What the lock holds, by name.
     held: Vec<(PackageName, Vec<Version>)>,
     /// The locked packages that are not named, by name, and their locked releases.
@@ -84,11 +89,15 @@ enum Stage {
 }
 
 impl Updating {
-    /// An update; `may_split` says whether a package may have several releases.
-    pub(crate) fn new(update: Update, told: &Told, may_split: bool) -> Self {
+    /// An update of what is locked; `may_split` says whether a package may have several releases.
+    pub(crate) fn new(update: &Update, locked: &Locked, told: &Told, may_split: bool) -> Self {
+        let targets = update.packages.iter();
         let held = told.held.iter();
         Self {
-            targets: update.packages.into_iter().collect(),
+            targets: targets
+                .map(|(name, moving)| (name.clone(), moving.clone()))
+                .collect(),
+            bound: begin::bound_owners(update, locked),
             held: held
                 .map(|(name, versions)| (name.clone(), versions.iter().cloned().collect()))
                 .collect(),
@@ -174,50 +183,6 @@ impl Updating {
                 let found = self.search(universe, budget, Some(&self.let_go.clone()))?;
                 let selection = found.expect("the last resolution that was found keeps to this");
                 return Err(self.solved(universe, selection));
-            }
-        }
-        Ok(())
-    }
-
-    /// Asks for everything that is named or locked, and looks up which releases these are.
-    fn begin(&mut self, universe: &mut Universe) -> Result<(), Ended> {
-        let targets = self.targets.iter().map(|(name, _)| name);
-        let names: Vec<PackageName> = (self.held.iter().map(|(name, _)| name))
-            .chain(targets)
-            .cloned()
-            .collect();
-        let mut missing: Vec<PackageId> = (names.iter())
-            .map(|name| universe.package_id(name))
-            .collect();
-        missing.retain(|package| !universe.is_delivered(*package));
-        if !missing.is_empty() {
-            return Err(Ended::Missing(Missing::Packages(missing)));
-        }
-        for (name, versions) in &self.held {
-            let package = universe.package_id(name);
-            if self.targets.iter().all(|(target, _)| target != name) {
-                let releases = versions.iter();
-                let releases = releases.filter_map(|version| universe.index_of(package, version));
-                self.locked.push((package, releases.collect()));
-            }
-        }
-        if self.may_split {
-            let several = self.held.iter().filter(|(_, versions)| versions.len() > 1);
-            let several = several.map(|(name, _)| universe.package_id(name));
-            self.split.extend(several);
-        }
-        for (name, target) in &self.targets {
-            if let Target::Exactly(version) = target {
-                let package = universe.package_id(name);
-                let index = universe.index_of(package, version);
-                let allowed = index.map_or(WordSet::EMPTY, WordSet::single);
-                self.wishes.push(Wish {
-                    package,
-                    is_needed: self.is_held(name) || allowed.is_empty(),
-                    allowed,
-                    versions: vec![version.clone()],
-                    detours: Vec::new(),
-                });
             }
         }
         Ok(())
@@ -386,8 +351,7 @@ impl Updating {
     /// The end: a resolution, and that the named packages moved because they were named.
     fn solved(&mut self, universe: &mut Universe, selection: Selection) -> Ended {
         let limits = self.limits(None);
-        let is_left_out = |wish: &Wish| wish.is_needed && selection.only(wish.package).is_none();
-        if limits.wanted.iter().any(is_left_out) {
+        if (limits.wanted.iter()).any(|wish| wish.is_left_out(&selection)) {
             // It was not found out whether what was asked for is possible.
             return Ended::GaveUp;
         }

@@ -1,16 +1,17 @@
 //! `pkgres update`
 
-use std::collections::{BTreeMap, BTreeSet};
+mod targets;
 
-use pkgres_manifest::{LockDiff, Lockfile, PackageName, Version};
-use pkgres_resolver::{Locked, ReasonKind, Resolution, Target, Update, UpdateReport};
+use std::collections::BTreeSet;
+
+use pkgres_manifest::{LockDiff, PackageName};
+use pkgres_resolver::{Locked, ReasonKind, Resolution, Update, UpdateReport};
 use serde_json::{Value, json};
 
 use crate::args::UpdateArgs;
 use crate::commands::lock::{LockText, Written, write_lock};
-use crate::commands::{package_name, unknown};
 use crate::exit::Exit;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::lock_modes::refuse_modes;
 use crate::output::Output;
 use crate::problem::{Problem, Solved};
@@ -35,7 +36,7 @@ pub(crate) fn run(args: &UpdateArgs, output: &mut Output) -> Result<Exit> {
         return Err(lock_missing("to update"));
     };
     let lock = parse_lock(&project.lock_path(), &bytes, &options)?;
-    let packages = targets(args, &lock)?;
+    let packages = targets::named(args, &lock)?;
     let named: BTreeSet<PackageName> = packages.keys().cloned().collect();
     if packages.is_empty() {
         problem.request.locked = Locked::keeping_releases_of(&lock);
@@ -58,37 +59,6 @@ pub(crate) fn run(args: &UpdateArgs, output: &mut Output) -> Result<Exit> {
     let diff = LockDiff::between(&lock, &updated);
     tell(&resolution, &diff, &named, &written, output);
     Ok(Exit::Done)
-}
-
-/// The packages that are named, and where they are to go.
-fn targets(args: &UpdateArgs, lock: &Lockfile) -> Result<BTreeMap<PackageName, Target>> {
-    let target = match &args.precise {
-        None => Target::Newest,
-        Some(_) if args.packages.len() != 1 => {
-            return Err(Failure::usage("`--precise` goes with one package"));
-        }
-        Some(text) => {
-            let version = Version::parse(text)
-                .map_err(|error| Failure::usage(format!("--precise: {error}")))?;
-            Target::Exactly(version)
-        }
-    };
-    args.packages
-        .iter()
-        .map(|text| {
-            let name = package_name(text)?;
-            if !lock.packages.keys().any(|(known, _)| *known == name) {
-                return Err(not_locked(&name, lock));
-            }
-            Ok((name, target.clone()))
-        })
-        .collect()
-}
-
-fn not_locked(name: &PackageName, lock: &Lockfile) -> Failure {
-    let message = format!("the lockfile does not hold `{name}`");
-    let known = lock.packages.keys().map(|(known, _)| known.as_str());
-    unknown(name, message, known)
 }
 
 fn tell(

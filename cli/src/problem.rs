@@ -99,7 +99,6 @@ impl Problem {
     /// Searches, and gives the registries back; says what there is to say about them, and that the
     /// search gave up, if it did.
     pub(crate) fn search(self, output: &mut Output) -> Result<(Searched, RegistrySet)> {
-        let max_steps = self.request.options.max_steps;
         let mut resolver = Resolver::new(self.request);
         let options = ReadOptions {
             core: self.core,
@@ -129,11 +128,7 @@ impl Problem {
             Answer::Cancelled => unreachable!("an interrupt ends the whole process"),
             Answer::GaveUp { steps } => {
                 let summary = format!("gave up after {steps} steps without an answer");
-                let hint = if steps < max_steps {
-                    "an update of other packages with it, or of all, may find one"
-                } else {
-                    "`--max-steps` allows more"
-                };
+                let hint = "`--max-steps` allows more";
                 if output.is_json() {
                     output.json(&json!({
                         "schema_version": 1,

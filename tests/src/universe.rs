@@ -1,6 +1,7 @@
 //! Universes: everything an answer depends on, small enough to be searched by brute force.
 
 mod draft;
+mod entangled;
 mod families;
 mod hubs;
 mod kept;
@@ -121,6 +122,11 @@ impl Universe {
     /// The universe of this seed in which a few packages share classes, and packages that define them.
     pub fn around_hubs(seed: u64) -> Self {
         hubs::universe(&mut Random::new(seed))
+    }
+
+    /// The universe of this seed in which packages require each other in circles.
+    pub fn entangled(seed: u64) -> Self {
+        entangled::universe(&mut Random::new(seed))
     }
 
     /// A universe that is like this one, but for a few changes that depend on the seed.

@@ -404,6 +404,48 @@ fn side_by_side_nothing_is_proved() {
     assert_eq!(moves(&found), Vec::<String>::new());
 }
 
+/// What nothing requires is not there, whatever it would be if it were: here C 2 would be required by B
+/// 1 alone, which would be required by C 1.
+#[test]
+fn what_requires_itself_does_not_bring_in_what_was_asked_for() {
+    let root = release("R", "1").requires("A", "*");
+    let records = vec![
+        release("A", "1"),
+        release("A", "2").requires("B", ">=1.1"),
+        release("B", "1").requires("C", ">=1.1"),
+        release("B", "1.1"),
+        release("B", "2").requires("C", "1"),
+        release("C", "1.1").requires("A", "*").requires("D", "*"),
+        release("C", "2"),
+        release("D", "1"),
+    ];
+    let lock = &["R 1 A 2", "A 2 B 2", "B 2 C 1.1", "C 1.1 A 2", "C 1.1 D 1"];
+    let found = conflict(update(root, records, lock, exactly("C", "2")));
+    assert_eq!(
+        texts(&found.reasons),
+        [
+            "C 2.0.0 was asked for",
+            "B 2.0.0 requires C 1",
+            "A 2.0.0 requires B >=1.1"
+        ]
+    );
+}
+
+/// The same where a package has several releases: A and C would require each other.
+#[test]
+fn beside_others_what_requires_itself_is_not_there() {
+    let root = release("R", "1").requires("C", "<2");
+    let records = vec![
+        release("A", "2").requires("C", "2"),
+        release("C", "1").requires("A", "2"),
+        release("C", "1.1"),
+        release("C", "2").requires("A", "2"),
+    ];
+    let lock = &["R 1 C 1", "C 1 A 2", "A 2 C 2", "C 2 A 2"];
+    let found = solved(update(root, records, lock, newest(&["A", "C"])));
+    assert_eq!(moves(&found), Vec::<String>::new());
+}
+
 /// A lock with two releases of a package side by side.
 fn side_by_side() -> (Vec<IndexRecord>, &'static [&'static str]) {
     let records = vec![

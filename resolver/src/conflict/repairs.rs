@@ -159,10 +159,13 @@ fn repair(
     // That a search without patience finds is locally best, by the requirements as they are.
     let mut budget = budget.aside(MAX_STEPS).patiently();
     let mut split = BTreeSet::new();
+    // Which packages may have several releases is not what it was.
+    let mut asked = limits.clone();
+    asked.forget_detours();
     let selection = loop {
         let mut encoding = Encoding::new(universe, split.clone());
         encoding.loosen(loosened.clone());
-        encoding.limit(limits.clone());
+        encoding.limit(asked.clone());
         let proof = match search(&mut encoding, &mut budget) {
             Outcome::Solved(selection) => break selection,
             Outcome::Impossible(proof) => proof,

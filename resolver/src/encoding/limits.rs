@@ -1,13 +1,13 @@
 //! What an update adds to the rules: which versions were asked for, and which are to stay.
 
 use pkgres_manifest::Version;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use crate::selection::Selection;
-use crate::universe::{PackageId, ReleaseId, Universe};
+use crate::universe::{PackageId, ReleaseId};
 use crate::word_set::WordSet;
 
-use super::Fact;
+use super::{Detour, Fact};
 
 /// Packages of which not every version will do, whatever requires them.
 #[derive(Debug, Clone, Default)]
@@ -69,16 +69,6 @@ impl Wish {
     }
 }
 
-/// Releases with which a package would not be there: if each of these packages is absent or one of
-/// these releases, nothing requires it.
-///
-/// Releases belong here that require only packages that belong here. The roots do, so that nothing
-/// else is reached.
-#[derive(Debug, Clone)]
-pub(crate) struct Detour {
-    pub(crate) releases: Vec<(PackageId, WordSet)>,
-}
-
 impl Limits {
     pub(crate) fn is_empty(&self) -> bool {
         self.wanted.is_empty() && self.stays.is_empty()
@@ -108,44 +98,10 @@ impl Limits {
         wanted.into_iter().chain(stays).collect()
     }
 
-    /// The first package that has to be there and is not part of a selection, after the way in
-    /// which it came to be left out was added.
-    pub(super) fn rule_out_detour(
-        &mut self,
-        universe: &mut Universe,
-        selection: &Selection,
-    ) -> Option<PackageId> {
-        let wish = (self.wanted.iter_mut())
-            .find(|wish| wish.is_needed() && selection.only(wish.package).is_none())?;
-        // With what earlier detours had, there is an end: each one has a package more.
-        let mut packages: Vec<PackageId> = wish.detours.last().map_or_else(Vec::new, |detour| {
-            let packages = detour.releases.iter();
-            packages.map(|(package, _)| *package).collect()
-        });
-        let mut known: FxHashSet<PackageId> = packages.iter().copied().collect();
-        let before = known.len();
-        let chosen = selection.releases().iter().map(|release| release.package);
-        packages.extend(chosen.filter(|package| known.insert(*package)));
-        if known.len() == before {
-            // What was ruled out was made up for by releases that nothing requires: there is no way to
-            // say it with more words.
-            return None;
+    /// Forgets in which ways packages would not be there.
+    pub(crate) fn forget_detours(&mut self) {
+        for wish in &mut self.wanted {
+            wish.detours.clear();
         }
-        let mut demands = Vec::new();
-        let mut releases = Vec::new();
-        for package in packages {
-            let candidates = universe.candidates_of(package);
-            // What is no candidate is not chosen anyway.
-            let mut harmless = WordSet::range(0, universe.release_count(package));
-            for index in candidates.iter() {
-                universe.demands(ReleaseId { package, index }, &mut demands);
-                if demands.iter().any(|demand| !known.contains(&demand.target)) {
-                    harmless = harmless.intersection(&WordSet::single(index).complement());
-                }
-            }
-            releases.push((package, harmless));
-        }
-        wish.detours.push(Detour { releases });
-        Some(wish.package)
     }
 }

@@ -13,13 +13,15 @@
 
 mod clause;
 mod contract_clause;
+mod detour;
 mod fact;
 mod limits;
 mod variable;
 
 pub(crate) use clause::{Breach, Clause, Terms};
+pub(crate) use detour::Detour;
 pub(crate) use fact::{Dependency, Fact, Loosened};
-pub(crate) use limits::{Asking, Detour, Limits, Wish};
+pub(crate) use limits::{Asking, Limits, Wish};
 pub(crate) use variable::Variable;
 
 use std::collections::{BTreeSet, HashMap};
@@ -91,10 +93,18 @@ impl<'universe> Encoding<'universe> {
         std::mem::take(&mut self.limits)
     }
 
-    /// Rules out the way in which a selection comes to be without a package that has to be there;
-    /// says which package that is.
+    /// Rules out the way in which a selection comes to be without what was asked for; says of which
+    /// package that is.
     pub(crate) fn rule_out_detour(&mut self, selection: &Selection) -> Option<PackageId> {
-        self.limits.rule_out_detour(self.universe, selection)
+        let mut wanted = self.limits.wanted.iter();
+        let at = wanted.position(|wish| {
+            let package = wish.package;
+            wish.is_left_out(selection) && self.is_in_force(&Fact::Wanted { package })
+        })?;
+        let wish = &mut self.limits.wanted[at];
+        let detour = Detour::of(self.universe, &self.split, selection, &wish.detours);
+        wish.detours.push(detour);
+        Some(wish.package)
     }
 
     /// Drops all facts but these.

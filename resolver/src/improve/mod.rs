@@ -242,11 +242,11 @@ impl Improvement<'_> {
             return Ok(None);
         };
         // An exchange elsewhere can be the end of a package that nothing else requires.
-        let is_kept = |package: &PackageId| {
-            let before = self.selection.only(*package);
-            before.is_none() || found.only(*package) == before
+        let mut before = self.selection.releases().iter();
+        let is_kept = |release: &ReleaseId| {
+            !self.fixed.contains(&release.package) || found.position(*release).is_some()
         };
-        if !self.fixed.iter().all(is_kept) {
+        if !self.fixed.is_empty() && !before.all(is_kept) {
             return Ok(None);
         }
         // Where packages have one release each, all classes that are extended are found by now.

@@ -81,7 +81,7 @@ impl Core {
         }
     }
 
-    /// Says that a package has to be there, and so not all of these releases.
+    /// Says that a way in which a package would not be there will not do.
     pub(super) fn add_detour(
         &mut self,
         encoding: &mut Encoding<'_>,
@@ -94,24 +94,16 @@ impl Core {
         }
         let mut terms: Vec<Term> = Vec::new();
         let mut always = None;
-        for (other, releases) in &detour.releases {
-            if encoding.is_split(*other) {
-                // Each of its releases is there or not.
-                let others = encoding.universe.candidates_of(*other);
-                for index in others.intersection(&releases.complement()).iter() {
-                    let release = ReleaseId {
-                        package: *other,
-                        index,
-                    };
-                    let var = self.var(encoding, Variable::Release(release));
-                    let term = self.single(var, 1);
-                    terms.push(term);
-                }
-                continue;
-            }
-            let var = self.package_var(encoding, *other);
+        let packages = detour.packages.iter();
+        let packages = packages.map(|(package, values)| (Variable::Package(*package), values));
+        let bindings = detour.bindings.iter().map(|(release, edge, values)| {
+            let edge = u32::try_from(*edge).expect("fewer than 2^32 edges");
+            (Variable::Binding(*release, edge), values)
+        });
+        for (variable, values) in packages.chain(bindings) {
+            let var = self.var(encoding, variable);
             let mut words = vec![0; self.state.width(var)];
-            releases.copy_to(&mut words);
+            values.copy_to(&mut words);
             let absent = self.state.var(var).values;
             words::insert(&mut words, absent);
             let is_everything = words::count(&words) > absent;

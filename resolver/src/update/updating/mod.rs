@@ -29,7 +29,7 @@ pub(crate) enum Ended {
     Impossible(Box<Impossible>),
     /// Something is needed before it can go on.
     Missing(Missing),
-    /// The budget is used up, or it could not be found out whether what was asked for is possible.
+    /// The budget is used up.
     GaveUp,
 }
 
@@ -208,6 +208,10 @@ impl Updating {
                     return Err(Ended::Impossible(impossible));
                 }
                 self.clauses.clear();
+                // They are about what may have several releases.
+                for wish in &mut self.wishes {
+                    wish.detours.clear();
+                }
                 self.stage = Stage::Exact;
                 Ok(())
             }
@@ -351,10 +355,10 @@ impl Updating {
     /// The end: a resolution, and that the named packages moved because they were named.
     fn solved(&mut self, universe: &mut Universe, selection: Selection) -> Ended {
         let limits = self.limits(None);
-        if (limits.wanted.iter()).any(|wish| wish.is_left_out(&selection)) {
-            // It was not found out whether what was asked for is possible.
-            return Ended::GaveUp;
-        }
+        debug_assert!(
+            !(limits.wanted.iter()).any(|wish| wish.is_left_out(&selection)),
+            "a search ends with what was asked for"
+        );
         let wanted: Vec<PackageId> = limits.wanted.iter().map(|wish| wish.package).collect();
         let mut encoding = Encoding::new(universe, self.split.clone());
         encoding.limit(limits);

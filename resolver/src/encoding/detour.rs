@@ -1,0 +1,164 @@
+//! Ways in which something that an update asks for would not be there.
+//!
+//! What is there is what the roots reach, which no constraint says: variables can have values that
+//! nothing requires. So where a search ends without what was asked for, the way in which that came
+//! about is ruled out. Everything that is reached makes a set of packages and releases. As long as
+//! each of them is absent, or requires nothing that is not among them, nothing else is reached: one of
+//! them has to be something else.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashSet;
+
+use crate::selection::Selection;
+use crate::universe::{Demand, PackageId, ReleaseId, Universe};
+use crate::word_set::WordSet;
+
+/// Packages, and releases of packages that may have several, with values of theirs that require nothing
+/// else. The roots are among them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Detour {
+    /// The packages of one release, each with the releases that require nothing else.
+    pub(crate) packages: Vec<(PackageId, WordSet)>,
+    /// The releases of the packages that may have several.
+    pub(crate) releases: Vec<ReleaseId>,
+    /// What requirements on such packages, by number, have to be bound to so that nothing else is
+    /// required.
+    pub(crate) bindings: Vec<(ReleaseId, usize, WordSet)>,
+}
+
+impl Detour {
+    /// The way in which a selection came about without what was asked for, which is none of those that
+    /// are `known`.
+    ///
+    /// With what the last one had, many are ruled out at once, and there is an end: each has something
+    /// more. Where it has not, what made up for it was required by nothing. Then it is what was reached
+    /// alone: that no search ends with again.
+    pub(super) fn of(
+        universe: &mut Universe,
+        split: &BTreeSet<PackageId>,
+        selection: &Selection,
+        known: &[Self],
+    ) -> Self {
+        let mut among = Among::default();
+        for release in selection.releases() {
+            among.add(*release, split);
+        }
+        if let Some(last) = known.last() {
+            let mut more = among.clone();
+            more.add_all(last);
+            if more.packages.len() > last.packages.len()
+                || more.releases.len() > last.releases.len()
+            {
+                among = more;
+            }
+        }
+        let detour = among.detour(universe, split, selection);
+        debug_assert!(!known.contains(&detour), "it was ruled out");
+        detour
+    }
+}
+
+/// What is reached, in the order in which it was.
+#[derive(Debug, Clone, Default)]
+struct Among {
+    packages: Vec<PackageId>,
+    releases: Vec<ReleaseId>,
+    known_packages: FxHashSet<PackageId>,
+    known_releases: FxHashSet<ReleaseId>,
+}
+
+impl Among {
+    fn add(&mut self, release: ReleaseId, split: &BTreeSet<PackageId>) {
+        if !split.contains(&release.package) {
+            self.add_package(release.package);
+        } else if self.known_releases.insert(release) {
+            self.releases.push(release);
+        }
+    }
+
+    fn add_package(&mut self, package: PackageId) {
+        if self.known_packages.insert(package) {
+            self.packages.push(package);
+        }
+    }
+
+    fn add_all(&mut self, detour: &Detour) {
+        for (package, _) in &detour.packages {
+            self.add_package(*package);
+        }
+        for release in &detour.releases {
+            if self.known_releases.insert(*release) {
+                self.releases.push(*release);
+            }
+        }
+    }
+
+    fn detour(
+        self,
+        universe: &mut Universe,
+        split: &BTreeSet<PackageId>,
+        selection: &Selection,
+    ) -> Detour {
+        let mut demands = Vec::new();
+        let mut packages = Vec::new();
+        let mut bindings = Vec::new();
+        for package in &self.packages {
+            // What is no candidate is not chosen anyway.
+            let mut harmless = WordSet::range(0, universe.release_count(*package));
+            for index in universe.candidates_of(*package).iter() {
+                let release = ReleaseId {
+                    package: *package,
+                    index,
+                };
+                universe.demands(release, &mut demands);
+                if selection.position(release).is_some() {
+                    self.bind(universe, split, release, &demands, &mut bindings);
+                } else if !(demands.iter()).all(|demand| self.has_all(universe, split, demand)) {
+                    harmless = harmless.intersection(&WordSet::single(index).complement());
+                }
+            }
+            packages.push((*package, harmless));
+        }
+        for release in &self.releases {
+            universe.demands(*release, &mut demands);
+            self.bind(universe, split, *release, &demands, &mut bindings);
+        }
+        Detour {
+            packages,
+            releases: self.releases,
+            bindings,
+        }
+    }
+
+    /// Whether all that a requirement allows is among what is reached.
+    fn has_all(&self, universe: &Universe, split: &BTreeSet<PackageId>, demand: &Demand) -> bool {
+        if !split.contains(&demand.target) {
+            return self.known_packages.contains(&demand.target);
+        }
+        let allowed = WordSet::of_words(universe.allowed_words(demand));
+        allowed.is_subset_of(&self.releases_of(demand.target))
+    }
+
+    /// What the requirements of a release on packages that may have several have to be bound to.
+    fn bind(
+        &self,
+        universe: &Universe,
+        split: &BTreeSet<PackageId>,
+        release: ReleaseId,
+        demands: &[Demand],
+        bindings: &mut Vec<(ReleaseId, usize, WordSet)>,
+    ) {
+        for (edge, demand) in demands.iter().enumerate() {
+            if split.contains(&demand.target) && !self.has_all(universe, split, demand) {
+                bindings.push((release, edge, self.releases_of(demand.target)));
+            }
+        }
+    }
+
+    fn releases_of(&self, package: PackageId) -> WordSet {
+        let releases = self.releases.iter();
+        let releases = releases.filter(|release| release.package == package);
+        releases.map(|release| release.index).collect()
+    }
+}

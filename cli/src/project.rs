@@ -79,7 +79,7 @@ impl Found {
         let mut name = self.manifest.to_string_lossy().into_owned();
         if !self.is_written {
             // Its lines are not those of the file.
-            name.insert_str(0, "edited ");
+            name.push_str(" (edited)");
         }
         let (manifest, _) = PackageManifest::read(&name, &self.bytes, options).into_result()?;
         // What else lies in the folder is of no interest here, and there can be much of it.

@@ -28,7 +28,8 @@ pub struct Outdated {
     pub latest: Version,
     /// The requirements that keep the package from its latest version.
     pub held_back_by: Vec<Holder>,
-    /// Where no requirement does by itself, the sentences of the proof that it cannot be had.
+    /// Where no requirement does by itself, the sentences of the proof that it cannot be had, or
+    /// where else other packages would be if it were.
     pub because: Vec<String>,
 }
 
@@ -232,6 +233,24 @@ fn location(request: &Request, owner: &Owner, package: &PackageName) -> Option<L
     requirement.location.clone()
 }
 
+/// What would be elsewhere if a package moved to its latest version. That was decided before it.
+fn price(moved: &Resolution, package: &PackageName) -> Vec<String> {
+    let differing = moved.update().map_or(&[][..], |update| &update.moved);
+    differing
+        .iter()
+        .filter(|moved| moved.package != *package)
+        .map(|moved| {
+            let name = &moved.package;
+            match (&moved.from, &moved.to) {
+                (Some(from), Some(to)) => format!("{name} would go from {from} to {to}"),
+                (Some(from), None) => format!("{name} {from} would go"),
+                (None, Some(to)) => format!("{name} {to} would come in"),
+                (None, None) => unreachable!("what moved was or is there"),
+            }
+        })
+        .collect()
+}
+
 /// Why the latest version cannot be had though every requirement allows it.
 fn proof(
     afresh: &Request,
@@ -242,6 +261,8 @@ fn proof(
 ) -> Result<Vec<String>, RegistryError> {
     let mut request = afresh.clone();
     request.locked = fresh.to_locked();
+    // That a package has one release in all may be what holds it back.
+    request.options.single_version |= fresh.side_by_side().is_empty();
     let moving = Moving {
         from: outdated.allowed.iter().cloned().collect(),
         to: Target::Exactly(outdated.latest.clone()),
@@ -250,11 +271,12 @@ fn proof(
         packages: BTreeMap::from([(outdated.package.clone(), moving)]),
     });
     let answer = drive(&mut Resolver::new(request), registries, options)?;
-    let Answer::Conflict(conflict) = answer else {
-        // It can be had, at the price of something that is decided before.
-        return Ok(Vec::new());
+    let conflict = match answer {
+        Answer::Conflict(conflict) => conflict,
+        Answer::Solved(other) => return Ok(price(&other, &outdated.package)),
+        Answer::GaveUp { .. } | Answer::Cancelled => return Ok(Vec::new()),
     };
-    let is_about_others = |reason: &&Reason| !matches!(reason.kind, ReasonKind::Wanted);
+    let is_about_others = |reason: &&Reason| !matches!(reason.kind, ReasonKind::Wanted { .. });
     Ok(conflict
         .reasons
         .iter()

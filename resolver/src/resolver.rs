@@ -376,7 +376,9 @@ impl Resolver {
 
     fn second_tier(&mut self, first: Proof) -> Turn {
         let taken = self.budget.taken();
-        match search_second_tier(&mut self.universe, &first, &mut self.budget) {
+        let (limits, split) = (Limits::default(), BTreeSet::new());
+        let (universe, budget) = (&mut self.universe, &mut self.budget);
+        match search_second_tier(universe, &limits, split, &first, budget) {
             Tier::Solved(selection) => self.solved(*selection),
             Tier::Impossible(impossible) => Turn::impossible(impossible),
             Tier::Missing(missing) => {

@@ -34,15 +34,17 @@ pub(crate) fn can_split(universe: &Universe, proof: &Proof) -> bool {
     split_more(universe, &mut BTreeSet::new(), proof, |_| true)
 }
 
-/// Searches the second tier. `first` is the proof that the first tier is impossible.
+/// Searches the second tier, where some packages may have several releases already, for what keeps to
+/// these limits. `first` is the proof that there is nothing otherwise.
 pub(crate) fn search_second_tier(
     universe: &mut Universe,
+    limits: &Limits,
+    mut split: BTreeSet<PackageId>,
     first: &Proof,
     budget: &mut Budget,
 ) -> Tier {
-    let mut split = BTreeSet::new();
     split_more(universe, &mut split, first, |_| true);
-    let mut witness = match search_splitting(universe, &mut split, |_| true, budget) {
+    let mut witness = match search_splitting(universe, limits, &mut split, |_| true, budget) {
         Ok(witness) => witness,
         Err(tier) => return tier,
     };
@@ -56,7 +58,8 @@ pub(crate) fn search_second_tier(
         // Only packages that come later may be split to make up for this one.
         let mut without = split.clone();
         without.remove(&package);
-        match search_splitting(universe, &mut without, |other| *other > name, budget) {
+        let may_split = |other: &PackageName| *other > name;
+        match search_splitting(universe, limits, &mut without, may_split, budget) {
             Ok(better) => {
                 witness = better;
                 split = without;
@@ -72,7 +75,7 @@ pub(crate) fn search_second_tier(
             .is_some_and(|settled| universe.name(*other) <= settled)
     });
     // The witness may come from a search in which more packages were split.
-    match search(&mut Encoding::new(universe, split), budget) {
+    match search(&mut limited(universe, limits, split), budget) {
         Outcome::Solved(selection) => Tier::Solved(Box::new(selection)),
         Outcome::Impossible(_) => {
             debug_assert!(false, "the witness fulfils all that is asked for here");
@@ -86,13 +89,15 @@ pub(crate) fn search_second_tier(
 /// Searches, splitting more packages as proofs ask for it and `may_split` allows.
 fn search_splitting(
     universe: &mut Universe,
+    limits: &Limits,
     split: &mut BTreeSet<PackageId>,
     may_split: impl Fn(&PackageName) -> bool,
     budget: &mut Budget,
 ) -> Result<Selection, Tier> {
     loop {
-        let mut encoding = Encoding::new(universe, split.clone());
+        let mut encoding = limited(universe, limits, split.clone());
         let outcome = search(&mut encoding, budget);
+        let limits = encoding.take_limits();
         let clauses = encoding.into_clauses();
         match outcome {
             Outcome::Solved(selection) => return Ok(selection),
@@ -103,7 +108,7 @@ fn search_splitting(
                         proof,
                         split,
                         clauses,
-                        limits: Limits::default(),
+                        limits,
                     })));
                 }
             }
@@ -111,6 +116,20 @@ fn search_splitting(
             Outcome::GaveUp => return Err(Tier::GaveUp),
         }
     }
+}
+
+/// The problem in which these packages may have several releases, within limits.
+fn limited<'universe>(
+    universe: &'universe mut Universe,
+    limits: &Limits,
+    split: BTreeSet<PackageId>,
+) -> Encoding<'universe> {
+    let mut encoding = Encoding::new(universe, split);
+    let mut limits = limits.clone();
+    // They are about what may have several releases.
+    limits.forget_detours();
+    encoding.limit(limits);
+    encoding
 }
 
 /// Splits the packages of which a proof uses that they have one release; says whether any were.

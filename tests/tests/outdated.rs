@@ -105,6 +105,21 @@ fn a_class_that_is_gone_holds_back() {
 }
 
 #[test]
+fn what_is_decided_before_holds_back() {
+    let root = release("R", "1").requires("D", "*").requires("B", "*");
+    let records = vec![
+        release("B", "1"),
+        release("B", "2").requires("D", "<2"),
+        release("D", "1"),
+        release("D", "2"),
+    ];
+    assert_eq!(
+        look(request(root), records, &[]),
+        ["B 1.0.0 1.0.0 2.0.0, D would go from 2.0.0 to 1.0.0"]
+    );
+}
+
+#[test]
 fn the_cut_off_date_counts() {
     let mut new = release("X", "2");
     new.published = Some("2026-07-01T00:00:00Z".to_owned());

@@ -35,6 +35,22 @@ fn update(root: IndexRecord, records: Vec<IndexRecord>, lock: &[&str], update: U
     solver::update(&universe, Supplies::OnDemand, update, patience)
 }
 
+/// Likewise where no package may have several releases.
+fn update_whole(
+    root: IndexRecord,
+    records: Vec<IndexRecord>,
+    lock: &[&str],
+    update: Update,
+) -> Verdict {
+    let universe = Universe {
+        locked: Some(solution(lock)),
+        single_version: true,
+        ..Universe::new(root, records)
+    };
+    let patience = SolveOptions::default().patience;
+    solver::update(&universe, Supplies::OnDemand, update, patience)
+}
+
 fn solved(verdict: Verdict) -> Resolution {
     match verdict {
         Verdict::Solved(resolution) => *resolution,
@@ -251,7 +267,7 @@ fn an_exact_version_is_impossible() {
         release("Z", "2"),
     ];
     let lock = &["R 1 X 1", "R 1 Y 1", "X 1 Z 1", "Y 1 Z 1"];
-    let found = conflict(update(root(), records, lock, exactly("X", "2")));
+    let found = conflict(update_whole(root(), records, lock, exactly("X", "2")));
     let mut texts = texts(&found.reasons);
     texts.sort_unstable();
     assert_eq!(
@@ -357,7 +373,10 @@ fn an_update_does_not_drop_what_it_updates() {
     let found = conflict(update(root(), records, lock, exactly("P", "2")));
     assert_eq!(
         texts(&found.reasons),
-        ["P 2.0.0 was asked for", "A 1.0.0 requires P 1"]
+        [
+            "P 2.0.0 was asked for, and A 0.9.0 would drop P",
+            "A 1.0.0 requires P 1"
+        ]
     );
 }
 
@@ -424,7 +443,7 @@ fn what_requires_itself_does_not_bring_in_what_was_asked_for() {
     assert_eq!(
         texts(&found.reasons),
         [
-            "C 2.0.0 was asked for",
+            "C 2.0.0 was asked for, and B 1.1.0 would drop C",
             "B 2.0.0 requires C 1",
             "A 2.0.0 requires B >=1.1"
         ]
@@ -516,6 +535,31 @@ fn one_of_several_releases_moves() {
     assert_eq!(found.repairs, []);
 }
 
+/// Where a version that is asked for does not go with one release of each package, some get several.
+#[test]
+fn what_is_asked_for_may_need_several_releases() {
+    let root = || release("R", "1").requires("D", "1").requires("A", "*");
+    let records = vec![
+        release("A", "1").requires("D", "2"),
+        release("A", "2"),
+        release("D", "1"),
+        release("D", "2"),
+    ];
+    let lock = &["R 1 A 2", "R 1 D 1"];
+    let found = solved(update(root(), records.clone(), lock, exactly("A", "1")));
+    assert_eq!(moves(&found), ["A 2.0.0 -> 1.0.0", "D - -> 2.0.0"]);
+    assert!(!report(&found).is_minimal);
+    let whole = update_whole(root(), records, lock, exactly("A", "1"));
+    assert_eq!(
+        texts(&conflict(whole).reasons),
+        [
+            "R 1.0.0 requires D 1",
+            "A 1.0.0 requires D 2",
+            "A 1.0.0 was asked for"
+        ]
+    );
+}
+
 #[test]
 fn what_is_side_by_side_stays_so() {
     let (records, lock) = side_by_side();
@@ -529,5 +573,5 @@ fn beside_others_an_exact_version_is_impossible() {
     let (records, lock) = side_by_side();
     let found = conflict(update(root_of_five(), records, lock, exactly("P", "3")));
     let mut reasons = found.reasons.iter();
-    assert!(reasons.any(|reason| reason.kind == ReasonKind::Wanted));
+    assert!(reasons.any(|reason| matches!(reason.kind, ReasonKind::Wanted { .. })));
 }

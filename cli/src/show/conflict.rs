@@ -107,7 +107,8 @@ pub(crate) fn proof(conflict: &Conflict, searched: &[String]) -> String {
     for (number, reason) in conflict.reasons.iter().enumerate() {
         let mark = if reason.clashes { "!" } else { " " };
         for (origin, what) in lines(reason) {
-            text.push_str(&format!("{:>3}. {mark} {what} ({origin})\n", number + 1));
+            let line = placed(reason, &what, &origin);
+            text.push_str(&format!("{:>3}. {mark} {line}\n", number + 1));
         }
     }
     text.push_str(if conflict.is_minimal {
@@ -143,7 +144,7 @@ fn lines(reason: &Reason) -> Vec<(String, String)> {
 
 fn origin(reason: &Reason) -> String {
     match reason.kind {
-        ReasonKind::Wanted => return "asked for".to_owned(),
+        ReasonKind::Wanted { .. } => return "asked for".to_owned(),
         ReasonKind::Stays => return "lock".to_owned(),
         _ => {}
     }
@@ -155,10 +156,18 @@ fn origin(reason: &Reason) -> String {
     }
 }
 
+/// What a reason says and where it comes from, unless it says that itself.
+fn placed(reason: &Reason, what: &str, origin: &str) -> String {
+    match reason.kind {
+        ReasonKind::Wanted { .. } | ReasonKind::Stays => what.to_owned(),
+        _ => format!("{what} ({origin})"),
+    }
+}
+
 /// `Auth is required by Web 2.1.0 (app/manifest.yaml:12:3)`
 fn brought_in(reason: &Reason) -> String {
     let ReasonKind::Requires { package, .. } = &reason.kind else {
-        return format!("{} ({})", reason.text, origin(reason));
+        return placed(reason, &reason.text, &origin(reason));
     };
     let mut verbs = [" requires ", " require "].into_iter();
     match verbs.find_map(|verb| reason.text.split_once(verb)) {
@@ -180,7 +189,7 @@ fn brought_in(reason: &Reason) -> String {
 pub(crate) fn reason_line(reason: &Reason) -> String {
     let lines: Vec<String> = lines(reason)
         .into_iter()
-        .map(|(origin, what)| format!("{what} ({origin})"))
+        .map(|(origin, what)| placed(reason, &what, &origin))
         .collect();
     lines.join("; ")
 }
@@ -265,8 +274,12 @@ fn reason_json(reason: &Reason) -> Value {
             fields.insert("object".to_owned(), json!(object));
             fields.insert("class".to_owned(), json!(class));
         }
-        ReasonKind::Wanted => {
+        ReasonKind::Wanted { dropped_by } => {
             fields.insert("kind".to_owned(), json!("wanted"));
+            if let Some((package, version)) = dropped_by {
+                let release = json!({"package": package, "version": version});
+                fields.insert("dropped_by".to_owned(), release);
+            }
         }
         ReasonKind::Stays => {
             fields.insert("kind".to_owned(), json!("stays"));

@@ -86,7 +86,7 @@ fn asked(conflict: &Conflict) -> BTreeMap<&PackageName, Asked<'_>> {
                 };
                 (package, reason.owner_name(), Way::Matching(spec))
             }
-            ReasonKind::Wanted => {
+            ReasonKind::Wanted { .. } => {
                 let Some(package) = &reason.owner else {
                     continue;
                 };

@@ -1,32 +1,43 @@
 //! What an update wants and keeps, as reasons.
 
-use pkgres_manifest::ReleaseSource;
+use std::fmt::Write as _;
+
+use pkgres_manifest::{ReleaseSource, Version};
 
 use crate::encoding::{Encoding, Fact};
-use crate::universe::PackageId;
+use crate::universe::{PackageId, ReleaseId};
+use crate::word_set::WordSet;
 
 use super::reason::{Reason, ReasonKind};
 use super::subject::candidates;
 
 /// That versions of a package were asked for, or that the lock holds some.
-pub(super) fn limit(encoding: &Encoding<'_>, fact: &Fact, package: PackageId) -> Reason {
+pub(super) fn limit(encoding: &mut Encoding<'_>, fact: &Fact, package: PackageId) -> Reason {
+    let dropped = dropped_by(encoding, fact, package);
     let (universe, limits) = (&*encoding.universe, encoding.limits());
     let wish = limits.wish(package);
     let is_wanted = matches!(fact, Fact::Wanted { .. });
-    let (kind, versions, allowed) = if let Some(wish) = wish.filter(|_| is_wanted) {
-        (ReasonKind::Wanted, wish.versions.clone(), &wish.allowed)
+    let name = universe.name(package);
+    let listed = |versions: &[Version]| {
+        let texts: Vec<String> = versions.iter().map(ToString::to_string).collect();
+        texts.join(", ")
+    };
+    let (kind, versions, allowed, mut text) = if let Some(wish) = wish.filter(|_| is_wanted) {
+        let versions = wish.versions.clone();
+        let mut text = format!("{name} {} was asked for", listed(&versions));
+        let dropped_by = dropped.map(|release| {
+            let (other, version) = (universe.name(release.package), universe.version(release));
+            let _ = write!(text, ", and {other} {version} would drop {name}");
+            (other.clone(), version.clone())
+        });
+        let kind = ReasonKind::Wanted { dropped_by };
+        (kind, versions, &wish.allowed, text)
     } else {
         let mut versions = universe.locked_versions(package).to_vec();
         versions.sort();
         versions.dedup();
-        (ReasonKind::Stays, versions, &limits.stays[&package])
-    };
-    let name = universe.name(package);
-    let listed: Vec<String> = versions.iter().map(ToString::to_string).collect();
-    let listed = listed.join(", ");
-    let mut text = match kind {
-        ReasonKind::Wanted => format!("{name} {listed} was asked for"),
-        _ => format!("the lock holds {name} at {listed}"),
+        let text = format!("the lock holds {name} at {}", listed(&versions));
+        (ReasonKind::Stays, versions, &limits.stays[&package], text)
     };
     if allowed.is_empty() {
         if universe.source(package) == Some(&ReleaseSource::Host) {
@@ -50,4 +61,44 @@ pub(super) fn limit(encoding: &Encoding<'_>, fact: &Fact, package: PackageId) ->
         source: None,
         clashes: true,
     }
+}
+
+/// The best release with which a package would not be there though it was asked for, of the first package
+/// that requires it in other versions.
+fn dropped_by(encoding: &mut Encoding<'_>, fact: &Fact, package: PackageId) -> Option<ReleaseId> {
+    let wish = encoding.limits().wish(package)?;
+    if !matches!(fact, Fact::Wanted { .. }) || !wish.is_needed() {
+        return None;
+    }
+    let detour = wish.detours.first()?;
+    let packages = detour.packages.iter().map(|(other, _)| *other);
+    let releases = detour.releases.iter().map(|release| release.package);
+    let others: Vec<PackageId> = packages.chain(releases).collect();
+    let universe = &mut *encoding.universe;
+    let mut demands = Vec::new();
+    others.into_iter().find_map(|other| {
+        let candidates = universe.candidates_of(other);
+        let dropping: WordSet = candidates
+            .iter()
+            .filter(|index| {
+                let index = *index;
+                universe.demands(
+                    ReleaseId {
+                        package: other,
+                        index,
+                    },
+                    &mut demands,
+                );
+                demands.iter().all(|demand| demand.target != package)
+            })
+            .collect();
+        let requires = dropping.len() < candidates.len();
+        let best = universe
+            .best(other, &dropping, false)
+            .filter(|_| requires)?;
+        Some(ReleaseId {
+            package: other,
+            index: best,
+        })
+    })
 }

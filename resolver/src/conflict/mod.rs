@@ -37,6 +37,7 @@ use crate::universe::{Missing, PackageId, Universe};
 use crate::word_set::WordSet;
 use breaches::Breaches;
 pub use hint::{Hint, HintKind};
+pub(crate) use places::locate_classes;
 pub use reason::{Reason, ReasonKind};
 use reduce::Reduction;
 pub use repairs::Repair;

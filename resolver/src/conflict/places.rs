@@ -4,16 +4,20 @@ use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{ClassDefinition, ClassName, Package, class_circles};
 
 use super::extends::told;
-use super::{Conflict, ReasonKind};
+use super::{Conflict, Reason, ReasonKind};
 
 impl Conflict {
     /// Says of reasons about classes of a root which class it is and where it stands. An index does
     /// not know that; whoever has the files of the root does.
     pub fn locate_classes(&mut self, root: &Package) {
-        let Some(classes) = &root.classes else {
-            return;
-        };
-        for reason in &mut self.reasons {
+        locate_classes(&mut self.reasons, root);
+    }
+}
+
+/// Says of reasons about classes of a root where these stand.
+pub(crate) fn locate_classes(reasons: &mut [Reason], root: &Package) {
+    if let Some(classes) = &root.classes {
+        for reason in reasons {
             let is_of_root = reason.owner.as_ref() == Some(root.name()) && reason.source.is_none();
             if !is_of_root || reason.location.is_some() {
                 continue;

@@ -66,7 +66,11 @@ pub enum ReasonKind {
     /// Classes of the owner extend each other.
     OwnCycle,
     /// These versions of the owner were asked for, by an update or as roots.
-    Wanted,
+    Wanted {
+        /// A release, if there is one, with which nothing would require the owner. That is no way to
+        /// update it.
+        dropped_by: Option<(PackageName, Version)>,
+    },
     /// The lock holds these versions of the owner.
     Stays,
     /// An object of a model does not meet the contract of a property.

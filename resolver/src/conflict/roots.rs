@@ -49,7 +49,7 @@ fn conflict(
 ) -> Conflict {
     let packages = owner.clone().into_iter().collect();
     let reason = Reason {
-        kind: ReasonKind::Wanted,
+        kind: ReasonKind::Wanted { dropped_by: None },
         owner,
         versions,
         every_version: false,

@@ -1,7 +1,8 @@
 //! Updates: what is named moves, and as little else as possible.
 //!
-//! A package has one release, unless the lock has several of it side by side, or nothing would be
-//! possible otherwise: then those packages may have several, and no others. First it is found out
+//! A package has one release, unless the lock has several of it side by side, or nothing, or no version
+//! that was asked for by its number, would be possible otherwise: then those packages may have several,
+//! and no others. First it is found out
 //! which versions the named packages can have at all, wherever the others go. Then everything else that
 //! is locked has to stay. As long as that is impossible, what the proof holds on to is let go. In
 //! the end each package that was let go is tried again: what can stay with all others that stay,

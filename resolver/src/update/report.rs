@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::{PackageName, Version};
+use pkgres_manifest::{Package, PackageName, Version};
 
-use crate::conflict::{Conflict, Reason};
+use crate::conflict::{Conflict, Reason, locate_classes};
 use crate::request::Locked;
 use crate::selection::Selection;
 use crate::universe::Universe;
@@ -20,6 +20,19 @@ pub struct UpdateReport {
     /// Whether it is proved that no smaller part of what moved could have moved. It is not where
     /// some package has several releases.
     pub is_minimal: bool,
+}
+
+impl UpdateReport {
+    /// Says of reasons about classes of a root which class it is and where it stands, as
+    /// [`Conflict::locate_classes`] does.
+    pub fn locate_classes(&mut self, root: &Package) {
+        for moved in &mut self.moved {
+            locate_classes(&mut moved.because, root);
+        }
+        for held_back in &mut self.held_back {
+            held_back.because.locate_classes(root);
+        }
+    }
 }
 
 /// A package that is not where it was.

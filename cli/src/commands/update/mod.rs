@@ -5,7 +5,7 @@ mod targets;
 use std::collections::BTreeSet;
 
 use pkgres_manifest::{LockDiff, PackageName};
-use pkgres_resolver::{Locked, ReasonKind, Resolution, Update, UpdateReport};
+use pkgres_resolver::{Locked, Reason, ReasonKind, Resolution, Update, UpdateReport};
 use serde_json::{Value, json};
 
 use crate::args::UpdateArgs;
@@ -57,23 +57,33 @@ pub(crate) fn run(args: &UpdateArgs, output: &mut Output) -> Result<Exit> {
         &options,
     )?;
     let diff = LockDiff::between(&lock, &updated);
-    tell(&resolution, &diff, &named, &written, output);
+    let report = report(&resolution, &project);
+    tell(&resolution, &report, &diff, &named, &written, output);
     Ok(Exit::Done)
+}
+
+/// What the update did. With nothing named, that is not looked at.
+fn report(resolution: &Resolution, project: &Project) -> UpdateReport {
+    let Some(report) = resolution.update() else {
+        return UpdateReport {
+            moved: Vec::new(),
+            held_back: Vec::new(),
+            is_minimal: false,
+        };
+    };
+    let mut report = report.clone();
+    report.locate_classes(&project.package);
+    report
 }
 
 fn tell(
     resolution: &Resolution,
+    report: &UpdateReport,
     diff: &LockDiff,
     named: &BTreeSet<PackageName>,
     written: &Written,
     output: &mut Output,
 ) {
-    let nothing = UpdateReport {
-        moved: Vec::new(),
-        held_back: Vec::new(),
-        is_minimal: false,
-    };
-    let report = resolution.update().unwrap_or(&nothing);
     if output.is_json() {
         let mut answer = written.answer(diff);
         answer["moved"] = moved_json(report).into();
@@ -108,7 +118,13 @@ fn tell(
         };
         output.note(&format!("{package} {version} {are_held_back}:"));
         let reasons = held_back.because.reasons.iter();
-        for reason in reasons.filter(|reason| reason.kind != ReasonKind::Wanted) {
+        let is_news = |reason: &&Reason| {
+            let ReasonKind::Wanted { dropped_by } = &reason.kind else {
+                return true;
+            };
+            dropped_by.is_some()
+        };
+        for reason in reasons.filter(is_news) {
             output.note(&format!("  {}", show::reason_line(reason)));
         }
     }

@@ -74,8 +74,9 @@ enum Stage {
     Exact,
     /// They are not; whether anything is.
     Anything(Box<Impossible>),
-    /// Nothing is; which packages need several releases.
-    Split(Box<Impossible>),
+    /// Nothing is, or, if that is said, not with what was asked for; which packages need several
+    /// releases.
+    Split(Box<Impossible>, Asked),
     /// The best version of the named package at this position.
     Best(usize, Option<Best>),
     /// With everything staying that was not let go.
@@ -86,6 +87,13 @@ enum Stage {
     Reason(Vec<usize>, Box<Selection>, usize, Box<Explanation>),
     /// With everything staying that can.
     Last,
+}
+
+/// Whether packages get several releases for what was asked for, or for anything at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    AsAsked,
+    Anything,
 }
 
 impl Updating {
@@ -134,7 +142,7 @@ impl Updating {
                 match self.search(universe, budget, None)? {
                     Ok(_) => self.stage = Stage::Best(0, None),
                     Err(impossible) if self.wishes.is_empty() => {
-                        self.stage = Stage::Split(impossible);
+                        self.stage = Stage::Split(impossible, Asked::Anything);
                     }
                     Err(impossible) => self.stage = Stage::Anything(impossible),
                 }
@@ -144,15 +152,17 @@ impl Updating {
                 let found = self.search(universe, budget, None);
                 self.wishes = wishes;
                 match found {
-                    Ok(Ok(_)) => return Err(Ended::Impossible(impossible)),
-                    Ok(Err(impossible)) => self.stage = Stage::Split(impossible),
+                    Ok(Ok(_)) => self.stage = Stage::Split(impossible, Asked::AsAsked),
+                    Ok(Err(impossible)) => {
+                        self.stage = Stage::Split(impossible, Asked::Anything);
+                    }
                     Err(ended) => {
                         self.stage = Stage::Anything(impossible);
                         return Err(ended);
                     }
                 }
             }
-            Stage::Split(impossible) => self.split(universe, budget, impossible)?,
+            Stage::Split(impossible, asked) => self.split(universe, budget, impossible, asked)?,
             Stage::Best(at, best) => self.find_best(universe, budget, at, best)?,
             Stage::Grow => {
                 self.stage = Stage::Grow;
@@ -188,19 +198,25 @@ impl Updating {
         Ok(())
     }
 
-    /// Finds out which packages need several releases for anything to be possible, and begins again with
-    /// these.
+    /// Finds out which packages need several releases for what was asked for, or anything, to be possible,
+    /// and begins again with these.
     fn split(
         &mut self,
         universe: &mut Universe,
         budget: &mut Budget,
         impossible: Box<Impossible>,
+        asked: Asked,
     ) -> Result<(), Ended> {
         if !self.may_split {
             return Err(Ended::Impossible(impossible));
         }
         let taken = budget.taken();
-        match search_second_tier(universe, &impossible.proof, budget) {
+        let limits = match asked {
+            Asked::AsAsked => self.limits(None),
+            Asked::Anything => Limits::default(),
+        };
+        let split = self.split.clone();
+        match search_second_tier(universe, &limits, split, &impossible.proof, budget) {
             Tier::Solved(selection) => {
                 let before = self.split.len();
                 self.split.extend(selection.packages_side_by_side());
@@ -218,7 +234,7 @@ impl Updating {
             Tier::Impossible(impossible) => Err(Ended::Impossible(impossible)),
             Tier::Missing(missing) => {
                 budget.rewind(taken);
-                self.stage = Stage::Split(impossible);
+                self.stage = Stage::Split(impossible, asked);
                 Err(Ended::Missing(missing))
             }
             Tier::GaveUp => Err(Ended::GaveUp),
@@ -354,11 +370,13 @@ impl Updating {
 
     /// The end: a resolution, and that the named packages moved because they were named.
     fn solved(&mut self, universe: &mut Universe, selection: Selection) -> Ended {
-        let limits = self.limits(None);
+        let mut limits = self.limits(None);
         debug_assert!(
             !(limits.wanted.iter()).any(|wish| wish.is_left_out(&selection)),
             "a search ends with what was asked for"
         );
+        // What was ruled out on the way is not why something moved.
+        limits.forget_detours();
         let wanted: Vec<PackageId> = limits.wanted.iter().map(|wish| wish.package).collect();
         let mut encoding = Encoding::new(universe, self.split.clone());
         encoding.limit(limits);

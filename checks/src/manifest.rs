@@ -1,6 +1,6 @@
 //! Lints on manifests.
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{PackageManifest, PackageName};
 
 pub(crate) fn check(
@@ -8,17 +8,7 @@ pub(crate) fn check(
     core: Option<&PackageName>,
     findings: &mut Vec<Diagnostic>,
 ) {
-    for key in &manifest.unknown_keys {
-        let message = format!(
-            "the key `{}` means nothing in a manifest",
-            Escaped::shortened(&key.value)
-        );
-        let mut finding = Diagnostic::warning(Code::UnknownKey, message).at(key.location.clone());
-        if let Some(similar) = PackageManifest::similar_key(&key.value) {
-            finding = finding.hint(format!("did you mean `{similar}`?"));
-        }
-        findings.push(finding);
-    }
+    findings.extend(manifest.unknown_key_findings());
     for requirement in &manifest.requirements {
         if requirement.spec.set().is_empty() {
             let message = format!(

@@ -4,16 +4,17 @@
 //! whatever registries have. It has no digest: it is worked on, and a lockfile is not to be out of date
 //! for that.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{
     IndexRecord, Package, PackageManifest, PackageName, ReadOptions, RegistryName, Version,
 };
 use pkgres_registry_client::{MemoryRegistry, PackageFolder};
 
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::project::Project;
 use crate::settings;
 
@@ -45,6 +46,7 @@ fn all(options: &ReadOptions) -> Result<&'static Members> {
     let workspace = settings::workspace(&settings::current().project)?;
     let folders = workspace.map(|workspace| workspace.members);
     let mut members = Members::new();
+    let mut seen = BTreeSet::new();
     for folder in folders.unwrap_or_default() {
         let Ok(manifest) = PackageFolder::read_manifest(&folder, options) else {
             continue;
@@ -55,16 +57,38 @@ fn all(options: &ReadOptions) -> Result<&'static Members> {
             requirements,
             ..
         } = manifest;
+        let place = place(&folder);
+        if !seen.insert(place.clone()) {
+            continue;
+        }
+        if let Some(other) = members.get(&name.value) {
+            return Err(of_one_name(&name.value, &other.folder, &folder));
+        }
         let requires = requirements.into_iter().map(|one| one.package).collect();
-        members.entry(name.value).or_insert_with(|| Member {
-            place: place(&folder),
+        let member = Member {
+            place,
             folder,
             version,
             requires,
             package: OnceLock::new(),
-        });
+        };
+        members.insert(name.value, member);
     }
     Ok(MEMBERS.get_or_init(|| members))
+}
+
+/// Refuses a workspace whose members cannot be told apart.
+pub(crate) fn check(options: &ReadOptions) -> Result<()> {
+    all(options).map(|_| ())
+}
+
+/// What others get of a name has to be one member.
+fn of_one_name(name: &PackageName, one: &Path, other: &Path) -> Failure {
+    let [one, other] = [one, other].map(|folder| folder.to_string_lossy().into_owned());
+    let (one, other) = (Escaped::new(&one), Escaped::new(&other));
+    Failure::usage(format!(
+        "two members of the workspace are called `{name}`: {one} and {other}"
+    ))
 }
 
 /// Where a folder is, however it is written.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{Package, PackageName, ReadOptions};
+use pkgres_manifest::{LockDiff, Lockfile, Package, PackageName, ReadOptions};
 use pkgres_registry_client::{Answer, RegistrySet, drive};
 use pkgres_resolver::{
     Conflict, Engine, Locked, Preference, PrereleasePolicy, Request, Resolution, Resolver, Root,
@@ -19,7 +19,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::project::Project;
-use crate::{members, registries, show};
+use crate::{given, members, registries, show};
 
 /// A request and everything that it is solved with.
 pub(crate) struct Problem {
@@ -32,6 +32,10 @@ pub(crate) struct Problem {
     pub(crate) accept_changed: bool,
     /// The root with its files, which a conflict can be about.
     pub(crate) root: Option<Arc<Package>>,
+    /// The lockfile that what is found is shown in place of, if there is one.
+    pub(crate) shown_for: Option<Lockfile>,
+    /// What there is to say about the roots.
+    pub(crate) warnings: Vec<Diagnostic>,
 }
 
 impl Problem {
@@ -70,6 +74,8 @@ impl Problem {
             core,
             accept_changed: false,
             root: None,
+            shown_for: None,
+            warnings: Vec::new(),
         })
     }
 
@@ -85,6 +91,8 @@ impl Problem {
         if let Some(members) = members::required_by(project, options)? {
             self.registries.prefer(Box::new(members));
         }
+        let misspelt = project.package.manifest.misspelt_key_findings();
+        self.warnings.extend(misspelt);
         let record = project.package.index_record();
         self.request.roots.push(Root::Package(Box::new(record)));
         Ok(())
@@ -99,6 +107,7 @@ impl Problem {
     /// Searches, and gives the registries back; says what there is to say about them, and that the
     /// search gave up, if it did.
     pub(crate) fn search(self, output: &mut Output) -> Result<(Searched, RegistrySet)> {
+        output.findings(&self.warnings);
         let mut resolver = Resolver::new(self.request);
         let options = ReadOptions {
             core: self.core,
@@ -112,6 +121,15 @@ impl Problem {
             Answer::Solved(resolution) => {
                 if !self.accept_changed {
                     refuse_changed(&resolution)?;
+                }
+                if let Some(lock) = &self.shown_for
+                    && let Ok(found) = resolution.to_lockfile()
+                    && !LockDiff::between(lock, &found).is_empty()
+                {
+                    let command = given::command("lock");
+                    output.note(&format!(
+                        "The lockfile is out of date: this is not what it holds, but what `{command}` would write"
+                    ));
                 }
                 Searched::Solved(resolution)
             }

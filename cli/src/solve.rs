@@ -50,6 +50,7 @@ pub(crate) fn problem_with_lock(
         && let Some(lock) = project.lockfile(options)?
     {
         problem.request.locked = Locked::from_lockfile(&lock);
+        problem.shown_for = Some(lock);
     }
     Ok(problem)
 }

@@ -189,6 +189,32 @@ fn requirements_of_the_root() {
     );
 }
 
+/// What nobody requires any more need not be anywhere: it goes with what led to it.
+#[test]
+fn what_is_gone_with_its_requirement_is_told_once() {
+    let mut now = world();
+    let lock = now.lock();
+    now.root = release("App", "1.0.0")
+        .requires("Db", "1")
+        .defines("app.Main", &[]);
+    now.records.retain(|record| record.name != package("Web"));
+    let removed = Staleness::RequirementRemoved {
+        root: package("App"),
+        package: package("Web"),
+    };
+    assert_eq!(
+        now.report(lock.clone()).stale,
+        std::slice::from_ref(&removed)
+    );
+    now.records.clear();
+    let is_gone = |entry: &Staleness| matches!(entry, Staleness::Gone { package: gone, .. } if *gone == package("Db"));
+    let stale = now.report(lock).stale;
+    assert!(
+        matches!(stale.as_slice(), [first, gone] if *first == removed && is_gone(gone)),
+        "{stale:?}"
+    );
+}
+
 #[test]
 fn a_binding_of_the_root_that_its_own_spec_rules_out() {
     let mut lock = world().lock();

@@ -145,7 +145,8 @@ pub(crate) struct InitArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
-    /// Packages, `NAME` or `NAME@SPEC`; without a spec, what is compatible with the newest version
+    /// Packages, `NAME` or `NAME@SPEC`; without a spec, what is compatible with the newest version, or what
+    /// is required already
     #[arg(required = true, value_name = "PACKAGE[@SPEC]")]
     pub(crate) packages: Vec<String>,
 

@@ -114,9 +114,10 @@ fn run(args: &LockedArgs, status: &str, done: &str, output: &mut Output) -> Resu
     }
     let rest = match without {
         0 => String::new(),
-        without => format!(", of which {without} without a digest were left out"),
+        without => format!("; {} without a digest", counted(without, "package")),
     };
-    output.note(&format!("{done} {}{rest}", counted(count, "package")));
+    let with = counted(count - without, "package");
+    output.note(&format!("{done} {with}{rest}"));
     Ok(Exit::Done)
 }
 

@@ -183,6 +183,8 @@ pub(crate) fn pin(
     let problem = Problem {
         accept_changed: false,
         root: None,
+        shown_for: None,
+        warnings: Vec::new(),
         searched: Vec::new(),
         registries: setting.registries,
         core: setting.core.clone(),

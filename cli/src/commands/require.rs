@@ -33,7 +33,8 @@ pub(crate) fn add(args: &AddArgs, output: &mut Output) -> Result<Exit> {
     let project = Project::open(&args.project.manifest, &options)?;
     let edits = |spec_of: &dyn Fn(&PackageName) -> Spec| -> Vec<RequirementEdit> {
         let edits = asked.iter().map(|(package, spec)| {
-            let spec = spec.clone().unwrap_or_else(|| spec_of(package));
+            let spec = spec.clone().or_else(|| required(&project, package));
+            let spec = spec.unwrap_or_else(|| spec_of(package));
             RequirementEdit::Set(package.clone(), spec)
         });
         edits.collect()
@@ -96,6 +97,13 @@ pub(crate) fn remove(args: &RemoveArgs, output: &mut Output) -> Result<Exit> {
         },
         output,
     )
+}
+
+/// What a project requires of a package already.
+fn required(project: &Project, package: &PackageName) -> Option<Spec> {
+    let mut requirements = project.package.manifest.requirements.iter();
+    let requirement = requirements.find(|requirement| requirement.package == *package)?;
+    Some(requirement.spec.clone())
 }
 
 /// `NAME` or `NAME@SPEC`.
@@ -221,11 +229,12 @@ fn finish(
         let result = write_lock(before, &text, bytes, dry_run, task.options)?;
         written = Some((result, diff, packages));
     }
-    tell(edits, is_new, written.as_ref(), task, output);
+    tell(before, edits, is_new, written.as_ref(), task, output);
     Ok(Exit::Done)
 }
 
 fn tell(
+    before: &Project,
     edits: &[RequirementEdit],
     is_new: bool,
     written: Option<&(Written, LockDiff, usize)>,
@@ -253,6 +262,13 @@ fn tell(
     }
     for edit in edits {
         output.note(&match edit {
+            RequirementEdit::Set(package, spec)
+                if required(before, package).as_ref() == Some(spec) =>
+            {
+                format!(
+                    "{package} is required already, as \"{spec}\": `{package}@SPEC` changes that"
+                )
+            }
             RequirementEdit::Set(package, spec) => {
                 format!("{} {package} \"{spec}\"", task.verb)
             }
@@ -266,9 +282,16 @@ fn tell(
     } else if task.write.dry_run {
         output.note("Nothing was written");
     } else {
+        let changed = edits.iter().filter(|edit| match edit {
+            RequirementEdit::Set(package, spec) => required(before, package).as_ref() != Some(spec),
+            RequirementEdit::Remove(_) => true,
+        });
+        let manifest = match changed.count() {
+            0 => "is as it was".to_owned(),
+            count => format!("has {} changed", counted(count, "requirement")),
+        };
         output.note(&format!(
-            "The manifest has {} changed; the lockfile was left alone",
-            counted(edits.len(), "requirement")
+            "The manifest {manifest}; the lockfile was left alone"
         ));
     }
 }

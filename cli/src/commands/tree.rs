@@ -7,13 +7,18 @@ use serde_json::json;
 use crate::args::TreeArgs;
 use crate::commands::{not_part_of, package_name};
 use crate::exit::Exit;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::problem::Solved;
 use crate::show;
 use crate::solve::solve;
 
 pub(crate) fn run(args: &TreeArgs, output: &mut Output) -> Result<Exit> {
+    if args.depth.is_some() && output.is_json() {
+        return Err(Failure::usage(
+            "`--depth` is for text: `--format json` has everything",
+        ));
+    }
     let inverted = args.invert.as_deref().map(package_name).transpose()?;
     let (resolution, core) = match solve(&args.solve, output)? {
         Solved::Yes(resolution, core) => (resolution, core),
@@ -21,7 +26,8 @@ pub(crate) fn run(args: &TreeArgs, output: &mut Output) -> Result<Exit> {
     };
     if let Some(package) = &inverted {
         if resolution.package(package).is_none() {
-            return Err(not_part_of(package, &resolution));
+            output.findings(&not_part_of(package, &resolution).findings);
+            return Ok(Exit::Failed);
         }
         return Ok(run_inverted(args, package, &resolution, output));
     }

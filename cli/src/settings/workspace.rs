@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use pkgres_manifest::MANIFEST_FILE;
 use pkgres_manifest::diagnostic::Escaped;
 use toml::Value;
 
@@ -26,7 +27,7 @@ pub(crate) fn workspace(settings: &Settings) -> Result<Option<Workspace>> {
     let wrong = || {
         let file = Escaped::new(&file);
         Failure::usage(format!(
-            "{file}: workspace: `members` is a list of folders, of which the last part may be `*`"
+            "{file}: workspace: `members` is a list of folders, of which the last part may end in `*`"
         ))
     };
     let Some(Value::Array(written)) = table.get("members") else {
@@ -42,21 +43,24 @@ pub(crate) fn workspace(settings: &Settings) -> Result<Option<Workspace>> {
         let member = member.as_str().ok_or_else(wrong)?;
         match member.strip_suffix('*') {
             None => members.push(folder.join(member)),
-            Some(parent) if parent.is_empty() || parent.ends_with('/') => {
-                members.extend(packages_in(&folder.join(parent)));
+            Some(stem) => {
+                let (parent, prefix) = stem.rsplit_once('/').unwrap_or(("", stem));
+                members.extend(packages_in(&folder.join(parent), prefix));
             }
-            Some(_) => return Err(wrong()),
         }
     }
     if members.is_empty() {
-        return Err(wrong());
+        let (file, manifest) = (Escaped::new(&file), MANIFEST_FILE);
+        return Err(Failure::usage(format!(
+            "{file}: workspace: no folder that `members` names has a {manifest}"
+        )));
     }
     let one_solve = table.get("one-solve").and_then(Value::as_bool) == Some(true);
     Ok(Some(Workspace { members, one_solve }))
 }
 
-/// The folders of a folder that hold a package, sorted.
-fn packages_in(folder: &Path) -> Vec<PathBuf> {
+/// The folders of a folder that hold a package and whose names begin so, sorted.
+fn packages_in(folder: &Path, prefix: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(if folder.as_os_str().is_empty() {
         Path::new(".")
     } else {
@@ -66,8 +70,9 @@ fn packages_in(folder: &Path) -> Vec<PathBuf> {
         .into_iter()
         .flatten()
         .flatten()
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix))
         .map(|entry| folder.join(entry.file_name()))
-        .filter(|path| path.join(pkgres_manifest::MANIFEST_FILE).is_file())
+        .filter(|path| path.join(MANIFEST_FILE).is_file())
         .collect();
     found.sort();
     found

@@ -161,9 +161,10 @@ fn hints(outdated: &[&Staleness]) -> Vec<String> {
     let is_split = |entry: &Staleness| matches!(entry, Staleness::SeveralReleases { .. });
     hints.push(if outdated.iter().any(|entry| is_split(entry)) {
         let command = given::command("lock --single-version");
-        format!("`{command}` brings it up to date, if that is possible")
+        format!("`{command}` brings it up to date, or says why that cannot be")
     } else {
-        format!("`{}` brings it up to date", given::command("lock"))
+        let command = given::command("lock");
+        format!("`{command}` brings it up to date, or says why that cannot be")
     });
     hints
 }

@@ -69,6 +69,11 @@ fn one_edit(
             Diagnostic::error(Code::SelfRequirement, message).at(manifest.name.location.clone())
         );
     }
+    if let RequirementEdit::Set(package, _) = edit
+        && let Some(finding) = spelled_differently(manifest, package)
+    {
+        return Err(finding);
+    }
     let node = manifest_of(manifest, options);
     let Some(document) = node.as_ref().and_then(Node::as_mapping) else {
         return Err(by_hand(source));
@@ -92,6 +97,24 @@ fn one_edit(
         Ok((after, _)) if is_as_meant(manifest, &after, edit, options) => Ok(after),
         _ => Err(by_hand(source)),
     }
+}
+
+/// That a package is required already, in other letters.
+fn spelled_differently(manifest: &PackageManifest, package: &PackageName) -> Option<Diagnostic> {
+    let mut requirements = manifest.requirements.iter();
+    let other = requirements.find(|other| {
+        let (other, package) = (other.package.as_str(), package.as_str());
+        other != package && other.eq_ignore_ascii_case(package)
+    })?;
+    let message = format!(
+        "`{package}` is required already, spelled `{}`",
+        other.package
+    );
+    let finding = Diagnostic::error(Code::DuplicateKey, message);
+    Some(match &other.location {
+        Some(location) => finding.at(location.clone()),
+        None => finding,
+    })
 }
 
 fn by_hand(source: &Arc<SourceText>) -> Diagnostic {

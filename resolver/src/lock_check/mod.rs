@@ -6,6 +6,7 @@
 
 mod bindings;
 mod staleness;
+mod unreached;
 
 pub use staleness::{LockReport, Staleness};
 
@@ -22,6 +23,7 @@ use crate::selection::Selection;
 use crate::supply::Supply;
 use crate::universe::{Edge, PackageId, ReleaseId, Universe};
 use bindings::Bindings;
+use unreached::leave_out_unreached;
 
 /// Checks a lockfile against a request. Like the solver it does no input or output:
 /// [`needs`](Self::needs) says which packages to [`provide`](Self::provide), then
@@ -129,6 +131,7 @@ impl LockCheck {
         for (((name, version), locked), package) in lock.packages.iter().zip(packages) {
             releases.extend(self.check_release(package, name, version, locked, &mut report));
         }
+        leave_out_unreached(&lock, &mut report);
         if self.single_version {
             check_single_version(&lock, &mut report);
         }

@@ -19,6 +19,7 @@ use crate::output::{Output, Part};
 use crate::parse::folder_of;
 use crate::settings::{self, Origin, Settings};
 use crate::show::{self, counted};
+use crate::{members, registries};
 
 /// Locks several projects, or checks their lockfiles: `each` does that with one, of which there may be
 /// something that all agreed on.
@@ -27,8 +28,9 @@ pub(super) fn lock_all(
     output: &mut Output,
     each: impl Fn(&Path, Option<&Agreed>, &mut Output) -> Result<Exit> + Sync,
 ) -> Result<Exit> {
-    let (manifests, one_solve) = members(args)?;
+    let (manifests, one_solve) = named(args)?;
     refuse_other_settings(&manifests)?;
+    members::check(&registries::read_options(&args.registry)?)?;
     let agreed = if one_solve {
         match agree(args, &manifests, output)? {
             Ok(agreed) => Some(agreed),
@@ -100,7 +102,7 @@ pub(super) fn lock_all(
 }
 
 /// The manifests, and whether they are solved together.
-fn members(args: &LockArgs) -> Result<(Vec<PathBuf>, bool)> {
+fn named(args: &LockArgs) -> Result<(Vec<PathBuf>, bool)> {
     if !args.workspace {
         return Ok((each_once(&args.manifest), args.one_solve));
     }

@@ -7,7 +7,7 @@ mod text;
 use std::sync::Arc;
 
 use self::reader::Reader;
-use crate::diagnostic::{Located, Parsed, SourceText, in_order};
+use crate::diagnostic::{Code, Diagnostic, Escaped, Located, Parsed, SourceText, in_order};
 use crate::document::{Documents, Syntax, decode, parse_yaml};
 use crate::format::Format;
 use crate::name::{ClassName, PackageName};
@@ -124,8 +124,35 @@ impl PackageManifest {
         &self.source
     }
 
+    /// A warning for each key that means nothing in a manifest.
+    pub fn unknown_key_findings(&self) -> Vec<Diagnostic> {
+        let findings = self.unknown_keys.iter().map(|key| {
+            let message = format!(
+                "the key `{}` means nothing in a manifest",
+                Escaped::shortened(&key.value)
+            );
+            let finding = Diagnostic::warning(Code::UnknownKey, message).at(key.location.clone());
+            match Self::similar_key(&key.value) {
+                Some(similar) => finding.hint(format!("did you mean `{similar}`?")),
+                None => finding,
+            }
+        });
+        findings.collect()
+    }
+
+    /// Those of the [warnings](Self::unknown_key_findings) that are about keys which are probably
+    /// misspelt: what was meant has no effect.
+    pub fn misspelt_key_findings(&self) -> Vec<Diagnostic> {
+        let findings = self.unknown_key_findings().into_iter();
+        findings
+            .zip(&self.unknown_keys)
+            .filter(|(_, key)| Self::similar_key(&key.value).is_some())
+            .map(|(finding, _)| finding)
+            .collect()
+    }
+
     /// The known key that is most like an unknown one.
-    pub fn similar_key(unknown: &str) -> Option<&'static str> {
+    fn similar_key(unknown: &str) -> Option<&'static str> {
         crate::similar::most_similar(unknown, KNOWN_KEYS)
     }
 }

@@ -58,6 +58,16 @@ pub(crate) fn command(words: &str) -> String {
     GIVEN.get_or_init(Given::default).command(words)
 }
 
+/// A command about the project of which this is the manifest: the one of this run, or one of several.
+pub(crate) fn command_for(words: &str, manifest: &Path) -> String {
+    let given = GIVEN.get_or_init(Given::default);
+    if given.projects.len() > 1 || given.flags.contains(&"--workspace") {
+        given.with(words, &[], &[manifest])
+    } else {
+        given.command(words)
+    }
+}
+
 /// Likewise about one project.
 pub(crate) fn command_on(words: &str, project: &Path) -> String {
     let given = GIVEN.get_or_init(Given::default);

@@ -5,6 +5,7 @@
 
 mod args;
 mod commands;
+mod compatible;
 mod credentials;
 mod cutoff;
 mod earlier_lock;

@@ -108,6 +108,7 @@ impl Problem {
     /// search gave up, if it did.
     pub(crate) fn search(self, output: &mut Output) -> Result<(Searched, RegistrySet)> {
         output.findings(&self.warnings);
+        let is_alone = self.request.roots.len() == 1;
         let mut resolver = Resolver::new(self.request);
         let options = ReadOptions {
             core: self.core,
@@ -136,6 +137,9 @@ impl Problem {
             Answer::Conflict(mut conflict) => {
                 if let Some(root) = &self.root {
                     conflict.locate_classes(root);
+                    if is_alone {
+                        show::add_commands(&mut conflict, root.name());
+                    }
                 }
                 // A registry that cannot be read does not make the conflict another one.
                 let _ = self.registries.advise(&mut conflict);

@@ -16,6 +16,10 @@ use crate::registries;
 use crate::show::counted;
 use crate::solve::problem_with_lock;
 
+/// How many requirements are told that hold one package back. Nearly everything may hold back the core
+/// library.
+const HOLDERS_AT_MOST: usize = 3;
+
 pub(crate) fn run(args: &OutdatedArgs, output: &mut Output) -> Result<Exit> {
     let solve = &args.solve;
     let options = registries::read_options(&solve.registry)?;
@@ -121,8 +125,12 @@ fn table(found: &[Outdated]) -> String {
         let Some(entry) = at.checked_sub(1).map(|at| &found[at]) else {
             continue;
         };
-        for holder in &entry.held_back_by {
+        for holder in entry.held_back_by.iter().take(HOLDERS_AT_MOST) {
             text.push_str(&format!("  held back by {}\n", holder_text(entry, holder)));
+        }
+        if let Some(more) = entry.held_back_by.len().checked_sub(HOLDERS_AT_MOST + 1) {
+            let others = counted(more + 1, "other");
+            text.push_str(&format!("  and by {others}, which `--format json` names\n"));
         }
         for line in &entry.because {
             text.push_str(&format!("  held back: {line}\n"));

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use pkgres_files::{RealFileSystem, write_file};
 use pkgres_manifest::diagnostic::{Diagnostic, Escaped, Span};
-use pkgres_manifest::{LockDiff, PackageName, ReadOptions, RequirementEdit, Spec, Version};
+use pkgres_manifest::{LockDiff, PackageName, ReadOptions, RequirementEdit, Spec};
 use pkgres_resolver::Update;
 use serde_json::json;
 
 use crate::args::{AddArgs, ProjectArgs, RemoveArgs, WriteArgs};
 use crate::commands::lock::{LockText, Written, write_lock};
 use crate::commands::package_name;
+use crate::compatible::compatible;
 use crate::earlier_lock::EarlierLock;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -132,15 +133,6 @@ fn refuse_twice<'name>(packages: impl IntoIterator<Item = &'name PackageName>) -
         }
     }
     Ok(())
-}
-
-/// The versions that are compatible with one, as Semantic Versioning has it; that version alone where these
-/// do not hold it, as is so of prereleases.
-fn compatible(version: &Version) -> Spec {
-    let version = version.without_build();
-    let compatible = Spec::parse(&format!("^{version}")).ok();
-    let compatible = compatible.filter(|spec| spec.matches(&version));
-    compatible.unwrap_or_else(|| Spec::exactly(&version))
 }
 
 /// The project with other requirements, before anything is written.
@@ -293,26 +285,5 @@ fn tell(
         output.note(&format!(
             "The manifest {manifest}; the lockfile was left alone"
         ));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_compatible_with_a_version_holds_it() {
-        let compatible = |text: &str| {
-            let version = Version::parse(text).expect("a version");
-            let spec = compatible(&version);
-            assert!(spec.matches(&version), "{text}: {spec}");
-            spec.to_string()
-        };
-        assert_eq!(compatible("1.2.3"), "^1.2.3");
-        assert_eq!(compatible("0.3.0"), "^0.3.0");
-        assert_eq!(compatible("1.2.3+build"), "^1.2.3");
-        for prerelease in ["0.3.0-rc.1", "1.0.0-rc.1", "0.0.1-a"] {
-            compatible(prerelease);
-        }
     }
 }

@@ -6,6 +6,7 @@ mod conflict;
 mod diagnostic;
 mod drawing;
 mod picture;
+mod remedy;
 mod resolution;
 mod staleness;
 mod tree;
@@ -17,6 +18,7 @@ pub(crate) use conflict::{
 };
 pub(crate) use diagnostic::{diagnostic, diagnostics_json};
 pub(crate) use picture::Picture;
+pub(crate) use remedy::add_commands;
 pub(crate) use resolution::{notes, resolution_json, side_by_side, side_by_side_json};
 pub(crate) use staleness::{
     FIND_OUT_WHY, accept_changed, locked_mode, staleness, staleness_annotations, staleness_failure,

@@ -33,6 +33,8 @@ pub struct Repair {
     pub package: PackageName,
     /// The spec, as it is written now; that of the override where there is one.
     pub spec: String,
+    /// Whether it is the override that has to change.
+    pub is_override: bool,
     /// The version that would have to be allowed.
     pub allow: Version,
     /// Where the requirement is written, if it comes from a file.
@@ -222,6 +224,7 @@ fn repair(
         versions,
         package: package.clone(),
         spec: spec.written().to_owned(),
+        is_override: is_overridden,
         allow: allow.clone(),
         location,
         text,

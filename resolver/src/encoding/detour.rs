@@ -104,6 +104,11 @@ impl Among {
         let mut packages = Vec::new();
         let mut bindings = Vec::new();
         for package in &self.packages {
+            let reached = selection.only(*package);
+            if let Some(release) = reached {
+                universe.demands(release, &mut demands);
+                self.bind(universe, split, release, &demands, &mut bindings);
+            }
             // What is no candidate is not chosen anyway.
             let mut harmless = WordSet::range(0, universe.release_count(*package));
             for index in universe.candidates_of(*package).iter() {
@@ -111,10 +116,11 @@ impl Among {
                     package: *package,
                     index,
                 };
+                if reached == Some(release) {
+                    continue;
+                }
                 universe.demands(release, &mut demands);
-                if selection.position(release).is_some() {
-                    self.bind(universe, split, release, &demands, &mut bindings);
-                } else if !(demands.iter()).all(|demand| self.has_all(universe, split, demand)) {
+                if !(demands.iter()).all(|demand| self.has_all(universe, split, demand)) {
                     harmless = harmless.intersection(&WordSet::single(index).complement());
                 }
             }

@@ -61,14 +61,20 @@ pub(crate) fn command(words: &str) -> String {
 /// A command about the project of which this is the manifest: the one of this run, or one of several.
 pub(crate) fn command_for(words: &str, manifest: &Path) -> String {
     let given = GIVEN.get_or_init(Given::default);
-    if given.projects.len() > 1 || given.flags.contains(&"--workspace") {
+    if given.projects.len() > 1 || is_about_workspace() {
         given.with(words, &[], &[manifest])
     } else {
         given.command(words)
     }
 }
 
-/// Likewise about one project.
+/// A command about no project in particular.
+pub(crate) fn command_on_all(words: &str) -> String {
+    let given = GIVEN.get_or_init(Given::default);
+    given.with(words, &[], &[])
+}
+
+/// A command about one project.
 pub(crate) fn command_on(words: &str, project: &Path) -> String {
     let given = GIVEN.get_or_init(Given::default);
     given.with(words, &[], &[project])
@@ -79,6 +85,12 @@ pub(crate) fn this_command_on(project: &Path) -> Option<String> {
     let given = GIVEN.get_or_init(Given::default);
     let needs_more = NEEDS_ARGUMENTS.contains(&given.command.as_str());
     (!needs_more).then(|| given.with(&given.command, &[], &[project]))
+}
+
+/// Whether it is about all members of a workspace.
+pub(crate) fn is_about_workspace() -> bool {
+    let given = GIVEN.get_or_init(Given::default);
+    given.flags.contains(&"--workspace")
 }
 
 /// Whether a project was named.

@@ -113,6 +113,13 @@ pub(crate) fn requires_others(folder: &Path, options: &ReadOptions) -> Result<bo
     Ok(requires.any(|name| members.contains_key(name)))
 }
 
+/// Whether a folder is a member of a workspace whose members are to agree on versions.
+pub(crate) fn are_solved_together(folder: &Path, options: &ReadOptions) -> Result<bool> {
+    let workspace = settings::workspace(&settings::current().project)?;
+    let is_one_solve = workspace.is_some_and(|workspace| workspace.one_solve);
+    Ok(is_one_solve && is_member(folder, options)?)
+}
+
 /// Whether a folder is a member, so that what it requires may come from the workspace.
 pub(crate) fn is_member(folder: &Path, options: &ReadOptions) -> Result<bool> {
     Ok(at(folder, all(options)?).is_some())

@@ -116,7 +116,15 @@ fn hints_of_missing() -> Vec<String> {
     let Some(workspace) = workspace else {
         return vec!["give the path of a manifest, or run in its folder".to_owned()];
     };
-    let members = &workspace.members;
+    let members = workspace.members.iter();
+    let members: Vec<&PathBuf> = members
+        .filter(|member| member.join(MANIFEST_FILE).is_file())
+        .collect();
+    if given::is_about_workspace() || members.is_empty() {
+        return vec![
+            "`members` in pkgres.toml names a folder that has no manifest.yaml".to_owned(),
+        ];
+    }
     let mut names: Vec<String> = members
         .iter()
         .take(NAMED_MEMBERS)

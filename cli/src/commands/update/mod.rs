@@ -12,7 +12,9 @@ use crate::args::UpdateArgs;
 use crate::commands::lock::{LockText, Written, write_lock};
 use crate::exit::Exit;
 use crate::failure::Result;
+use crate::given;
 use crate::lock_modes::refuse_modes;
+use crate::members;
 use crate::output::Output;
 use crate::problem::{Problem, Solved};
 use crate::project::{Project, lock_missing, parse_lock};
@@ -59,6 +61,12 @@ pub(crate) fn run(args: &UpdateArgs, output: &mut Output) -> Result<Exit> {
     let diff = LockDiff::between(&lock, &updated);
     let report = report(&resolution, &project);
     tell(&resolution, &report, &diff, &named, &written, output);
+    if !diff.is_empty() && members::are_solved_together(&project.folder, &options)? {
+        let command = given::command_on_all("lock --workspace --check");
+        output.note(&format!(
+            "The members of the workspace are solved together: `{command}` says whether they still agree"
+        ));
+    }
     Ok(Exit::Done)
 }
 

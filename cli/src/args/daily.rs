@@ -88,8 +88,8 @@ pub(crate) struct TreeArgs {
     #[command(flatten)]
     pub(crate) solve: SolveArgs,
 
-    /// Show who requires this package, and who requires them
-    #[arg(long, short, value_name = "PACKAGE")]
+    /// Show who requires this package, or this release of it, and who requires them
+    #[arg(long, short, value_name = "PACKAGE[@VERSION]")]
     pub(crate) invert: Option<String>,
 
     /// How deep the tree is shown
@@ -243,7 +243,8 @@ pub(crate) struct LockArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct WhyArgs {
-    /// The package
+    /// The package, or one release of it
+    #[arg(value_name = "PACKAGE[@VERSION]")]
     pub(crate) package: String,
 
     #[command(flatten)]

@@ -31,7 +31,7 @@ mod yank;
 
 use clap::ValueEnum as _;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{PackageName, most_similar_name};
+use pkgres_manifest::{PackageName, Version, most_similar_name};
 use pkgres_resolver::Resolution;
 use serde_json::json;
 
@@ -145,8 +145,42 @@ pub(crate) fn package_name(text: &str) -> Result<PackageName> {
     })
 }
 
-/// A package that was named is not there, or only as the root.
-pub(crate) fn not_part_of(name: &PackageName, resolution: &Resolution) -> Failure {
+/// `NAME`, or `NAME@VERSION` for one release of it.
+pub(crate) fn release_name(text: &str) -> Result<(PackageName, Option<Version>)> {
+    let Some((name, version)) = text.split_once('@') else {
+        return Ok((package_name(text)?, None));
+    };
+    let name = package_name(name)?;
+    let version = Version::parse(version).map_err(|error| {
+        let text = Escaped::shortened(text);
+        Failure::usage(format!("`{text}`: {error}"))
+    })?;
+    Ok((name, Some(version)))
+}
+
+/// Whether a version is the one that was named, if one was.
+pub(crate) fn is_named(version: &Version, named: Option<&Version>) -> bool {
+    named.is_none_or(|named| named == version)
+}
+
+/// A package, or one release of it, that was named is not there, or only as the root.
+pub(crate) fn not_part_of(
+    name: &PackageName,
+    version: Option<&Version>,
+    resolution: &Resolution,
+) -> Failure {
+    let releases = resolution.packages().iter();
+    let there: Vec<String> = releases
+        .filter(|package| package.name == *name)
+        .map(|package| package.version.to_string())
+        .collect();
+    if let Some(version) = version.filter(|_| !there.is_empty()) {
+        let message = format!(
+            "`{name}` is at {}, and not at {version}",
+            there.join(" and ")
+        );
+        return Failure::usage(message);
+    }
     let mut roots = resolution.roots().iter();
     if roots.any(|root| root.owner.name() == Some(name)) {
         let message = format!("`{name}` is what is resolved, and nothing requires it");

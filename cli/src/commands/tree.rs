@@ -1,11 +1,11 @@
 //! `pkgres tree`
 
-use pkgres_manifest::PackageName;
+use pkgres_manifest::{PackageName, Version};
 use pkgres_resolver::Resolution;
 use serde_json::json;
 
 use crate::args::TreeArgs;
-use crate::commands::{not_part_of, package_name};
+use crate::commands::{is_named, not_part_of, release_name};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
@@ -19,24 +19,26 @@ pub(crate) fn run(args: &TreeArgs, output: &mut Output) -> Result<Exit> {
             "`--depth` is for text: `--format json` has everything",
         ));
     }
-    let inverted = args.invert.as_deref().map(package_name).transpose()?;
+    let inverted = args.invert.as_deref().map(release_name).transpose()?;
     let (resolution, core) = match solve(&args.solve, output)? {
         Solved::Yes(resolution, core) => (resolution, core),
         Solved::No(exit) => return Ok(exit),
     };
-    if let Some(package) = &inverted {
-        if resolution.package(package).is_none() {
-            output.findings(&not_part_of(package, &resolution).findings);
+    if let Some((package, version)) = &inverted {
+        let version = version.as_ref();
+        let mut packages = resolution.packages().iter();
+        if !packages.any(|found| found.name == *package && is_named(&found.version, version)) {
+            output.findings(&not_part_of(package, version, &resolution).findings);
             return Ok(Exit::Failed);
         }
-        return Ok(run_inverted(args, package, &resolution, output));
+        return Ok(run_inverted(args, package, version, &resolution, output));
     }
     if args.duplicates {
         if output.is_json() {
             let found: Vec<serde_json::Value> = resolution
                 .side_by_side()
                 .iter()
-                .map(|entry| requirers_json(&entry.name, &resolution))
+                .map(|entry| requirers_json(&entry.name, None, &resolution))
                 .collect();
             output.json(&json!({"schema_version": 1, "duplicates": found}));
         } else {
@@ -63,23 +65,29 @@ pub(crate) fn run(args: &TreeArgs, output: &mut Output) -> Result<Exit> {
 fn run_inverted(
     args: &TreeArgs,
     package: &PackageName,
+    version: Option<&Version>,
     resolution: &Resolution,
     output: &mut Output,
 ) -> Exit {
     if output.is_json() {
-        let mut document = requirers_json(package, resolution);
+        let mut document = requirers_json(package, version, resolution);
         document["schema_version"] = json!(1);
         output.json(&document);
     } else {
-        output.data(&show::inverted(resolution, package, args.depth));
+        output.data(&show::inverted(resolution, package, version, args.depth));
     }
     Exit::Done
 }
 
-fn requirers_json(package: &PackageName, resolution: &Resolution) -> serde_json::Value {
+fn requirers_json(
+    package: &PackageName,
+    version: Option<&Version>,
+    resolution: &Resolution,
+) -> serde_json::Value {
     let requirers: Vec<serde_json::Value> = resolution
         .requirers(package)
         .into_iter()
+        .filter(|demand| is_named(&demand.version, version))
         .map(|demand| {
             json!({
                 "package": demand.owner.name(),

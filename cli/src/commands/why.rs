@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::args::WhyArgs;
-use crate::commands::{not_part_of, package_name};
+use crate::commands::{is_named, not_part_of, release_name};
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::Output;
@@ -11,12 +11,16 @@ use crate::problem::Solved;
 use crate::solve::solve;
 
 pub(crate) fn run(args: &WhyArgs, output: &mut Output) -> Result<Exit> {
-    let name = package_name(&args.package)?;
+    let (name, version) = release_name(&args.package)?;
     let resolution = match solve(&args.solve, output)? {
         Solved::Yes(resolution, _) => resolution,
         Solved::No(exit) => return Ok(exit),
     };
-    let paths = resolution.paths_to(&name);
+    let mut paths = resolution.paths_to(&name);
+    paths.retain(|path| {
+        let last = path.steps.last();
+        last.is_some_and(|last| is_named(&last.version, version.as_ref()))
+    });
     if output.is_json() {
         let paths: Vec<Vec<Value>> = paths
             .iter()
@@ -52,7 +56,7 @@ pub(crate) fn run(args: &WhyArgs, output: &mut Output) -> Result<Exit> {
         }
     }
     if paths.is_empty() {
-        output.findings(&not_part_of(&name, &resolution).findings);
+        output.findings(&not_part_of(&name, version.as_ref(), &resolution).findings);
         return Ok(Exit::Failed);
     }
     Ok(Exit::Done)

@@ -143,10 +143,11 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// Who requires a package, and who requires them, for each of its versions.
+/// Who requires a package, and who requires them, for each of its versions or the one that is named.
 pub(crate) fn inverted(
     resolution: &Resolution,
     package: &PackageName,
+    version: Option<&Version>,
     depth: Option<usize>,
 ) -> String {
     let depth = depth.unwrap_or(usize::MAX);
@@ -165,6 +166,7 @@ pub(crate) fn inverted(
     let mut text = String::new();
     let mut shown: BTreeSet<Owner> = BTreeSet::new();
     let versions = resolution.packages().iter();
+    let versions = versions.filter(|found| version.is_none_or(|named| found.version == *named));
     for found in versions.filter(|found| found.name == *package) {
         text.push_str(&format!("{} {}\n", found.name, found.version));
         let mut stack = vec![(demands_on(&found.name, &found.version), 0)];
@@ -211,7 +213,7 @@ pub(crate) fn duplicates(resolution: &Resolution, depth: Option<usize>) -> Strin
     let texts: Vec<String> = resolution
         .side_by_side()
         .iter()
-        .map(|entry| inverted(resolution, &entry.name, depth))
+        .map(|entry| inverted(resolution, &entry.name, None, depth))
         .collect();
     texts.join("\n")
 }

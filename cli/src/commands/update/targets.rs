@@ -7,7 +7,7 @@ use pkgres_manifest::{Lockfile, PackageName, Version};
 use pkgres_resolver::{Moving, Target};
 
 use crate::args::UpdateArgs;
-use crate::commands::{package_name, unknown};
+use crate::commands::{release_name, unknown};
 use crate::failure::{Failure, Result};
 use crate::given;
 
@@ -45,11 +45,7 @@ pub(super) fn named(args: &UpdateArgs, lock: &Lockfile) -> Result<BTreeMap<Packa
 
 /// A package, and the versions of it that are meant: the one that is named, or all that are locked.
 fn locked(text: &str, lock: &Lockfile) -> Result<(PackageName, BTreeSet<Version>)> {
-    let (name, version) = match text.split_once('@') {
-        Some((name, version)) => (name, Some(version)),
-        None => (text, None),
-    };
-    let name = package_name(name)?;
+    let (name, version) = release_name(text)?;
     let releases = lock.packages.keys().filter(|(known, _)| *known == name);
     let held: BTreeSet<Version> = releases.map(|(_, version)| version.clone()).collect();
     if held.is_empty() {
@@ -60,8 +56,6 @@ fn locked(text: &str, lock: &Lockfile) -> Result<(PackageName, BTreeSet<Version>
     let Some(version) = version else {
         return Ok((name, held));
     };
-    let version =
-        Version::parse(version).map_err(|error| Failure::usage(format!("`{text}`: {error}")))?;
     if !held.contains(&version) {
         let message = format!(
             "the lockfile holds `{name}` at {}, and not at {version}",

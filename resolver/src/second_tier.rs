@@ -49,12 +49,19 @@ pub(crate) fn search_second_tier(
         Err(tier) => return tier,
     };
     let mut settled: Option<PackageName> = None;
+    // Of which not every requirement was asked about.
+    let kept: BTreeSet<PackageId> = limits.in_part().collect();
     while let Some((name, package)) = next_split(universe, &witness, settled.as_ref()) {
         // Those in between have one release already, and are to keep it.
-        split.retain(|other| {
-            let other = universe.name(*other);
-            *other >= name || settled.as_ref().is_some_and(|settled| other <= settled)
+        split.retain(|package| {
+            let other = universe.name(*package);
+            let is_settled = settled.as_ref().is_some_and(|settled| other <= settled);
+            *other >= name || is_settled || kept.contains(package)
         });
+        if kept.contains(&package) {
+            settled = Some(name);
+            continue;
+        }
         // Only packages that come later may be split to make up for this one.
         let mut without = split.clone();
         without.remove(&package);
@@ -70,9 +77,8 @@ pub(crate) fn search_second_tier(
         settled = Some(name);
     }
     split.retain(|other| {
-        settled
-            .as_ref()
-            .is_some_and(|settled| universe.name(*other) <= settled)
+        let is_settled = |settled: &PackageName| universe.name(*other) <= settled;
+        settled.as_ref().is_some_and(is_settled) || kept.contains(other)
     });
     // The witness may come from a search in which more packages were split.
     match search(&mut limited(universe, limits, split), budget) {

@@ -293,8 +293,8 @@ fn ancestors(
     is_whole.then_some(found)
 }
 
-/// One of several releases of a package is to move.
-fn check_one_of_several(seed: u64) -> Option<Ended> {
+/// One of several releases of a package is to move, which nobody can be rid of if `is_needed`.
+fn check_one_of_several(seed: u64, is_needed: bool, patience: u64) -> Option<Ended> {
     let (mut universe, ..) = problem(seed, &Rules::default())?;
     let lock = universe.locked.clone().expect("there is a lock");
     let mut random = Random::new(seed);
@@ -310,8 +310,11 @@ fn check_one_of_several(seed: u64) -> Option<Ended> {
         releases.map(|(_, version)| version.clone()).collect()
     };
     let from = random.pick(&of_name(&held)).clone();
-    let ancestors = ancestors(&lock, (name, &from))?;
-    // Nobody can be rid of the package in place of moving it.
+    let ancestors = match ancestors(&lock, (name, &from)) {
+        Some(ancestors) if is_needed => ancestors,
+        None if is_needed => return None,
+        _ => BTreeSet::new(),
+    };
     universe.records.retain(|record| {
         let is = |(name, version): &(PackageName, Version)| {
             *name == record.name && *version == record.version
@@ -343,7 +346,10 @@ fn check_one_of_several(seed: u64) -> Option<Ended> {
         });
     }
     let is_possible = match search(&asked, &Rules::default()) {
-        Answer::Solved(_) => is_allowed,
+        Answer::Solved(found) => {
+            let there = of_name(&found.releases(&universe.root.name));
+            is_allowed && (is_needed || there.contains(&to))
+        }
         Answer::NoSolution => false,
     };
     let moving = Moving {
@@ -353,7 +359,7 @@ fn check_one_of_several(seed: u64) -> Option<Ended> {
     let update = Update {
         packages: BTreeMap::from([(name.clone(), moving)]),
     };
-    let verdict = solver::update(&universe, Supplies::OnDemand, update, u64::MAX);
+    let verdict = solver::update(&universe, Supplies::OnDemand, update, patience);
     let Verdict::Solved(resolution) = verdict else {
         return Some(if is_possible {
             Ended::Wrong(format!("seed {seed}: {name} {from} can go to {to}"))
@@ -385,10 +391,13 @@ fn random_updates_beside_others_do_what_was_asked_for() {
 
 #[test]
 fn random_updates_move_one_release_of_several() {
-    assert_right(check_one_of_several);
+    for patience in [u64::MAX, PATIENCE] {
+        assert_right(|seed| check_one_of_several(seed, true, patience));
+        assert_right(|seed| check_one_of_several(seed, false, patience));
+    }
 }
 
-fn assert_right(check: fn(u64) -> Option<Ended>) {
+fn assert_right(check: impl Fn(u64) -> Option<Ended> + Sync) {
     let mut wrong: Vec<String> = Vec::new();
     let (mut solved, mut impossible) = (0, 0);
     for ended in seeds::for_all(seeds::count(SEEDS), check)

@@ -43,8 +43,10 @@ pub(crate) fn workspace(settings: &Settings) -> Result<Option<Workspace>> {
         let member = member.as_str().ok_or_else(wrong)?;
         match member.strip_suffix('*') {
             None => members.push(folder.join(member)),
+            Some(stem) if stem.contains('*') => return Err(wrong()),
             Some(stem) => {
-                let (parent, prefix) = stem.rsplit_once('/').unwrap_or(("", stem));
+                let cut = stem.rfind('/').map_or(0, |at| at + 1);
+                let (parent, prefix) = stem.split_at(cut);
                 members.extend(packages_in(&folder.join(parent), prefix));
             }
         }

@@ -6,7 +6,6 @@ use pkgres_manifest::{ReleaseSource, Version};
 
 use crate::encoding::{Encoding, Fact};
 use crate::universe::{PackageId, ReleaseId};
-use crate::word_set::WordSet;
 
 use super::reason::{Reason, ReasonKind};
 use super::subject::candidates;
@@ -63,42 +62,26 @@ pub(super) fn limit(encoding: &mut Encoding<'_>, fact: &Fact, package: PackageId
     }
 }
 
-/// The best release with which a package would not be there though it was asked for, of the first package
-/// that requires it in other versions.
+/// A release with which a package would not be there though it was asked for, of a package that requires
+/// it in another version. Where other packages are to stay, it is not about that.
 fn dropped_by(encoding: &mut Encoding<'_>, fact: &Fact, package: PackageId) -> Option<ReleaseId> {
     let wish = encoding.limits().wish(package)?;
-    if !matches!(fact, Fact::Wanted { .. }) || !wish.is_needed() {
+    let is_wanted = matches!(fact, Fact::Wanted { .. }) && wish.is_needed();
+    if !is_wanted || !encoding.limits().stays.is_empty() {
         return None;
     }
-    let detour = wish.detours.first()?;
-    let packages = detour.packages.iter().map(|(other, _)| *other);
-    let releases = detour.releases.iter().map(|release| release.package);
-    let others: Vec<PackageId> = packages.chain(releases).collect();
+    let reached = wish.detours.first()?.reached.clone();
     let universe = &mut *encoding.universe;
     let mut demands = Vec::new();
-    others.into_iter().find_map(|other| {
-        let candidates = universe.candidates_of(other);
-        let dropping: WordSet = candidates
+    reached.into_iter().find(|release| {
+        let mut candidates = universe
+            .candidates_of(release.package)
             .iter()
-            .filter(|index| {
-                let index = *index;
-                universe.demands(
-                    ReleaseId {
-                        package: other,
-                        index,
-                    },
-                    &mut demands,
-                );
-                demands.iter().all(|demand| demand.target != package)
-            })
-            .collect();
-        let requires = dropping.len() < candidates.len();
-        let best = universe
-            .best(other, &dropping, false)
-            .filter(|_| requires)?;
-        Some(ReleaseId {
-            package: other,
-            index: best,
+            .collect::<Vec<_>>()
+            .into_iter();
+        candidates.any(|index| {
+            universe.demands(ReleaseId { index, ..*release }, &mut demands);
+            demands.iter().any(|demand| demand.target == package)
         })
     })
 }

@@ -5,6 +5,9 @@
 //! about is ruled out. Everything that is reached makes a set of packages and releases. As long as
 //! each of them is absent, or requires nothing that is not among them, nothing else is reached: one of
 //! them has to be something else.
+//!
+//! What requirements allow is not looked at, only what they are on: an explanation rests on the first and
+//! has to name it, and cannot name what was used here.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +19,7 @@ use crate::word_set::WordSet;
 
 /// Packages, and releases of packages that may have several, with values of theirs that require nothing
 /// else. The roots are among them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Detour {
     /// The packages of one release, each with the releases that require nothing else.
     pub(crate) packages: Vec<(PackageId, WordSet)>,
@@ -25,37 +28,42 @@ pub(crate) struct Detour {
     /// What requirements on such packages, by number, have to be bound to so that nothing else is
     /// required.
     pub(crate) bindings: Vec<(ReleaseId, usize, WordSet)>,
+    /// What was reached.
+    pub(crate) reached: Vec<ReleaseId>,
 }
 
 impl Detour {
-    /// The way in which a selection came about without what was asked for, which is none of those that
-    /// are `known`.
+    /// The way in which a selection came about without what was asked for; nothing if it is among those
+    /// that are `known`, which can only be where facts were dropped.
     ///
-    /// With what the last one had, many are ruled out at once, and there is an end: each has something
-    /// more. Where it has not, what made up for it was required by nothing. Then it is what was reached
-    /// alone: that no search ends with again.
+    /// With what the largest of these has, many ways are ruled out at once, as long as that makes one
+    /// that is larger still. Where it does not, what made up for it was required by nothing. Then it is
+    /// what was reached alone, with which no search ends again; of these there can be very many.
     pub(super) fn of(
         universe: &mut Universe,
         split: &BTreeSet<PackageId>,
         selection: &Selection,
         known: &[Self],
-    ) -> Self {
+    ) -> Option<Self> {
         let mut among = Among::default();
         for release in selection.releases() {
             among.add(*release, split);
         }
-        if let Some(last) = known.last() {
+        if let Some(largest) = known.iter().max_by_key(|detour| detour.size()) {
             let mut more = among.clone();
-            more.add_all(last);
-            if more.packages.len() > last.packages.len()
-                || more.releases.len() > last.releases.len()
-            {
+            more.add_all(largest);
+            if more.packages.len() + more.releases.len() > largest.size() {
                 among = more;
             }
         }
         let detour = among.detour(universe, split, selection);
-        debug_assert!(!known.contains(&detour), "it was ruled out");
-        detour
+        let is_same =
+            |other: &Self| other.packages == detour.packages && other.bindings == detour.bindings;
+        (!known.iter().any(is_same)).then_some(detour)
+    }
+
+    fn size(&self) -> usize {
+        self.packages.len() + self.releases.len()
     }
 }
 
@@ -134,16 +142,17 @@ impl Among {
             packages,
             releases: self.releases,
             bindings,
+            reached: selection.releases().to_vec(),
         }
     }
 
-    /// Whether all that a requirement allows is among what is reached.
+    /// Whether everything that a requirement could be bound to is among what is reached.
     fn has_all(&self, universe: &Universe, split: &BTreeSet<PackageId>, demand: &Demand) -> bool {
         if !split.contains(&demand.target) {
             return self.known_packages.contains(&demand.target);
         }
-        let allowed = WordSet::of_words(universe.allowed_words(demand));
-        allowed.is_subset_of(&self.releases_of(demand.target))
+        let candidates = universe.candidates_of(demand.target);
+        candidates.is_subset_of(&self.releases_of(demand.target))
     }
 
     /// What the requirements of a release on packages that may have several have to be bound to.

@@ -74,10 +74,16 @@ impl Limits {
         self.wanted.is_empty() && self.stays.is_empty()
     }
 
-    /// Whether anything is asked of some of the requirements on a package alone.
+    /// The packages of which something is asked of some of the requirements alone.
+    pub(crate) fn in_part(&self) -> impl Iterator<Item = PackageId> + '_ {
+        let wanted = self.wanted.iter();
+        let wanted = wanted.filter(|wish| matches!(wish.asking, Asking::Of(_)));
+        wanted.map(|wish| wish.package)
+    }
+
+    /// Whether there are such packages.
     pub(crate) fn asks_in_part(&self) -> bool {
-        let mut wanted = self.wanted.iter();
-        wanted.any(|wish| matches!(wish.asking, Asking::Of(_)))
+        self.in_part().next().is_some()
     }
 
     pub(crate) fn wish(&self, package: PackageId) -> Option<&Wish> {

@@ -94,8 +94,8 @@ impl<'universe> Encoding<'universe> {
     }
 
     /// Rules out the way in which a selection comes to be without what was asked for; says of which
-    /// package that is.
-    pub(crate) fn rule_out_detour(&mut self, selection: &Selection) -> Option<PackageId> {
+    /// package that is, and how many there are by now.
+    pub(crate) fn rule_out_detour(&mut self, selection: &Selection) -> Option<(PackageId, usize)> {
         let mut wanted = self.limits.wanted.iter();
         let at = wanted.position(|wish| {
             let package = wish.package;
@@ -103,8 +103,9 @@ impl<'universe> Encoding<'universe> {
         })?;
         let wish = &mut self.limits.wanted[at];
         let detour = Detour::of(self.universe, &self.split, selection, &wish.detours);
-        wish.detours.push(detour);
-        Some(wish.package)
+        debug_assert!(detour.is_some() || self.only.is_some(), "it was ruled out");
+        wish.detours.push(detour?);
+        Some((wish.package, wish.detours.len()))
     }
 
     /// Drops all facts but these.

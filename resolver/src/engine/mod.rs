@@ -69,7 +69,11 @@ impl Search {
                 Outcome::GaveUp => return Outcome::GaveUp,
             };
             let selection = self.selection(encoding);
-            if let Some(package) = encoding.rule_out_detour(&selection) {
+            if let Some((package, count)) = encoding.rule_out_detour(&selection) {
+                // Each makes every step dearer that is taken from here on.
+                if (0..count).any(|_| budget.take().is_err()) {
+                    return Outcome::GaveUp;
+                }
                 self.add_last_detour(encoding, package);
                 continue;
             }
@@ -93,7 +97,10 @@ impl Search {
                         .collect();
                     self.rule_out(encoding, &selection, clauses);
                 }
-                Ok(_) if is_best => return Outcome::Solved(selection),
+                // What is better elsewhere may not have what was asked for of single requirements.
+                Ok(_) if is_best || encoding.limits().asks_in_part() => {
+                    return Outcome::Solved(selection);
+                }
                 Ok(_) => {
                     let split = encoding.split().clone();
                     let wanted = encoding.limits().wanted.iter().map(|wish| wish.package);

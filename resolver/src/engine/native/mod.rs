@@ -95,13 +95,11 @@ impl Core {
             core.state.remove(Term { var, set }, Reason::Given, 0);
         }
         for wish in encoding.limits().wanted.clone() {
-            if wish.is_needed() {
-                if !encoding.is_split(wish.package) {
-                    core.package_var(encoding, wish.package);
-                }
-                for detour in &wish.detours {
-                    core.add_detour(encoding, wish.package, detour);
-                }
+            if wish.is_needed() && !encoding.is_split(wish.package) {
+                core.package_var(encoding, wish.package);
+            }
+            for detour in &wish.detours {
+                core.add_detour(encoding, wish.package, detour);
             }
         }
         let clauses: Vec<Clause> = encoding.clauses().to_vec();

@@ -59,7 +59,8 @@ pub(crate) enum Search {
 }
 
 impl Search {
-    /// Finds values, and others as long as they break rule 3 or a contract.
+    /// Finds values, and others as long as they break rule 3, do not have what was asked for, or break a
+    /// contract.
     fn run(&mut self, encoding: &mut Encoding<'_>, budget: &mut Budget) -> Outcome<Selection> {
         loop {
             let Found { is_best } = match self.solve(encoding, budget) {
@@ -69,14 +70,6 @@ impl Search {
                 Outcome::GaveUp => return Outcome::GaveUp,
             };
             let selection = self.selection(encoding);
-            if let Some((package, count)) = encoding.rule_out_detour(&selection) {
-                // Each makes every step dearer that is taken from here on.
-                if (0..count).any(|_| budget.take().is_err()) {
-                    return Outcome::GaveUp;
-                }
-                self.add_last_detour(encoding, package);
-                continue;
-            }
             // Classes that are extended are found, or the values would not fulfil the encoding.
             if !hierarchy::is_harmless(encoding.universe, &selection) {
                 let violations = hierarchy::violations(encoding.universe, &selection);
@@ -88,6 +81,15 @@ impl Search {
                     self.rule_out(encoding, &selection, clauses);
                     continue;
                 }
+            }
+            // By now it could be had, but for contracts: what is told of it should be true.
+            if let Some((package, count)) = encoding.rule_out_detour(&selection) {
+                // Each makes every step dearer that is taken from here on.
+                if (0..count).any(|_| budget.take().is_err()) {
+                    return Outcome::GaveUp;
+                }
+                self.add_last_detour(encoding, package);
+                continue;
             }
             match unmet_contracts(encoding.universe, &selection) {
                 Ok(unmet) if !unmet.is_empty() => {

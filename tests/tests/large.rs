@@ -8,7 +8,9 @@ use pkgres_manifest::{
     IndexRecord, IndexedClass, PackageName, RegistryName, ReleaseSource, Requirement, Shared, Spec,
     Version,
 };
-use pkgres_resolver::{Engine, Request, Resolver, Root, SolveOptions, Step, Supply};
+use pkgres_resolver::{
+    Engine, Locked, Request, Resolver, SolveOptions, Step, Supply, Target, Update,
+};
 use pkgres_tests::build::{Build as _, class, package, release, spec, version};
 use pkgres_tests::random::Random;
 
@@ -26,20 +28,19 @@ fn solve(root: IndexRecord, records: Vec<IndexRecord>, options: SolveOptions) ->
 }
 
 fn run(root: IndexRecord, records: Vec<IndexRecord>, options: SolveOptions) -> Step {
+    let mut request = Request::new(root);
+    request.core = None;
+    request.options = options;
+    answer(request, records)
+}
+
+fn answer(request: Request, records: Vec<IndexRecord>) -> Step {
     let mut by_name: BTreeMap<PackageName, Vec<IndexRecord>> = BTreeMap::new();
     for record in records {
         by_name.entry(record.name.clone()).or_default().push(record);
     }
     let source = ReleaseSource::Registry(RegistryName::parse("test").expect("a valid name"));
-    let mut resolver = Resolver::new(Request {
-        roots: vec![Root::Package(Box::new(root))],
-        core: None,
-        provided: Vec::new(),
-        locked: pkgres_resolver::Locked::default(),
-        options,
-        overrides: BTreeMap::new(),
-        update: None,
-    });
+    let mut resolver = Resolver::new(request);
     loop {
         match resolver.step() {
             Step::Impossible => {}
@@ -217,6 +218,58 @@ fn too_few_steps_are_no_proof() {
     }
     assert!(gave_up.contains(&0), "no step is no answer");
     assert!(gave_up.len() > 1, "the budget is what ends it");
+}
+
+/// An update of P to a version that only releases require which nothing requires. Each pair of packages can
+/// be had in two ways that go around it.
+fn update_with_ways_around(pairs: usize) -> Step {
+    let mut root = release("R", "1").requires("X", "*");
+    let mut records = vec![
+        release("P", "1"),
+        release("P", "2"),
+        release("X", "1"),
+        release("X", "2").requires("P", "1"),
+    ];
+    let bound = |name: &str, number: &str| (package(name), version(number));
+    let mut of_root = vec![bound("X", "2")];
+    let mut locked = Locked::default();
+    let of_x = [bound("P", "1")].into_iter().collect();
+    locked.packages.insert(bound("X", "2"), of_x);
+    for pair in 0..pairs {
+        let [a, b, c] = ["A", "B", "C"].map(|letter| format!("{letter}{pair}"));
+        root = root.requires(&a, "*");
+        of_root.push(bound(&a, "2"));
+        let of_a = [bound(&b, "1")].into_iter().collect();
+        locked.packages.insert(bound(&a, "2"), of_a);
+        records.push(release(&a, "1").requires(&c, "1"));
+        records.push(release(&a, "2").requires(&b, "1"));
+        for name in [b, c] {
+            records.push(release(&name, "1"));
+            records.push(release(&name, "2").requires("P", "2"));
+        }
+    }
+    (locked.roots).insert(package("R"), of_root.into_iter().collect());
+    let mut request = Request::new(root);
+    request.core = None;
+    request.options.max_steps = 100_000;
+    request.locked = locked;
+    let to_two = Target::Exactly(version("2")).into();
+    request.update = Some(Update {
+        packages: BTreeMap::from([(package("P"), to_two)]),
+    });
+    answer(request, records)
+}
+
+#[test]
+fn many_ways_around_what_is_asked_for_use_up_the_budget() {
+    let Step::Conflict(conflict) = update_with_ways_around(3) else {
+        panic!("nothing that is required requires P 2");
+    };
+    assert!(conflict.is_minimal);
+    let Step::GaveUp { steps } = update_with_ways_around(30) else {
+        panic!("there are too many ways");
+    };
+    assert_eq!(steps, 100_000);
 }
 
 #[test]

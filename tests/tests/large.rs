@@ -266,6 +266,18 @@ fn many_ways_around_what_is_asked_for_use_up_the_budget() {
         panic!("nothing that is required requires P 2");
     };
     assert!(conflict.is_minimal);
+    // With any of these gone P 2 could be had.
+    let texts: Vec<&str> = (conflict.reasons.iter())
+        .map(|it| it.text.as_str())
+        .collect();
+    for pair in 0..3 {
+        for reason in [
+            format!("A{pair} 2.0.0 requires B{pair} 1"),
+            format!("A{pair} 1.0.0 requires C{pair} 1"),
+        ] {
+            assert!(texts.contains(&reason.as_str()), "{reason}: {texts:#?}");
+        }
+    }
     let Step::GaveUp { steps } = update_with_ways_around(30) else {
         panic!("there are too many ways");
     };

@@ -410,16 +410,16 @@ fn assert_right(check: impl Fn(u64) -> Option<Ended> + Sync) {
             Ended::Wrong(text) => wrong.push(text),
         }
     }
-    assert!(
-        wrong.is_empty(),
-        "{} are wrong: {:?}",
-        wrong.len(),
-        &wrong[..wrong.len().min(5)]
-    );
+    assert_none(&wrong);
     assert!(
         solved > 20 || seeds::count(SEEDS) < SEEDS,
         "only {solved} were solved, {impossible} are impossible"
     );
+}
+
+fn assert_none(wrong: &[String]) {
+    let first = &wrong[..wrong.len().min(5)];
+    assert!(wrong.is_empty(), "{} are wrong: {first:?}", wrong.len());
 }
 
 /// Nothing that moved could have stayed, and nothing better was possible.
@@ -441,12 +441,7 @@ fn random_updates_are_minimal() {
             all.held_back += tally.held_back;
             all.others += tally.others;
         }
-        assert!(
-            wrong.is_empty(),
-            "{} are wrong: {:?}",
-            wrong.len(),
-            &wrong[..wrong.len().min(5)]
-        );
+        assert_none(&wrong);
         let Tally {
             minimal,
             several,

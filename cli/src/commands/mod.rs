@@ -30,6 +30,8 @@ mod why;
 mod yank;
 
 use clap::ValueEnum as _;
+use std::collections::BTreeSet;
+
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{PackageName, Version, most_similar_name};
 use pkgres_resolver::Resolution;
@@ -170,15 +172,12 @@ pub(crate) fn not_part_of(
     resolution: &Resolution,
 ) -> Failure {
     let releases = resolution.packages().iter();
-    let there: Vec<String> = releases
+    let there: BTreeSet<Version> = releases
         .filter(|package| package.name == *name)
-        .map(|package| package.version.to_string())
+        .map(|package| package.version.clone())
         .collect();
     if let Some(version) = version.filter(|_| !there.is_empty()) {
-        let message = format!(
-            "`{name}` is at {}, and not at {version}",
-            there.join(" and ")
-        );
+        let message = format!("`{name}` is at {}, and not at {version}", listed(&there));
         return Failure::usage(message);
     }
     let mut roots = resolution.roots().iter();
@@ -190,6 +189,17 @@ pub(crate) fn not_part_of(
     let message = format!("`{name}` is not part of the resolution");
     let known = resolution.packages().iter();
     unknown(name, message, known.map(|package| package.name.as_str()))
+}
+
+/// `1.2.0, 1.3.0 and 2.0.0`
+pub(crate) fn listed(versions: &BTreeSet<Version>) -> String {
+    let texts: Vec<String> = versions.iter().map(ToString::to_string).collect();
+    match texts.as_slice() {
+        [others @ .., last] if !others.is_empty() => {
+            format!("{} and {last}", others.join(", "))
+        }
+        _ => texts.concat(),
+    }
 }
 
 /// A package is not where it was looked for, which has others.

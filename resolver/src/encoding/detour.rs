@@ -78,9 +78,15 @@ struct Among {
 
 impl Among {
     fn add(&mut self, release: ReleaseId, split: &BTreeSet<PackageId>) {
-        if !split.contains(&release.package) {
+        if split.contains(&release.package) {
+            self.add_release(release);
+        } else {
             self.add_package(release.package);
-        } else if self.known_releases.insert(release) {
+        }
+    }
+
+    fn add_release(&mut self, release: ReleaseId) {
+        if self.known_releases.insert(release) {
             self.releases.push(release);
         }
     }
@@ -96,9 +102,7 @@ impl Among {
             self.add_package(*package);
         }
         for release in &detour.releases {
-            if self.known_releases.insert(*release) {
-                self.releases.push(*release);
-            }
+            self.add_release(*release);
         }
     }
 

@@ -8,18 +8,15 @@ use super::{LockReport, Staleness};
 
 /// Leaves out that releases are gone which nothing reaches any more: they go with what led to them.
 pub(super) fn leave_out_unreached(lock: &Lockfile, report: &mut LockReport) {
-    let removed = |entry: &Staleness| matches!(entry, Staleness::RequirementRemoved { .. });
-    if !report.stale.iter().any(removed) {
+    let stale = report.stale.iter();
+    let removed = stale.filter_map(|entry| match entry {
+        Staleness::RequirementRemoved { root, package } => Some((root.clone(), package.clone())),
+        _ => None,
+    });
+    let removed: BTreeSet<(PackageName, PackageName)> = removed.collect();
+    if removed.is_empty() {
         return;
     }
-    let removed: BTreeSet<(PackageName, PackageName)> = (report.stale.iter())
-        .filter_map(|entry| match entry {
-            Staleness::RequirementRemoved { root, package } => {
-                Some((root.clone(), package.clone()))
-            }
-            _ => None,
-        })
-        .collect();
     let mut open: Vec<(&PackageName, &Version)> = Vec::new();
     for (root, requirements) in &lock.roots {
         let left = requirements.iter().filter(|(package, _)| {

@@ -7,7 +7,7 @@ use pkgres_manifest::{Lockfile, PackageName, Version};
 use pkgres_resolver::{Moving, Target};
 
 use crate::args::UpdateArgs;
-use crate::commands::{release_name, unknown};
+use crate::commands::{listed, release_name, unknown};
 use crate::failure::{Failure, Result};
 use crate::given;
 
@@ -85,15 +85,4 @@ fn refuse_several(
     Err(Diagnostic::error(Code::Usage, message)
         .hint(format!("`{command}` moves that one"))
         .into())
-}
-
-/// `1.2.0, 1.3.0 and 2.0.0`
-fn listed(versions: &BTreeSet<Version>) -> String {
-    let texts: Vec<String> = versions.iter().map(ToString::to_string).collect();
-    match texts.as_slice() {
-        [others @ .., last] if !others.is_empty() => {
-            format!("{} and {last}", others.join(", "))
-        }
-        _ => texts.concat(),
-    }
 }

@@ -143,12 +143,10 @@ impl PackageManifest {
     /// Those of the [warnings](Self::unknown_key_findings) that are about keys which are probably
     /// misspelt: what was meant has no effect.
     pub fn misspelt_key_findings(&self) -> Vec<Diagnostic> {
-        let findings = self.unknown_key_findings().into_iter();
+        // Those have a hint what may have been meant.
+        let mut findings = self.unknown_key_findings();
+        findings.retain(|finding| !finding.hints.is_empty());
         findings
-            .zip(&self.unknown_keys)
-            .filter(|(_, key)| Self::similar_key(&key.value).is_some())
-            .map(|(finding, _)| finding)
-            .collect()
     }
 
     /// The known key that is most like an unknown one.

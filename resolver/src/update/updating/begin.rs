@@ -74,10 +74,10 @@ impl Updating {
                 let allowed = index.map_or(WordSet::EMPTY, WordSet::single);
                 let asking = if self.stays_in_part(name, moving) && !allowed.is_empty() {
                     Asking::Of(self.owners_of(universe, name))
-                } else if self.is_held(name) || allowed.is_empty() {
+                } else if allowed.is_empty() {
                     Asking::ToBeThere
                 } else {
-                    Asking::IfThere
+                    self.asking(name)
                 };
                 self.wishes.push(Wish {
                     package,
@@ -89,6 +89,15 @@ impl Updating {
             }
         }
         Ok(())
+    }
+
+    /// What is asked of a package as a whole: what was there is to stay there.
+    pub(super) fn asking(&self, name: &PackageName) -> Asking {
+        if self.is_held(name) {
+            Asking::ToBeThere
+        } else {
+            Asking::IfThere
+        }
     }
 
     /// Whether a package has several releases of which some are not to move.

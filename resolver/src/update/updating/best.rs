@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use super::{Ended, Stage, Updating};
 use crate::budget::Budget;
 use crate::conflict::Explanation;
-use crate::encoding::{Asking, Detour, Encoding, Fact, Limits, Wish};
+use crate::encoding::{Detour, Encoding, Fact, Limits, Wish};
 use crate::engine::{Refutation, refute};
 use crate::request::Target;
 use crate::universe::{PackageId, ReleaseId, Universe};
@@ -97,11 +97,7 @@ impl Updating {
             package,
             allowed: WordSet::single(index),
             versions: vec![version.clone()],
-            asking: if self.is_held(name) {
-                Asking::ToBeThere
-            } else {
-                Asking::IfThere
-            },
+            asking: self.asking(name),
             detours: best.detours.clone(),
         };
         if self.search.is_none() {

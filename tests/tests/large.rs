@@ -284,6 +284,43 @@ fn many_ways_around_what_is_asked_for_use_up_the_budget() {
     assert_eq!(steps, 100_000);
 }
 
+/// `A` 2 requires `B`, and every version of `B` contradicts what the root requires; what else the root
+/// requires is decided between the two.
+#[test]
+fn what_cannot_be_had_is_seen_before_others_are_decided() {
+    const BETWEEN: u32 = 1000;
+    let mut root = release("Root", "1.0.0")
+        .requires("A", "*")
+        .requires("C", "2");
+    let mut records = vec![
+        release("A", "1.0.0"),
+        release("A", "2.0.0").requires("B", "*"),
+        release("C", "1.0.0"),
+        release("C", "2.0.0"),
+    ];
+    for at in 1..=3 {
+        let major = format!("{at}.0.0");
+        records.push(release("B", &major).requires("C", "1"));
+    }
+    for at in 0..BETWEEN {
+        let name = format!("F{at}");
+        root = root.requires(&name, "*");
+        records.extend(["1.0.0", "2.0.0"].map(|version| release(&name, version)));
+    }
+    let options = SolveOptions {
+        single_version: true,
+        ..SolveOptions::default()
+    };
+    let Step::Solved(resolution) = solve(root, records, options) else {
+        panic!("A 1 requires nothing");
+    };
+    let chosen = resolution.package(&package("A")).expect("it is required");
+    assert_eq!(chosen.version, version("1.0.0"));
+    // Once without looking back, and once with it; nothing is decided a third time.
+    let steps = resolution.stats().steps;
+    assert!(steps < u64::from(2 * BETWEEN + 20), "{steps}");
+}
+
 #[test]
 fn more_than_enough_versions_are_no_reason_to_give_up() {
     let versions = 2_000_u64;

@@ -2,9 +2,8 @@
 //!
 //! A large index does not fit into the caches of a processor, and what a search looks at next can
 //! stand anywhere in it: it would mostly wait for memory. But it is known what comes next.
-//! Requirements are decided in the order in which they were seen, or those first that take part in
-//! conflicts, and mostly it is the newest release that is taken of those that are left. So memory is
-//! told in time. Nothing but time depends on it.
+//! Requirements are decided in the order in which they were seen, and mostly it is the newest release that
+//! is taken of those that are left. So memory is told in time. Nothing but time depends on it.
 
 use std::collections::VecDeque;
 
@@ -12,16 +11,16 @@ use prefetch_index::prefetch_index;
 
 use super::{PackageId, ReleaseId, Universe};
 
-/// How many decisions ahead it is fetched where the requirements of a release are, how many ahead
+/// How many releases ahead it is fetched where the requirements of a release are, how many ahead
 /// they are fetched themselves, and so on. Each tells where to find the next.
 const RELEASE: usize = 32;
 const REQUIREMENTS: usize = 24;
 const TARGETS: usize = 16;
 const PACKAGES: usize = 8;
 
-/// A release that will probably be decided on.
+/// A release that will probably be looked at.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Coming {
+struct Coming {
     shard: u32,
     release: u32,
 }
@@ -41,15 +40,15 @@ pub(crate) struct Ahead {
 
 impl Ahead {
     /// Fetches what will be looked at when requirements are decided that come soon. So many of them
-    /// were `seen`; the one that comes `next` is decided now. `upcoming` says which release one of
-    /// them will probably lead to, unless it is decided, and `fetch_package` fetches what the search
-    /// itself keeps of a package.
+    /// were `seen`; the one that comes `next` is decided now. `upcoming` says which releases will probably
+    /// be looked at when one of them is, and `fetch_package` fetches what the search itself keeps of a
+    /// package.
     #[inline]
-    pub(crate) fn read(
+    pub(crate) fn read<Releases: IntoIterator<Item = ReleaseId>>(
         &mut self,
         universe: &Universe,
         (next, seen): (usize, usize),
-        upcoming: impl Fn(usize) -> Option<ReleaseId>,
+        upcoming: impl Fn(usize) -> Releases,
         fetch_package: impl Fn(PackageId),
     ) {
         if !universe.is_large() {
@@ -59,7 +58,7 @@ impl Ahead {
         while self.coming.len() < RELEASE && self.looked_at < seen {
             let place = self.looked_at;
             self.looked_at += 1;
-            if let Some(release) = upcoming(place) {
+            for release in upcoming(place) {
                 let coming = universe.coming(release);
                 universe.fetch_release(coming);
                 self.coming.push_back((place, coming));
@@ -116,9 +115,9 @@ impl Universe {
         self.is_large
     }
 
-    /// A release that will probably be decided on.
+    /// A release that will probably be looked at.
     #[inline]
-    pub(crate) fn coming(&self, release: ReleaseId) -> Coming {
+    fn coming(&self, release: ReleaseId) -> Coming {
         let delivered = self.delivered(release.package);
         Coming {
             shard: delivered.shard,
@@ -129,21 +128,21 @@ impl Universe {
     /// Fetches where the requirements of a release are. That is the first of four things that are to
     /// be fetched one after the other, for each tells where to find the next.
     #[inline]
-    pub(crate) fn fetch_release(&self, coming: Coming) {
+    fn fetch_release(&self, coming: Coming) {
         let index = &self.shards[coming.shard as usize].index;
         index.fetch_release(coming.release);
     }
 
     /// Fetches the requirements of a release.
     #[inline]
-    pub(crate) fn fetch_requirements(&self, coming: Coming) {
+    fn fetch_requirements(&self, coming: Coming) {
         let index = &self.shards[coming.shard as usize].index;
         index.fetch_requirements(coming.release);
     }
 
     /// Fetches what these allow and what packages they are on.
     #[inline]
-    pub(crate) fn fetch_targets(&self, coming: Coming) {
+    fn fetch_targets(&self, coming: Coming) {
         let shard = &self.shards[coming.shard as usize];
         for target in shard.index.fetch_targets(coming.release) {
             prefetch_index(&shard.packages, target as usize);
@@ -152,7 +151,7 @@ impl Universe {
 
     /// These packages, as far as they were seen: what is kept of them is to be fetched last.
     #[inline]
-    pub(crate) fn seen_targets(&self, coming: Coming) -> impl Iterator<Item = PackageId> {
+    fn seen_targets(&self, coming: Coming) -> impl Iterator<Item = PackageId> {
         let shard = &self.shards[coming.shard as usize];
         let targets = shard.index.targets(coming.release);
         targets.filter_map(|target| shard.packages[target as usize].package())

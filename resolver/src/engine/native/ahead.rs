@@ -2,93 +2,65 @@
 
 use prefetch_index::prefetch_index;
 
-use crate::encoding::{Encoding, Variable};
-use crate::universe::{Ahead, Demand, PackageId, ReleaseId};
+use crate::encoding::Encoding;
+use crate::universe::{Demand, PackageId, ReleaseId};
 use crate::words;
 
 use super::Core;
-use super::order::TOP;
+use super::order::Target;
 use super::state::Var;
 
-/// How many requirements ahead variables are fetched.
-const VARIABLES: usize = 24;
-
-/// What was fetched.
-#[derive(Debug, Default)]
-pub(super) struct Fetched {
-    in_order: Ahead,
-    /// What was at each place of the top of the agenda.
-    top: [Option<Var>; TOP],
-}
+/// How many requirements ahead variables are fetched, and those of what they require.
+const VARIABLES: usize = 64;
+const REQUIRED: usize = 12;
 
 impl Core {
-    /// Fetches what will be looked at when requirements are decided that come soon.
-    pub(super) fn read_ahead_in_order(&mut self, encoding: &Encoding<'_>) {
-        let Some((targets, next)) = self.order.seen() else {
-            return;
-        };
-        let mut ahead = std::mem::take(&mut self.fetched.in_order);
+    /// Fetches what will be looked at when requirements are decided that come soon: the best releases of what
+    /// these require.
+    pub(super) fn read_ahead(&mut self, encoding: &Encoding<'_>) {
+        let (vars, next) = self.order.upcoming();
+        let mut ahead = std::mem::take(&mut self.ahead);
         ahead.read(
             encoding.universe,
-            (next, targets.len()),
-            |place| {
-                let var = targets[place].var;
-                let is_open = self.state.value(var).is_none();
-                self.upcoming(var).filter(|_| is_open)
-            },
+            (next, vars.len()),
+            |place| self.foreseen(vars[place]),
             |package| self.fetch_var(package),
         );
-        self.fetched.in_order = ahead;
+        self.ahead = ahead;
     }
 
-    /// Fetches the variables of requirements that come soon, which may all be decided.
+    /// The releases that will probably be looked at when a variable is decided.
+    fn foreseen(&self, var: Var) -> impl Iterator<Item = ReleaseId> {
+        self.required_by(var).iter().filter_map(Target::coming)
+    }
+
+    /// What will be required when a variable is decided.
+    #[inline]
+    fn required_by(&self, var: Var) -> &[Target] {
+        let values = self.state.var(var).values;
+        match words::last_below(self.state.domain(var), values) {
+            Some(value) => self.order.requirements(var, value),
+            None => &[],
+        }
+    }
+
+    /// Fetches the variables of requirements that come soon, which may all be decided, and those of what they
+    /// require in turn.
     #[inline]
     pub(super) fn fetch_next_vars(&self, encoding: &Encoding<'_>) {
-        if encoding.universe.is_large()
-            && let Some((targets, next)) = self.order.seen()
-            && let Some(target) = targets.get(next + VARIABLES)
-        {
-            self.state.fetch(target.var);
-            self.state.fetch_details(target.var);
-        }
-    }
-
-    /// Fetches what will be looked at when what comes next on the agenda is decided.
-    ///
-    /// The agenda is a tree of which the root comes next. What moves up in it is seldom overtaken, and
-    /// has one more thing fetched at each step.
-    pub(super) fn read_ahead_by_conflicts(&mut self, encoding: &Encoding<'_>) {
-        let universe = &*encoding.universe;
-        if !universe.is_large() {
+        if !encoding.universe.is_large() {
             return;
         }
-        for (place, var) in self.agenda.top().enumerate() {
-            if self.fetched.top[place].replace(var) == Some(var) {
-                continue;
-            }
-            let Some(upcoming) = self.upcoming(var) else {
-                continue;
-            };
-            let coming = universe.coming(upcoming);
-            match (place + 1).ilog2() {
-                0 => universe
-                    .seen_targets(coming)
-                    .for_each(|package| self.fetch_var(package)),
-                1 => universe.fetch_targets(coming),
-                2 => universe.fetch_requirements(coming),
-                _ => universe.fetch_release(coming),
+        let (vars, next) = self.order.upcoming();
+        if let Some(var) = vars.get(next + VARIABLES) {
+            self.state.fetch(*var);
+            self.state.fetch_details(*var);
+        }
+        if let Some(var) = vars.get(next + REQUIRED) {
+            for target in self.required_by(*var) {
+                self.state.fetch(target.var);
             }
         }
-    }
-
-    /// The release that will probably be decided on for a variable.
-    fn upcoming(&self, var: Var) -> Option<ReleaseId> {
-        let Variable::Package(package) = self.state.details(var).variable else {
-            return None;
-        };
-        let values = self.state.var(var).values;
-        let index = words::last_below(self.state.domain(var), values)?;
-        Some(ReleaseId { package, index })
     }
 
     /// Fetches all that requirements are on before the first of them is looked at.

@@ -102,7 +102,7 @@ impl Analysis {
     fn resolve(&mut self, state: &mut State, constraints: &mut Constraints, at: usize) {
         let part = &self.parts[at];
         let var = part.var;
-        state.var_mut(var).conflicts += 1;
+        state.details_mut(var).conflicts += 1;
         let entry = *state.entry(part.satisfier);
         let removed = State::removed(&entry);
         let width = state.width(var);
@@ -156,7 +156,7 @@ impl Analysis {
                 let words = self.words.len();
                 self.words.extend_from_slice(state.set(*term));
                 self.positions[term.var as usize] = to_u32(self.parts.len()) + 1;
-                state.var_mut(term.var).conflicts += 1;
+                state.details_mut(term.var).conflicts += 1;
                 self.parts.push(Part {
                     var: term.var,
                     words,

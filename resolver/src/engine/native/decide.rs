@@ -24,7 +24,7 @@ impl Core {
         }
         while let Some(var) = self.order.next() {
             self.fetch_next_vars(encoding);
-            if self.state.var(var).ordered {
+            if self.state.details(var).ordered {
                 self.order.advance();
                 continue;
             }
@@ -36,7 +36,7 @@ impl Core {
                 }
                 budget.take()?;
                 let value = self.best(encoding, var);
-                self.read_ahead_in_order(encoding);
+                self.read_ahead(encoding);
                 self.order.mark();
                 self.state.decide(var, value);
                 return Ok(false);
@@ -57,7 +57,7 @@ impl Core {
                         index: value,
                     };
                     let var = self.var(encoding, Variable::Release(bound));
-                    if !self.state.var(var).ordered {
+                    if !self.state.details(var).ordered {
                         self.order.place(&mut self.state, var, 0, bound);
                     }
                 }
@@ -76,7 +76,6 @@ impl Core {
         let Some(var) = self.agenda.next(&self.state) else {
             return Ok(true);
         };
-        self.read_ahead_by_conflicts(encoding);
         budget.take()?;
         let value = self.best(encoding, var);
         self.order.mark();
@@ -85,8 +84,12 @@ impl Core {
     }
 
     /// The best value that is left.
-    fn best(&self, encoding: &Encoding<'_>, var: Var) -> u32 {
+    pub(super) fn best(&self, encoding: &Encoding<'_>, var: Var) -> u32 {
         let state = self.state.var(var);
+        if state.is_plain {
+            return words::last_below(self.state.domain(var), state.values)
+                .expect("a value is left");
+        }
         let (domain, universe) = (self.state.domain(var), &*encoding.universe);
         let (package, binding) = match self.state.details(var).variable {
             Variable::Package(package) => (package, None),
@@ -97,9 +100,6 @@ impl Core {
             }
             _ => return 0,
         };
-        if universe.is_plain(package) && binding.is_none() {
-            return words::last_below(domain, state.values).expect("a value is left");
-        }
         let mut among = domain.to_vec();
         words::remove(&mut among, state.values);
         let among = WordSet::of_words(&among);

@@ -1,6 +1,7 @@
 //! What a value of a variable depends on, as constraints.
 
 use crate::encoding::{Clause, Detour, Encoding, Fact, Variable};
+use crate::index::NONE;
 use crate::universe::{Demand, Missing, PackageId, ReleaseId};
 use crate::word_set::WordSet;
 use crate::words;
@@ -31,6 +32,7 @@ impl Core {
         }
         let values = encoding.universe.release_count(package);
         let var = self.state.add_var(Variable::Package(package), values);
+        self.state.var_mut(var).is_plain = encoding.universe.is_plain(package);
         self.package_vars[position] = var + 1;
         if !encoding.limits().is_empty() {
             self.add_limits(encoding, package, None, var);
@@ -221,13 +223,17 @@ impl Core {
         for (edge, demand) in demands.iter().enumerate() {
             let target = self.bound_var(encoding, release, edge, demand.target);
             let is_required = &mut self.state.var_mut(target).required;
-            if !std::mem::replace(is_required, true) {
+            let coming = if std::mem::replace(is_required, true) {
+                NONE
+            } else {
                 encoding.universe.set_required(demand.target);
-            }
+                words::last(encoding.universe.allowed_words(demand)).unwrap_or(NONE)
+            };
             self.order.require(Target {
                 var: target,
                 package: demand.target,
                 names_prerelease: demand.names_prerelease,
+                coming,
             });
             // What a requirement on a split package is bound to belongs to one release.
             let is_shared = is_package && !encoding.is_split(demand.target);

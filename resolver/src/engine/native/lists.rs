@@ -18,7 +18,7 @@ use super::state::{SideList, State, Term, Var, VarState};
 
 /// How many constraints about single values a variable with few values has before these stand in
 /// lists of their own.
-const MANY_SINGLES: u32 = 16;
+const MANY_SINGLES: u8 = 16;
 
 impl Constraints {
     /// Puts a side into a list of its variable, or of one of its values.
@@ -38,7 +38,7 @@ impl Constraints {
                 _ => absent,
             };
             let var = state.var_mut(term.var);
-            var.single_count += 1;
+            var.single_count = var.single_count.saturating_add(1);
             if var.singles == NONE && (is_wide || var.single_count > MANY_SINGLES) {
                 self.make_singles(state, term.var);
             }

@@ -12,6 +12,7 @@ mod decide;
 mod expand;
 mod expand_classes;
 mod follow;
+mod foresee;
 mod lists;
 mod order;
 mod proof;
@@ -25,12 +26,11 @@ use rustc_hash::FxHashMap;
 use crate::encoding::{Clause, Encoding, Variable};
 use crate::index::to_u32;
 use crate::selection::Selection;
-use crate::universe::{ClassDemands, Demand, Missing, ReleaseId};
+use crate::universe::{Ahead, ClassDemands, Demand, Missing, ReleaseId};
 
 use super::{Found, Outcome};
 use crate::budget::{Budget, Exhausted};
 use crate::words;
-use ahead::Fetched;
 use analysis::{Analysis, Lesson};
 use constraints::Constraints;
 use order::{Agenda, Order};
@@ -48,7 +48,7 @@ pub(crate) struct Core {
     analysis: Analysis,
     order: Order,
     agenda: Agenda,
-    fetched: Fetched,
+    ahead: Ahead,
     /// The variable of each package, counted from 1.
     package_vars: Vec<Var>,
     other_vars: FxHashMap<Variable, Var>,
@@ -146,7 +146,7 @@ impl Core {
 
     fn run(&mut self, encoding: &mut Encoding<'_>, budget: &mut Budget) -> Result<(), Stop> {
         loop {
-            if let Err(conflict) = self.propagate(encoding)? {
+            if let Err(conflict) = self.propagate(encoding, budget)? {
                 self.learn(conflict, budget)?;
                 if self.conflicts >= budget.patience() && !self.is_impatient {
                     self.lose_patience();
@@ -164,7 +164,11 @@ impl Core {
     }
 
     /// Draws all conclusions from what was reduced, or finds a constraint whose terms all hold.
-    fn propagate(&mut self, encoding: &mut Encoding<'_>) -> Result<Result<(), Reason>, Missing> {
+    fn propagate(
+        &mut self,
+        encoding: &mut Encoding<'_>,
+        budget: &mut Budget,
+    ) -> Result<Result<(), Reason>, Stop> {
         loop {
             while let Some(clause) = self.fresh.pop_front() {
                 if let Err(conflict) = self.apply(clause) {
@@ -178,6 +182,8 @@ impl Core {
                 && !self.state.is_expanded(var, value)
             {
                 self.expand(encoding, var, value)?;
+            } else if let Err(conflict) = self.foresee(encoding, budget, var)? {
+                return Ok(Err(conflict));
             }
             self.state.dequeue();
             if self.is_impatient {

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use crate::index::to_u32;
+use crate::index::{NONE, to_u32};
 use crate::room::Room as _;
 use crate::universe::{PackageId, ReleaseId};
 use crate::words;
@@ -39,6 +39,18 @@ pub(super) struct Target {
     pub(super) var: Var,
     pub(super) package: PackageId,
     pub(super) names_prerelease: bool,
+    /// The release that will probably be looked at when there is this requirement; [`NONE`] if another one
+    /// on the package was seen before it.
+    pub(super) coming: u32,
+}
+
+impl Target {
+    /// The release that will probably be looked at when there is this requirement, if any.
+    pub(super) fn coming(&self) -> Option<ReleaseId> {
+        let package = self.package;
+        let index = self.coming;
+        (index != NONE).then_some(ReleaseId { package, index })
+    }
 }
 
 /// The requirements of releases, as they were seen.
@@ -95,7 +107,8 @@ impl Targets {
 #[derive(Debug, Clone, Copy)]
 struct Mark {
     items: u32,
-    next: (u32, u32),
+    vars: u32,
+    next: u32,
 }
 
 /// The releases in the order of decisions.
@@ -103,8 +116,10 @@ struct Mark {
 pub(super) struct Order {
     targets: Targets,
     items: Vec<Item>,
-    /// The release whose requirements are being decided, and the number of the requirement.
-    next: (u32, u32),
+    /// The variables of the requirements of these releases, each where it comes first.
+    vars: Vec<Var>,
+    /// Which of these comes next.
+    next: u32,
     marks: Vec<Mark>,
     /// For each package how many of the requirements name a prerelease.
     prerelease_named: FxHashMap<PackageId, u32>,
@@ -135,7 +150,7 @@ impl Order {
 
     /// Gives a release its place, which a value of a variable stands for.
     pub(super) fn place(&mut self, state: &mut State, var: Var, value: u32, release: ReleaseId) {
-        state.var_mut(var).ordered = true;
+        state.details_mut(var).ordered = true;
         let Range { start, end } = self.targets.of(var, value);
         let item = Item {
             release,
@@ -143,7 +158,12 @@ impl Order {
             from: start,
             until: end,
         };
-        for target in &self.targets.all[item.targets()] {
+        let targets = &self.targets.all[item.targets()];
+        self.vars.make_room(targets.len());
+        for target in targets {
+            if !std::mem::replace(&mut state.var_mut(target.var).listed, true) {
+                self.vars.push(target.var);
+            }
             if target.names_prerelease {
                 *self.prerelease_named.entry(target.package).or_default() += 1;
             }
@@ -152,16 +172,9 @@ impl Order {
         self.items.push(item);
     }
 
-    /// The variable of the requirement that comes next.
-    pub(super) fn next(&mut self) -> Option<Var> {
-        loop {
-            let item = self.items.get(self.next.0 as usize)?;
-            let at = item.from + self.next.1;
-            if at < item.until {
-                return Some(self.targets.all[at as usize].var);
-            }
-            self.next = (self.next.0 + 1, 0);
-        }
+    /// The variable of the requirement that comes next; all requirements before it are decided.
+    pub(super) fn next(&self) -> Option<Var> {
+        self.vars.get(self.next as usize).copied()
     }
 
     /// The releases that have their places, and where the requirements of each end.
@@ -180,17 +193,21 @@ impl Order {
         items.map(|item| &self.targets.all[item.targets()])
     }
 
-    /// All requirements that were seen and which of them comes next: the following ones are mostly those
-    /// after it.
-    pub(super) fn seen(&self) -> Option<(&[Target], usize)> {
-        let item = self.items.get(self.next.0 as usize)?;
-        let next = (item.from + self.next.1) as usize;
-        Some((&self.targets.all, next))
+    /// The requirements of a release that were seen, which a value of a variable stands for.
+    pub(super) fn requirements(&self, var: Var, value: u32) -> &[Target] {
+        let Range { start, end } = self.targets.of(var, value);
+        &self.targets.all[start as usize..end as usize]
+    }
+
+    /// The variables of the requirements of all releases that have their places, each where it comes first,
+    /// and which of them comes next.
+    pub(super) fn upcoming(&self) -> (&[Var], usize) {
+        (&self.vars, self.next as usize)
     }
 
     /// The requirement that came next is decided.
     pub(super) fn advance(&mut self) {
-        self.next.1 += 1;
+        self.next += 1;
     }
 
     /// Remembers what was reached before a decision.
@@ -198,6 +215,7 @@ impl Order {
         self.marks.make_room(1);
         self.marks.push(Mark {
             items: to_u32(self.items.len()),
+            vars: to_u32(self.vars.len()),
             next: self.next,
         });
     }
@@ -209,7 +227,7 @@ impl Order {
         };
         self.marks.truncate(level as usize);
         for item in self.items.drain(mark.items as usize..) {
-            state.var_mut(item.var).ordered = false;
+            state.details_mut(item.var).ordered = false;
             for target in &self.targets.all[item.targets()] {
                 if target.names_prerelease {
                     let count = self.prerelease_named.get_mut(&target.package);
@@ -217,12 +235,12 @@ impl Order {
                 }
             }
         }
+        for var in self.vars.drain(mark.vars as usize..) {
+            state.var_mut(var).listed = false;
+        }
         self.next = mark.next;
     }
 }
-
-/// How many variables four levels of a tree have.
-pub(super) const TOP: usize = 15;
 
 /// Undecided variables, those that take part in conflicts first, then those with the fewest
 /// values.
@@ -257,7 +275,7 @@ impl Agenda {
 
     fn urgency(state: &State, var: Var) -> Urgency {
         let values = words::count(state.domain(var));
-        (state.var(var).conflicts, Reverse(values))
+        (state.details(var).conflicts, Reverse(values))
     }
 
     /// The variable to decide next.
@@ -277,13 +295,6 @@ impl Agenda {
             self.push(now, var);
         }
         None
-    }
-
-    /// The variables at the top of the tree that the agenda is, level by level: the first one comes next,
-    /// if nothing overtakes it.
-    pub(super) fn top(&self) -> impl Iterator<Item = Var> {
-        let top = self.heap.as_slice().iter().take(TOP);
-        top.map(|(_, Reverse(var))| *var)
     }
 
     pub(super) fn clear(&mut self) {

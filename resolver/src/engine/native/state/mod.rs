@@ -104,7 +104,7 @@ impl State {
     }
 
     #[inline]
-    fn details_mut(&mut self, var: Var) -> &mut VarDetails {
+    pub(super) fn details_mut(&mut self, var: Var) -> &mut VarDetails {
         &mut self.details[var as usize]
     }
 

@@ -20,7 +20,7 @@ impl State {
     /// The values of a variable whose dependencies are known.
     pub(crate) fn known(&self, var: Var) -> &[u64] {
         if self.var(var).is_narrow() {
-            std::slice::from_ref(&self.details(var).known)
+            std::slice::from_ref(&self.var(var).known)
         } else {
             self.wide(var, ValueSet::Known)
         }
@@ -28,7 +28,7 @@ impl State {
 
     fn expanded(&mut self, var: Var) -> &mut [u64] {
         if self.var(var).is_narrow() {
-            std::slice::from_mut(&mut self.details_mut(var).known)
+            std::slice::from_mut(&mut self.var_mut(var).known)
         } else {
             self.wide_mut(var, ValueSet::Known)
         }

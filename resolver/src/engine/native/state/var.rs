@@ -18,12 +18,10 @@ pub(crate) type Var = u32;
 #[derive(Debug)]
 #[repr(align(64))]
 pub(crate) struct VarState {
-    /// The domain, if there are few values.
+    /// The domain, if there are few values; otherwise where the [sets](ValueSet) stand, one after the other.
     pub(super) domain: u64,
     /// How many values there are; the number itself stands for "absent".
     pub(crate) values: u32,
-    /// Where the [sets](ValueSet) of a variable with many values stand, one after the other.
-    pub(super) words: u32,
     /// The latest entry of the trail.
     pub(super) head: u32,
     /// The highest level of the entries of the trail.
@@ -36,15 +34,17 @@ pub(crate) struct VarState {
     /// Where the lists begin, one a value, of the constraints whose term is that value alone, or that
     /// it is absent; [`NONE`] as long as there are few, which stand among the others.
     pub(crate) singles: u32,
-    /// How many of these there are.
-    pub(crate) single_count: u32,
-    /// How often the variable took part in conflicts.
-    pub(crate) conflicts: u32,
+    /// How many of these there are, as far as that can be counted.
+    pub(crate) single_count: u8,
+    /// The values whose dependencies are known, if there are few values.
+    pub(super) known: u64,
     pub(crate) queued: bool,
     /// Whether a release that was looked at requires what the variable is of: the universe is told once.
     pub(crate) required: bool,
-    /// Whether the variable has its place in the order of decisions.
-    pub(crate) ordered: bool,
+    /// Whether the variable is among those that the order of decisions will come to.
+    pub(crate) listed: bool,
+    /// Whether the greatest value that is left is the best one.
+    pub(crate) is_plain: bool,
     /// Whether any value is gone without a decision; as long as none is, there is no need to look at
     /// which are left.
     pub(super) is_reduced_for_good: bool,
@@ -56,12 +56,14 @@ const _: () = assert!(size_of::<VarState>() == 64);
 #[derive(Debug)]
 pub(crate) struct VarDetails {
     pub(crate) variable: Variable,
-    /// The values whose dependencies are known, if there are few values.
-    pub(super) known: u64,
     /// Those that are left without any decision, if there are few.
     pub(super) certain: u64,
     /// The latest reduction that holds without any decision.
     pub(crate) latest_certain: u32,
+    /// How often the variable took part in conflicts.
+    pub(crate) conflicts: u32,
+    /// Whether the variable has its place in the order of decisions.
+    pub(crate) ordered: bool,
 }
 
 /// The sets of values that are kept of a variable.
@@ -87,19 +89,23 @@ impl VarState {
     /// A variable of which nothing is known. `words` is where its sets stand, if it has many values.
     pub(super) fn new(values: u32, words: u32) -> Self {
         Self {
-            domain: every(values),
+            domain: if width(values) == 1 {
+                every(values)
+            } else {
+                u64::from(words)
+            },
             values,
-            words,
             head: NONE,
             latest_level: 0,
             owned: SideList::EMPTY,
             targeted: SideList::EMPTY,
             singles: NONE,
             single_count: 0,
-            conflicts: 0,
+            known: 0,
             queued: false,
             required: false,
-            ordered: false,
+            listed: false,
+            is_plain: false,
             is_reduced_for_good: false,
         }
     }
@@ -121,7 +127,8 @@ impl VarState {
     pub(super) fn range(&self, set: ValueSet) -> Range<usize> {
         debug_assert!(!self.is_narrow(), "its sets do not stand among the words");
         let width = self.width();
-        let from = self.words as usize + set as usize * width;
+        let words = usize::try_from(self.domain).expect("it is the place of a word");
+        let from = words + set as usize * width;
         from..from + width
     }
 }
@@ -130,9 +137,10 @@ impl VarDetails {
     pub(super) fn new(variable: Variable, values: u32) -> Self {
         Self {
             variable,
-            known: 0,
             certain: every(values),
             latest_certain: NONE,
+            conflicts: 0,
+            ordered: false,
         }
     }
 }

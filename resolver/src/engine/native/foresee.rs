@@ -1,0 +1,66 @@
+//! Whether what will probably be decided can be had.
+//!
+//! The value that a variable will be decided at is mostly known long before: the best one that is left. What
+//! it depends on is looked at as soon as the variable has to have a value, and if that contradicts what was
+//! decided before, the value goes at once, together with others that depend on the same. Otherwise this
+//! would be found out when its turn comes, thousands of decisions later, and if no other value will do
+//! either, all of these would be taken back.
+
+use crate::budget::Budget;
+use crate::encoding::{Encoding, Variable};
+use crate::index::to_u32;
+use crate::words;
+
+use super::state::{Reason, Var};
+use super::{Core, Stop};
+
+impl Core {
+    /// Takes the best values of a package away as long as they contradict what is there.
+    pub(super) fn foresee(
+        &mut self,
+        encoding: &mut Encoding<'_>,
+        budget: &mut Budget,
+        var: Var,
+    ) -> Result<Result<(), Reason>, Stop> {
+        while let Some(value) = self.foreseeable(encoding, var) {
+            let first = to_u32(self.constraints.sides.len());
+            self.expand(encoding, var, value)?;
+            let end = to_u32(self.constraints.sides.len());
+            for constraint in first / 2..end / 2 {
+                if let Err(conflict) = self.apply_binary(constraint) {
+                    return Ok(Err(conflict));
+                }
+            }
+            if !words::contains(self.state.domain(var), value) {
+                budget.take()?;
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// The value that a package will be decided at, if it has to have one and nobody looked at it yet.
+    #[inline]
+    fn foreseeable(&self, encoding: &Encoding<'_>, var: Var) -> Option<u32> {
+        if !self.state.is_present(var) || !self.is_of_package(var) {
+            return None;
+        }
+        let value = self.best(encoding, var);
+        (!self.state.is_expanded(var, value)).then_some(value)
+    }
+
+    #[inline]
+    fn is_of_package(&self, var: Var) -> bool {
+        self.state.var(var).is_plain
+            || matches!(self.state.details(var).variable, Variable::Package(_))
+    }
+
+    /// Looks at a new constraint of two terms, of which the second may hold.
+    fn apply_binary(&mut self, constraint: u32) -> Result<(), Reason> {
+        let [own, other] =
+            [2 * constraint, 2 * constraint + 1].map(|at| self.constraints.side(at).term());
+        if self.state.holds(other) {
+            self.exclude(own, Reason::Binary(constraint))?;
+        }
+        Ok(())
+    }
+}

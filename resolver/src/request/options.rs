@@ -50,7 +50,8 @@ pub struct SolveOptions {
     pub exclude_newer: Option<Timestamp>,
     /// Whether several releases of a package are out of the question.
     pub single_version: bool,
-    /// After how many steps the solver gives up. A step is a decision or a conflict.
+    /// After how many steps the solver gives up. A step is a decision, a conflict, or a release that is
+    /// ruled out before it could be decided on.
     pub max_steps: u64,
     /// After how many conflicts a search settles for a locally best resolution: one in which no
     /// release can be exchanged for a better one with all others kept. The best resolution in the

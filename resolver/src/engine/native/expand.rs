@@ -161,7 +161,8 @@ impl Core {
         }
     }
 
-    /// Adds the constraints that a value brings with it, the first time that it is the only one.
+    /// Adds the constraints that a value brings with it, the first time that it is the only one or the one
+    /// that will be decided on.
     pub(super) fn expand(
         &mut self,
         encoding: &mut Encoding<'_>,

@@ -32,6 +32,7 @@ impl Core {
                 }
             }
             if !words::contains(self.state.domain(var), value) {
+                // It takes the place of a decision that ends in a conflict.
                 budget.take()?;
             }
         }

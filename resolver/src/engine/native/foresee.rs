@@ -15,33 +15,33 @@ use super::state::{Reason, Var};
 use super::{Core, Stop};
 
 impl Core {
-    /// Takes the best values of a package away as long as they contradict what is there.
+    /// Looks at what the best value of a package depends on, and takes the value away if that contradicts
+    /// what is there.
     pub(super) fn foresee(
         &mut self,
         encoding: &mut Encoding<'_>,
         budget: &mut Budget,
         var: Var,
+        value: u32,
     ) -> Result<Result<(), Reason>, Stop> {
-        while let Some(value) = self.foreseeable(encoding, var) {
-            let first = to_u32(self.constraints.sides.len());
-            self.expand(encoding, var, value)?;
-            let end = to_u32(self.constraints.sides.len());
-            for constraint in first / 2..end / 2 {
-                if let Err(conflict) = self.apply_binary(constraint) {
-                    return Ok(Err(conflict));
-                }
+        let first = to_u32(self.constraints.sides.len());
+        self.expand(encoding, var, value)?;
+        let end = to_u32(self.constraints.sides.len());
+        for constraint in first / 2..end / 2 {
+            if let Err(conflict) = self.apply_binary(constraint) {
+                return Ok(Err(conflict));
             }
-            if !words::contains(self.state.domain(var), value) {
-                // It takes the place of a decision that ends in a conflict.
-                budget.take()?;
-            }
+        }
+        if !words::contains(self.state.domain(var), value) {
+            // It takes the place of a decision that ends in a conflict.
+            budget.take()?;
         }
         Ok(Ok(()))
     }
 
     /// The value that a package will be decided at, if it has to have one and nobody looked at it yet.
     #[inline]
-    fn foreseeable(&self, encoding: &Encoding<'_>, var: Var) -> Option<u32> {
+    pub(super) fn foreseeable(&self, encoding: &Encoding<'_>, var: Var) -> Option<u32> {
         if !self.state.is_present(var) || !self.is_of_package(var) {
             return None;
         }

@@ -182,8 +182,13 @@ impl Core {
                 && !self.state.is_expanded(var, value)
             {
                 self.expand(encoding, var, value)?;
-            } else if let Err(conflict) = self.foresee(encoding, budget, var)? {
-                return Ok(Err(conflict));
+            } else if let Some(value) = self.foreseeable(encoding, var) {
+                if let Err(conflict) = self.foresee(encoding, budget, var, value)? {
+                    return Ok(Err(conflict));
+                }
+                // Clauses that came in go first, or what follows would depend on where a search was
+                // interrupted.
+                continue;
             }
             self.state.dequeue();
             if self.is_impatient {

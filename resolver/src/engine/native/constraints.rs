@@ -277,7 +277,11 @@ impl Constraints {
             Reason::Binary(number) => {
                 let (one, two) = (self.side(2 * number), self.side(2 * number + 1));
                 let other = if two.var == except { one } else { two };
-                state.level_of(other.term())
+                if state.var(other.var).is_narrow() {
+                    state.level_of_set(other.var, &[other.word])
+                } else {
+                    state.level_of(other.term())
+                }
             }
             Reason::Clause(number) => {
                 let Clause { from, until, .. } = self.clauses[number as usize];

@@ -74,10 +74,7 @@ impl Core {
     #[inline]
     fn follow_side(&mut self, at: u32) -> Result<u32, Reason> {
         let other = self.constraints.other_side(at);
-        let domain = self.state.domain(other.var);
-        if domain[0] & other.word != 0 || domain.len() > 1 {
-            self.exclude(other.term(), Reason::Binary(at / 2))?;
-        }
+        self.exclude_known(other.term(), other.word, Reason::Binary(at / 2))?;
         Ok(self.constraints.side(at).next)
     }
 

@@ -217,14 +217,19 @@ impl Core {
     }
 
     /// Takes the values of a term away because all other terms of a constraint hold.
-    #[inline]
     fn exclude(&mut self, term: Term, reason: Reason) -> Result<(), Reason> {
-        match self.state.would_empty(term) {
+        self.exclude_known(term, self.state.set(term)[0], reason)
+    }
+
+    /// Does so with a term of whose set the first word is known.
+    #[inline]
+    fn exclude_known(&mut self, term: Term, word: u64, reason: Reason) -> Result<(), Reason> {
+        match self.state.would_empty(term, word) {
             None => Ok(()),
             Some(true) => Err(reason),
             Some(false) => {
                 let level = self.constraints.level(&self.state, reason, term.var);
-                self.state.remove(term, reason, level);
+                self.state.remove_known(term, word, reason, level);
                 Ok(())
             }
         }
@@ -269,7 +274,8 @@ impl Core {
                 self.constraints.watch_first(&self.state, number);
                 Reason::Clause(number)
             };
-            match self.state.would_empty(terms[0]) {
+            let word = self.state.set(terms[0])[0];
+            match self.state.would_empty(terms[0], word) {
                 Some(true) => conflict = reason,
                 Some(false) => {
                     self.state.remove(terms[0], reason, others);

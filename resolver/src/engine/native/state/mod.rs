@@ -33,6 +33,7 @@ pub(super) struct State {
     /// Sets that terms refer to. They stay as they are.
     sets: Vec<u64>,
     trail: Vec<Entry>,
+    /// The domains of variables with many values before the entries of the trail.
     history: Vec<u64>,
     levels: Vec<Level>,
     pub(super) certain: Vec<Certainty>,
@@ -49,7 +50,6 @@ impl State {
             details: Vec::with_capacity(64),
             sets: Vec::with_capacity(512),
             trail: Vec::with_capacity(256),
-            history: Vec::with_capacity(256),
             queue: Vec::with_capacity(64),
             ..Self::default()
         }

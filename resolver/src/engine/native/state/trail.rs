@@ -34,8 +34,8 @@ pub(crate) struct Entry {
     removed: Set,
     /// The entry before it of the same variable.
     previous: u32,
-    /// Where the domain before it stands.
-    before: u32,
+    /// The domain before it; if there are many values, where that stands.
+    before: u64,
 }
 
 impl Entry {
@@ -43,6 +43,12 @@ impl Entry {
     #[inline]
     pub(crate) fn level_so_far(&self) -> u32 {
         self.level.max(self.level_before)
+    }
+
+    /// Where the domain before it stands, if there are many values.
+    #[inline]
+    fn place_before(&self) -> usize {
+        usize::try_from(self.before).expect("it is the place of a word")
     }
 }
 
@@ -79,8 +85,12 @@ impl State {
     /// The domain before an entry of the trail.
     pub(crate) fn before(&self, at: u32) -> &[u64] {
         let entry = self.entry(at);
-        let from = entry.before as usize;
-        &self.history[from..from + self.width(entry.var)]
+        let width = self.width(entry.var);
+        if width == 1 {
+            std::slice::from_ref(&entry.before)
+        } else {
+            &self.history[entry.place_before()..][..width]
+        }
     }
 
     /// The entry of the trail with which a term began to hold; nothing if it always did.
@@ -90,11 +100,13 @@ impl State {
 
     pub(crate) fn satisfier_of(&self, var: Var, set: &[u64]) -> Option<u32> {
         let mut at = self.var(var).head;
-        let width = self.width(var);
         while at != NONE {
             let entry = &self.trail[at as usize];
-            let before = &self.history[entry.before as usize..entry.before as usize + width];
-            if !words::is_subset(before, set) {
+            let is_before = match set {
+                [set] => entry.before & !set == 0,
+                set => words::is_subset(&self.history[entry.place_before()..], set),
+            };
+            if !is_before {
                 return Some(at);
             }
             at = entry.previous;
@@ -105,7 +117,13 @@ impl State {
     /// The level on which a term began to hold.
     #[inline]
     pub(crate) fn level_of(&self, term: Term) -> u32 {
-        self.satisfier(term)
+        self.level_of_set(term.var, self.set(term))
+    }
+
+    /// The level on which the value of a variable began to be in a set.
+    #[inline]
+    pub(crate) fn level_of_set(&self, var: Var, set: &[u64]) -> u32 {
+        self.satisfier_of(var, set)
             .map_or(0, |at| self.entry(at).level_so_far())
     }
 
@@ -136,6 +154,11 @@ impl State {
 
     /// Takes the values of a term away.
     pub(crate) fn remove(&mut self, term: Term, reason: Reason, level: u32) {
+        self.remove_known(term, self.set(term)[0], reason, level);
+    }
+
+    /// Takes the values of a term away, of whose set the first word is known.
+    pub(crate) fn remove_known(&mut self, term: Term, word: u64, reason: Reason, level: u32) {
         if level == 0 {
             let at = to_u32(self.certain.len());
             let latest = &mut self.details_mut(term.var).latest_certain;
@@ -151,7 +174,7 @@ impl State {
             let state = &mut self.vars[term.var as usize];
             state.is_reduced_for_good = true;
             if state.is_narrow() {
-                self.details[term.var as usize].certain &= !self.sets[removed.start];
+                self.details[term.var as usize].certain &= !word;
             } else {
                 words::take_away(
                     &mut self.words[state.range(ValueSet::Certain)],
@@ -159,36 +182,37 @@ impl State {
                 );
             }
         }
-        self.remove_again(term, reason, level);
+        self.remove_again(term, word, reason, level);
     }
 
-    fn remove_again(&mut self, term: Term, reason: Reason, level: u32) {
+    fn remove_again(&mut self, term: Term, word: u64, reason: Reason, level: u32) {
         self.record(term.var, reason, level, term.set);
-        let removed = self.range_of(term);
         let state = &mut self.vars[term.var as usize];
         if state.is_narrow() {
-            state.domain &= !self.sets[removed.start];
+            state.domain &= !word;
         } else {
-            words::take_away(
-                &mut self.words[state.range(ValueSet::Domain)],
-                &self.sets[removed],
-            );
+            let domain = state.range(ValueSet::Domain);
+            let removed = self.range_of(term);
+            words::take_away(&mut self.words[domain], &self.sets[removed]);
         }
         self.enqueue(term.var);
     }
 
     /// Writes down that a domain is about to be reduced.
+    #[inline]
     fn record(&mut self, var: Var, reason: Reason, level: u32, removed: Set) {
-        let before = to_u32(self.history.len());
+        let at = to_u32(self.trail.len());
         let state = &mut self.vars[var as usize];
-        self.history.make_room(state.width());
-        if state.is_narrow() {
-            self.history.push(state.domain);
+        let before = if state.is_narrow() {
+            state.domain
         } else {
+            let place = to_u32(self.history.len());
+            self.history.make_room(state.width());
             let domain = &self.words[state.range(ValueSet::Domain)];
             self.history.extend_from_slice(domain);
-        }
-        let previous = std::mem::replace(&mut state.head, to_u32(self.trail.len()));
+            u64::from(place)
+        };
+        let previous = std::mem::replace(&mut state.head, at);
         let latest_level = state.latest_level.max(level);
         let level_before = std::mem::replace(&mut state.latest_level, latest_level);
         self.trail.make_room(1);
@@ -213,18 +237,17 @@ impl State {
         let mut kept = std::mem::take(&mut self.scratch);
         while self.trail.len() > first.trail as usize {
             let entry = self.trail.pop().expect("the length was checked");
-            let before = entry.before as usize;
             let state = &mut self.vars[entry.var as usize];
             (state.head, state.latest_level) = (entry.previous, entry.level_before);
             if state.is_narrow() {
-                state.domain = self.history[before];
+                state.domain = entry.before;
             } else {
                 let domain = state.range(ValueSet::Domain);
-                let domain_before = &self.history[before..before + domain.len()];
-                self.words[domain].copy_from_slice(domain_before);
+                let before = entry.place_before();
+                self.words[domain].copy_from_slice(&self.history[before..]);
+                self.history.truncate(before);
                 self.forget_seen(entry.var);
             }
-            self.history.truncate(before);
             if entry.level <= level {
                 kept.push(entry);
             } else {
@@ -233,7 +256,7 @@ impl State {
         }
         for entry in kept.drain(..).rev() {
             let term = Self::removed(&entry);
-            self.remove_again(term, entry.reason, entry.level);
+            self.remove_again(term, self.set(term)[0], entry.reason, entry.level);
         }
         self.scratch = kept;
     }

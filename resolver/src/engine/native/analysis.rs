@@ -128,7 +128,7 @@ impl Analysis {
     ) {
         constraints.antecedents.push(Antecedent::Constraint(reason));
         let mut terms = std::mem::take(&mut self.terms);
-        constraints.terms(reason, &mut terms);
+        constraints.terms(state, reason, &mut terms);
         let certain = to_u32(state.certain.len());
         for term in &terms {
             if Some(term.var) == except {

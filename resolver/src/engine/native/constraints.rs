@@ -10,7 +10,7 @@ use crate::room::Room as _;
 use crate::universe::ClassId;
 use crate::words::{self, Below};
 
-use super::state::{Reason, Set, SideList, State, Term, Var, VarState};
+use super::state::{Reason, Side, SideList, State, Term, Var, VarState};
 
 /// What a constraint rests on.
 #[derive(Debug, Clone, Copy)]
@@ -35,31 +35,6 @@ pub(super) enum Antecedent {
     Certain(Term, u32),
 }
 
-/// One side of a constraint of two terms; the other one stands beside it.
-///
-/// There are more of these than of anything else in a search, so there are no gaps in them.
-#[derive(Debug, Clone, Copy)]
-#[repr(C, packed(4))]
-pub(super) struct Side {
-    /// The first word of the set. Nearly all sets have no more.
-    pub(super) word: u64,
-    pub(super) var: Var,
-    set: Set,
-    /// The next in the list of the variable.
-    pub(super) next: u32,
-}
-
-impl Side {
-    /// The term of this side.
-    #[inline]
-    pub(super) fn term(self) -> Term {
-        Term {
-            var: self.var,
-            set: self.set,
-        }
-    }
-}
-
 /// A clause that watches a term of a variable.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Watch {
@@ -78,8 +53,7 @@ struct Clause {
 
 #[derive(Debug, Default)]
 pub(super) struct Constraints {
-    /// Two sides a constraint; the number of the constraint is half that of the side.
-    pub(super) sides: Vec<Side>,
+    /// What constraints of two terms rest on.
     causes: Vec<Cause>,
     clauses: Vec<Clause>,
     terms: Vec<Term>,
@@ -97,34 +71,21 @@ impl Constraints {
     /// No constraints, with room for those of a small problem.
     pub(super) fn new() -> Self {
         Self {
-            sides: Vec::with_capacity(256),
             causes: Vec::with_capacity(128),
             antecedents: Vec::with_capacity(64),
             ..Self::default()
         }
     }
 
-    #[inline]
-    pub(super) fn side(&self, at: u32) -> Side {
-        self.sides[at as usize]
-    }
-
-    /// The other side of the same constraint.
-    #[inline]
-    pub(super) fn other_side(&self, at: u32) -> Side {
-        self.sides[at as usize ^ 1]
-    }
-
     /// Adds a constraint of two terms. The first one is the owner's.
-    pub(super) fn add_binary(&mut self, state: &mut State, terms: [Term; 2], cause: Cause) -> u32 {
-        let [owner, target] = terms;
-        let at = to_u32(self.sides.len());
-        self.sides.make_room(2);
-        self.add_side(state, owner, at, |var| &mut var.owned);
-        self.add_side(state, target, at + 1, |var| &mut var.targeted);
+    pub(super) fn add_binary(&mut self, state: &mut State, sides: [Side; 2], cause: Cause) -> u32 {
+        let [owner, target] = sides;
+        let number = state.side_count() / 2;
+        self.add_side(state, owner, |var| &mut var.owned);
+        self.add_side(state, target, |var| &mut var.targeted);
         self.causes.make_room(1);
         self.causes.push(cause);
-        at / 2
+        number
     }
 
     /// Adds a side. `list` is the one of its variable that it may stand in.
@@ -132,25 +93,18 @@ impl Constraints {
     fn add_side(
         &mut self,
         state: &mut State,
-        term: Term,
-        at: u32,
+        mut side: Side,
         list: impl FnOnce(&mut VarState) -> &mut SideList,
     ) {
-        let word = state.set(term)[0];
-        let var = state.var_mut(term.var);
-        let mut side = Side {
-            word,
-            var: term.var,
-            set: term.set,
-            next: NONE,
-        };
-        if var.is_narrow() && words::below(&[word], var.values) == Below::Several {
+        let at = state.side_count();
+        let var = state.var_mut(side.var);
+        if var.is_narrow() && words::below(&[side.word], var.values) == Below::Several {
             // So it is nearly always.
-            side.next = list(var).put(at, word);
-            self.sides.push(side);
+            side.next = list(var).put(at, side.word);
+            state.add_side(side);
         } else {
-            self.sides.push(side);
-            self.enlist(state, term, at, list);
+            state.add_side(side);
+            self.enlist(state, at, list);
         }
     }
 
@@ -247,12 +201,12 @@ impl Constraints {
     }
 
     /// The terms of a constraint.
-    pub(super) fn terms(&self, reason: Reason, terms: &mut Vec<Term>) {
+    pub(super) fn terms(&self, state: &State, reason: Reason, terms: &mut Vec<Term>) {
         terms.clear();
         match reason {
             Reason::Given | Reason::Decision => {}
             Reason::Binary(number) => {
-                terms.extend([2 * number, 2 * number + 1].map(|at| self.side(at).term()));
+                terms.extend([2 * number, 2 * number + 1].map(|at| state.side_term(at)));
             }
             Reason::Clause(number) => {
                 let Clause { from, until, .. } = self.clauses[number as usize];
@@ -275,13 +229,9 @@ impl Constraints {
         match reason {
             Reason::Given | Reason::Decision => 0,
             Reason::Binary(number) => {
-                let (one, two) = (self.side(2 * number), self.side(2 * number + 1));
-                let other = if two.var == except { one } else { two };
-                if state.var(other.var).is_narrow() {
-                    state.level_of_set(other.var, &[other.word])
-                } else {
-                    state.level_of(other.term())
-                }
+                let [one, two] = [2 * number, 2 * number + 1];
+                let is_one = state.side(two).var == except;
+                state.level_of_side(if is_one { one } else { two })
             }
             Reason::Clause(number) => {
                 let Clause { from, until, .. } = self.clauses[number as usize];
@@ -319,9 +269,8 @@ impl Constraints {
         ] {
             let mut at = list;
             while at != NONE {
-                let side = self.side(at);
-                see(side.term(), self.other_side(at).term());
-                at = side.next;
+                see(state.side_term(at), state.side_term(at ^ 1));
+                at = state.side(at).next;
             }
         }
     }

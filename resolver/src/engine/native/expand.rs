@@ -178,13 +178,13 @@ impl Core {
                 index: value,
             };
             let target = self.var(encoding, Variable::Release(bound));
-            let terms = [
-                self.single(var, value),
+            let sides = [
+                self.state.new_side_of_value(var, value),
                 // The release is not there.
-                self.single(target, 1),
+                self.state.new_side_of_value(target, 1),
             ];
             self.constraints
-                .add_binary(&mut self.state, terms, Cause::Encoding);
+                .add_binary(&mut self.state, sides, Cause::Encoding);
         } else if let Some(release) = variable.release(value) {
             let mut demands = std::mem::take(&mut self.demands);
             encoding.universe.demands(release, &mut demands);
@@ -263,10 +263,9 @@ impl Core {
                     // The same requirement came in with another value.
                     continue;
                 }
-                let set = self.state.keep(owners);
-                Term { var, set }
+                self.state.new_side(var, owners)
             } else {
-                self.single(var, value)
+                self.state.new_side_of_value(var, value)
             };
             let cause = if is_shared && !encoding.is_restricted() {
                 Cause::Requirement
@@ -281,11 +280,7 @@ impl Core {
                 }
                 self.constraints.add_fact(fact)
             };
-            let refused = self.state.keep_complement(target, allowed);
-            let refused = Term {
-                var: target,
-                set: refused,
-            };
+            let refused = self.state.new_side_of_complement(target, allowed);
             self.constraints
                 .add_binary(&mut self.state, [own, refused], cause);
         }

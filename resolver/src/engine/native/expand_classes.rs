@@ -12,7 +12,7 @@ use crate::words;
 use super::Core;
 use super::constraints::Cause;
 use super::expand::Owner;
-use super::state::{Term, Var};
+use super::state::{Side, Term, Var};
 
 impl Core {
     /// Adds what a release extends, as constraints on what it requires.
@@ -95,9 +95,9 @@ impl Core {
                 return;
             }
             let own = self.extending(encoding, owner, class, target.var, None);
-            let terms = [own, *target];
+            let sides = [own, self.state.new_side_of_term(*target)];
             let cause = Cause::Extends(class);
-            self.constraints.add_binary(&mut self.state, terms, cause);
+            self.constraints.add_binary(&mut self.state, sides, cause);
         } else {
             let owner = release.package;
             self.add_clause_of(&terms, Fact::Extends { owner, class });
@@ -135,8 +135,8 @@ impl Core {
         let own = self.extending(encoding, owner, class, target, found.owners);
         let cause = Cause::Extends(class);
         let refused = Term { var: target, set };
-        self.constraints
-            .add_binary(&mut self.state, [own, refused], cause);
+        let sides = [own, self.state.new_side_of_term(refused)];
+        self.constraints.add_binary(&mut self.state, sides, cause);
     }
 
     /// The side of a constraint that whoever extends a class and finds it in one place has: whatever
@@ -149,7 +149,7 @@ impl Core {
         class: ClassId,
         target: Var,
         known: Option<SetId>,
-    ) -> Term {
+    ) -> Side {
         let Owner {
             var,
             value,
@@ -157,15 +157,14 @@ impl Core {
         } = owner;
         let both = [var, target].map(|var| self.state.details(var).variable);
         let [Variable::Package(_), Variable::Package(package)] = both else {
-            return self.single(var, value);
+            return self.state.new_side_of_value(var, value);
         };
         let alike = known.or_else(|| encoding.universe.extenders(release, class, package));
         let Some(alike) = alike else {
-            return self.single(var, value);
+            return self.state.new_side_of_value(var, value);
         };
         let alike = encoding.universe.set(alike, self.state.width(var));
-        let set = self.state.keep(alike);
-        Term { var, set }
+        self.state.new_side(var, alike)
     }
 
     /// Whether the constraint that another value extends a class came in, which `allowed` define.

@@ -45,8 +45,8 @@ impl Core {
             return self.follow(var, at);
         }
         while at != NONE {
-            let side = self.constraints.side(at);
-            at = if self.state.holds(side.term()) {
+            let side = self.state.side(at);
+            at = if self.state.holds(self.state.side_term(at)) {
                 self.follow_side(at)?
             } else {
                 side.next
@@ -60,7 +60,7 @@ impl Core {
     fn follow(&mut self, var: Var, mut at: u32) -> Result<(), Reason> {
         let domain = self.state.domain(var)[0];
         while at != NONE {
-            let side = self.constraints.side(at);
+            let side = self.state.side(at);
             at = if domain & !side.word == 0 {
                 self.follow_side(at)?
             } else {
@@ -73,9 +73,8 @@ impl Core {
     /// Follows a constraint whose term holds; gives the next in its list.
     #[inline]
     fn follow_side(&mut self, at: u32) -> Result<u32, Reason> {
-        let other = self.constraints.other_side(at);
-        self.exclude_known(other.term(), other.word, Reason::Binary(at / 2))?;
-        Ok(self.constraints.side(at).next)
+        self.exclude_side(at ^ 1)?;
+        Ok(self.state.side(at).next)
     }
 
     /// Looks at those that waited for values which are gone, and at those that are looked at each
@@ -95,10 +94,10 @@ impl Core {
         let mut list = self.constraints.take_awaiting(&mut self.state, var, value);
         while list != NONE {
             let at = list;
-            let side = self.constraints.side(at);
+            let side = self.state.side(at);
             list = side.next;
-            let own = side.term();
-            let other = self.constraints.other_side(at).term();
+            let own = self.state.side_term(at);
+            let other = self.state.side_term(at ^ 1);
             if !self.state.holds(own) {
                 // What can never hold again need not be looked at again.
                 if !self.state.is_certainly_excluded(own) {

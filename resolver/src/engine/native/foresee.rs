@@ -8,7 +8,6 @@
 
 use crate::budget::Budget;
 use crate::encoding::{Encoding, Variable};
-use crate::index::to_u32;
 use crate::words;
 
 use super::state::{Reason, Var};
@@ -24,9 +23,9 @@ impl Core {
         var: Var,
         value: u32,
     ) -> Result<Result<(), Reason>, Stop> {
-        let first = to_u32(self.constraints.sides.len());
+        let first = self.state.side_count();
         self.expand(encoding, var, value)?;
-        let end = to_u32(self.constraints.sides.len());
+        let end = self.state.side_count();
         for constraint in first / 2..end / 2 {
             if let Err(conflict) = self.apply_binary(constraint) {
                 return Ok(Err(conflict));
@@ -57,8 +56,7 @@ impl Core {
 
     /// Looks at a new constraint of two terms, of which the second may hold.
     fn apply_binary(&mut self, constraint: u32) -> Result<(), Reason> {
-        let [own, other] =
-            [2 * constraint, 2 * constraint + 1].map(|at| self.constraints.side(at).term());
+        let [own, other] = [2 * constraint, 2 * constraint + 1].map(|at| self.state.side_term(at));
         if self.state.holds(other) {
             self.exclude(own, Reason::Binary(constraint))?;
         }

@@ -25,10 +25,10 @@ impl Constraints {
     pub(super) fn enlist(
         &mut self,
         state: &mut State,
-        term: Term,
         at: u32,
         list: impl FnOnce(&mut VarState) -> &mut SideList,
     ) {
+        let term = state.side_term(at);
         let is_wide = !state.var(term.var).is_narrow();
         let absent = state.var(term.var).values;
         let below = words::below(state.set(term), absent);
@@ -44,12 +44,12 @@ impl Constraints {
             }
             let singles = state.var(term.var).singles;
             if singles != NONE {
-                return self.put_single(singles + value, at);
+                return self.put_single(state, singles + value, at);
             }
         }
         if !is_wide {
-            let word = self.side(at).word;
-            self.sides[at as usize].next = list(state.var_mut(term.var)).put(at, word);
+            let word = state.side(at).word;
+            state.side_mut(at).next = list(state.var_mut(term.var)).put(at, word);
         } else if state.holds(term) {
             // That values are gone may have been seen before the side was there.
             self.look_each_time(state, term.var, at);
@@ -58,9 +58,9 @@ impl Constraints {
         }
     }
 
-    fn put_single(&mut self, list: u32, at: u32) {
+    fn put_single(&mut self, state: &mut State, list: u32, at: u32) {
         let head = &mut self.heads[list as usize];
-        self.sides[at as usize].next = std::mem::replace(head, at);
+        state.side_mut(at).next = std::mem::replace(head, at);
     }
 
     /// Gives the values of a variable lists of their own, with the sides that are there.
@@ -83,18 +83,18 @@ impl Constraints {
 
     /// Puts the sides of a list that are about single values into the lists of these; gives the
     /// rest.
-    fn without_singles(&mut self, state: &State, var: Var, mut list: u32) -> SideList {
+    fn without_singles(&mut self, state: &mut State, var: Var, mut list: u32) -> SideList {
         let VarState {
             singles, values, ..
         } = *state.var(var);
         let mut rest = SideList::EMPTY;
         while list != NONE {
             let at = list;
-            let side = &mut self.sides[at as usize];
+            let side = state.side_mut(at);
             list = side.next;
             match words::below(&[side.word], values) {
-                Below::One(value) => self.put_single(singles + value, at),
-                Below::Nothing => self.put_single(singles + values, at),
+                Below::One(value) => self.put_single(state, singles + value, at),
+                Below::Nothing => self.put_single(state, singles + values, at),
                 Below::Several => side.next = rest.put(at, side.word),
             }
         }
@@ -133,7 +133,7 @@ impl Constraints {
 
     fn put_awaiting_one(&mut self, state: &mut State, var: Var, value: u32, at: u32) {
         let head = self.list_of_value(state, var, value, true);
-        self.sides[at as usize].next = std::mem::replace(&mut self.heads[head], at);
+        state.side_mut(at).next = std::mem::replace(&mut self.heads[head], at);
     }
 
     /// Takes the list of the sides that wait for a value.
@@ -148,11 +148,11 @@ impl Constraints {
             return;
         }
         let mut end = list;
-        while self.sides[end as usize].next != NONE {
-            end = self.sides[end as usize].next;
+        while state.side(end).next != NONE {
+            end = state.side(end).next;
         }
         let head = self.list_of_value(state, var, value, true);
-        self.sides[end as usize].next = std::mem::replace(&mut self.heads[head], list);
+        state.side_mut(end).next = std::mem::replace(&mut self.heads[head], list);
     }
 
     /// Where the list of a value of a variable begins; whether there will be anything in it has to be
@@ -191,12 +191,9 @@ mod tests {
         let (mut state, mut constraints) = (State::new(), Constraints::new());
         let [one, other] = [0, 1].map(|_| state.add_var(Variable::Never, 8));
         let mut add = |state: &mut State, word: u64| {
-            let terms = [(one, word), (other, 0b11)];
-            let terms = terms.map(|(var, word)| Term {
-                var,
-                set: state.keep(&[word]),
-            });
-            constraints.add_binary(state, terms, Cause::Encoding);
+            let sides = [(one, word), (other, 0b11)];
+            let sides = sides.map(|(var, word)| state.new_side(var, &[word]));
+            constraints.add_binary(state, sides, Cause::Encoding);
         };
         let is_looked_through = |state: &State, left: u64| state.var(one).owned.may_hold(left);
         add(&mut state, 0b110);

@@ -218,18 +218,27 @@ impl Core {
 
     /// Takes the values of a term away because all other terms of a constraint hold.
     fn exclude(&mut self, term: Term, reason: Reason) -> Result<(), Reason> {
-        self.exclude_known(term, self.state.set(term)[0], reason)
-    }
-
-    /// Does so with a term of whose set the first word is known.
-    #[inline]
-    fn exclude_known(&mut self, term: Term, word: u64, reason: Reason) -> Result<(), Reason> {
-        match self.state.would_empty(term, word) {
+        match self.state.would_empty(term) {
             None => Ok(()),
             Some(true) => Err(reason),
             Some(false) => {
                 let level = self.constraints.level(&self.state, reason, term.var);
-                self.state.remove_known(term, word, reason, level);
+                self.state.remove(term, reason, level);
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes the values of a side away because the other one of the constraint holds.
+    #[inline]
+    fn exclude_side(&mut self, at: u32) -> Result<(), Reason> {
+        let reason = Reason::Binary(at / 2);
+        match self.state.would_empty_by(at) {
+            None => Ok(()),
+            Some(true) => Err(reason),
+            Some(false) => {
+                let level = self.state.level_of_side(at ^ 1);
+                self.state.remove_side(at, reason, level);
                 Ok(())
             }
         }
@@ -267,15 +276,14 @@ impl Core {
             };
             self.state.back_to(back, &mut undo);
             let reason = if let [one, two] = terms.as_slice() {
-                let terms = [*one, *two];
-                Reason::Binary(self.constraints.add_binary(&mut self.state, terms, cause))
+                let sides = [*one, *two].map(|term| self.state.new_side_of_term(term));
+                Reason::Binary(self.constraints.add_binary(&mut self.state, sides, cause))
             } else {
                 let number = self.constraints.add_clause(&terms, cause);
                 self.constraints.watch_first(&self.state, number);
                 Reason::Clause(number)
             };
-            let word = self.state.set(terms[0])[0];
-            match self.state.would_empty(terms[0], word) {
+            match self.state.would_empty(terms[0]) {
                 Some(true) => conflict = reason,
                 Some(false) => {
                     self.state.remove(terms[0], reason, others);

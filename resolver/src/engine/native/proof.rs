@@ -42,7 +42,7 @@ pub(super) fn proof(
                 if matches!(cause, Cause::Learned { .. }) {
                     continue;
                 }
-                constraints.terms(reason, &mut terms);
+                constraints.terms(state, reason, &mut terms);
                 let fact = fact(state, constraints, cause, &terms);
                 let variables = terms.iter().map(|term| state.details(term.var).variable);
                 single.add(encoding, fact.as_ref(), variables);
@@ -55,7 +55,7 @@ pub(super) fn proof(
                     }
                     let reduction = state.certain[at];
                     rest.push(Antecedent::Constraint(reduction.reason));
-                    constraints.terms(reduction.reason, &mut terms);
+                    constraints.terms(state, reduction.reason, &mut terms);
                     let until = u32::try_from(at).expect("it was below a u32");
                     for other in terms.iter().filter(|other| other.var != term.var) {
                         rest.push(Antecedent::Certain(*other, until));

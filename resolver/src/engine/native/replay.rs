@@ -27,7 +27,7 @@ pub(super) fn is_valid(state: &State, constraints: &Constraints, cause: Cause) -
     }
     let mut terms = Vec::new();
     while let Some(reason) = replay.rest.pop() {
-        constraints.terms(reason, &mut terms);
+        constraints.terms(state, reason, &mut terms);
         if !replay.follows(&terms, constraints.cause(reason)) {
             return false;
         }
@@ -77,7 +77,7 @@ impl Replay<'_> {
                 let Antecedent::Constraint(reason) = antecedent else {
                     continue;
                 };
-                self.constraints.terms(*reason, &mut others);
+                self.constraints.terms(self.state, *reason, &mut others);
                 let mut open = others.iter().filter(|term| !self.holds(&domains, **term));
                 match (open.next(), open.next()) {
                     (None, _) => return true,
@@ -121,7 +121,8 @@ impl Replay<'_> {
                     words::take_away(&mut domain, self.state.set(removed));
                     if self.certain.insert(at as usize) {
                         self.need(certainty.reason);
-                        self.constraints.terms(certainty.reason, &mut terms);
+                        self.constraints
+                            .terms(self.state, certainty.reason, &mut terms);
                         let others = terms.iter().filter(|other| other.var != term.var);
                         open.extend(others.map(|other| (*other, at as usize)));
                     }

@@ -73,14 +73,11 @@ impl State {
         words::is_disjoint(self.certain(term.var), self.set(term))
     }
 
-    /// Whether a domain would be left without values if a term's were taken away, of whose set the first
-    /// word is known; `None` if nothing would change.
+    /// Whether a domain would be left without values if a term's were taken away; `None` if
+    /// nothing would change.
     #[inline]
-    pub(crate) fn would_empty(&self, term: Term, word: u64) -> Option<bool> {
-        let state = self.var(term.var);
-        if state.is_narrow() {
-            (state.domain & word != 0).then_some(state.domain & !word == 0)
-        } else if self.is_excluded(term) {
+    pub(crate) fn would_empty(&self, term: Term) -> Option<bool> {
+        if self.is_excluded(term) {
             None
         } else {
             Some(self.holds(term))

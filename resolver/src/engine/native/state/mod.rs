@@ -7,12 +7,14 @@ mod domains;
 mod queue;
 mod sets;
 mod side_list;
+mod sides;
 mod trail;
 mod values;
 mod var;
 
 pub(super) use sets::{Set, Term};
 pub(super) use side_list::SideList;
+pub(super) use sides::Side;
 pub(super) use trail::Reason;
 pub(super) use var::{Var, VarState};
 
@@ -30,8 +32,10 @@ pub(super) struct State {
     pub(super) vars: Vec<VarState>,
     details: Vec<VarDetails>,
     words: Vec<u64>,
-    /// Sets that terms refer to. They stay as they are.
+    /// Sets that terms refer to, beside those of sides. They stay as they are.
     sets: Vec<u64>,
+    /// Two a constraint of two terms; the number of the constraint is half that of the side.
+    sides: Vec<Side>,
     trail: Vec<Entry>,
     /// The domains of variables with many values before the entries of the trail.
     history: Vec<u64>,
@@ -48,7 +52,7 @@ impl State {
         Self {
             vars: Vec::with_capacity(64),
             details: Vec::with_capacity(64),
-            sets: Vec::with_capacity(512),
+            sides: Vec::with_capacity(256),
             trail: Vec::with_capacity(256),
             queue: Vec::with_capacity(64),
             ..Self::default()

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use crate::index::to_u32;
 use crate::room::Room as _;
 use crate::words;
 
+use super::sides::place;
 use super::{State, Var};
 
-/// Where a set stands among the sets of the search.
+/// Where a set stands: among the sets of the search, or in a [side](super::Side).
 pub(crate) type Set = u32;
 
 /// A statement about a variable: its value is in the set.
@@ -22,10 +22,13 @@ impl State {
     /// The words of the set of a term.
     #[inline]
     pub(crate) fn set(&self, term: Term) -> &[u64] {
-        &self.sets[self.range_of(term)]
+        match self.set_in_side(term.set) {
+            Some(set) => set,
+            None => &self.sets[self.range_of(term)],
+        }
     }
 
-    /// Where the set of a term stands.
+    /// Where the set of a term stands, unless it is that of a side.
     #[inline]
     pub(super) fn range_of(&self, term: Term) -> Range<usize> {
         let from = term.set as usize;
@@ -35,7 +38,7 @@ impl State {
     /// Keeps a set.
     #[inline]
     pub(crate) fn keep(&mut self, words: &[u64]) -> Set {
-        let set = to_u32(self.sets.len());
+        let set = place(self.sets.len());
         self.sets.make_room(words.len());
         match words {
             [word] => self.sets.push(*word),
@@ -50,7 +53,7 @@ impl State {
         let (set, width) = (self.sets.len(), self.width(var));
         self.sets.make_room(width);
         self.sets.resize(set + width, 0);
-        to_u32(set)
+        place(set)
     }
 
     /// Keeps the set of one value.

@@ -157,8 +157,8 @@ impl State {
         self.remove_known(term, self.set(term)[0], reason, level);
     }
 
-    /// Takes the values of a term away, of whose set the first word is known.
-    pub(crate) fn remove_known(&mut self, term: Term, word: u64, reason: Reason, level: u32) {
+    /// Takes the values of a term away; the word is its set, if there are few values.
+    pub(super) fn remove_known(&mut self, term: Term, word: u64, reason: Reason, level: u32) {
         if level == 0 {
             let at = to_u32(self.certain.len());
             let latest = &mut self.details_mut(term.var).latest_certain;

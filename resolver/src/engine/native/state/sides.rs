@@ -1,0 +1,155 @@
+//! The sides of constraints of two terms.
+//!
+//! There are more of these than of anything else in a search. So a side has its set in itself wherever the
+//! variable has few values, and terms can refer to it there.
+
+use crate::index::{NONE, to_u32};
+use crate::room::Room as _;
+use crate::words;
+
+use super::{Reason, Set, State, Term, Var};
+
+/// One side of a constraint of two terms; the other one stands beside it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Side {
+    /// The set of the term; if the variable has many values, where that stands among the sets.
+    pub(crate) word: u64,
+    pub(crate) var: Var,
+    /// The next in the list of the variable.
+    pub(crate) next: u32,
+}
+
+const _: () = assert!(size_of::<Side>() == 16);
+
+/// The bit that says that a set is that of a side.
+const IN_SIDE: Set = 1 << 31;
+
+impl State {
+    #[inline]
+    pub(crate) fn side(&self, at: u32) -> Side {
+        self.sides[at as usize]
+    }
+
+    #[inline]
+    pub(crate) fn side_mut(&mut self, at: u32) -> &mut Side {
+        &mut self.sides[at as usize]
+    }
+
+    pub(crate) fn side_count(&self) -> u32 {
+        to_u32(self.sides.len())
+    }
+
+    /// Adds a side. Those of a constraint come one after the other.
+    #[inline]
+    pub(crate) fn add_side(&mut self, side: Side) {
+        self.sides.make_room(1);
+        self.sides.push(side);
+    }
+
+    /// The term of a side.
+    #[inline]
+    pub(crate) fn side_term(&self, at: u32) -> Term {
+        let Side { word, var, .. } = self.side(at);
+        let set = if self.var(var).is_narrow() {
+            at | IN_SIDE
+        } else {
+            Set::try_from(word).expect("it is the place of a set")
+        };
+        Term { var, set }
+    }
+
+    /// The set of a side, if it is that of one.
+    #[inline]
+    pub(super) fn set_in_side(&self, set: Set) -> Option<&[u64]> {
+        let at = set & !IN_SIDE;
+        (at != set).then(|| std::slice::from_ref(&self.sides[at as usize].word))
+    }
+
+    /// Whether a domain would be left without values if those of a side were taken away; `None` if
+    /// nothing would change.
+    #[inline]
+    pub(crate) fn would_empty_by(&self, at: u32) -> Option<bool> {
+        let Side { word, var, .. } = self.side(at);
+        let state = self.var(var);
+        if state.is_narrow() {
+            (state.domain & word != 0).then_some(state.domain & !word == 0)
+        } else {
+            self.would_empty(self.side_term(at))
+        }
+    }
+
+    /// The level on which a side began to hold.
+    #[inline]
+    pub(crate) fn level_of_side(&self, at: u32) -> u32 {
+        let Side { word, var, .. } = self.side(at);
+        if self.var(var).is_narrow() {
+            self.level_of_set(var, &[word])
+        } else {
+            self.level_of(self.side_term(at))
+        }
+    }
+
+    /// Takes the values of a side away.
+    pub(crate) fn remove_side(&mut self, at: u32, reason: Reason, level: u32) {
+        self.remove_known(self.side_term(at), self.side(at).word, reason, level);
+    }
+
+    /// A new side: that the value of a variable is in a set.
+    #[inline]
+    pub(crate) fn new_side(&mut self, var: Var, set: &[u64]) -> Side {
+        match set {
+            [word] => of_word(var, *word),
+            set => {
+                let set = self.keep(set);
+                of_set(var, set)
+            }
+        }
+    }
+
+    /// A new side of a term.
+    pub(crate) fn new_side_of_term(&self, term: Term) -> Side {
+        match self.set(term) {
+            [word] => of_word(term.var, *word),
+            _ => of_set(term.var, term.set),
+        }
+    }
+
+    /// A new side: that a variable has a value.
+    pub(crate) fn new_side_of_value(&mut self, var: Var, value: u32) -> Side {
+        if self.var(var).is_narrow() {
+            return of_word(var, 1 << value);
+        }
+        let set = self.keep_single(var, value);
+        of_set(var, set)
+    }
+
+    /// A new side: that the value of a variable is not in a set.
+    #[inline]
+    pub(crate) fn new_side_of_complement(&mut self, var: Var, of: &[u64]) -> Side {
+        if let [of] = of {
+            let mut word = 0;
+            words::fill(std::slice::from_mut(&mut word), self.var(var).values);
+            return of_word(var, word & !of);
+        }
+        let set = self.keep_complement(var, of);
+        of_set(var, set)
+    }
+}
+
+#[inline]
+fn of_word(var: Var, word: u64) -> Side {
+    let next = NONE;
+    Side { word, var, next }
+}
+
+fn of_set(var: Var, set: Set) -> Side {
+    of_word(var, u64::from(set))
+}
+
+/// The place of a set that begins here.
+#[inline]
+pub(super) fn place(from: usize) -> Set {
+    let set = to_u32(from);
+    assert!(set < IN_SIDE, "there are fewer words");
+    set
+}

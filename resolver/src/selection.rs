@@ -24,8 +24,10 @@ impl Selection {
     /// The releases that were decided, in this order, and what their requirements are bound to,
     /// one release after the other; `ends` says where those of each release end.
     pub(crate) fn new(order: &[ReleaseId], bound: Vec<ReleaseId>, ends: &[u32]) -> Self {
+        let packages = order.iter().map(|release| release.package.position());
         let mut selection = Self {
             order: Vec::with_capacity(order.len()),
+            first: vec![NONE; packages.max().map_or(0, |last| last + 1)],
             starts: std::iter::once(0).chain(ends.iter().copied()).collect(),
             bound,
             ..Self::default()

@@ -11,6 +11,9 @@ use crate::request::Root;
 /// The conflict of roots of which only one can be there: those that have one name, each of which is
 /// to be the only candidate of it, or models. Of several such names the first is told.
 pub(crate) fn several_roots_of_one_name(roots: &[Root]) -> Option<Conflict> {
+    if roots.len() < 2 {
+        return None;
+    }
     let mut by_name: BTreeMap<&PackageName, Vec<&IndexRecord>> = BTreeMap::new();
     let mut models = 0;
     for root in roots {

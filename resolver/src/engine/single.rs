@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use crate::encoding::{Breach, Clause, Encoding, Fact, Variable};
 use crate::universe::PackageId;
@@ -62,7 +62,7 @@ impl Single {
 
     /// Takes in that a package requires another one. Where it has several releases itself, these have to
     /// agree.
-    fn require(&mut self, unsplit: &FxHashSet<PackageId>, owner: PackageId, target: PackageId) {
+    fn require(&mut self, unsplit: &[PackageId], owner: PackageId, target: PackageId) {
         let first = *self.requirers.entry(target).or_insert(owner);
         if first != owner || !unsplit.contains(&owner) {
             self.packages.insert(target);
@@ -75,7 +75,7 @@ impl Single {
 }
 
 /// The packages that have one variable, for they are not split.
-fn unsplit(variables: impl Iterator<Item = Variable>) -> FxHashSet<PackageId> {
+fn unsplit(variables: impl Iterator<Item = Variable>) -> Vec<PackageId> {
     let packages = variables.filter_map(|variable| match variable {
         Variable::Package(package) => Some(package),
         _ => None,

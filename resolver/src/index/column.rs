@@ -65,6 +65,18 @@ pub(crate) struct Lists<T> {
 }
 
 impl<T: Plain> Lists<T> {
+    /// So many runs without items.
+    pub(crate) fn of_nothing(runs: usize) -> Self {
+        let starts = match NO_ITEMS.get(..=runs) {
+            Some(starts) => Column::Part(Bytes::from_static(bytemuck::cast_slice(starts))),
+            None => vec![0; runs + 1].into(),
+        };
+        Self {
+            starts,
+            items: Column::default(),
+        }
+    }
+
     /// The items of a run.
     #[inline]
     pub(crate) fn of(&self, number: u32) -> &[T] {
@@ -89,6 +101,16 @@ impl<T: Plain> Lists<T> {
 pub(crate) struct Texts(pub(crate) Lists<u8>);
 
 impl Texts {
+    /// Texts in their order.
+    pub(crate) fn of(all: &[&str]) -> Self {
+        let mut texts = ListsBuilder::with_room(all.len());
+        (texts.items).reserve(all.iter().map(|text| text.len()).sum());
+        for text in all {
+            texts.text(text);
+        }
+        Self(texts.finish())
+    }
+
     pub(crate) fn get(&self, number: u32) -> &str {
         std::str::from_utf8(self.0.of(number)).expect("texts were checked when they came in")
     }
@@ -116,8 +138,8 @@ pub(crate) struct ListsBuilder<T> {
     pub(crate) items: Vec<T>,
 }
 
-/// Where the runs of a list begin that has none.
-static NO_STARTS: u32 = 0;
+/// Where the runs of a list begin that has few, all without items.
+static NO_ITEMS: [u32; 32] = [0; 32];
 
 impl<T: Plain> ListsBuilder<T> {
     pub(crate) fn new() -> Self {
@@ -143,12 +165,10 @@ impl<T: Plain> ListsBuilder<T> {
     }
 
     pub(crate) fn finish(self) -> Lists<T> {
-        let starts = if self.starts.is_empty() {
-            Column::Part(Bytes::from_static(bytemuck::bytes_of(&NO_STARTS)))
-        } else {
-            self.starts.into()
-        };
-        let items = self.items.into();
+        if self.starts.is_empty() {
+            return Lists::of_nothing(0);
+        }
+        let (starts, items) = (self.starts.into(), self.items.into());
         Lists { starts, items }
     }
 }

@@ -8,7 +8,8 @@ use pkgres_manifest::{
 };
 use rustc_hash::FxHashMap;
 
-use super::column::{ListsBuilder, to_u32};
+use super::alone::compile_alone;
+use super::column::{Lists, ListsBuilder, to_u32};
 use super::first_seen::FirstSeen;
 use super::numbered::{Numbered, Placed as _, other_than_before};
 use super::versions::Versions;
@@ -22,17 +23,22 @@ pub(super) const DIGEST_BYTES: usize = 33;
 const ARCHIVE: u8 = 0;
 const TREE: u8 = 1;
 
-pub(super) fn compile(mut records: Vec<&IndexRecord>) -> CompiledIndex {
+pub(super) fn compile(records: Vec<&IndexRecord>) -> CompiledIndex {
+    if let [record] = records[..]
+        && let Some(index) = compile_alone(record)
+    {
+        return index;
+    }
+    compile_together(records)
+}
+
+/// Prepares any number of releases.
+pub(super) fn compile_together(mut records: Vec<&IndexRecord>) -> CompiledIndex {
     sort(&mut records);
     let required = other_than_before(records.iter().map(|record| &record.requirements));
     let required = required.flatten().map(|requirement| &requirement.package);
     let own = other_than_before(records.iter().map(|record| &record.name));
     let names = Numbered::sorted(own.chain(required));
-    let classes_of = other_than_before(records.iter().map(|record| &record.classes));
-    let class_names = Numbered::sorted(
-        (classes_of.flatten().flatten())
-            .flat_map(|class| std::iter::once(&class.name).chain(&class.extends)),
-    );
     let packages = package_ranges(&records, &names);
     let mut compiler = Compiler {
         packages: &packages,
@@ -50,10 +56,9 @@ pub(super) fn compile(mut records: Vec<&IndexRecord>) -> CompiledIndex {
     compiler.edges(&mut index, &names);
     index.specs = Texts(compiler.spec_texts.finish());
     index.spec_flags = compiler.spec_flags.into();
-    releases(&mut index, &records, &packages);
-    classes(&mut index, &records, &class_names);
+    releases(&mut index, &records, packages.iter().cloned());
+    classes(&mut index, &records);
     index.names = names.texts(PackageName::as_str);
-    index.class_names = class_names.texts(ClassName::as_str);
     index.inheritance = Inheritance::of(&index);
     index
 }
@@ -246,8 +251,13 @@ pub(crate) fn fill(words: &mut [u64], range: Range<usize>) {
     }
 }
 
-fn releases(index: &mut CompiledIndex, records: &[&IndexRecord], packages: &[Range<usize>]) {
-    let first_release = packages.iter().map(|range| to_u32(range.start));
+/// Fills the columns of packages and releases; `packages` are the positions of the records of each.
+pub(super) fn releases(
+    index: &mut CompiledIndex,
+    records: &[&IndexRecord],
+    packages: impl Iterator<Item = Range<usize>> + Clone,
+) {
+    let first_release = packages.clone().map(|range| to_u32(range.start));
     let first_release = first_release.chain([to_u32(records.len())]);
     index.first_release = first_release.collect::<Vec<_>>().into();
     let mut flags = Vec::with_capacity(records.len());
@@ -259,14 +269,11 @@ fn releases(index: &mut CompiledIndex, records: &[&IndexRecord], packages: &[Ran
                 | flag(record.digest.is_some(), HAS_DIGEST),
         );
     }
-    let package_flags: Vec<u8> = packages
-        .iter()
-        .map(|range| {
-            let is_plain = |flags: &u8| flags & (YANKED | PRERELEASE) == 0;
-            u8::from(flags[range.clone()].iter().all(is_plain)) * PLAIN
-        })
-        .collect();
-    index.package_flags = package_flags.into();
+    let package_flags = packages.map(|range| {
+        let is_plain = |flags: &u8| flags & (YANKED | PRERELEASE) == 0;
+        u8::from(flags[range].iter().all(is_plain)) * PLAIN
+    });
+    index.package_flags = package_flags.collect::<Vec<u8>>().into();
     index.versions = Versions::of(records.iter().map(|record| &record.version));
     index.release_flags = flags.into();
     if records.iter().any(|record| record.digest.is_some()) {
@@ -299,7 +306,36 @@ pub(super) fn digest_from(bytes: &[u8]) -> ArtifactDigest {
     }
 }
 
-fn classes(index: &mut CompiledIndex, records: &[&IndexRecord], names: &Numbered<'_, ClassName>) {
+/// Fills the columns of classes.
+pub(super) fn classes(index: &mut CompiledIndex, records: &[&IndexRecord]) {
+    let mut known = records.iter().filter_map(|record| record.classes.as_ref());
+    if known.all(|classes| classes.is_empty()) {
+        return no_classes(index, records);
+    }
+    let classes_of = other_than_before(records.iter().map(|record| &record.classes));
+    let names = Numbered::sorted(
+        (classes_of.flatten().flatten())
+            .flat_map(|class| std::iter::once(&class.name).chain(&class.extends)),
+    );
+    tables(index, records, &names);
+    index.class_names = names.texts(ClassName::as_str);
+}
+
+/// The columns of releases that have no classes.
+fn no_classes(index: &mut CompiledIndex, records: &[&IndexRecord]) {
+    let tables = records
+        .iter()
+        .map(|record| u32::from(record.classes.is_some()));
+    let tables: Vec<u32> = tables.collect();
+    let runs = usize::from(tables.contains(&1));
+    index.table_classes = Lists::of_nothing(runs);
+    index.externals = Lists::of_nothing(runs);
+    index.parents = Lists::of_nothing(0);
+    index.class_names = Texts::of(&[]);
+    index.tables = tables.into();
+}
+
+fn tables(index: &mut CompiledIndex, records: &[&IndexRecord], names: &Numbered<'_, ClassName>) {
     /// The columns of the tables, and of their classes.
     struct Tables {
         classes: ListsBuilder<u32>,

@@ -6,6 +6,7 @@
 //! can hold as they are.
 
 mod ahead;
+mod alone;
 mod bytes;
 mod check;
 mod column;
@@ -181,8 +182,12 @@ impl CompiledIndex {
         self.names.find(name)
     }
 
+    pub(crate) fn name_text(&self, name: u32) -> &str {
+        self.names.get(name)
+    }
+
     pub(crate) fn name(&self, name: u32) -> PackageName {
-        PackageName::parse(self.names.get(name)).expect("the name was one when it came in")
+        PackageName::parse(self.name_text(name)).expect("the name was one when it came in")
     }
 
     /// The numbers of the releases of a name.

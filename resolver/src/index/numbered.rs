@@ -7,7 +7,7 @@ use pkgres_manifest::{ClassName, PackageName, Spec};
 use rustc_hash::FxHashMap;
 
 use super::Texts;
-use super::column::{ListsBuilder, to_u32};
+use super::column::to_u32;
 
 /// Leaves out what is the same as the one before: most releases require what the release before
 /// requires, and have its classes.
@@ -104,13 +104,7 @@ impl<'records, T: Ord + Hash + Placed> Numbered<'records, T> {
 
     /// The texts of all, in their order.
     pub(super) fn texts(&self, text: impl Fn(&T) -> &str) -> Texts {
-        let mut texts = ListsBuilder::with_room(self.items.len());
-        texts
-            .items
-            .reserve(self.items.iter().map(|item| text(item).len()).sum());
-        for item in &self.items {
-            texts.text(text(item));
-        }
-        Texts(texts.finish())
+        let texts: Vec<&str> = self.items.iter().map(|item| text(item)).collect();
+        Texts::of(&texts)
     }
 }

@@ -165,6 +165,7 @@ impl Universe {
         }
         let index = &self.shards[shard as usize].index;
         let names_prerelease = index.any_names_prerelease();
+        demands.reserve(index.edges(number).len() + 1);
         // To share the index with the loop would cost more than to look it up each time.
         for edge in index.edges(number) {
             let [target, spec, sets] = self.shards[shard as usize].index.requirement(edge);

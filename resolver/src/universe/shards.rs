@@ -28,7 +28,7 @@ impl Universe {
         if let Some(known) = self.package_ids.get(name) {
             return *known;
         }
-        if let Some((shard, number)) = self.find_attached(name) {
+        if let Some((shard, number)) = self.find_attached(name.as_str()) {
             return self.package_in(shard, number);
         }
         let id = self.new_package(About::called(name.clone()));
@@ -37,10 +37,10 @@ impl Universe {
     }
 
     /// The attached shard that a name comes from.
-    fn find_attached(&self, name: &PackageName) -> Option<(u32, u32)> {
+    fn find_attached(&self, name: &str) -> Option<(u32, u32)> {
         self.attached.iter().find_map(|shard| {
             let index = &self.shards[*shard as usize].index;
-            let number = index.find(name.as_str())?;
+            let number = index.find(name)?;
             (!index.releases(number).is_empty()).then_some((*shard, number))
         })
     }
@@ -70,12 +70,18 @@ impl Universe {
             // No other has the name before this one, or it would stand in the table.
             self.new_delivered(shard, number)
         } else {
-            let name = index.name(number);
-            match (self.package_ids.get(&name), self.find_attached(&name)) {
-                (Some(known), _) => *known,
-                (None, Some((other, there))) if other != shard => self.package_in(other, there),
-                (None, Some(_)) => self.new_delivered(shard, number),
-                (None, None) => self.package_id(&name),
+            let name = index.name_text(number);
+            if let Some(known) = self.package_ids.get(name) {
+                *known
+            } else if let Some((other, there)) = self.find_attached(name) {
+                if other == shard {
+                    self.new_delivered(shard, number)
+                } else {
+                    self.package_in(other, there)
+                }
+            } else {
+                let name = index.name(number);
+                self.package_id(&name)
             }
         };
         (id, self.know(shard, number, id))
@@ -164,6 +170,7 @@ impl Universe {
         let delivered = *self.delivered(package);
         let shard = &mut self.shards[delivered.shard as usize];
         let edges = shard.index.edges(delivered.first);
+        shard.specs.reserve(requirements.len());
         for (edge, requirement) in edges.zip(requirements) {
             let number = shard.index.edge_spec(edge);
             shard.specs.insert(number, requirement.spec.clone());

@@ -39,7 +39,7 @@ pub(crate) struct Link {
 /// Stands for more than one requirement.
 pub(crate) const SEVERAL: u32 = NONE - 1;
 
-/// What the classes of an index mean for solving.
+/// What the classes of an index mean for solving. Where releases have none, there is nothing of it.
 #[derive(Debug, Default)]
 pub(crate) struct Inheritance {
     words: Vec<u64>,
@@ -80,6 +80,11 @@ impl Inheritance {
     /// What follows from an index whose columns hold together.
     pub(super) fn of(index: &CompiledIndex) -> Self {
         let mut inheritance = Self::default();
+        // Nothing follows from releases that are known to have no classes, as many roots have none.
+        if index.class_name_count() == 0 && !index.tables.contains(&0) {
+            inheritance.defined = Lists::of_nothing(index.name_count() as usize);
+            return inheritance;
+        }
         inheritance.find_definers(index);
         inheritance.look_at_tables(index);
         inheritance.find_extends(index);
@@ -116,7 +121,8 @@ impl Inheritance {
 
     /// Where the set of releases of a package stands whose classes are unknown, if there are any.
     pub(crate) fn unknown_of(&self, name: u32) -> Option<u32> {
-        Some(self.unknown[name as usize]).filter(|at| *at != NONE)
+        let unknown = self.unknown.get(name as usize);
+        unknown.copied().filter(|at| *at != NONE)
     }
 
     /// The links of a release.
@@ -162,13 +168,16 @@ impl Inheritance {
 
     /// Whether the classes of a table extend each other in a circle.
     pub(crate) fn has_circle(&self, table: u32) -> bool {
-        self.circles[table as usize]
+        self.circles
+            .get(table as usize)
+            .is_some_and(|circle| *circle)
     }
 
     /// How many classes of others a table extends before a class comes that says nothing of what
     /// it extends, if one does.
     pub(crate) fn implicit_at(&self, table: u32) -> Option<u32> {
-        Some(self.implicit[table as usize]).filter(|at| *at != NONE)
+        let implicit = self.implicit.get(table as usize);
+        implicit.copied().filter(|at| *at != NONE)
     }
 
     /// Stands for everything that a release with classes requires: equal for releases that require
@@ -194,7 +203,7 @@ impl Inheritance {
     /// Whether no class of a package can be part of a circle or have the name of another
     /// package's class, as far as the index goes.
     pub(crate) fn is_harmless(&self, name: u32) -> bool {
-        self.harmless[name as usize]
+        self.harmless.get(name as usize).is_none_or(|is| *is)
     }
 
     fn look_at_tables(&mut self, index: &CompiledIndex) {
@@ -258,4 +267,36 @@ fn externals_before_implicit(index: &CompiledIndex, table: u32) -> u32 {
         }
     }
     NONE
+}
+
+#[cfg(test)]
+mod tests {
+    use pkgres_manifest::IndexRecord;
+
+    use super::*;
+
+    #[test]
+    fn nothing_follows_where_there_are_no_classes() {
+        let lines = [
+            r#"{"name":"a.A","version":"1.0.0","require":[["b.B","1"],["c.C","1"]],"classes":{}}"#,
+            r#"{"name":"a.A","version":"2.0.0","classes":{}}"#,
+            r#"{"name":"c.C","version":"1.0.0","classes":{"c.C":{}}}"#,
+        ];
+        let read = |line| IndexRecord::parse_line(line, &Default::default()).expect("a record");
+        let records = lines.map(read);
+        // With the last one it is worked out what follows.
+        for count in 2..=lines.len() {
+            let index = CompiledIndex::compile(&records[..count]);
+            let inheritance = index.inheritance();
+            for name in 0..2 {
+                assert!(inheritance.is_harmless(name));
+                assert_eq!(inheritance.unknown_of(name), None);
+                assert!(!inheritance.defines(name, 0));
+            }
+            assert!(!inheritance.has_circle(0));
+            assert_eq!(inheritance.implicit_at(0), None);
+            assert!(inheritance.links(0).is_empty() && !inheritance.any_unknown());
+            assert!(inheritance.extends(0).nothing(true));
+        }
+    }
 }

@@ -1,0 +1,142 @@
+//! Preparing a release that stands alone, as nearly every root does.
+//!
+//! Many problems are often solved with one index, each of which brings a root of its own. What
+//! [`compile`](super::compile) does to find what thousands of releases have in common would take longer
+//! than to solve most of these problems.
+
+use pkgres_manifest::{IndexRecord, Requirement};
+
+use super::column::ListsBuilder;
+use super::{CompiledIndex, FirstSeen, Inheritance, NAMES_PRERELEASE, Texts, compile, to_u32};
+
+/// So many requirements are compared with each other more quickly than they are sorted into tables.
+const FEW: usize = 16;
+
+/// Prepares the only release of a package, if it is one that this pays for. The outcome is that of
+/// [`compile`](super::compile), to the byte.
+pub(super) fn compile_alone(record: &IndexRecord) -> Option<CompiledIndex> {
+    let requirements = &record.requirements;
+    let is_own = |requirement: &Requirement| requirement.package == record.name;
+    if requirements.len() > FEW || requirements.iter().any(is_own) {
+        return None;
+    }
+    let mut index = CompiledIndex::default();
+    let mut names = Vec::with_capacity(requirements.len() + 1);
+    names.push(record.name.as_str());
+    names.extend(requirements.iter().map(|one| one.package.as_str()));
+    names.sort_unstable();
+    names.dedup();
+    let number = |name: &str| names.binary_search(&name).expect("it is one of them");
+
+    let mut specs: FirstSeen<&str> = FirstSeen::with_room(requirements.len());
+    // What is required alike is one group.
+    let mut groups: FirstSeen<(u32, u32)> = FirstSeen::with_room(requirements.len());
+    let mut spec_flags = Vec::with_capacity(requirements.len());
+    let mut edges = ListsBuilder::with_room(1);
+    edges.items.reserve(requirements.len());
+    for requirement in requirements {
+        let target = to_u32(number(requirement.package.as_str()));
+        let spec = specs.number(requirement.spec.written());
+        if specs.things().len() > spec_flags.len() {
+            spec_flags.push(u8::from(requirement.spec.names_prerelease()) * NAMES_PRERELEASE);
+        }
+        let group = groups.number((target, spec));
+        edges.items.push([target, spec, group]);
+    }
+    edges.end();
+    // The release has each of them.
+    index.words = vec![1; groups.things().len()].into();
+    index.edges = edges.finish();
+    if requirements.iter().any(|one| one.location.is_some()) {
+        let locations = requirements.iter().map(|one| one.location.clone());
+        index.locations = locations.collect();
+    }
+    index.spec_flags = spec_flags.into();
+    index.specs = Texts::of(specs.things());
+
+    let own = number(record.name.as_str());
+    let packages = (0..names.len()).map(|at| usize::from(at > own)..usize::from(at >= own));
+    compile::releases(&mut index, &[record], packages);
+    index.names = Texts::of(&names);
+    compile::classes(&mut index, &[record]);
+    index.inheritance = Inheritance::of(&index);
+    Some(index)
+}
+
+#[cfg(test)]
+mod tests {
+    use pkgres_manifest::diagnostic::{Location, SourceText, Span};
+
+    use super::*;
+
+    fn record(rest: &str) -> IndexRecord {
+        let line = format!(r#"{{"name":"org.acme.Web","version":"1.0.0"{rest}}}"#);
+        IndexRecord::parse_line(&line, &Default::default()).expect("a record")
+    }
+
+    /// All of an index, and what follows from it.
+    fn told(index: &CompiledIndex) -> (Option<Vec<u8>>, String, String) {
+        let locations = format!("{:?}", index.locations);
+        let defined = index.inheritance.defined_classes().to_vec();
+        let inheritance = format!("{:?} {defined:?}", index.inheritance);
+        (index.to_bytes(&[0; 32]), locations, inheritance)
+    }
+
+    fn is_the_same(record: &IndexRecord) {
+        let alone = compile_alone(record).expect("it requires little");
+        let together = compile::compile_together(vec![record]);
+        assert_eq!(told(&alone), told(&together), "{record:?}");
+    }
+
+    #[test]
+    fn what_is_required_twice_is_compiled_once() {
+        let mut record = record(r#","require":[["b.B","1"],["c.C","1"]]"#);
+        let mut requirements = record.requirements.to_vec();
+        let source = SourceText::new("manifest.yaml", "Require:");
+        let location = Location::new(&source, Span::default());
+        requirements[1].location = Some(location.clone());
+        requirements.extend(requirements.clone());
+        record.requirements = requirements.into();
+        is_the_same(&record);
+    }
+
+    #[test]
+    fn it_is_what_is_compiled_otherwise() {
+        let requirements = [
+            "",
+            r#""require":[]"#,
+            r#""require":[["b.B","1"]]"#,
+            r#""require":[["z.Z","*"],["b.B","1.0.0-rc.1"],["c.C","*"],["d.D","2"]]"#,
+        ];
+        let classes = [
+            "",
+            r#""classes":{}"#,
+            r#""classes":{"org.acme.Web":{},"org.acme.Other":{}}"#,
+            r#""classes":{"org.acme.Web":{"extends":["b.B","org.acme.Other"]}}"#,
+            r#""classes":{"org.acme.A":{}},"internal":{"org.acme.Web":{"extends":["b.B"]}}"#,
+        ];
+        let others = ["", r#""yanked":true"#];
+        for requirements in requirements {
+            for classes in classes {
+                for other in others {
+                    let parts = [requirements, classes, other];
+                    let parts = parts.iter().filter(|part| !part.is_empty());
+                    let rest: String = parts.map(|part| format!(",{part}")).collect();
+                    is_the_same(&record(&rest));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_it_is_not_meant_for_is_compiled_otherwise() {
+        let mut own = record(r#","require":[["b.B","1"]]"#);
+        let mut requirements = own.requirements.to_vec();
+        requirements[0].package = own.name.clone();
+        own.requirements = requirements.into();
+        assert!(compile_alone(&own).is_none());
+        let many: Vec<String> = (0..=FEW).map(|at| format!(r#"["p.P{at}","*"]"#)).collect();
+        let many = record(&format!(r#","require":[{}]"#, many.join(",")));
+        assert!(compile_alone(&many).is_none());
+    }
+}

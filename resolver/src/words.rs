@@ -118,6 +118,10 @@ pub(crate) fn below(set: &[u64], end: u32) -> Below {
 /// The greatest number below `end`.
 #[inline]
 pub(crate) fn last_below(set: &[u64], end: u32) -> Option<u32> {
+    // Nearly all sets are so small.
+    if let [word] = set {
+        return (word & ((1 << end) - 1)).checked_ilog2();
+    }
     let last = (end / 64) as usize;
     let mask = (1_u64 << (end % 64)) - 1;
     (0..=last).rev().find_map(|at| {

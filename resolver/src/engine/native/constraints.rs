@@ -8,9 +8,10 @@ use crate::encoding::Fact;
 use crate::index::{NONE, to_u32};
 use crate::room::Room as _;
 use crate::universe::ClassId;
-use crate::words::{self, Below};
+use crate::words;
 
-use super::state::{Reason, Side, SideList, State, Term, Var, VarState};
+use super::lists::list_among_others;
+use super::state::{Reason, Side, State, Term, Var};
 
 /// What a constraint rests on.
 #[derive(Debug, Clone, Copy)]
@@ -78,34 +79,26 @@ impl Constraints {
     }
 
     /// Adds a constraint of two terms. The first one is the owner's.
-    pub(super) fn add_binary(&mut self, state: &mut State, sides: [Side; 2], cause: Cause) -> u32 {
-        let [owner, target] = sides;
-        let number = state.side_count() / 2;
-        self.add_side(state, owner, |var| &mut var.owned);
-        self.add_side(state, target, |var| &mut var.targeted);
-        self.causes.make_room(1);
-        self.causes.push(cause);
-        number
-    }
-
-    /// Adds a side. `list` is the one of its variable that it may stand in.
-    #[inline]
-    fn add_side(
+    pub(super) fn add_binary(
         &mut self,
         state: &mut State,
-        mut side: Side,
-        list: impl FnOnce(&mut VarState) -> &mut SideList,
-    ) {
+        mut sides: [Side; 2],
+        cause: Cause,
+    ) -> u32 {
         let at = state.side_count();
-        let var = state.var_mut(side.var);
-        if var.is_narrow() && words::below(&[side.word], var.values) == Below::Several {
-            // So it is nearly always.
-            side.next = list(var).put(at, side.word);
-            state.add_side(side);
-        } else {
-            state.add_side(side);
-            self.enlist(state, at, list);
+        let [owner, target] = &mut sides;
+        let is_owner_listed = list_among_others(state, owner, at, |var| &mut var.owned);
+        let is_target_listed = list_among_others(state, target, at + 1, |var| &mut var.targeted);
+        state.add_sides(sides);
+        if !is_owner_listed {
+            self.enlist(state, at);
         }
+        if !is_target_listed {
+            self.enlist(state, at + 1);
+        }
+        self.causes.make_room(1);
+        self.causes.push(cause);
+        at / 2
     }
 
     /// Adds a constraint of any other number of terms, which nothing watches yet.

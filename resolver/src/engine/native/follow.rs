@@ -45,12 +45,10 @@ impl Core {
             return self.follow(var, at);
         }
         while at != NONE {
-            let side = self.state.side(at);
-            at = if self.state.holds(self.state.side_term(at)) {
-                self.follow_side(at)?
-            } else {
-                side.next
-            };
+            if self.state.side_holds(at) {
+                self.exclude_side(at ^ 1)?;
+            }
+            at = self.state.side(at).next;
         }
         Ok(())
     }
@@ -61,20 +59,12 @@ impl Core {
         let domain = self.state.domain(var)[0];
         while at != NONE {
             let side = self.state.side(at);
-            at = if domain & !side.word == 0 {
-                self.follow_side(at)?
-            } else {
-                side.next
-            };
+            if domain & !side.word == 0 {
+                self.exclude_side(at ^ 1)?;
+            }
+            at = side.next;
         }
         Ok(())
-    }
-
-    /// Follows a constraint whose term holds; gives the next in its list.
-    #[inline]
-    fn follow_side(&mut self, at: u32) -> Result<u32, Reason> {
-        self.exclude_side(at ^ 1)?;
-        Ok(self.state.side(at).next)
     }
 
     /// Looks at those that waited for values which are gone, and at those that are looked at each

@@ -14,48 +14,53 @@ use crate::index::{NONE, to_u32};
 use crate::words::{self, Below};
 
 use super::constraints::Constraints;
-use super::state::{SideList, State, Term, Var, VarState};
+use super::state::{Side, SideList, State, Term, Var, VarState};
 
 /// How many constraints about single values a variable with few values has before these stand in
 /// lists of their own.
 const MANY_SINGLES: u8 = 16;
 
+/// Puts a side that comes to stand at a place into a list of its variable, if it has few values and needs
+/// no other list, as nearly all do; says whether it did.
+#[inline]
+pub(super) fn list_among_others(
+    state: &mut State,
+    side: &mut Side,
+    at: u32,
+    list: impl FnOnce(&mut VarState) -> &mut SideList,
+) -> bool {
+    let var = state.var_mut(side.var);
+    if !var.is_narrow() {
+        return false;
+    }
+    if words::below(&[side.word], var.values) != Below::Several {
+        if var.singles != NONE || var.single_count == MANY_SINGLES {
+            return false;
+        }
+        var.single_count += 1;
+    }
+    side.next = list(var).put(at, side.word);
+    true
+}
+
 impl Constraints {
-    /// Puts a side into a list of its variable, or of one of its values.
-    pub(super) fn enlist(
-        &mut self,
-        state: &mut State,
-        at: u32,
-        list: impl FnOnce(&mut VarState) -> &mut SideList,
-    ) {
+    /// Puts a side that does not stand [among others](list_among_others) into a list of its own.
+    pub(super) fn enlist(&mut self, state: &mut State, at: u32) {
         let term = state.side_term(at);
-        let is_wide = !state.var(term.var).is_narrow();
         let absent = state.var(term.var).values;
-        let below = words::below(state.set(term), absent);
-        if below != Below::Several {
-            let value = match below {
-                Below::One(value) => value,
-                _ => absent,
-            };
-            let var = state.var_mut(term.var);
-            var.single_count = var.single_count.saturating_add(1);
-            if var.singles == NONE && (is_wide || var.single_count > MANY_SINGLES) {
-                self.make_singles(state, term.var);
-            }
-            let singles = state.var(term.var).singles;
-            if singles != NONE {
-                return self.put_single(state, singles + value, at);
-            }
-        }
-        if !is_wide {
-            let word = state.side(at).word;
-            state.side_mut(at).next = list(state.var_mut(term.var)).put(at, word);
-        } else if state.holds(term) {
+        let value = match words::below(state.set(term), absent) {
+            Below::One(value) => value,
+            Below::Nothing => absent,
             // That values are gone may have been seen before the side was there.
-            self.look_each_time(state, term.var, at);
-        } else {
-            self.await_value(state, term, at);
+            Below::Several if state.holds(term) => {
+                return self.look_each_time(state, term.var, at);
+            }
+            Below::Several => return self.await_value(state, term, at),
+        };
+        if state.var(term.var).singles == NONE {
+            self.make_singles(state, term.var);
         }
+        self.put_single(state, state.var(term.var).singles + value, at);
     }
 
     fn put_single(&mut self, state: &mut State, list: u32, at: u32) {

@@ -232,16 +232,22 @@ impl Core {
     /// Takes the values of a side away because the other one of the constraint holds.
     #[inline]
     fn exclude_side(&mut self, at: u32) -> Result<(), Reason> {
-        let reason = Reason::Binary(at / 2);
-        match self.state.would_empty_by(at) {
-            None => Ok(()),
-            Some(true) => Err(reason),
-            Some(false) => {
-                let level = self.state.level_of_side(at ^ 1);
-                self.state.remove_side(at, reason, level);
-                Ok(())
-            }
+        if self.state.is_side_excluded(at) {
+            return Ok(());
         }
+        self.exclude_open_side(at)
+    }
+
+    /// Does so where some of the values are left.
+    #[inline(never)]
+    fn exclude_open_side(&mut self, at: u32) -> Result<(), Reason> {
+        let reason = Reason::Binary(at / 2);
+        if self.state.side_holds(at) {
+            return Err(reason);
+        }
+        let level = self.state.level_of_side(at ^ 1);
+        self.state.remove_side(at, reason, level);
+        Ok(())
     }
 
     /// Learns from a conflict and goes back to where that applies.

@@ -39,11 +39,11 @@ impl State {
         to_u32(self.sides.len())
     }
 
-    /// Adds a side. Those of a constraint come one after the other.
+    /// Adds the sides of a constraint.
     #[inline]
-    pub(crate) fn add_side(&mut self, side: Side) {
-        self.sides.make_room(1);
-        self.sides.push(side);
+    pub(crate) fn add_sides(&mut self, sides: [Side; 2]) {
+        self.sides.make_room(sides.len());
+        self.sides.extend_from_slice(&sides);
     }
 
     /// The term of a side.
@@ -65,16 +65,27 @@ impl State {
         (at != set).then(|| std::slice::from_ref(&self.sides[at as usize].word))
     }
 
-    /// Whether a domain would be left without values if those of a side were taken away; `None` if
-    /// nothing would change.
+    /// Whether the term of a side holds.
     #[inline]
-    pub(crate) fn would_empty_by(&self, at: u32) -> Option<bool> {
+    pub(crate) fn side_holds(&self, at: u32) -> bool {
         let Side { word, var, .. } = self.side(at);
         let state = self.var(var);
         if state.is_narrow() {
-            (state.domain & word != 0).then_some(state.domain & !word == 0)
+            state.domain & !word == 0
         } else {
-            self.would_empty(self.side_term(at))
+            self.holds(self.side_term(at))
+        }
+    }
+
+    /// Whether the term of a side cannot hold any more.
+    #[inline]
+    pub(crate) fn is_side_excluded(&self, at: u32) -> bool {
+        let Side { word, var, .. } = self.side(at);
+        let state = self.var(var);
+        if state.is_narrow() {
+            state.domain & word == 0
+        } else {
+            self.is_excluded(self.side_term(at))
         }
     }
 

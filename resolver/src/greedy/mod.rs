@@ -256,7 +256,11 @@ impl Greedy {
     }
 
     /// Fetches what will be looked at when requirements are decided that come soon.
+    #[inline]
     fn read_ahead(&mut self, universe: &Universe) {
+        if !universe.is_large() {
+            return;
+        }
         let mut ahead = std::mem::take(&mut self.ahead);
         ahead.read(
             universe,

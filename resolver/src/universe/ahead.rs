@@ -39,10 +39,10 @@ pub(crate) struct Ahead {
 }
 
 impl Ahead {
-    /// Fetches what will be looked at when requirements are decided that come soon. So many of them
-    /// were `seen`; the one that comes `next` is decided now. `upcoming` says which releases will probably
-    /// be looked at when one of them is, and `fetch_package` fetches what the search itself keeps of a
-    /// package.
+    /// Fetches what will be looked at in a large universe when requirements are decided that come soon. So
+    /// many of them were `seen`; the one that comes `next` is decided now. `upcoming` says which releases
+    /// will probably be looked at when one of them is, and `fetch_package` fetches what the search itself
+    /// keeps of a package.
     #[inline]
     pub(crate) fn read<Releases: IntoIterator<Item = ReleaseId>>(
         &mut self,
@@ -51,9 +51,7 @@ impl Ahead {
         upcoming: impl Fn(usize) -> Releases,
         fetch_package: impl Fn(PackageId),
     ) {
-        if !universe.is_large() {
-            return;
-        }
+        debug_assert!(universe.is_large(), "otherwise it only takes time");
         self.leave_behind(next);
         while self.coming.len() < RELEASE && self.looked_at < seen {
             let place = self.looked_at;

@@ -106,13 +106,24 @@ impl Universe {
     /// The words of a set of releases of a package.
     #[inline]
     pub(crate) fn set(&self, set: SetId, width: usize) -> &[u64] {
-        let from = set.at as usize;
         match set.place {
-            Place::Shard(shard) => self.shards[shard as usize].index.words_at(from, width),
-            Place::Inheritance(shard) => {
-                let inheritance = self.shards[shard as usize].index.inheritance();
-                inheritance.words_at(from, width)
+            // So it is nearly always.
+            Place::Shard(shard) => {
+                let index = &self.shards[shard as usize].index;
+                index.words_at(set.at as usize, width)
             }
+            _ => self.set_apart(set, width),
+        }
+    }
+
+    /// The words of a set that is none of a requirement of an index.
+    #[inline(never)]
+    fn set_apart(&self, set: SetId, width: usize) -> &[u64] {
+        let from = set.at as usize;
+        let inheritance = |shard: u32| self.shards[shard as usize].index.inheritance();
+        match set.place {
+            Place::Shard(_) => unreachable!("it is one of a requirement"),
+            Place::Inheritance(shard) => inheritance(shard).words_at(from, width),
             Place::Here => &self.sets.words[from..from + width],
         }
     }

@@ -17,7 +17,11 @@ const REQUIRED: usize = 12;
 impl Core {
     /// Fetches what will be looked at when requirements are decided that come soon: the best releases of what
     /// these require.
+    #[inline]
     pub(super) fn read_ahead(&mut self, encoding: &Encoding<'_>) {
+        if !encoding.universe.is_large() {
+            return;
+        }
         let (vars, next) = self.order.upcoming();
         let mut ahead = std::mem::take(&mut self.ahead);
         ahead.read(

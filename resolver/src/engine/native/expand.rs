@@ -220,37 +220,37 @@ impl Core {
         self.fetch_demanded(encoding, demands);
         let is_package = matches!(self.state.details(var).variable, Variable::Package(_));
         let mut is_impossible = false;
+        let mut every = Vec::new();
         self.order.begin(var, value);
         for (edge, demand) in demands.iter().enumerate() {
             let target = self.bound_var(encoding, release, edge, demand.target);
             let is_required = &mut self.state.var_mut(target).required;
-            let coming = if std::mem::replace(is_required, true) {
-                NONE
-            } else {
+            let is_first = !std::mem::replace(is_required, true);
+            if is_first {
                 encoding.universe.set_required(demand.target);
-                words::last(encoding.universe.allowed_words(demand)).unwrap_or(NONE)
-            };
+            }
+            let allowed = encoding.universe.allowed_words(demand);
+            let newest = || words::last(allowed).unwrap_or(NONE);
             self.order.require(Target {
                 var: target,
                 package: demand.target,
                 names_prerelease: demand.names_prerelease,
-                coming,
+                coming: if is_first { newest() } else { NONE },
             });
-            // What a requirement on a split package is bound to belongs to one release.
-            let is_shared = is_package && !encoding.is_split(demand.target);
-            let allowed = encoding.universe.allowed_words(demand);
             if encoding.is_whole() && self.state.is_certainly_among(target, allowed) {
                 // Nothing else is left, whatever is decided: mostly so of the core library.
                 continue;
             }
+            // What a requirement on a split package is bound to belongs to one release.
+            let is_shared = is_package && !encoding.is_split(demand.target);
             let owners = if is_shared {
                 encoding.universe.owners(release, demand)
             } else {
                 None
             };
-            let mut every = Vec::new();
             let mut allowed = encoding.universe.allowed_words(demand);
             if encoding.is_loosened(release.package, demand.target, allowed) {
+                every.clear();
                 every.resize(allowed.len(), 0);
                 let candidates = encoding.universe.candidates_of(demand.target);
                 candidates.copy_to(&mut every);

@@ -56,9 +56,9 @@ impl Core {
 
     /// Looks at a new constraint of two terms, of which the second may hold.
     fn apply_binary(&mut self, constraint: u32) -> Result<(), Reason> {
-        let [own, other] = [2 * constraint, 2 * constraint + 1].map(|at| self.state.side_term(at));
-        if self.state.holds(other) {
-            self.exclude(own, Reason::Binary(constraint))?;
+        let [own, other] = [2 * constraint, 2 * constraint + 1];
+        if self.state.side_holds(other) {
+            self.exclude_side(own)?;
         }
         Ok(())
     }

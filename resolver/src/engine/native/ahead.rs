@@ -27,7 +27,7 @@ impl Core {
         ahead.read(
             encoding.universe,
             (next, vars.len()),
-            |place| self.foreseen(vars[place]),
+            |place| self.foreseen(vars[place].var),
             |package| self.fetch_var(package),
         );
         self.ahead = ahead;
@@ -56,12 +56,11 @@ impl Core {
             return;
         }
         let (vars, next) = self.order.upcoming();
-        if let Some(var) = vars.get(next + VARIABLES) {
-            self.state.fetch(*var);
-            self.state.fetch_details(*var);
+        if let Some(listed) = vars.get(next + VARIABLES) {
+            self.state.fetch(listed.var);
         }
-        if let Some(var) = vars.get(next + REQUIRED) {
-            for target in self.required_by(*var) {
+        if let Some(listed) = vars.get(next + REQUIRED) {
+            for target in self.required_by(listed.var) {
                 self.state.fetch(target.var);
             }
         }

@@ -6,6 +6,7 @@ use crate::universe::ReleaseId;
 use crate::word_set::WordSet;
 use crate::words;
 
+use super::order::Listed;
 use super::state::Var;
 use super::{Core, Stop};
 
@@ -22,9 +23,9 @@ impl Core {
                 self.order.place(&mut self.state, var, root.index, root);
             }
         }
-        while let Some(var) = self.order.next() {
+        while let Some(Listed { var, package }) = self.order.next() {
             self.fetch_next_vars(encoding);
-            if self.state.details(var).ordered {
+            if self.state.var(var).ordered {
                 self.order.advance();
                 continue;
             }
@@ -42,26 +43,17 @@ impl Core {
                 return Ok(false);
             };
             self.order.advance();
-            match self.state.details(var).variable {
-                Variable::Package(package) => {
-                    let release = ReleaseId {
-                        package,
-                        index: value,
-                    };
-                    self.order.place(&mut self.state, var, value, release);
-                }
-                Variable::Binding(release, edge) => {
-                    let details = encoding.universe.details(release);
-                    let bound = ReleaseId {
-                        package: details.edges[edge as usize].package,
-                        index: value,
-                    };
-                    let var = self.var(encoding, Variable::Release(bound));
-                    if !self.state.details(var).ordered {
-                        self.order.place(&mut self.state, var, 0, bound);
-                    }
-                }
-                _ => unreachable!("requirements are bound to packages"),
+            let bound = ReleaseId {
+                package,
+                index: value,
+            };
+            if self.is_of_package(var) {
+                self.order.place(&mut self.state, var, value, bound);
+                continue;
+            }
+            let var = self.var(encoding, Variable::Release(bound));
+            if !self.state.var(var).ordered {
+                self.order.place(&mut self.state, var, 0, bound);
             }
         }
         Ok(true)
@@ -81,6 +73,13 @@ impl Core {
         self.order.mark();
         self.state.decide(var, value);
         Ok(false)
+    }
+
+    /// Whether a variable stands for a package that has one release.
+    #[inline]
+    pub(super) fn is_of_package(&self, var: Var) -> bool {
+        self.state.var(var).is_plain
+            || matches!(self.state.details(var).variable, Variable::Package(_))
     }
 
     /// The best value that is left.

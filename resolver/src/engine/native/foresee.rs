@@ -7,7 +7,7 @@
 //! either, all of these would be taken back.
 
 use crate::budget::Budget;
-use crate::encoding::{Encoding, Variable};
+use crate::encoding::Encoding;
 use crate::words;
 
 use super::state::{Reason, Var};
@@ -46,12 +46,6 @@ impl Core {
         }
         let value = self.best(encoding, var);
         (!self.state.is_expanded(var, value)).then_some(value)
-    }
-
-    #[inline]
-    fn is_of_package(&self, var: Var) -> bool {
-        self.state.var(var).is_plain
-            || matches!(self.state.details(var).variable, Variable::Package(_))
     }
 
     /// Looks at a new constraint of two terms, of which the second may hold.

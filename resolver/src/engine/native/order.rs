@@ -53,6 +53,14 @@ impl Target {
     }
 }
 
+/// What a requirement is bound to by the value of a variable.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Listed {
+    pub(super) var: Var,
+    /// The package that the requirement is on.
+    pub(super) package: PackageId,
+}
+
 /// The requirements of releases, as they were seen.
 #[derive(Debug, Default)]
 struct Targets {
@@ -117,7 +125,7 @@ pub(super) struct Order {
     targets: Targets,
     items: Vec<Item>,
     /// The variables of the requirements of these releases, each where it comes first.
-    vars: Vec<Var>,
+    vars: Vec<Listed>,
     /// Which of these comes next.
     next: u32,
     marks: Vec<Mark>,
@@ -150,7 +158,7 @@ impl Order {
 
     /// Gives a release its place, which a value of a variable stands for.
     pub(super) fn place(&mut self, state: &mut State, var: Var, value: u32, release: ReleaseId) {
-        state.details_mut(var).ordered = true;
+        state.var_mut(var).ordered = true;
         let Range { start, end } = self.targets.of(var, value);
         let item = Item {
             release,
@@ -162,7 +170,10 @@ impl Order {
         self.vars.make_room(targets.len());
         for target in targets {
             if !std::mem::replace(&mut state.var_mut(target.var).listed, true) {
-                self.vars.push(target.var);
+                self.vars.push(Listed {
+                    var: target.var,
+                    package: target.package,
+                });
             }
             if target.names_prerelease {
                 *self.prerelease_named.entry(target.package).or_default() += 1;
@@ -173,7 +184,7 @@ impl Order {
     }
 
     /// The variable of the requirement that comes next; all requirements before it are decided.
-    pub(super) fn next(&self) -> Option<Var> {
+    pub(super) fn next(&self) -> Option<Listed> {
         self.vars.get(self.next as usize).copied()
     }
 
@@ -201,7 +212,7 @@ impl Order {
 
     /// The variables of the requirements of all releases that have their places, each where it comes first,
     /// and which of them comes next.
-    pub(super) fn upcoming(&self) -> (&[Var], usize) {
+    pub(super) fn upcoming(&self) -> (&[Listed], usize) {
         (&self.vars, self.next as usize)
     }
 
@@ -227,7 +238,7 @@ impl Order {
         };
         self.marks.truncate(level as usize);
         for item in self.items.drain(mark.items as usize..) {
-            state.details_mut(item.var).ordered = false;
+            state.var_mut(item.var).ordered = false;
             for target in &self.targets.all[item.targets()] {
                 if target.names_prerelease {
                     let count = self.prerelease_named.get_mut(&target.package);
@@ -235,8 +246,8 @@ impl Order {
                 }
             }
         }
-        for var in self.vars.drain(mark.vars as usize..) {
-            state.var_mut(var).listed = false;
+        for listed in self.vars.drain(mark.vars as usize..) {
+            state.var_mut(listed.var).listed = false;
         }
         self.next = mark.next;
     }

@@ -91,12 +91,6 @@ impl State {
         prefetch_index(&self.vars, var as usize);
     }
 
-    /// Fetches what else is known of a variable.
-    #[inline]
-    pub(super) fn fetch_details(&self, var: Var) {
-        prefetch_index(&self.details, var as usize);
-    }
-
     #[inline]
     pub(super) fn var_mut(&mut self, var: Var) -> &mut VarState {
         &mut self.vars[var as usize]

@@ -43,6 +43,8 @@ pub(crate) struct VarState {
     pub(crate) required: bool,
     /// Whether the variable is among those that the order of decisions will come to.
     pub(crate) listed: bool,
+    /// Whether it has its place in the order of decisions.
+    pub(crate) ordered: bool,
     /// Whether the greatest value that is left is the best one.
     pub(crate) is_plain: bool,
     /// Whether any value is gone without a decision; as long as none is, there is no need to look at
@@ -62,8 +64,6 @@ pub(crate) struct VarDetails {
     pub(crate) latest_certain: u32,
     /// How often the variable took part in conflicts.
     pub(crate) conflicts: u32,
-    /// Whether the variable has its place in the order of decisions.
-    pub(crate) ordered: bool,
 }
 
 /// The sets of values that are kept of a variable.
@@ -105,6 +105,7 @@ impl VarState {
             queued: false,
             required: false,
             listed: false,
+            ordered: false,
             is_plain: false,
             is_reduced_for_good: false,
         }
@@ -140,7 +141,6 @@ impl VarDetails {
             certain: every(values),
             latest_certain: NONE,
             conflicts: 0,
-            ordered: false,
         }
     }
 }

@@ -65,13 +65,14 @@ pub(super) fn compile_alone(record: &IndexRecord) -> Option<CompiledIndex> {
 
 #[cfg(test)]
 mod tests {
+    use pkgres_manifest::Limits;
     use pkgres_manifest::diagnostic::{Location, SourceText, Span};
 
     use super::*;
 
     fn record(rest: &str) -> IndexRecord {
         let line = format!(r#"{{"name":"org.acme.Web","version":"1.0.0"{rest}}}"#);
-        IndexRecord::parse_line(&line, &Default::default()).expect("a record")
+        IndexRecord::parse_line(&line, &Limits::default()).expect("a record")
     }
 
     /// All of an index, and what follows from it.

@@ -271,7 +271,7 @@ fn externals_before_implicit(index: &CompiledIndex, table: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use pkgres_manifest::IndexRecord;
+    use pkgres_manifest::{IndexRecord, Limits};
 
     use super::*;
 
@@ -282,7 +282,7 @@ mod tests {
             r#"{"name":"a.A","version":"2.0.0","classes":{}}"#,
             r#"{"name":"c.C","version":"1.0.0","classes":{"c.C":{}}}"#,
         ];
-        let read = |line| IndexRecord::parse_line(line, &Default::default()).expect("a record");
+        let read = |line| IndexRecord::parse_line(line, &Limits::default()).expect("a record");
         let records = lines.map(read);
         // With the last one it is worked out what follows.
         for count in 2..=lines.len() {

@@ -22,6 +22,14 @@ pub(crate) fn insert(set: &mut [u64], number: u32) {
     set[(number / 64) as usize] |= 1 << (number % 64);
 }
 
+/// Puts a number into a set; says whether it was not there.
+#[inline]
+pub(crate) fn add(set: &mut [u64], number: u32) -> bool {
+    let is_new = !contains(set, number);
+    insert(set, number);
+    is_new
+}
+
 #[inline]
 pub(crate) fn remove(set: &mut [u64], number: u32) {
     set[(number / 64) as usize] &= !(1 << (number % 64));
@@ -131,13 +139,19 @@ pub(crate) fn last_below(set: &[u64], end: u32) -> Option<u32> {
     })
 }
 
+/// The word of the numbers up to and with `last`, which is less than 64.
+#[inline]
+pub(crate) fn up_to(last: u32) -> u64 {
+    u64::MAX >> (63 - last)
+}
+
 /// Fills a set with the numbers up to and with `last`.
 #[inline]
 pub(crate) fn fill(set: &mut [u64], last: u32) {
     for (base, word) in (0_u32..).step_by(64).zip(set) {
         *word = match last.checked_sub(base) {
             None => 0,
-            Some(bits @ 0..63) => (1 << (bits + 1)) - 1,
+            Some(bits @ 0..64) => up_to(bits),
             Some(_) => u64::MAX,
         };
     }

@@ -42,7 +42,7 @@ pub(super) struct Reduced<'reduction> {
 }
 
 impl Reduction {
-    pub(super) fn new(universe: &Universe, facts: FxHashSet<Fact>) -> Self {
+    pub(super) fn new(universe: &Universe, facts: Vec<Fact>) -> Self {
         Self {
             kept: sorted(universe, facts),
             tried: 0,
@@ -78,7 +78,8 @@ impl Reduction {
                 // What the new proof does not use goes as well, but never what was kept.
                 Refutation::Refuted(proof) => {
                     let tried = self.kept.split_off(self.kept.len() - self.tried);
-                    self.kept.retain(|fact| proof.facts.contains(fact));
+                    let used: FxHashSet<Fact> = proof.facts.into_iter().collect();
+                    self.kept.retain(|fact| used.contains(fact));
                     self.kept.extend(tried);
                 }
                 Refutation::Solvable => self.tried += 1,
@@ -95,10 +96,9 @@ impl Reduction {
     }
 }
 
-/// Orders facts by the names, classes and versions that they are about.
-fn sorted(universe: &Universe, facts: FxHashSet<Fact>) -> Vec<Fact> {
+/// Orders facts by the names, classes and versions that they are about, each once.
+fn sorted(universe: &Universe, mut facts: Vec<Fact>) -> Vec<Fact> {
     let name = |package: &PackageId| universe.name(*package).to_string();
-    let mut facts: Vec<Fact> = facts.into_iter().collect();
     facts.sort_by_cached_key(|fact| {
         let nothing = (0, WordSet::EMPTY);
         match fact {
@@ -123,5 +123,6 @@ fn sorted(universe: &Universe, facts: FxHashSet<Fact>) -> Vec<Fact> {
             Fact::Stays { package } => (5, name(package), String::new(), 0, nothing),
         }
     });
+    facts.dedup();
     facts
 }

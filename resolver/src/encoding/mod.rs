@@ -140,6 +140,12 @@ impl<'universe> Encoding<'universe> {
         self.only.is_none() && self.loosened.is_none()
     }
 
+    /// Whether, beside that, every package has one release.
+    #[inline]
+    pub(crate) fn is_ordinary(&self) -> bool {
+        self.is_whole() && self.split.is_empty()
+    }
+
     /// Whether some facts may be dropped.
     pub(crate) fn is_restricted(&self) -> bool {
         self.only.is_some()

@@ -38,10 +38,10 @@ pub(crate) enum Outcome<T> {
 /// What a search without result rests on.
 #[derive(Debug, Default)]
 pub(crate) struct Proof {
-    /// Facts that leave no valid selection.
-    pub(crate) facts: FxHashSet<Fact>,
-    /// Packages of which the proof uses that they have one release.
-    pub(crate) single: BTreeSet<PackageId>,
+    /// Facts that leave no valid selection. Some may be there several times.
+    pub(crate) facts: Vec<Fact>,
+    /// Packages of which the proof uses that they have one release, each once.
+    pub(crate) single: Vec<PackageId>,
 }
 
 /// What is said of values that fulfil an encoding.

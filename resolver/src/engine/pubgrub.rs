@@ -66,7 +66,7 @@ pub(super) fn solve(
 /// can be as deep as the longest chain of packages.
 fn proof(encoding: &mut Encoding<'_>, tree: DerivationTree<Variable, WordSet, Never>) -> Proof {
     let mut proof = Proof::default();
-    let mut single = Single::default();
+    let mut single = Single::new(encoding.universe.package_count());
     let mut seen = FxHashSet::default();
     let mut rest = vec![Arc::new(tree)];
     while let Some(tree) = rest.pop() {
@@ -94,7 +94,7 @@ fn proof(encoding: &mut Encoding<'_>, tree: DerivationTree<Variable, WordSet, Ne
 fn add_leaf(
     encoding: &mut Encoding<'_>,
     leaf: &External<Variable, WordSet, Never>,
-    facts: &mut FxHashSet<Fact>,
+    facts: &mut Vec<Fact>,
     single: &mut Single,
 ) {
     let External::FromDependencyOf(source, from, target, allowed) = leaf else {

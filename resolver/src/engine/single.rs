@@ -4,22 +4,29 @@
 //! far as the proof goes, could have any number of releases: each would be what a release of the other is bound
 //! to, and what the proof says of the only release could be said of that one.
 
-use std::collections::BTreeSet;
-
-use rustc_hash::FxHashMap;
-
 use crate::encoding::{Breach, Clause, Encoding, Fact, Variable};
 use crate::universe::PackageId;
 
 /// The packages that have to have one release for what was taken in of a proof.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Single {
-    packages: BTreeSet<PackageId>,
+    packages: Vec<PackageId>,
     /// For each package the first one that was seen to require it.
-    requirers: FxHashMap<PackageId, PackageId>,
+    requirers: Vec<Option<PackageId>>,
+    /// The packages of the constraint at hand that have one variable, for they are not split.
+    unsplit: Vec<PackageId>,
 }
 
 impl Single {
+    /// Nothing of a proof yet; there are so many packages.
+    pub(super) fn new(packages: usize) -> Self {
+        Self {
+            packages: Vec::new(),
+            requirers: vec![None; packages],
+            unsplit: Vec::new(),
+        }
+    }
+
     /// Takes in a constraint between variables that a proof rests on, and the fact that it stands for.
     pub(super) fn add(
         &mut self,
@@ -29,56 +36,62 @@ impl Single {
     ) {
         match fact {
             Some(Fact::Requires { owner, .. } | Fact::Extends { owner, .. }) => {
-                let unsplit = unsplit(variables);
-                for target in unsplit.iter().filter(|package| *package != owner) {
-                    // Each object of a model requires on its own.
-                    if encoding.universe.is_model(*owner) {
-                        self.packages.insert(*target);
+                self.find_unsplit(variables);
+                for at in 0..self.unsplit.len() {
+                    let target = self.unsplit[at];
+                    if target != *owner {
+                        // Each object of a model requires on its own.
+                        if encoding.universe.is_model(*owner) {
+                            self.packages.push(target);
+                        }
+                        self.require(*owner, target);
                     }
-                    self.require(&unsplit, *owner, *target);
                 }
             }
             // Whatever releases a package has, none of them is one of these.
             Some(Fact::OwnCycle { .. }) => {}
             Some(Fact::Clause(number)) => self.add_clause(&encoding.clauses()[*number as usize]),
             Some(Fact::Wanted { .. } | Fact::Stays { .. }) | None => {
-                self.packages.extend(unsplit(variables));
+                self.find_unsplit(variables);
+                self.packages.extend_from_slice(&self.unsplit);
             }
         }
     }
 
     fn add_clause(&mut self, clause: &Clause) {
-        let unsplit = unsplit(clause.terms.iter().map(|(variable, _)| *variable));
+        self.find_unsplit(clause.terms.iter().map(|(variable, _)| *variable));
         if !matches!(clause.breach, Breach::Rule(_)) {
-            self.packages.extend(unsplit);
+            self.packages.extend_from_slice(&self.unsplit);
             return;
         }
         for (owner, target) in &clause.bindings {
-            if unsplit.contains(target) {
-                self.require(&unsplit, *owner, *target);
+            if self.unsplit.contains(target) {
+                self.require(*owner, *target);
             }
         }
     }
 
     /// Takes in that a package requires another one. Where it has several releases itself, these have to
     /// agree.
-    fn require(&mut self, unsplit: &[PackageId], owner: PackageId, target: PackageId) {
-        let first = *self.requirers.entry(target).or_insert(owner);
-        if first != owner || !unsplit.contains(&owner) {
-            self.packages.insert(target);
+    fn require(&mut self, owner: PackageId, target: PackageId) {
+        let first = *self.requirers[target.position()].get_or_insert(owner);
+        if first != owner || !self.unsplit.contains(&owner) {
+            self.packages.push(target);
         }
     }
 
-    pub(super) fn into_packages(self) -> BTreeSet<PackageId> {
+    fn find_unsplit(&mut self, variables: impl Iterator<Item = Variable>) {
+        let packages = variables.filter_map(|variable| match variable {
+            Variable::Package(package) => Some(package),
+            _ => None,
+        });
+        self.unsplit.clear();
+        self.unsplit.extend(packages);
+    }
+
+    pub(super) fn into_packages(mut self) -> Vec<PackageId> {
+        self.packages.sort_unstable();
+        self.packages.dedup();
         self.packages
     }
-}
-
-/// The packages that have one variable, for they are not split.
-fn unsplit(variables: impl Iterator<Item = Variable>) -> Vec<PackageId> {
-    let packages = variables.filter_map(|variable| match variable {
-        Variable::Package(package) => Some(package),
-        _ => None,
-    });
-    packages.collect()
 }

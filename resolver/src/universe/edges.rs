@@ -61,6 +61,8 @@ pub(crate) struct Demand {
     pub(super) is_as_indexed: bool,
     /// Whether it names a prerelease.
     pub(crate) names_prerelease: bool,
+    /// Whether the index has both sets and each takes one word.
+    is_short: bool,
 }
 
 /// What a requirement allows and which releases of the same package have it, as the index of a shard
@@ -138,6 +140,23 @@ impl Universe {
         }
     }
 
+    /// Which releases of the same package have a requirement, and what it allows, where that takes a word
+    /// each and stands in an index, as of nearly all.
+    #[inline]
+    pub(crate) fn short_sets(&self, demand: &Demand) -> Option<[u64; 2]> {
+        match demand.owners {
+            Some(SetId {
+                place: Place::Shard(shard),
+                at,
+            }) if demand.is_short => {
+                let index = &self.shards[shard as usize].index;
+                let words = index.words_at(at as usize, 2);
+                Some([words[0], words[1]])
+            }
+            _ => None,
+        }
+    }
+
     /// The words of what a requirement allows, whose target was delivered.
     #[inline]
     pub(crate) fn allowed_words(&self, demand: &Demand) -> &[u64] {
@@ -172,11 +191,12 @@ impl Universe {
                 owners: None,
                 is_as_indexed: true,
                 names_prerelease,
+                is_short: false,
             });
         }
         let index = &self.shards[shard as usize].index;
         let names_prerelease = index.any_names_prerelease();
-        demands.reserve(index.edges(number).len() + 1);
+        demands.make_room(index.edges(number).len() + 1);
         // To share the index with the loop would cost more than to look it up each time.
         for edge in index.edges(number) {
             let [target, spec, sets] = self.shards[shard as usize].index.requirement(edge);
@@ -195,6 +215,7 @@ impl Universe {
                     is_as_indexed: true,
                     names_prerelease: names_prerelease
                         && self.shards[shard as usize].index.names_prerelease(spec),
+                    is_short: owners_width == 1,
                 });
                 continue;
             }
@@ -213,6 +234,7 @@ impl Universe {
                 names_prerelease: overriding.unwrap_or_else(|| {
                     names_prerelease && self.shards[shard as usize].index.names_prerelease(spec)
                 }),
+                is_short: false,
             };
             if is_core {
                 demands[0] = demand;
@@ -286,6 +308,7 @@ impl Universe {
                 owners: None,
                 is_as_indexed: false,
                 names_prerelease: edge.requirement.spec.names_prerelease(),
+                is_short: false,
             });
         }
     }

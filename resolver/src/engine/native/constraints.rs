@@ -79,7 +79,20 @@ impl Constraints {
     }
 
     /// Adds a constraint of two terms. The first one is the owner's.
-    pub(super) fn add_binary(
+    pub(super) fn add_binary(&mut self, state: &mut State, sides: [Side; 2], cause: Cause) -> u32 {
+        self.make_room(state, 1);
+        self.put_binary(state, sides, cause)
+    }
+
+    /// Makes room for so many more constraints of two terms.
+    pub(super) fn make_room(&mut self, state: &mut State, count: usize) {
+        state.make_room_for_sides(2 * count);
+        self.causes.make_room(count);
+    }
+
+    /// Adds one for which there is room.
+    #[inline]
+    pub(super) fn put_binary(
         &mut self,
         state: &mut State,
         mut sides: [Side; 2],
@@ -96,7 +109,6 @@ impl Constraints {
         if !is_target_listed {
             self.enlist(state, at + 1);
         }
-        self.causes.make_room(1);
         self.causes.push(cause);
         at / 2
     }
@@ -114,6 +126,10 @@ impl Constraints {
             cause,
         });
         number
+    }
+
+    pub(super) fn clause_count(&self) -> usize {
+        self.clauses.len()
     }
 
     /// Watches the two terms of a clause that do not hold or began to do so last, and says which

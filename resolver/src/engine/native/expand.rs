@@ -1,14 +1,11 @@
 //! What a value of a variable depends on, as constraints.
 
 use crate::encoding::{Clause, Detour, Encoding, Fact, Variable};
-use crate::index::NONE;
 use crate::universe::{Demand, Missing, PackageId, ReleaseId};
-use crate::word_set::WordSet;
 use crate::words;
 
 use super::Core;
 use super::constraints::Cause;
-use super::order::Target;
 use super::state::{Term, Var};
 
 /// A value of a variable that stands for a release, which constraints are about.
@@ -21,14 +18,20 @@ pub(super) struct Owner {
 
 impl Core {
     /// The variable of a package that has one release.
+    #[inline]
     pub(super) fn package_var(&mut self, encoding: &Encoding<'_>, package: PackageId) -> Var {
+        match self.known_var(package) {
+            Some(known) => known,
+            None => self.new_package_var(encoding, package),
+        }
+    }
+
+    #[inline(never)]
+    fn new_package_var(&mut self, encoding: &Encoding<'_>, package: PackageId) -> Var {
         let position = package.position();
         if self.package_vars.len() <= position {
             self.package_vars
                 .resize(encoding.universe.package_count().max(position + 1), 0);
-        }
-        if let Some(known) = self.known_var(package) {
-            return known;
         }
         let values = encoding.universe.release_count(package);
         let var = self.state.add_var(Variable::Package(package), values);
@@ -218,71 +221,21 @@ impl Core {
             return Err(Missing::Packages(missing.collect()));
         }
         self.fetch_demanded(encoding, demands);
-        let is_package = matches!(self.state.details(var).variable, Variable::Package(_));
+        let is_ordinary = encoding.is_ordinary() && self.is_of_package(var);
         let mut is_impossible = false;
-        let mut every = Vec::new();
-        self.order.begin(var, value);
+        self.order.begin(var, value, demands.len());
+        self.constraints.make_room(&mut self.state, demands.len());
         for (edge, demand) in demands.iter().enumerate() {
-            let target = self.bound_var(encoding, release, edge, demand.target);
-            let is_required = &mut self.state.var_mut(target).required;
-            let is_first = !std::mem::replace(is_required, true);
-            if is_first {
-                encoding.universe.set_required(demand.target);
-            }
-            let allowed = encoding.universe.allowed_words(demand);
-            let newest = || words::last(allowed).unwrap_or(NONE);
-            self.order.require(Target {
-                var: target,
-                package: demand.target,
-                names_prerelease: demand.names_prerelease,
-                coming: if is_first { newest() } else { NONE },
-            });
-            if encoding.is_whole() && self.state.is_certainly_among(target, allowed) {
-                // Nothing else is left, whatever is decided: mostly so of the core library.
-                continue;
-            }
-            // What a requirement on a split package is bound to belongs to one release.
-            let is_shared = is_package && !encoding.is_split(demand.target);
-            let owners = if is_shared {
-                encoding.universe.owners(release, demand)
+            let short = if is_ordinary {
+                encoding.universe.short_sets(demand)
             } else {
                 None
             };
-            let mut allowed = encoding.universe.allowed_words(demand);
-            if encoding.is_loosened(release.package, demand.target, allowed) {
-                every.clear();
-                every.resize(allowed.len(), 0);
-                let candidates = encoding.universe.candidates_of(demand.target);
-                candidates.copy_to(&mut every);
-                allowed = &every;
-            }
-            is_impossible |= allowed.iter().all(|word| *word == 0);
-            let own = if let Some(owners) = owners {
-                let owners = encoding.universe.set(owners, self.state.width(var));
-                if !words::is_disjoint(self.state.known(var), owners) {
-                    // The same requirement came in with another value.
-                    continue;
-                }
-                self.state.new_side(var, owners)
-            } else {
-                self.state.new_side_of_value(var, value)
+            let is_met_by_nothing = match short {
+                Some(sets) => self.require_short(encoding, var, demand, sets),
+                None => self.require(encoding, owner, edge, demand),
             };
-            let cause = if is_shared && !encoding.is_restricted() {
-                Cause::Requirement
-            } else {
-                let fact = Fact::Requires {
-                    owner: release.package,
-                    target: demand.target,
-                    allowed: WordSet::of_words(allowed),
-                };
-                if !encoding.is_in_force(&fact) {
-                    continue;
-                }
-                self.constraints.add_fact(fact)
-            };
-            let refused = self.state.new_side_of_complement(target, allowed);
-            self.constraints
-                .add_binary(&mut self.state, [own, refused], cause);
+            is_impossible |= is_met_by_nothing;
         }
         // Where no release of a required package is left, that is the reason; that its classes are
         // missing only follows from it.

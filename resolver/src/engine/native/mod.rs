@@ -17,6 +17,7 @@ mod lists;
 mod order;
 mod proof;
 mod replay;
+mod require;
 mod state;
 
 use std::collections::VecDeque;

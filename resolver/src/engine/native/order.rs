@@ -80,7 +80,8 @@ struct Start {
 }
 
 impl Targets {
-    fn begin(&mut self, var: Var, value: u32) {
+    fn begin(&mut self, var: Var, value: u32, count: usize) {
+        self.all.make_room(count);
         let var = var as usize;
         if self.latest.len() <= var {
             self.latest.make_room(var + 1 - self.latest.len());
@@ -145,14 +146,14 @@ impl Order {
             .is_some_and(|count| *count > 0)
     }
 
-    /// Begins the requirements of a release, which a value of a variable stands for.
-    pub(super) fn begin(&mut self, var: Var, value: u32) {
-        self.targets.begin(var, value);
+    /// Begins the requirements of a release, which a value of a variable stands for. There are so many
+    /// of them.
+    pub(super) fn begin(&mut self, var: Var, value: u32, count: usize) {
+        self.targets.begin(var, value, count);
     }
 
     /// Adds a requirement of the release that was begun last.
     pub(super) fn require(&mut self, target: Target) {
-        self.targets.all.make_room(1);
         self.targets.all.push(target);
     }
 

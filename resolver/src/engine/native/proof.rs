@@ -1,7 +1,5 @@
 //! What a search without result rests on.
 
-use rustc_hash::FxHashSet;
-
 use crate::encoding::{Encoding, Fact, Variable};
 use crate::index::NONE;
 use crate::word_set::WordSet;
@@ -20,81 +18,124 @@ pub(super) fn proof(
     encoding: &Encoding<'_>,
     cause: Cause,
 ) -> Proof {
-    let mut proof = Proof::default();
-    let mut single = Single::default();
-    let mut seen: FxHashSet<Reason> = FxHashSet::default();
-    let mut certain: FxHashSet<usize> = FxHashSet::default();
-    let mut rest: Vec<Antecedent> = Vec::new();
-    let mut terms = Vec::new();
-    let antecedents = |cause: Cause| match cause {
-        Cause::Learned { from, until } => &constraints.antecedents[from as usize..until as usize],
-        _ => &[],
-    };
-    rest.extend_from_slice(antecedents(cause));
-    while let Some(antecedent) = rest.pop() {
-        match antecedent {
-            Antecedent::Constraint(reason) => {
-                if !seen.insert(reason) {
-                    continue;
-                }
-                let cause = constraints.cause(reason);
-                rest.extend_from_slice(antecedents(cause));
-                if matches!(cause, Cause::Learned { .. }) {
-                    continue;
-                }
-                constraints.terms(state, reason, &mut terms);
-                let fact = fact(state, constraints, cause, &terms);
-                let variables = terms.iter().map(|term| state.details(term.var).variable);
-                single.add(encoding, fact.as_ref(), variables);
-                proof.facts.extend(fact);
-            }
-            Antecedent::Certain(term, until) => {
-                for at in certainties(state, term, until as usize) {
-                    if !certain.insert(at) {
-                        continue;
-                    }
-                    let reduction = state.certain[at];
-                    rest.push(Antecedent::Constraint(reduction.reason));
-                    constraints.terms(state, reduction.reason, &mut terms);
-                    let until = u32::try_from(at).expect("it was below a u32");
-                    for other in terms.iter().filter(|other| other.var != term.var) {
-                        rest.push(Antecedent::Certain(*other, until));
-                    }
-                }
-            }
-        }
+    let mut facts = Vec::new();
+    let mut single = Single::new(encoding.universe.package_count());
+    let mut derivation = Derivation::new(state, constraints);
+    derivation.add_antecedents(cause);
+    while let Some((cause, terms)) = derivation.next_leaf() {
+        let fact = fact(state, constraints, cause, terms);
+        let variables = terms.iter().map(|term| state.details(term.var).variable);
+        single.add(encoding, fact.as_ref(), variables);
+        facts.extend(fact);
     }
-    proof.single = single.into_packages();
-    proof
+    Proof {
+        facts,
+        single: single.into_packages(),
+    }
 }
 
-/// The reductions that make a term hold without any decision.
-fn certainties(state: &State, term: Term, until: usize) -> Vec<usize> {
-    let width = state.width(term.var);
-    let mut domain = vec![0; width];
-    words::fill(&mut domain, state.var(term.var).values);
-    let mut of_var = Vec::new();
-    let mut at = state.details(term.var).latest_certain;
-    while at != NONE {
-        if (at as usize) < until {
-            of_var.push(at as usize);
+/// What a constraint follows from, down to constraints that were not learned.
+struct Derivation<'core> {
+    state: &'core State,
+    constraints: &'core Constraints,
+    /// What was not followed yet.
+    rest: Vec<Antecedent>,
+    /// The constraints of two terms that were come across, then the clauses.
+    seen: Vec<u64>,
+    /// The certainties that were come across.
+    certain: Vec<u64>,
+    /// The terms of the constraint at hand.
+    terms: Vec<Term>,
+    /// The certainties of the variable at hand, the latest first, and its values that are left.
+    of_var: Vec<u32>,
+    domain: Vec<u64>,
+}
+
+impl<'core> Derivation<'core> {
+    fn new(state: &'core State, constraints: &'core Constraints) -> Self {
+        let binaries = state.side_count() as usize / 2;
+        let set = |count: usize| vec![0; count / 64 + 1];
+        Self {
+            state,
+            constraints,
+            rest: Vec::new(),
+            seen: set(binaries + constraints.clause_count()),
+            certain: set(state.certain.len()),
+            terms: Vec::new(),
+            of_var: Vec::new(),
+            domain: Vec::new(),
         }
-        at = state.certain[at as usize].previous;
     }
-    let mut found = Vec::new();
-    for at in of_var.into_iter().rev() {
-        if words::is_subset(&domain, state.set(term)) {
-            break;
+
+    fn add_antecedents(&mut self, cause: Cause) {
+        if let Cause::Learned { from, until } = cause {
+            let antecedents = &self.constraints.antecedents[from as usize..until as usize];
+            self.rest.extend_from_slice(antecedents);
         }
-        found.push(at);
-        let reduction = state.certain[at];
-        let removed = state.set(Term {
-            var: reduction.var,
-            set: reduction.removed,
-        });
-        words::take_away(&mut domain, removed);
     }
-    found
+
+    /// The next constraint that was not learned: what it rests on, and its terms.
+    fn next_leaf(&mut self) -> Option<(Cause, &[Term])> {
+        while let Some(antecedent) = self.rest.pop() {
+            let reason = match antecedent {
+                Antecedent::Constraint(reason) => reason,
+                Antecedent::Certain(term, until) => {
+                    self.add_certainties(term, until);
+                    continue;
+                }
+            };
+            let number = match reason {
+                Reason::Given | Reason::Decision => continue,
+                Reason::Binary(number) => number,
+                Reason::Clause(number) => self.state.side_count() / 2 + number,
+            };
+            if !words::add(&mut self.seen, number) {
+                continue;
+            }
+            let cause = self.constraints.cause(reason);
+            if !matches!(cause, Cause::Learned { .. }) {
+                self.constraints.terms(self.state, reason, &mut self.terms);
+                return Some((cause, &self.terms));
+            }
+            self.add_antecedents(cause);
+        }
+        None
+    }
+
+    /// Adds the first reductions, of so many certainties, that make a term hold without any decision.
+    fn add_certainties(&mut self, term: Term, until: u32) {
+        let state = self.state;
+        let mut at = state.details(term.var).latest_certain;
+        self.of_var.clear();
+        while at != NONE {
+            if at < until {
+                self.of_var.push(at);
+            }
+            at = state.certain[at as usize].previous;
+        }
+        self.domain.clear();
+        self.domain.resize(state.width(term.var), 0);
+        words::fill(&mut self.domain, state.var(term.var).values);
+        while let Some(at) = self.of_var.pop() {
+            if words::is_subset(&self.domain, state.set(term)) {
+                break;
+            }
+            let reduction = state.certain[at as usize];
+            let removed = Term {
+                var: reduction.var,
+                set: reduction.removed,
+            };
+            words::take_away(&mut self.domain, state.set(removed));
+            if words::add(&mut self.certain, at) {
+                let reason = reduction.reason;
+                self.rest.push(Antecedent::Constraint(reason));
+                self.constraints.terms(state, reason, &mut self.terms);
+                let others = self.terms.iter().filter(|other| other.var != term.var);
+                let others = others.map(|other| Antecedent::Certain(*other, at));
+                self.rest.extend(others);
+            }
+        }
+    }
 }
 
 /// The fact that a constraint which was not learned stands for, if it is not only part of the encoding.

@@ -6,7 +6,7 @@ mod best;
 use std::collections::BTreeSet;
 
 use pkgres_manifest::{PackageName, Version};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::report::{Findings, Told};
 use crate::budget::Budget;
@@ -313,8 +313,13 @@ impl Updating {
     /// Lets go of all locked packages that a proof holds on to.
     fn let_go_of(&mut self, proof: &Proof) {
         let before = self.let_go.len();
+        let stays = proof.facts.iter().filter_map(|fact| match fact {
+            Fact::Stays { package } => Some(*package),
+            _ => None,
+        });
+        let stays: FxHashSet<PackageId> = stays.collect();
         for (at, (package, _)) in self.locked.iter().enumerate() {
-            if proof.facts.contains(&Fact::Stays { package: *package }) {
+            if stays.contains(package) {
                 self.let_go.insert(at);
             }
         }

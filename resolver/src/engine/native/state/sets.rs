@@ -67,10 +67,7 @@ impl State {
     pub(crate) fn keep_complement(&mut self, var: Var, of: &[u64]) -> Set {
         let last = self.var(var).values;
         if let ([of], 1) = (of, self.width(var)) {
-            let mut complement = [0];
-            words::fill(&mut complement, last);
-            complement[0] &= !of;
-            return self.keep(&complement);
+            return self.keep(&[words::up_to(last) & !of]);
         }
         let set = self.keep_empty(var);
         let complement = &mut self.sets[set as usize..];

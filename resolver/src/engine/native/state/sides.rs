@@ -21,6 +21,20 @@ pub(crate) struct Side {
 
 const _: () = assert!(size_of::<Side>() == 16);
 
+impl Side {
+    /// That the value of a variable with few values is in a set.
+    #[inline]
+    pub(crate) fn of_word(var: Var, word: u64) -> Self {
+        let next = NONE;
+        Self { word, var, next }
+    }
+
+    /// That the value of a variable with many values is in a set that is kept.
+    fn of_set(var: Var, set: Set) -> Self {
+        Self::of_word(var, u64::from(set))
+    }
+}
+
 /// The bit that says that a set is that of a side.
 const IN_SIDE: Set = 1 << 31;
 
@@ -39,11 +53,15 @@ impl State {
         to_u32(self.sides.len())
     }
 
-    /// Adds the sides of a constraint.
+    /// Adds the sides of a constraint, for which there is room.
     #[inline]
     pub(crate) fn add_sides(&mut self, sides: [Side; 2]) {
-        self.sides.make_room(sides.len());
         self.sides.extend_from_slice(&sides);
+    }
+
+    /// Makes room for so many more sides.
+    pub(crate) fn make_room_for_sides(&mut self, count: usize) {
+        self.sides.make_room(count);
     }
 
     /// The term of a side.
@@ -109,10 +127,10 @@ impl State {
     #[inline]
     pub(crate) fn new_side(&mut self, var: Var, set: &[u64]) -> Side {
         match set {
-            [word] => of_word(var, *word),
+            [word] => Side::of_word(var, *word),
             set => {
                 let set = self.keep(set);
-                of_set(var, set)
+                Side::of_set(var, set)
             }
         }
     }
@@ -120,41 +138,29 @@ impl State {
     /// A new side of a term.
     pub(crate) fn new_side_of_term(&self, term: Term) -> Side {
         match self.set(term) {
-            [word] => of_word(term.var, *word),
-            _ => of_set(term.var, term.set),
+            [word] => Side::of_word(term.var, *word),
+            _ => Side::of_set(term.var, term.set),
         }
     }
 
     /// A new side: that a variable has a value.
     pub(crate) fn new_side_of_value(&mut self, var: Var, value: u32) -> Side {
         if self.var(var).is_narrow() {
-            return of_word(var, 1 << value);
+            return Side::of_word(var, 1 << value);
         }
         let set = self.keep_single(var, value);
-        of_set(var, set)
+        Side::of_set(var, set)
     }
 
     /// A new side: that the value of a variable is not in a set.
     #[inline]
     pub(crate) fn new_side_of_complement(&mut self, var: Var, of: &[u64]) -> Side {
         if let [of] = of {
-            let mut word = 0;
-            words::fill(std::slice::from_mut(&mut word), self.var(var).values);
-            return of_word(var, word & !of);
+            return Side::of_word(var, words::up_to(self.var(var).values) & !of);
         }
         let set = self.keep_complement(var, of);
-        of_set(var, set)
+        Side::of_set(var, set)
     }
-}
-
-#[inline]
-fn of_word(var: Var, word: u64) -> Side {
-    let next = NONE;
-    Side { word, var, next }
-}
-
-fn of_set(var: Var, set: Set) -> Side {
-    of_word(var, u64::from(set))
 }
 
 /// The place of a set that begins here.

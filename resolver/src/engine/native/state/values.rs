@@ -7,10 +7,7 @@ use super::{State, ValueSet, Var};
 impl State {
     /// Marks the dependencies of a value as known; says whether they were not.
     pub(crate) fn expand(&mut self, var: Var, value: u32) -> bool {
-        let expanded = self.expanded(var);
-        let is_new = !words::contains(expanded, value);
-        words::insert(expanded, value);
-        is_new
+        words::add(self.expanded(var), value)
     }
 
     pub(crate) fn is_expanded(&self, var: Var, value: u32) -> bool {

@@ -147,9 +147,7 @@ impl VarDetails {
 
 /// The word of all values and "absent". Where they do not fit, nobody looks at it.
 fn every(values: u32) -> u64 {
-    let mut every = 0;
-    words::fill(std::slice::from_mut(&mut every), values);
-    every
+    words::up_to(values.min(u64::BITS - 1))
 }
 
 #[cfg(test)]

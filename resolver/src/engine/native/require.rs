@@ -1,0 +1,136 @@
+//! What a requirement brings with it, as a constraint.
+
+use crate::encoding::{Encoding, Fact, Variable};
+use crate::index::NONE;
+use crate::universe::Demand;
+use crate::word_set::WordSet;
+use crate::words;
+
+use super::Core;
+use super::constraints::Cause;
+use super::expand::Owner;
+use super::order::Target;
+use super::state::{Side, Var};
+
+impl Core {
+    /// Adds the constraint, for which there is room, of a requirement of a release that is the value of a variable, in an
+    /// [ordinary](Encoding::is_ordinary) search. The sets are those of which releases have it and of
+    /// what it allows. Says whether that is nothing.
+    ///
+    /// It does what [`require`](Self::require) does, and nearly all requirements are like that.
+    #[inline]
+    pub(super) fn require_short(
+        &mut self,
+        encoding: &mut Encoding<'_>,
+        owner: Var,
+        demand: &Demand,
+        [owners, allowed]: [u64; 2],
+    ) -> bool {
+        let target = self.package_var(encoding, demand.target);
+        self.see_required(encoding, target, demand, allowed.checked_ilog2());
+        if self.state.is_certainly_among(target, &[allowed]) {
+            return false;
+        }
+        if words::is_disjoint(self.state.known(owner), &[owners]) {
+            let sides = [
+                Side::of_word(owner, owners),
+                self.state.new_side_of_complement(target, &[allowed]),
+            ];
+            self.constraints
+                .put_binary(&mut self.state, sides, Cause::Requirement);
+        }
+        allowed == 0
+    }
+
+    /// Adds the constraint, for which there is room, of any requirement of a release; `edge` is its number among them. Says
+    /// whether no release is allowed that there is.
+    pub(super) fn require(
+        &mut self,
+        encoding: &mut Encoding<'_>,
+        owner: Owner,
+        edge: usize,
+        demand: &Demand,
+    ) -> bool {
+        let Owner {
+            var,
+            value,
+            release,
+        } = owner;
+        let target = self.bound_var(encoding, release, edge, demand.target);
+        let allowed = encoding.universe.allowed_words(demand);
+        let newest = words::last(allowed);
+        let is_met = encoding.is_whole() && self.state.is_certainly_among(target, allowed);
+        self.see_required(encoding, target, demand, newest);
+        if is_met {
+            // Nothing else is left, whatever is decided: mostly so of the core library.
+            return false;
+        }
+        // What a requirement on a split package is bound to belongs to one release.
+        let is_package = matches!(self.state.details(var).variable, Variable::Package(_));
+        let is_shared = is_package && !encoding.is_split(demand.target);
+        let owners = if is_shared {
+            encoding.universe.owners(release, demand)
+        } else {
+            None
+        };
+        let mut every;
+        let mut allowed = encoding.universe.allowed_words(demand);
+        if encoding.is_loosened(release.package, demand.target, allowed) {
+            every = vec![0; allowed.len()];
+            let candidates = encoding.universe.candidates_of(demand.target);
+            candidates.copy_to(&mut every);
+            allowed = &every;
+        }
+        let is_met_by_nothing = allowed.iter().all(|word| *word == 0);
+        let own = if let Some(owners) = owners {
+            let owners = encoding.universe.set(owners, self.state.width(var));
+            if !words::is_disjoint(self.state.known(var), owners) {
+                // The same requirement came in with another value.
+                return is_met_by_nothing;
+            }
+            self.state.new_side(var, owners)
+        } else {
+            self.state.new_side_of_value(var, value)
+        };
+        let cause = if is_shared && !encoding.is_restricted() {
+            Cause::Requirement
+        } else {
+            let fact = Fact::Requires {
+                owner: release.package,
+                target: demand.target,
+                allowed: WordSet::of_words(allowed),
+            };
+            if !encoding.is_in_force(&fact) {
+                return is_met_by_nothing;
+            }
+            self.constraints.add_fact(fact)
+        };
+        let refused = self.state.new_side_of_complement(target, allowed);
+        self.constraints
+            .put_binary(&mut self.state, [own, refused], cause);
+        is_met_by_nothing
+    }
+
+    /// Gives a requirement its place among those of the release that was begun last. `newest` is the
+    /// greatest release that it allows.
+    #[inline]
+    fn see_required(
+        &mut self,
+        encoding: &mut Encoding<'_>,
+        target: Var,
+        demand: &Demand,
+        newest: Option<u32>,
+    ) {
+        let is_required = &mut self.state.var_mut(target).required;
+        let is_first = !std::mem::replace(is_required, true);
+        if is_first {
+            encoding.universe.set_required(demand.target);
+        }
+        self.order.require(Target {
+            var: target,
+            package: demand.target,
+            names_prerelease: demand.names_prerelease,
+            coming: newest.filter(|_| is_first).unwrap_or(NONE),
+        });
+    }
+}

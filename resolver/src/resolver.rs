@@ -88,7 +88,7 @@ pub enum Step {
 /// ```
 #[derive(Debug)]
 pub struct Resolver {
-    universe: Universe,
+    universe: Box<Universe>,
     options: SolveOptions,
     budget: Budget,
     phase: Phase,
@@ -171,7 +171,7 @@ impl Resolver {
             Some(update) => update.let_go(locked),
             None => locked,
         };
-        let mut universe = Universe::new(core.as_ref(), options.prerelease, locked);
+        let mut universe = Box::new(Universe::new(core.as_ref(), options.prerelease, locked));
         universe.prefer(options.prefer, options.exclude_newer);
         universe.override_requirements(overrides);
         // Where they are refused nothing is looked at.
@@ -186,7 +186,7 @@ impl Resolver {
                 (Some(conflict), _) => Phase::Refused(Box::new(conflict)),
                 (None, Some(updating)) => Phase::Update(Box::new(updating)),
                 _ if has_lock => Phase::Lock,
-                _ => Phase::Greedy(Box::default()),
+                _ => Phase::Greedy(Box::new(Greedy::new())),
             },
             update: told,
         };
@@ -297,7 +297,7 @@ impl Resolver {
         Turn::To(
             match whole_lock::selection(&mut self.universe, self.options.single_version) {
                 Some(selection) => Phase::Candidate(selection),
-                None => Phase::Greedy(Box::default()),
+                None => Phase::Greedy(Box::new(Greedy::new())),
             },
         )
     }

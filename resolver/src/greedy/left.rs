@@ -46,7 +46,7 @@ enum Place {
 }
 
 /// What is left of all packages.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Left {
     /// By package.
     all: Vec<OfPackage>,
@@ -57,6 +57,15 @@ pub(super) struct Left {
 }
 
 impl Left {
+    /// Nothing was required yet; there is room for so many packages.
+    pub(super) fn with_room(packages: usize) -> Self {
+        Self {
+            all: Vec::with_capacity(packages),
+            words: Vec::new(),
+            before: Vec::with_capacity(packages),
+        }
+    }
+
     /// Makes places for so many packages.
     pub(super) fn make_places(&mut self, packages: usize) {
         if let Some(more) = packages.checked_sub(self.all.len()) {
@@ -211,7 +220,7 @@ mod tests {
                 }
                 words
             };
-            let mut left = Left::default();
+            let mut left = Left::with_room(1);
             left.make_places(1);
             let high = if width == 1 { 7 } else { 70 };
             check(&mut left, &set, high);

@@ -24,8 +24,11 @@ use left::Left;
 /// the walk was in vain.
 const PASSED_OVER: u32 = 8;
 
+/// For so many releases there is room from the beginning.
+const FEW: usize = 16;
+
 /// A walk that can be interrupted while releases are fetched.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Greedy {
     order: Vec<ReleaseId>,
     /// How many roots have had their requirements taken in.
@@ -75,6 +78,25 @@ enum Decided {
 }
 
 impl Greedy {
+    /// A walk that has not begun, with room for that of a small problem.
+    pub(crate) fn new() -> Self {
+        Self {
+            order: Vec::with_capacity(FEW),
+            roots_taken_in: 0,
+            targets: Vec::with_capacity(2 * FEW),
+            ends: Vec::with_capacity(FEW),
+            next: 0,
+            ahead: Ahead::default(),
+            tried: None,
+            left: Left::with_room(2 * FEW),
+            demands: Vec::with_capacity(FEW),
+            classes: ClassDemands::default(),
+            may_lack_classes: false,
+            passed_over: 0,
+            failed: false,
+        }
+    }
+
     pub(crate) fn advance(&mut self, universe: &mut Universe, budget: &mut Budget) -> Progress {
         if self.order.is_empty() {
             self.left.make_places(universe.package_count());
@@ -322,7 +344,7 @@ mod tests {
         let source = ReleaseSource::Registry(RegistryName::parse("demo").expect("a name"));
         universe.attach(source, CompiledIndex::compile(&records).into());
         let mut budget = Budget::new(1000, 0, Engine::Native);
-        let Progress::Done(found) = Greedy::default().advance(&mut universe, &mut budget) else {
+        let Progress::Done(found) = Greedy::new().advance(&mut universe, &mut budget) else {
             panic!("all releases are there");
         };
         let chosen = found?.releases()[1..].to_vec();

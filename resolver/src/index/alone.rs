@@ -33,7 +33,7 @@ pub(super) fn compile_alone(record: &IndexRecord) -> Option<CompiledIndex> {
     let mut groups: FirstSeen<(u32, u32)> = FirstSeen::with_room(requirements.len());
     let mut spec_flags = Vec::with_capacity(requirements.len());
     let mut edges = ListsBuilder::with_room(1);
-    edges.items.reserve(requirements.len());
+    edges.items = Vec::with_capacity(requirements.len());
     for requirement in requirements {
         let target = to_u32(number(requirement.package.as_str()));
         let spec = specs.number(requirement.spec.written());

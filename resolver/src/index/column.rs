@@ -104,7 +104,7 @@ impl Texts {
     /// Texts in their order.
     pub(crate) fn of(all: &[&str]) -> Self {
         let mut texts = ListsBuilder::with_room(all.len());
-        (texts.items).reserve(all.iter().map(|text| text.len()).sum());
+        texts.items = Vec::with_capacity(all.iter().map(|text| text.len()).sum());
         for text in all {
             texts.text(text);
         }

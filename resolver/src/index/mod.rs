@@ -207,6 +207,11 @@ impl CompiledIndex {
         self.versions.get(release)
     }
 
+    /// Whether the version of a release is less than another one.
+    pub(crate) fn is_less(&self, release: u32, than: &Version) -> bool {
+        self.versions.is_less(release, than)
+    }
+
     pub(crate) fn is_yanked(&self, release: u32) -> bool {
         self.release_flags[release as usize] & YANKED != 0
     }

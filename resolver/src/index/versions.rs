@@ -52,6 +52,14 @@ impl Versions {
         }
     }
 
+    /// Whether the version of a release is less than another one.
+    pub(super) fn is_less(&self, release: u32, than: &Version) -> bool {
+        match (self.numbers[release as usize], three_numbers(than)) {
+            (numbers, Some(than)) if numbers[0] != NONE => numbers < than,
+            _ => self.get(release) < *than,
+        }
+    }
+
     /// How many versions there are.
     pub(super) fn len(&self) -> usize {
         self.numbers.len()
@@ -146,6 +154,11 @@ mod tests {
             let (one, two) = (EDGES[at], EDGES[at + 1]);
             assert!(!versions(&[two, one]).are_ascending(0..2), "{two} {one}");
             assert!(!versions(&[one, one]).are_ascending(0..2), "{one}");
+        }
+        for (at, than) in EDGES.iter().enumerate() {
+            let than = Version::parse(than).expect("a version");
+            let is_less = (0..8).map(|release| kept.is_less(release, &than));
+            assert!(is_less.eq((0..8).map(|release| release < at)), "{than}");
         }
     }
 

@@ -39,7 +39,7 @@ pub struct Resolution {
 
 /// What the solver found.
 struct Solved {
-    universe: Universe,
+    universe: Box<Universe>,
     selection: Selection,
     stats: Stats,
     update: Option<UpdateReport>,
@@ -99,7 +99,7 @@ pub struct Stats {
 
 impl Resolution {
     pub(crate) fn new(
-        universe: Universe,
+        universe: Box<Universe>,
         selection: Selection,
         steps: u64,
         update: Option<UpdateReport>,

@@ -28,6 +28,13 @@ impl About {
         })))
     }
 
+    /// A package of which it is known what decides among its releases.
+    pub(super) fn with_candidates(candidates: Box<Candidates>) -> Self {
+        let mut about = Self::default();
+        about.set_candidates(candidates);
+        about
+    }
+
     fn known(&self) -> &Known {
         self.0.get_or_init(Box::default)
     }

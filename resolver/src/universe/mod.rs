@@ -67,7 +67,7 @@ struct Delivered {
 }
 
 /// A package that was seen.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Entry {
     delivered: Option<Delivered>,
     /// Whether a release that was looked at requires the package.
@@ -167,10 +167,14 @@ impl Universe {
         self.packages.len()
     }
 
-    fn new_package(&mut self, about: About) -> PackageId {
+    #[inline]
+    fn add_package(&mut self, delivered: Option<Delivered>, about: About) -> PackageId {
         let id = PackageId(to_u32(self.packages.len()));
         self.packages.make_room(1);
-        self.packages.push(Entry::default());
+        self.packages.push(Entry {
+            delivered,
+            is_required: false,
+        });
         self.about.make_room(1);
         self.about.push(about);
         id

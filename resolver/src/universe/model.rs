@@ -23,7 +23,7 @@ impl Universe {
     pub(super) fn add_model(&mut self, root: ModelRoot) {
         // An index has to call it something. A package that has the name is another one.
         let name = PackageName::parse("the_object_model").expect("it is a name");
-        let package = self.new_package(About::called(name.clone()));
+        let package = self.add_package(None, About::called(name.clone()));
         let edges: Vec<Edge> = root
             .objects
             .into_iter()

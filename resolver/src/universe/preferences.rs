@@ -72,6 +72,7 @@ impl Preferences {
 
     /// What decides among the releases of a package of an index; nothing if every one may be
     /// chosen and the newest is the best.
+    #[inline]
     pub(super) fn candidates(
         &self,
         index: &CompiledIndex,
@@ -81,14 +82,22 @@ impl Preferences {
         if index.is_plain(number) && self.are_plain() {
             return None;
         }
-        let name = name();
-        let locked = self.locked_versions(&name);
-        let too_new = self.too_new.get(&name);
+        self.candidates_among(index, number, &name())
+    }
+
+    fn candidates_among(
+        &self,
+        index: &CompiledIndex,
+        number: u32,
+        name: &PackageName,
+    ) -> Option<Box<Candidates>> {
+        let locked = self.locked_versions(name);
+        let too_new = self.too_new.get(name);
         let newest_is_best = self.prefer == Preference::Newest && too_new.is_none();
         if index.is_plain(number) && locked.is_empty() && newest_is_best {
             return None;
         }
-        let kept = self.kept_versions.get(&name);
+        let kept = self.kept_versions.get(name);
         let is_too_new = |version| too_new.is_some_and(|versions| versions.contains(version));
         let releases = index.releases(number);
         let versions: Vec<Version> = releases

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use pkgres_manifest::{IndexRecord, PackageName, ReleaseSource, Requirement, Spec};
 
 use super::about::About;
+use super::candidates::Candidates;
 use super::seen::Seen;
 use super::{Delivered, PackageId, Universe};
 use crate::index::{CompiledIndex, NONE, to_u32, width};
@@ -31,7 +32,7 @@ impl Universe {
         if let Some((shard, number)) = self.find_attached(name.as_str()) {
             return self.package_in(shard, number);
         }
-        let id = self.new_package(About::called(name.clone()));
+        let id = self.add_package(None, About::called(name.clone()));
         self.package_ids.insert(name.clone(), id);
         id
     }
@@ -70,25 +71,32 @@ impl Universe {
             // No other has the name before this one, or it would stand in the table.
             self.new_delivered(shard, number)
         } else {
-            let name = index.name_text(number);
-            if let Some(known) = self.package_ids.get(name) {
-                *known
-            } else if let Some((other, there)) = self.find_attached(name) {
-                if other == shard {
-                    self.new_delivered(shard, number)
-                } else {
-                    self.package_in(other, there)
-                }
-            } else {
-                let name = index.name(number);
-                self.package_id(&name)
-            }
+            self.find_or_add(shard, number)
         };
         (id, self.know(shard, number, id))
     }
 
+    /// The package of a name of a shard that is seen there for the first time.
+    fn find_or_add(&mut self, shard: u32, number: u32) -> PackageId {
+        let index = &self.shards[shard as usize].index;
+        let name = index.name_text(number);
+        if let Some(known) = self.package_ids.get(name) {
+            *known
+        } else if let Some((other, there)) = self.find_attached(name) {
+            if other == shard {
+                self.new_delivered(shard, number)
+            } else {
+                self.package_in(other, there)
+            }
+        } else {
+            let name = index.name(number);
+            self.package_id(&name)
+        }
+    }
+
     /// Keeps which package a name of a shard is, which comes from there or not; says whether it is
     /// [simple](Seen::is_simple).
+    #[inline]
     fn know(&mut self, shard: u32, number: u32, package: PackageId) -> bool {
         let delivered = &self.packages[package.position()].delivered;
         let is_simple = self.overriding(package).is_none()
@@ -100,47 +108,57 @@ impl Universe {
     }
 
     /// A package that is seen and comes from an attached shard.
+    #[inline]
     fn new_delivered(&mut self, shard: u32, number: u32) -> PackageId {
-        let id = self.new_package(About::default());
-        self.deliver_from(id, shard, number);
-        id
+        let (delivered, candidates) = self.in_shard(shard, number, None);
+        let about = candidates.map_or_else(About::default, About::with_candidates);
+        self.add_package(Some(delivered), about)
     }
 
     /// Says that a package comes from a shard.
     fn deliver_from(&mut self, package: PackageId, shard: u32, number: u32) {
+        let known_name = self.about(package).known_name();
+        let (delivered, candidates) = self.in_shard(shard, number, known_name);
+        self.packages[package.position()].delivered = Some(delivered);
+        if let Some(candidates) = candidates {
+            self.about[package.position()].set_candidates(candidates);
+        }
+    }
+
+    /// Where the releases of a name of a shard are, and what decides among them.
+    #[inline]
+    fn in_shard(
+        &self,
+        shard: u32,
+        number: u32,
+        known_name: Option<&PackageName>,
+    ) -> (Delivered, Option<Box<Candidates>>) {
         let index = &self.shards[shard as usize].index;
         let releases = index.releases(number);
-        let known_name = self.about(package).known_name();
         let candidates = self.preferences.candidates(index, number, || {
             known_name.cloned().unwrap_or_else(|| index.name(number))
         });
-        self.packages[package.position()].delivered = Some(Delivered {
+        let delivered = Delivered {
             shard,
             name: number,
             first: releases.start,
             count: releases.end - releases.start,
             is_plain: candidates.is_none(),
-        });
-        if let Some(candidates) = candidates {
-            self.about[package.position()].set_candidates(candidates);
-        }
+        };
+        (delivered, candidates)
     }
 
     /// Takes a whole index whose packages then need not be asked for. What was provided before
     /// goes first, and so do indexes that were attached before.
     pub(crate) fn attach(&mut self, source: ReleaseSource, index: Arc<CompiledIndex>) {
         let shard = self.add_shard(Some(source), index);
-        let mut known: Vec<(PackageName, PackageId)> = self
-            .package_ids
-            .iter()
-            .map(|(name, id)| (name.clone(), *id))
-            .collect();
-        known.sort_unstable_by_key(|(_, id)| *id);
-        for (name, id) in known {
+        let index = &self.shards[shard as usize].index;
+        let known = self.package_ids.iter();
+        let known = known.filter_map(|(name, id)| Some((*id, index.find(name.as_str())?)));
+        let mut known: Vec<(PackageId, u32)> = known.collect();
+        known.sort_unstable();
+        for (id, number) in known {
             let index = &self.shards[shard as usize].index;
-            let Some(number) = index.find(name.as_str()) else {
-                continue;
-            };
             let has_releases = !index.releases(number).is_empty();
             if has_releases && !self.is_delivered(id) {
                 self.deliver_from(id, shard, number);

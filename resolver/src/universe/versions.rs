@@ -45,13 +45,18 @@ impl Universe {
         if let Some(versions) = self.about(package).known_versions() {
             return to_u32(versions.partition_point(|version| version < bound));
         }
-        let (mut low, mut high) = (0, self.release_count(package));
+        let delivered = self.delivered(package);
+        if delivered.count == 0 {
+            return 0;
+        }
+        let index = &self.shards[delivered.shard as usize].index;
+        let (mut low, mut high) = (0, delivered.count);
         while low < high {
-            let index = low.midpoint(high);
-            if self.read_version(ReleaseId { package, index }) < *bound {
-                low = index + 1;
+            let middle = low.midpoint(high);
+            if index.is_less(delivered.first + middle, bound) {
+                low = middle + 1;
             } else {
-                high = index;
+                high = middle;
             }
         }
         low

@@ -56,6 +56,16 @@ pub struct LockedArtifact {
 }
 
 impl Locked {
+    /// Nothing, as by default.
+    pub(crate) const NOTHING: Self = Self {
+        roots: BTreeMap::new(),
+        model: BTreeMap::new(),
+        packages: BTreeMap::new(),
+        preferred: BTreeSet::new(),
+        kept: BTreeSet::new(),
+        artifacts: BTreeMap::new(),
+    };
+
     /// The resolution that a lockfile holds.
     pub fn from_lockfile(lock: &Lockfile) -> Self {
         let versions =
@@ -133,6 +143,11 @@ impl Locked {
     /// Whether nothing is locked.
     pub fn is_empty(&self) -> bool {
         !self.binds_roots() && self.packages.is_empty() && self.preferred.is_empty()
+    }
+
+    /// Whether it says nothing at all.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.is_empty() && self.kept.is_empty() && self.artifacts.is_empty()
     }
 
     /// Whether it says what requirements of roots were bound to.

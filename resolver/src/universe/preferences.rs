@@ -10,6 +10,9 @@ use crate::request::{Locked, Preference, PrereleasePolicy};
 use super::candidates::{Candidates, Eligibility};
 use super::{ReleaseId, Universe};
 
+/// What is locked where nothing is.
+static NOTHING: Locked = Locked::NOTHING;
+
 /// What decides which releases may be chosen and which are preferred.
 #[derive(Debug, Default)]
 pub(super) struct Preferences {
@@ -18,27 +21,29 @@ pub(super) struct Preferences {
     exclude_newer: Option<Timestamp>,
     /// What was published too late, of the packages that were delivered.
     too_new: FxHashMap<PackageName, FxHashSet<Version>>,
-    locked: Locked,
+    /// What is locked, if anything is.
+    locked: Option<Box<Locked>>,
     locked_versions: FxHashMap<PackageName, Vec<Version>>,
     kept_versions: FxHashMap<PackageName, Vec<Version>>,
 }
 
 impl Preferences {
     pub(super) fn new(prerelease: PrereleasePolicy, locked: Locked) -> Self {
-        let kept = locked.kept.iter().map(|(name, version)| (name, version));
-        Self {
+        let mut preferences = Self {
             prerelease,
-            prefer: Preference::default(),
-            exclude_newer: None,
-            too_new: FxHashMap::default(),
-            locked_versions: by_package(locked.releases()),
-            kept_versions: by_package(kept),
-            locked,
+            ..Self::default()
+        };
+        if !locked.is_nothing() {
+            let kept = locked.kept.iter().map(|(name, version)| (name, version));
+            preferences.locked_versions = by_package(locked.releases());
+            preferences.kept_versions = by_package(kept);
+            preferences.locked = Some(Box::new(locked));
         }
+        preferences
     }
 
     pub(super) fn locked(&self) -> &Locked {
-        &self.locked
+        self.locked.as_deref().unwrap_or(&NOTHING)
     }
 
     /// The versions of a package that are locked, in any order.

@@ -86,6 +86,7 @@ impl Core {
         let mut core = Self {
             state: State::new(),
             constraints: Constraints::new(),
+            order: Order::new(),
             ..Self::default()
         };
         for root in encoding.universe.roots().to_vec() {

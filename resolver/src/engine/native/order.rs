@@ -17,6 +17,9 @@ use crate::words;
 
 use super::state::{State, Var};
 
+/// For so many releases that are looked at there is room from the beginning.
+const FEW: usize = 64;
+
 /// A release that has its place, and where its requirements are.
 #[derive(Debug, Clone, Copy)]
 struct Item {
@@ -135,6 +138,21 @@ pub(super) struct Order {
 }
 
 impl Order {
+    /// No order yet, with room for that of a small problem.
+    pub(super) fn new() -> Self {
+        Self {
+            targets: Targets {
+                all: Vec::with_capacity(2 * FEW),
+                starts: Vec::with_capacity(FEW),
+                latest: Vec::with_capacity(FEW),
+            },
+            items: Vec::with_capacity(FEW / 2),
+            vars: Vec::with_capacity(FEW),
+            marks: Vec::with_capacity(FEW / 2),
+            ..Self::default()
+        }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.items.is_empty()
     }

@@ -5,6 +5,7 @@ use crate::room::Room as _;
 use super::{State, Var};
 
 impl State {
+    #[inline]
     pub(crate) fn enqueue(&mut self, var: Var) {
         let state = &mut self.vars[var as usize];
         if !state.queued {

@@ -91,7 +91,7 @@ impl State {
         if state.is_narrow() {
             state.domain & !word == 0
         } else {
-            self.holds(self.side_term(at))
+            self.look_at_wide(at, Self::holds)
         }
     }
 
@@ -103,7 +103,7 @@ impl State {
         if state.is_narrow() {
             state.domain & word == 0
         } else {
-            self.is_excluded(self.side_term(at))
+            self.look_at_wide(at, Self::is_excluded)
         }
     }
 
@@ -114,8 +114,14 @@ impl State {
         if self.var(var).is_narrow() {
             self.level_of_set(var, &[word])
         } else {
-            self.level_of(self.side_term(at))
+            self.look_at_wide(at, Self::level_of)
         }
+    }
+
+    /// Looks at the term of a side whose variable has many values, as few have.
+    #[inline(never)]
+    fn look_at_wide<Seen>(&self, at: u32, look: impl FnOnce(&Self, Term) -> Seen) -> Seen {
+        look(self, self.side_term(at))
     }
 
     /// Takes the values of a side away.

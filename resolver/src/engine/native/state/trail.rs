@@ -8,7 +8,7 @@ use crate::index::{NONE, to_u32};
 use crate::room::Room as _;
 use crate::words;
 
-use super::{Set, State, Term, ValueSet, Var};
+use super::{Set, State, Term, ValueSet, Var, VarState};
 
 /// Why a domain was reduced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -49,6 +49,25 @@ impl Entry {
     #[inline]
     fn place_before(&self) -> usize {
         usize::try_from(self.before).expect("it is the place of a word")
+    }
+}
+
+impl VarState {
+    /// Makes a reduction, which is to stand at a place of the trail, the latest of the variable.
+    #[inline]
+    fn reduce(&mut self, at: u32, term: Term, reason: Reason, level: u32, before: u64) -> Entry {
+        let previous = std::mem::replace(&mut self.head, at);
+        let latest_level = self.latest_level.max(level);
+        let level_before = std::mem::replace(&mut self.latest_level, latest_level);
+        Entry {
+            var: term.var,
+            reason,
+            level,
+            level_before,
+            removed: term.set,
+            previous,
+            before,
+        }
     }
 }
 
@@ -144,12 +163,19 @@ impl State {
         self.levels.push(Level {
             trail: to_u32(self.trail.len()),
         });
-        let level = self.level();
-        self.record(var, Reason::Decision, level, NONE);
+        let (reason, level) = (Reason::Decision, self.level());
+        let term = Term { var, set: NONE };
+        let at = to_u32(self.trail.len());
+        let state = &mut self.vars[var as usize];
+        let entry = if state.is_narrow() {
+            state.reduce(at, term, reason, level, state.domain)
+        } else {
+            self.reduce_wide(term, reason, level)
+        };
         let domain = self.domain_mut(var);
         domain.fill(0);
         words::insert(domain, value);
-        self.enqueue(var);
+        self.put(entry);
     }
 
     /// Takes the values of a term away.
@@ -158,73 +184,79 @@ impl State {
     }
 
     /// Takes the values of a term away; the word is its set, if there are few values.
+    #[inline]
     pub(super) fn remove_known(&mut self, term: Term, word: u64, reason: Reason, level: u32) {
         if level == 0 {
-            let at = to_u32(self.certain.len());
-            let latest = &mut self.details_mut(term.var).latest_certain;
-            let previous = std::mem::replace(latest, at);
-            self.certain.make_room(1);
-            self.certain.push(Certainty {
-                var: term.var,
-                reason,
-                removed: term.set,
-                previous,
-            });
-            let removed = self.range_of(term);
-            let state = &mut self.vars[term.var as usize];
-            state.is_reduced_for_good = true;
-            if state.is_narrow() {
-                self.details[term.var as usize].certain &= !word;
-            } else {
-                words::take_away(
-                    &mut self.words[state.range(ValueSet::Certain)],
-                    &self.sets[removed],
-                );
-            }
+            self.remove_for_good(term, word, reason);
         }
         self.remove_again(term, word, reason, level);
     }
 
-    fn remove_again(&mut self, term: Term, word: u64, reason: Reason, level: u32) {
-        self.record(term.var, reason, level, term.set);
+    /// Says that the values of a term are gone whatever is decided.
+    #[inline(never)]
+    fn remove_for_good(&mut self, term: Term, word: u64, reason: Reason) {
+        let at = to_u32(self.certain.len());
+        let latest = &mut self.details_mut(term.var).latest_certain;
+        let previous = std::mem::replace(latest, at);
+        self.certain.make_room(1);
+        self.certain.push(Certainty {
+            var: term.var,
+            reason,
+            removed: term.set,
+            previous,
+        });
+        let removed = self.range_of(term);
         let state = &mut self.vars[term.var as usize];
+        state.is_reduced_for_good = true;
         if state.is_narrow() {
-            state.domain &= !word;
+            self.details[term.var as usize].certain &= !word;
         } else {
-            let domain = state.range(ValueSet::Domain);
-            let removed = self.range_of(term);
-            words::take_away(&mut self.words[domain], &self.sets[removed]);
+            words::take_away(
+                &mut self.words[state.range(ValueSet::Certain)],
+                &self.sets[removed],
+            );
         }
-        self.enqueue(term.var);
     }
 
-    /// Writes down that a domain is about to be reduced.
     #[inline]
-    fn record(&mut self, var: Var, reason: Reason, level: u32, removed: Set) {
+    fn remove_again(&mut self, term: Term, word: u64, reason: Reason, level: u32) {
         let at = to_u32(self.trail.len());
-        let state = &mut self.vars[var as usize];
-        let before = if state.is_narrow() {
-            state.domain
-        } else {
-            let place = to_u32(self.history.len());
-            self.history.make_room(state.width());
-            let domain = &self.words[state.range(ValueSet::Domain)];
-            self.history.extend_from_slice(domain);
-            u64::from(place)
-        };
-        let previous = std::mem::replace(&mut state.head, at);
-        let latest_level = state.latest_level.max(level);
-        let level_before = std::mem::replace(&mut state.latest_level, latest_level);
+        let state = &mut self.vars[term.var as usize];
+        if !state.is_narrow() {
+            return self.remove_wide(term, reason, level);
+        }
+        let before = state.domain;
+        state.domain &= !word;
+        let entry = state.reduce(at, term, reason, level, before);
+        self.put(entry);
+    }
+
+    #[inline(never)]
+    fn remove_wide(&mut self, term: Term, reason: Reason, level: u32) {
+        let entry = self.reduce_wide(term, reason, level);
+        let domain = self.vars[term.var as usize].range(ValueSet::Domain);
+        let removed = self.range_of(term);
+        words::take_away(&mut self.words[domain], &self.sets[removed]);
+        self.put(entry);
+    }
+
+    /// What is written down when the domain of a variable with many values is about to be reduced.
+    fn reduce_wide(&mut self, term: Term, reason: Reason, level: u32) -> Entry {
+        let at = to_u32(self.trail.len());
+        let before = to_u32(self.history.len());
+        let state = &mut self.vars[term.var as usize];
+        self.history.make_room(state.width());
+        let domain = &self.words[state.range(ValueSet::Domain)];
+        self.history.extend_from_slice(domain);
+        state.reduce(at, term, reason, level, before.into())
+    }
+
+    /// Puts an entry on the trail, whose variable is to be looked at.
+    #[inline]
+    fn put(&mut self, entry: Entry) {
         self.trail.make_room(1);
-        self.trail.push(Entry {
-            var,
-            reason,
-            level,
-            level_before,
-            removed,
-            previous,
-            before,
-        });
+        self.trail.push(entry);
+        self.enqueue(entry.var);
     }
 
     /// Takes back the decisions above a level and what follows from them. What does not stays.

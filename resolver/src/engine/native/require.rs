@@ -2,7 +2,7 @@
 
 use crate::encoding::{Encoding, Fact, Variable};
 use crate::index::NONE;
-use crate::universe::Demand;
+use crate::universe::{Demand, Universe};
 use crate::word_set::WordSet;
 use crate::words;
 
@@ -27,7 +27,7 @@ impl Core {
         [owners, allowed]: [u64; 2],
     ) -> bool {
         let target = self.package_var(encoding, demand.target);
-        self.see_required(encoding, target, demand, allowed.checked_ilog2());
+        self.see_required(encoding, target, demand, |_| allowed.checked_ilog2());
         if self.state.is_certainly_among(target, &[allowed]) {
             return false;
         }
@@ -57,11 +57,11 @@ impl Core {
             release,
         } = owner;
         let target = self.bound_var(encoding, release, edge, demand.target);
+        self.see_required(encoding, target, demand, |universe| {
+            words::last(universe.allowed_words(demand))
+        });
         let allowed = encoding.universe.allowed_words(demand);
-        let newest = words::last(allowed);
-        let is_met = encoding.is_whole() && self.state.is_certainly_among(target, allowed);
-        self.see_required(encoding, target, demand, newest);
-        if is_met {
+        if encoding.is_whole() && self.state.is_certainly_among(target, allowed) {
             // Nothing else is left, whatever is decided: mostly so of the core library.
             return false;
         }
@@ -111,26 +111,27 @@ impl Core {
         is_met_by_nothing
     }
 
-    /// Gives a requirement its place among those of the release that was begun last. `newest` is the
-    /// greatest release that it allows.
+    /// Gives a requirement its place among those of the release that was begun last. `newest` finds
+    /// the greatest release that it allows.
     #[inline]
     fn see_required(
         &mut self,
         encoding: &mut Encoding<'_>,
         target: Var,
         demand: &Demand,
-        newest: Option<u32>,
+        newest: impl FnOnce(&Universe) -> Option<u32>,
     ) {
         let is_required = &mut self.state.var_mut(target).required;
-        let is_first = !std::mem::replace(is_required, true);
-        if is_first {
+        let mut coming = NONE;
+        if !std::mem::replace(is_required, true) {
             encoding.universe.set_required(demand.target);
+            coming = newest(encoding.universe).unwrap_or(NONE);
         }
         self.order.require(Target {
             var: target,
             package: demand.target,
             names_prerelease: demand.names_prerelease,
-            coming: newest.filter(|_| is_first).unwrap_or(NONE),
+            coming,
         });
     }
 }

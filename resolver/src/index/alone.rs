@@ -6,20 +6,26 @@
 
 use pkgres_manifest::{IndexRecord, Requirement};
 
-use super::column::ListsBuilder;
-use super::{CompiledIndex, FirstSeen, Inheritance, NAMES_PRERELEASE, Texts, compile, to_u32};
+use super::column::{Column, ListsBuilder};
+use super::versions::Versions;
+use super::{
+    CompiledIndex, FirstSeen, Inheritance, NAMES_PRERELEASE, PLAIN, Texts, compile, to_u32,
+};
 
 /// So many requirements are compared with each other more quickly than they are sorted into tables.
 const FEW: usize = 16;
 
-/// Prepares the only release of a package, if it is one that this pays for. The outcome is that of
-/// [`compile`](super::compile), to the byte.
-pub(super) fn compile_alone(record: &IndexRecord) -> Option<CompiledIndex> {
+/// Whether a release is one that [`compile_alone`] pays for.
+pub(super) fn can_be_alone(record: &IndexRecord) -> bool {
     let requirements = &record.requirements;
     let is_own = |requirement: &Requirement| requirement.package == record.name;
-    if requirements.len() > FEW || requirements.iter().any(is_own) {
-        return None;
-    }
+    requirements.len() <= FEW && !requirements.iter().any(is_own)
+}
+
+/// Prepares the only release of a package, if it [can be](can_be_alone). The outcome is that of
+/// [`compile`](super::compile), to the byte.
+pub(super) fn compile_alone(record: &IndexRecord) -> CompiledIndex {
+    let requirements = &record.requirements;
     let mut index = CompiledIndex::default();
     let mut names = Vec::with_capacity(requirements.len() + 1);
     names.push(record.name.as_str());
@@ -31,37 +37,84 @@ pub(super) fn compile_alone(record: &IndexRecord) -> Option<CompiledIndex> {
     let mut specs: FirstSeen<&str> = FirstSeen::with_room(requirements.len());
     // What is required alike is one group.
     let mut groups: FirstSeen<(u32, u32)> = FirstSeen::with_room(requirements.len());
-    let mut spec_flags = Vec::with_capacity(requirements.len());
     let mut edges = ListsBuilder::with_room(1);
     edges.items = Vec::with_capacity(requirements.len());
     for requirement in requirements {
         let target = to_u32(number(requirement.package.as_str()));
         let spec = specs.number(requirement.spec.written());
-        if specs.things().len() > spec_flags.len() {
-            spec_flags.push(u8::from(requirement.spec.names_prerelease()) * NAMES_PRERELEASE);
-        }
         let group = groups.number((target, spec));
         edges.items.push([target, spec, group]);
     }
     edges.end();
     // The release has each of them.
-    index.words = vec![1; groups.things().len()].into();
+    index.words = Column::of_static(&EACH[..groups.things().len()]);
     index.edges = edges.finish();
     if requirements.iter().any(|one| one.location.is_some()) {
         let locations = requirements.iter().map(|one| one.location.clone());
         index.locations = locations.collect();
     }
-    index.spec_flags = spec_flags.into();
+    index.spec_flags = spec_flags(requirements, specs.things());
     index.specs = Texts::of(specs.things());
 
     let own = number(record.name.as_str());
-    let packages = (0..names.len()).map(|at| usize::from(at > own)..usize::from(at >= own));
-    compile::releases(&mut index, &[record], packages);
+    release(&mut index, record, own, names.len());
     index.names = Texts::of(&names);
     compile::classes(&mut index, &[record]);
     index.inheritance = Inheritance::of(&index);
-    Some(index)
+    index
 }
+
+/// The flags of specs.
+fn spec_flags(requirements: &[Requirement], specs: &[&str]) -> Column<u8> {
+    let naming = requirements
+        .iter()
+        .filter(|requirement| requirement.spec.names_prerelease());
+    let naming: Vec<&str> = naming.map(|one| one.spec.written()).collect();
+    if naming.is_empty() {
+        return Column::of_static(&NO_FLAGS[..specs.len()]);
+    }
+    let flags = specs
+        .iter()
+        .map(|spec| u8::from(naming.contains(spec)) * NAMES_PRERELEASE);
+    flags.collect::<Vec<u8>>().into()
+}
+
+/// Fills the columns of packages and releases. The release is that of one of so many names.
+fn release(index: &mut CompiledIndex, record: &IndexRecord, own: usize, names: usize) {
+    let flags = compile::release_flags(record);
+    index.first_release = Column::of_static(&FIRST_RELEASE[FEW + 1 - own..][..=names]);
+    index.package_flags = if compile::is_plain(flags) {
+        Column::of_static(&PLAIN_FLAGS[..names])
+    } else {
+        let mut package_flags = vec![PLAIN; names];
+        package_flags[own] = 0;
+        package_flags.into()
+    };
+    index.versions = Versions::of(std::iter::once(&record.version));
+    index.release_flags = vec![flags].into();
+    index.digests = compile::digests(&[record]);
+}
+
+// Columns that are the same for most releases: memory would cost more than what it holds.
+
+/// Where the releases of names begin: those up to the one that has it before the only one, the others
+/// after it.
+static FIRST_RELEASE: [u32; 2 * (FEW + 2)] = {
+    let mut first = [0; 2 * (FEW + 2)];
+    let mut at = FEW + 2;
+    while at < first.len() {
+        first[at] = 1;
+        at += 1;
+    }
+    first
+};
+
+/// The sets of releases that require something, each of which has the only one.
+static EACH: [u64; FEW] = [1; FEW];
+
+static PLAIN_FLAGS: [u8; FEW + 1] = [PLAIN; FEW + 1];
+
+static NO_FLAGS: [u8; FEW] = [0; FEW];
 
 #[cfg(test)]
 mod tests {
@@ -84,7 +137,8 @@ mod tests {
     }
 
     fn is_the_same(record: &IndexRecord) {
-        let alone = compile_alone(record).expect("it requires little");
+        assert!(can_be_alone(record));
+        let alone = compile_alone(record);
         let together = compile::compile_together(vec![record]);
         assert_eq!(told(&alone), told(&together), "{record:?}");
     }
@@ -135,9 +189,9 @@ mod tests {
         let mut requirements = own.requirements.to_vec();
         requirements[0].package = own.name.clone();
         own.requirements = requirements.into();
-        assert!(compile_alone(&own).is_none());
+        assert!(!can_be_alone(&own));
         let many: Vec<String> = (0..=FEW).map(|at| format!(r#"["p.P{at}","*"]"#)).collect();
         let many = record(&format!(r#","require":[{}]"#, many.join(",")));
-        assert!(compile_alone(&many).is_none());
+        assert!(!can_be_alone(&many));
     }
 }

@@ -28,6 +28,13 @@ impl<T> Default for Column<T> {
     }
 }
 
+impl<T: Plain> Column<T> {
+    /// Numbers that stand in the program.
+    pub(crate) fn of_static(numbers: &'static [T]) -> Self {
+        Self::Part(Bytes::from_static(bytemuck::cast_slice(numbers)))
+    }
+}
+
 impl<T: Plain> Deref for Column<T> {
     type Target = [T];
 
@@ -68,7 +75,7 @@ impl<T: Plain> Lists<T> {
     /// So many runs without items.
     pub(crate) fn of_nothing(runs: usize) -> Self {
         let starts = match NO_ITEMS.get(..=runs) {
-            Some(starts) => Column::Part(Bytes::from_static(bytemuck::cast_slice(starts))),
+            Some(starts) => Column::of_static(starts),
             None => vec![0; runs + 1].into(),
         };
         Self {

@@ -8,8 +8,8 @@ use pkgres_manifest::{
 };
 use rustc_hash::FxHashMap;
 
-use super::alone::compile_alone;
-use super::column::{Lists, ListsBuilder, to_u32};
+use super::alone::{can_be_alone, compile_alone};
+use super::column::{Column, Lists, ListsBuilder, to_u32};
 use super::first_seen::FirstSeen;
 use super::numbered::{Numbered, Placed as _, other_than_before};
 use super::versions::Versions;
@@ -24,12 +24,10 @@ const ARCHIVE: u8 = 0;
 const TREE: u8 = 1;
 
 pub(super) fn compile(records: Vec<&IndexRecord>) -> CompiledIndex {
-    if let [record] = records[..]
-        && let Some(index) = compile_alone(record)
-    {
-        return index;
+    match records[..] {
+        [record] if can_be_alone(record) => compile_alone(record),
+        _ => compile_together(records),
     }
-    compile_together(records)
 }
 
 /// Prepares any number of releases.
@@ -262,27 +260,41 @@ pub(super) fn releases(
     index.first_release = first_release.collect::<Vec<_>>().into();
     let mut flags = Vec::with_capacity(records.len());
     for record in records {
-        let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
-        flags.push(
-            flag(record.yanked, YANKED)
-                | flag(record.version.is_prerelease(), PRERELEASE)
-                | flag(record.digest.is_some(), HAS_DIGEST),
-        );
+        flags.push(release_flags(record));
     }
     let package_flags = packages.map(|range| {
-        let is_plain = |flags: &u8| flags & (YANKED | PRERELEASE) == 0;
-        u8::from(flags[range].iter().all(is_plain)) * PLAIN
+        let is_plain = flags[range].iter().all(|flags| is_plain(*flags));
+        u8::from(is_plain) * PLAIN
     });
     index.package_flags = package_flags.collect::<Vec<u8>>().into();
     index.versions = Versions::of(records.iter().map(|record| &record.version));
     index.release_flags = flags.into();
-    if records.iter().any(|record| record.digest.is_some()) {
-        let mut digests: Vec<u8> = Vec::with_capacity(records.len() * DIGEST_BYTES);
-        for record in records {
-            digests.extend_from_slice(&digest_bytes(record.digest.as_ref()));
-        }
-        index.digests = digests.into();
+    index.digests = digests(records);
+}
+
+/// The flags of a release.
+pub(super) fn release_flags(record: &IndexRecord) -> u8 {
+    let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
+    flag(record.yanked, YANKED)
+        | flag(record.version.is_prerelease(), PRERELEASE)
+        | flag(record.digest.is_some(), HAS_DIGEST)
+}
+
+/// Whether a release with these flags may be chosen whatever the options.
+pub(super) fn is_plain(flags: u8) -> bool {
+    flags & (YANKED | PRERELEASE) == 0
+}
+
+/// The digests of releases, if any has one.
+pub(super) fn digests(records: &[&IndexRecord]) -> Column<u8> {
+    if records.iter().all(|record| record.digest.is_none()) {
+        return Column::default();
     }
+    let mut digests: Vec<u8> = Vec::with_capacity(records.len() * DIGEST_BYTES);
+    for record in records {
+        digests.extend_from_slice(&digest_bytes(record.digest.as_ref()));
+    }
+    digests.into()
 }
 
 fn digest_bytes(digest: Option<&ArtifactDigest>) -> [u8; DIGEST_BYTES] {
@@ -323,17 +335,23 @@ pub(super) fn classes(index: &mut CompiledIndex, records: &[&IndexRecord]) {
 
 /// The columns of releases that have no classes.
 fn no_classes(index: &mut CompiledIndex, records: &[&IndexRecord]) {
-    let tables = records
-        .iter()
-        .map(|record| u32::from(record.classes.is_some()));
-    let tables: Vec<u32> = tables.collect();
-    let runs = usize::from(tables.contains(&1));
+    let is_known = |record: &IndexRecord| record.classes.is_some();
+    index.tables = match records {
+        [record] => Column::of_static(&TABLES_OF_ONE[usize::from(is_known(record))]),
+        records => {
+            let tables = records.iter().map(|record| u32::from(is_known(record)));
+            tables.collect::<Vec<u32>>().into()
+        }
+    };
+    let runs = usize::from(index.tables.contains(&1));
     index.table_classes = Lists::of_nothing(runs);
     index.externals = Lists::of_nothing(runs);
     index.parents = Lists::of_nothing(0);
     index.class_names = Texts::of(&[]);
-    index.tables = tables.into();
 }
+
+/// The tables of one release without classes, by whether that is known.
+static TABLES_OF_ONE: [[u32; 1]; 2] = [[0], [1]];
 
 fn tables(index: &mut CompiledIndex, records: &[&IndexRecord], names: &Numbered<'_, ClassName>) {
     /// The columns of the tables, and of their classes.

@@ -235,7 +235,7 @@ impl PackageName {
 
     /// The class that a class without `Extends` extends when this package is the core library.
     pub fn root_class(&self) -> ClassName {
-        ClassName(Arc::from(format!("{}.Object", self.0)))
+        ClassName(Arc::from([&*self.0, ".Object"].concat()))
     }
 
     /// The class of this package's own name, as a package of type `Heat.HOT` defines it.

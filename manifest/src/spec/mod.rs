@@ -11,7 +11,7 @@ pub use parse::{MAX_SPEC_BYTES, MAX_SPEC_CLAUSES, SpecError};
 pub use set::{Interval, VersionSet};
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::version::Version;
 
@@ -77,7 +77,9 @@ impl Spec {
 
     /// The spec of a requirement that names none: `0`, which is any `0.x` version.
     pub fn unspecified() -> Self {
-        Self::parse("").expect("the empty spec is valid")
+        static UNSPECIFIED: LazyLock<Spec> =
+            LazyLock::new(|| Spec::parse("").expect("the empty spec is valid"));
+        UNSPECIFIED.clone()
     }
 
     /// Exactly one version.

@@ -211,7 +211,8 @@ impl Universe {
         word.is_some_and(|word| word >> (release.index % 64) & 1 == 1)
     }
 
-    fn words_of_definers(&self, package: PackageId, class: ClassId) -> &[u64] {
+    /// The words of the set of releases that define a class for others; none if none does.
+    pub(super) fn words_of_definers(&self, package: PackageId, class: ClassId) -> &[u64] {
         let delivered = self.delivered(package);
         if delivered.count == 0 {
             return &[];

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::{ClassId, Demand, PackageId, ReleaseId, Universe};
 use crate::index::{CompiledIndex, FirstSeen, ParentNumber, leading_to_circles, to_u32};
-use crate::word_set::WordSet;
+use crate::words;
 
 /// Where a class that is extended is to be found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,9 +139,20 @@ impl Universe {
         let (index, number) = self.locate(release);
         let extends = index.inheritance().extends(number);
         extends.nothing(self.root_class.is_some())
+            || extends.nothing(false) && self.has_root_class(release)
             || extends.names_what_is_required()
                 && demands.iter().all(|demand| demand.is_as_indexed)
                 && (!extends.is_implicit() || self.finds_root_class(release, demands))
+    }
+
+    /// Whether a release is one of the core library that has the class itself which classes extend that
+    /// do not say it.
+    fn has_root_class(&self, release: ReleaseId) -> bool {
+        let is_core = self.core == Some(release.package);
+        is_core
+            && self
+                .root_class
+                .is_some_and(|root| self.defines(release, root))
     }
 
     /// Whether whatever a release allows of the core library has the class that classes extend which
@@ -157,7 +168,8 @@ impl Universe {
         // The core library comes first among what is required.
         demands.first().is_some_and(|demand| {
             let allowed = self.allowed_words(demand);
-            WordSet::of_words(allowed).is_subset_of(&self.definers(demand.target, root))
+            let defining = self.words_of_definers(demand.target, root);
+            defining.len() == allowed.len() && words::is_subset(allowed, defining)
         })
     }
 

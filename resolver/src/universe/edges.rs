@@ -91,7 +91,8 @@ pub(super) struct Sets {
     words: Vec<u64>,
     /// What a spec of a shard allows of a package.
     of_specs: FxHashMap<(u32, u32, PackageId), u32>,
-    of_core: FxHashMap<PackageId, u32>,
+    /// What releases that say nothing of the core library allow of it.
+    of_core: Option<u32>,
     of_overrides: FxHashMap<PackageId, u32>,
     of_objects: FxHashMap<(ReleaseId, usize), u32>,
     /// By package, target, and what is allowed of that.
@@ -321,13 +322,13 @@ impl Universe {
         if self.overriding(core).is_some() {
             return self.set_of_override(core);
         }
-        if let Some(at) = self.sets.of_core.get(&core) {
-            return SetId::worked_out(*at);
+        if let Some(at) = self.sets.of_core {
+            return SetId::worked_out(at);
         }
         let candidates = self.candidates_of(core);
         let matching = self.versions_in(core, &Spec::unspecified());
         let at = self.keep(core, &matching.intersection(&candidates));
-        self.sets.of_core.insert(core, at);
+        self.sets.of_core = Some(at);
         SetId::worked_out(at)
     }
 

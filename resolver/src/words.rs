@@ -156,3 +156,32 @@ pub(crate) fn fill(set: &mut [u64], last: u32) {
         };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_are_filled_with_all_numbers_up_to_one() {
+        for last in [0, 1, 62, 63, 64, 126, 127, 128, 191] {
+            let mut set = [0; 3];
+            fill(&mut set, last);
+            let filled = (0..192).filter(|number| contains(&set, *number));
+            assert!(filled.eq(0..=last), "{last}");
+            if last < 64 {
+                assert_eq!(up_to(last), set[0]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_number_is_new_once() {
+        let mut set = [0; 2];
+        for number in [0, 63, 64, 127] {
+            assert!(add(&mut set, number));
+            assert!(!add(&mut set, number));
+            assert!(contains(&set, number));
+        }
+        assert_eq!(count(&set), 4);
+    }
+}

@@ -44,7 +44,7 @@ pub(super) struct Reduced<'reduction> {
 impl Reduction {
     pub(super) fn new(universe: &Universe, facts: Vec<Fact>) -> Self {
         Self {
-            kept: sorted(universe, facts),
+            kept: sorted(universe, facts.into_iter().collect()),
             tried: 0,
             all_needed: true,
             looked_at: 0,
@@ -96,9 +96,10 @@ impl Reduction {
     }
 }
 
-/// Orders facts by the names, classes and versions that they are about, each once.
-fn sorted(universe: &Universe, mut facts: Vec<Fact>) -> Vec<Fact> {
+/// Orders facts by the names, classes and versions that they are about.
+fn sorted(universe: &Universe, facts: FxHashSet<Fact>) -> Vec<Fact> {
     let name = |package: &PackageId| universe.name(*package).to_string();
+    let mut facts: Vec<Fact> = facts.into_iter().collect();
     facts.sort_by_cached_key(|fact| {
         let nothing = (0, WordSet::EMPTY);
         match fact {
@@ -123,6 +124,5 @@ fn sorted(universe: &Universe, mut facts: Vec<Fact>) -> Vec<Fact> {
             Fact::Stays { package } => (5, name(package), String::new(), 0, nothing),
         }
     });
-    facts.dedup();
     facts
 }

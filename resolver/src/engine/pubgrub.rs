@@ -106,7 +106,10 @@ fn add_leaf(
             if dependency.target == *target && dependency.allowed == *allowed {
                 let fact = dependency.fact;
                 single.add(encoding, fact.as_ref(), variables.into_iter());
-                facts.extend(fact);
+                // Most releases require the same.
+                if fact.as_ref() != facts.last() {
+                    facts.extend(fact);
+                }
             }
         }
     }

@@ -18,7 +18,7 @@ pub(super) struct Single {
 }
 
 impl Single {
-    /// Nothing of a proof yet; there are so many packages.
+    /// Nothing of a proof yet. There are so many packages: those that a proof is about were met before it ended.
     pub(super) fn new(packages: usize) -> Self {
         Self {
             packages: Vec::new(),

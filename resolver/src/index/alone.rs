@@ -118,8 +118,8 @@ static NO_FLAGS: [u8; FEW] = [0; FEW];
 
 #[cfg(test)]
 mod tests {
-    use pkgres_manifest::Limits;
     use pkgres_manifest::diagnostic::{Location, SourceText, Span};
+    use pkgres_manifest::{ArtifactDigest, Limits};
 
     use super::*;
 
@@ -181,6 +181,29 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn its_name_may_stand_anywhere_among_those_that_it_requires() {
+        for count in 0..=FEW {
+            for own in 0..=count {
+                // The names of those before its own one come before it.
+                let name = |at: usize| if at < own { "a" } else { "z" };
+                let required = (0..count).map(|at| format!(r#"["{}.P{at}","{at}"]"#, name(at)));
+                let required: Vec<String> = required.collect();
+                is_the_same(&record(&format!(r#","require":[{}]"#, required.join(","))));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_said_of_the_release_is_kept() {
+        let mut prerelease = record(r#","require":[["b.B","1"],["z.Z","1"]]"#);
+        prerelease.version = "1.0.0-rc.1".parse().expect("a version");
+        is_the_same(&prerelease);
+        let mut with_digest = record(r#","yanked":true"#);
+        with_digest.digest = Some(ArtifactDigest::Archive([7; 32]));
+        is_the_same(&with_digest);
     }
 
     #[test]

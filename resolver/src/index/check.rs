@@ -7,7 +7,7 @@
 use pkgres_manifest::{ClassName, PackageName, Spec};
 
 use super::column::{Lists, Plain, Texts};
-use super::{CompiledIndex, HAS_DIGEST, NONE, PLAIN, PRERELEASE, YANKED, compile, to_u32, width};
+use super::{CompiledIndex, HAS_DIGEST, NONE, PLAIN, PRERELEASE, compile, to_u32, width};
 
 /// What is wrong.
 type Checked = Result<(), &'static str>;
@@ -78,7 +78,7 @@ fn check_versions(index: &CompiledIndex, names: usize, releases: usize) -> Check
         let releases = first_release[name]..first_release[name + 1];
         that(versions.are_ascending(releases.clone()), VERSIONS)?;
         let own = &flags[releases.start as usize..releases.end as usize];
-        let is_plain = own.iter().all(|flags| flags & (YANKED | PRERELEASE) == 0);
+        let is_plain = own.iter().all(|flags| compile::is_plain(*flags));
         let says_plain = index.package_flags[name] & PLAIN != 0;
         that(says_plain == is_plain, "the flags of packages")?;
     }

@@ -54,7 +54,7 @@ pub(super) fn compile_together(mut records: Vec<&IndexRecord>) -> CompiledIndex 
     compiler.edges(&mut index, &names);
     index.specs = Texts(compiler.spec_texts.finish());
     index.spec_flags = compiler.spec_flags.into();
-    releases(&mut index, &records, packages.iter().cloned());
+    releases(&mut index, &records, &packages);
     classes(&mut index, &records);
     index.names = names.texts(PackageName::as_str);
     index.inheritance = Inheritance::of(&index);
@@ -250,20 +250,16 @@ pub(crate) fn fill(words: &mut [u64], range: Range<usize>) {
 }
 
 /// Fills the columns of packages and releases; `packages` are the positions of the records of each.
-pub(super) fn releases(
-    index: &mut CompiledIndex,
-    records: &[&IndexRecord],
-    packages: impl Iterator<Item = Range<usize>> + Clone,
-) {
-    let first_release = packages.clone().map(|range| to_u32(range.start));
+fn releases(index: &mut CompiledIndex, records: &[&IndexRecord], packages: &[Range<usize>]) {
+    let first_release = packages.iter().map(|range| to_u32(range.start));
     let first_release = first_release.chain([to_u32(records.len())]);
     index.first_release = first_release.collect::<Vec<_>>().into();
     let mut flags = Vec::with_capacity(records.len());
     for record in records {
         flags.push(release_flags(record));
     }
-    let package_flags = packages.map(|range| {
-        let is_plain = flags[range].iter().all(|flags| is_plain(*flags));
+    let package_flags = packages.iter().map(|range| {
+        let is_plain = flags[range.clone()].iter().all(|flags| is_plain(*flags));
         u8::from(is_plain) * PLAIN
     });
     index.package_flags = package_flags.collect::<Vec<u8>>().into();
@@ -280,7 +276,7 @@ pub(super) fn release_flags(record: &IndexRecord) -> u8 {
         | flag(record.digest.is_some(), HAS_DIGEST)
 }
 
-/// Whether a release with these flags may be chosen whatever the options.
+/// Whether a release with these flags is neither withdrawn nor a prerelease.
 pub(super) fn is_plain(flags: u8) -> bool {
     flags & (YANKED | PRERELEASE) == 0
 }

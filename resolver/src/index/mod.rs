@@ -207,9 +207,9 @@ impl CompiledIndex {
         self.versions.get(release)
     }
 
-    /// Whether the version of a release is less than another one.
-    pub(crate) fn is_less(&self, release: u32, than: &Version) -> bool {
-        self.versions.is_less(release, than)
+    /// How many of the releases of a name have a version that is less than another one.
+    pub(crate) fn count_below(&self, name: u32, bound: &Version) -> u32 {
+        self.versions.count_below(self.releases(name), bound)
     }
 
     pub(crate) fn is_yanked(&self, release: u32) -> bool {

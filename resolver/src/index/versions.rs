@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use pkgres_manifest::Version;
 
-use super::NONE;
 use super::column::{Column, ListsBuilder, Texts};
+use super::{NONE, to_u32};
 
 /// Major, minor and patch, if these are less than [`NONE`] and nothing follows them. Otherwise
 /// [`NONE`], 0 and the number of a text.
@@ -52,12 +52,25 @@ impl Versions {
         }
     }
 
-    /// Whether the version of a release is less than another one.
-    pub(super) fn is_less(&self, release: u32, than: &Version) -> bool {
-        match (self.numbers[release as usize], three_numbers(than)) {
-            (numbers, Some(than)) if numbers[0] != NONE => numbers < than,
-            _ => self.get(release) < *than,
+    /// How many of the versions of some releases, which are ascending, are less than another one.
+    pub(super) fn count_below(&self, releases: Range<u32>, bound: &Version) -> u32 {
+        let first = releases.start;
+        let numbers = &self.numbers[first as usize..releases.end as usize];
+        let in_numbers = three_numbers(bound);
+        let (mut low, mut high) = (0, to_u32(numbers.len()));
+        while low < high {
+            let middle = low.midpoint(high);
+            let is_below = match (numbers[middle as usize], in_numbers) {
+                (numbers, Some(bound)) if numbers[0] != NONE => numbers < bound,
+                _ => self.get(first + middle) < *bound,
+            };
+            if is_below {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
         }
+        low
     }
 
     /// How many versions there are.
@@ -115,7 +128,6 @@ fn three_numbers(version: &Version) -> Option<VersionNumbers> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::to_u32;
 
     /// Versions at the edges of what three numbers can say, ascending.
     const EDGES: [&str; 8] = [
@@ -155,10 +167,10 @@ mod tests {
             assert!(!versions(&[two, one]).are_ascending(0..2), "{two} {one}");
             assert!(!versions(&[one, one]).are_ascending(0..2), "{one}");
         }
-        for (at, than) in EDGES.iter().enumerate() {
-            let than = Version::parse(than).expect("a version");
-            let is_less = (0..8).map(|release| kept.is_less(release, &than));
-            assert!(is_less.eq((0..8).map(|release| release < at)), "{than}");
+        for (at, bound) in (0..).zip(EDGES) {
+            let bound = Version::parse(bound).expect("a version");
+            assert_eq!(kept.count_below(0..8, &bound), at, "{bound}");
+            assert_eq!(kept.count_below(3..8, &bound), at.saturating_sub(3));
         }
     }
 

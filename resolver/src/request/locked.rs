@@ -147,7 +147,20 @@ impl Locked {
 
     /// Whether it says nothing at all.
     pub(crate) fn is_nothing(&self) -> bool {
-        self.is_empty() && self.kept.is_empty() && self.artifacts.is_empty()
+        let Self {
+            roots,
+            model,
+            packages,
+            preferred,
+            kept,
+            artifacts,
+        } = self;
+        roots.is_empty()
+            && model.is_empty()
+            && packages.is_empty()
+            && preferred.is_empty()
+            && kept.is_empty()
+            && artifacts.is_empty()
     }
 
     /// Whether it says what requirements of roots were bound to.

@@ -39,27 +39,14 @@ impl Universe {
         Some(to_u32(at))
     }
 
-    /// How many versions of a package are lower than one. Where nobody asked for the versions, only those
-    /// are read that it is compared with.
+    /// How many versions of a package are lower than one.
     fn versions_below(&self, package: PackageId, bound: &Version) -> u32 {
-        if let Some(versions) = self.about(package).known_versions() {
-            return to_u32(versions.partition_point(|version| version < bound));
-        }
         let delivered = self.delivered(package);
         if delivered.count == 0 {
             return 0;
         }
         let index = &self.shards[delivered.shard as usize].index;
-        let (mut low, mut high) = (0, delivered.count);
-        while low < high {
-            let middle = low.midpoint(high);
-            if index.is_less(delivered.first + middle, bound) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        low
+        index.count_below(delivered.name, bound)
     }
 
     /// The releases of a package that match a spec, candidates or not.

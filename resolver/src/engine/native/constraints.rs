@@ -109,6 +109,7 @@ impl Constraints {
         if !is_target_listed {
             self.enlist(state, at + 1);
         }
+        debug_assert!(self.causes.len() < self.causes.capacity());
         self.causes.push(cause);
         at / 2
     }

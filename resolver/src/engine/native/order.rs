@@ -170,8 +170,9 @@ impl Order {
         self.targets.begin(var, value, count);
     }
 
-    /// Adds a requirement of the release that was begun last.
+    /// Adds a requirement of the release that was begun last, of those that it was said to have.
     pub(super) fn require(&mut self, target: Target) {
+        debug_assert!(self.targets.all.len() < self.targets.all.capacity());
         self.targets.all.push(target);
     }
 

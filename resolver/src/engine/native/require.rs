@@ -1,6 +1,6 @@
 //! What a requirement brings with it, as a constraint.
 
-use crate::encoding::{Encoding, Fact, Variable};
+use crate::encoding::{Encoding, Fact};
 use crate::index::NONE;
 use crate::universe::{Demand, Universe};
 use crate::word_set::WordSet;
@@ -66,8 +66,7 @@ impl Core {
             return false;
         }
         // What a requirement on a split package is bound to belongs to one release.
-        let is_package = matches!(self.state.details(var).variable, Variable::Package(_));
-        let is_shared = is_package && !encoding.is_split(demand.target);
+        let is_shared = self.is_of_package(var) && !encoding.is_split(demand.target);
         let owners = if is_shared {
             encoding.universe.owners(release, demand)
         } else {

@@ -56,6 +56,7 @@ impl State {
     /// Adds the sides of a constraint, for which there is room.
     #[inline]
     pub(crate) fn add_sides(&mut self, sides: [Side; 2]) {
+        debug_assert!(self.sides.len() + sides.len() <= self.sides.capacity());
         self.sides.extend_from_slice(&sides);
     }
 
@@ -162,6 +163,7 @@ impl State {
     #[inline]
     pub(crate) fn new_side_of_complement(&mut self, var: Var, of: &[u64]) -> Side {
         if let [of] = of {
+            debug_assert!(self.var(var).is_narrow(), "the set is of the variable");
             return Side::of_word(var, words::up_to(self.var(var).values) & !of);
         }
         let set = self.keep_complement(var, of);

@@ -53,9 +53,10 @@ impl Entry {
 }
 
 impl VarState {
-    /// Makes a reduction, which is to stand at a place of the trail, the latest of the variable.
+    /// What is written down when the domain, which was `before`, is reduced. The entry is to stand at a place
+    /// of the trail, and is the latest of the variable from now on.
     #[inline]
-    fn reduce(&mut self, at: u32, term: Term, reason: Reason, level: u32, before: u64) -> Entry {
+    fn note(&mut self, at: u32, term: Term, reason: Reason, level: u32, before: u64) -> Entry {
         let previous = std::mem::replace(&mut self.head, at);
         let latest_level = self.latest_level.max(level);
         let level_before = std::mem::replace(&mut self.latest_level, latest_level);
@@ -168,9 +169,9 @@ impl State {
         let at = to_u32(self.trail.len());
         let state = &mut self.vars[var as usize];
         let entry = if state.is_narrow() {
-            state.reduce(at, term, reason, level, state.domain)
+            state.note(at, term, reason, level, state.domain)
         } else {
-            self.reduce_wide(term, reason, level)
+            self.note_wide(term, reason, level)
         };
         let domain = self.domain_mut(var);
         domain.fill(0);
@@ -225,15 +226,14 @@ impl State {
         if !state.is_narrow() {
             return self.remove_wide(term, reason, level);
         }
-        let before = state.domain;
+        let entry = state.note(at, term, reason, level, state.domain);
         state.domain &= !word;
-        let entry = state.reduce(at, term, reason, level, before);
         self.put(entry);
     }
 
     #[inline(never)]
     fn remove_wide(&mut self, term: Term, reason: Reason, level: u32) {
-        let entry = self.reduce_wide(term, reason, level);
+        let entry = self.note_wide(term, reason, level);
         let domain = self.vars[term.var as usize].range(ValueSet::Domain);
         let removed = self.range_of(term);
         words::take_away(&mut self.words[domain], &self.sets[removed]);
@@ -241,14 +241,14 @@ impl State {
     }
 
     /// What is written down when the domain of a variable with many values is about to be reduced.
-    fn reduce_wide(&mut self, term: Term, reason: Reason, level: u32) -> Entry {
+    fn note_wide(&mut self, term: Term, reason: Reason, level: u32) -> Entry {
         let at = to_u32(self.trail.len());
         let before = to_u32(self.history.len());
         let state = &mut self.vars[term.var as usize];
         self.history.make_room(state.width());
         let domain = &self.words[state.range(ValueSet::Domain)];
         self.history.extend_from_slice(domain);
-        state.reduce(at, term, reason, level, before.into())
+        state.note(at, term, reason, level, before.into())
     }
 
     /// Puts an entry on the trail, whose variable is to be looked at.

@@ -35,14 +35,14 @@ pub(super) fn compile_alone(record: &IndexRecord) -> CompiledIndex {
     let number = |name: &str| names.binary_search(&name).expect("it is one of them");
 
     let mut specs: FirstSeen<&str> = FirstSeen::with_room(requirements.len());
-    // What is required alike is one group.
-    let mut groups: FirstSeen<(u32, u32)> = FirstSeen::with_room(requirements.len());
+    // What is required of one package is one group, for the index has none of them.
+    let mut groups: FirstSeen<u32> = FirstSeen::with_room(requirements.len());
     let mut edges = ListsBuilder::with_room(1);
     edges.items = Vec::with_capacity(requirements.len());
     for requirement in requirements {
         let target = to_u32(number(requirement.package.as_str()));
         let spec = specs.number(requirement.spec.written());
-        let group = groups.number((target, spec));
+        let group = groups.number(target);
         edges.items.push([target, spec, group]);
     }
     edges.end();

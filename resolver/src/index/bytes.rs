@@ -34,7 +34,7 @@ const MAGIC: [u8; 8] = *b"\x8apkgidx\n";
 
 /// Raised whenever the columns, or what they mean, change; also if a version, spec or name is read
 /// in another way than before, because what was read once is not read again.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 
 /// Written in the order of the machine's bytes.
 const MARK: u64 = 0x0102_0304_0506_0708;

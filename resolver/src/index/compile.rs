@@ -119,16 +119,9 @@ struct Compiler<'records> {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Group {
     target: u32,
-    allowed: Allowed,
-}
-
-/// What a requirement allows.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Allowed {
-    /// The set of versions that stands here. Equal sets of a package stand in one place.
-    Set(u32),
-    /// Where the index does not have the package, only equal specs are known to allow the same.
-    Spec(u32),
+    /// Where the set stands; equal sets of a package stand in one place. None if the index does not
+    /// have the package: if nobody else does either, nothing that is required of it can be had.
+    allowed: Option<u32>,
 }
 
 impl<'records> Compiler<'records> {
@@ -181,7 +174,7 @@ impl<'records> Compiler<'records> {
             for (at, group) in own.things().iter().enumerate() {
                 places.push(to_u32(words.len()));
                 words.extend_from_slice(&self.owners[at * width..(at + 1) * width]);
-                if let Allowed::Set(at) = group.allowed {
+                if let Some(at) = group.allowed {
                     words.extend_from_slice(self.set(group.target, at));
                 }
             }
@@ -209,14 +202,14 @@ impl<'records> Compiler<'records> {
         known
     }
 
-    /// What a spec allows.
-    fn allowed(&mut self, target: u32, number: u32, spec: &Spec) -> Allowed {
+    /// Where what a spec allows stands.
+    fn allowed(&mut self, target: u32, number: u32, spec: &Spec) -> Option<u32> {
         let releases = &self.records[self.packages[target as usize].clone()];
         if releases.is_empty() {
-            return Allowed::Spec(number);
+            return None;
         }
         if let Some(known) = self.allowed.get(&(target, number)) {
-            return Allowed::Set(*known);
+            return Some(*known);
         }
         let next = self.sets.len();
         self.sets.resize(next + width(to_u32(releases.len())), 0);
@@ -232,7 +225,7 @@ impl<'records> Compiler<'records> {
             self.sets.truncate(next);
         }
         self.allowed.insert((target, number), at);
-        Allowed::Set(at)
+        Some(at)
     }
 
     /// The set of releases of a package at a place.

@@ -46,8 +46,9 @@ const NAMES_PRERELEASE: u8 = 1;
 const INTERNAL: u8 = 1;
 
 /// A requirement: the name that it is on, its spec, and where two sets stand, one after the other:
-/// the releases of the same package that allow the same releases of the target, and what they allow,
-/// if the index has the target at all. What the search reads of a requirement stands together.
+/// the releases of the same package that allow the same releases of the target, and what they allow.
+/// If the index does not have the target, the first set is that of all releases that require any of it,
+/// and there is no other. What the search reads of a requirement stands together.
 pub(crate) type EdgeNumbers = [u32; 3];
 
 /// The releases of packages, prepared for solving.

@@ -200,8 +200,8 @@ impl Universe {
         demands.make_room(index.edges(number).len() + 1);
         // To share the index with the loop would cost more than to look it up each time.
         for edge in index.edges(number) {
-            let [target, spec, sets] = self.shards[shard as usize].index.requirement(edge);
-            let (target, is_simple) = self.see(shard, target);
+            let [name, spec, sets] = self.shards[shard as usize].index.requirement(edge);
+            let (target, is_simple) = self.see(shard, name);
             if target == release.package {
                 continue;
             }
@@ -220,10 +220,16 @@ impl Universe {
                 });
                 continue;
             }
-            let (allowed, owners) = self.indexed(shard, sets, owners_width, target).map_or_else(
-                || (self.set_of_edge(shard, spec, target), None),
-                |(allowed, owners)| (allowed, Some(owners)),
-            );
+            let indexed = self.indexed(shard, sets, owners_width, target);
+            let (allowed, owners) = match indexed {
+                Some((allowed, owners)) => (allowed, Some(owners)),
+                None => {
+                    let is_nowhere = self.is_nowhere(shard, name, target);
+                    let (_, owners) = in_index(shard, sets, owners_width);
+                    let allowed = self.set_of_edge(shard, spec, target);
+                    (allowed, is_nowhere.then_some(owners))
+                }
+            };
             let overriding = self.overriding(target).map(Spec::names_prerelease);
             let demand = Demand {
                 target,
@@ -231,7 +237,7 @@ impl Universe {
                 width: self.known_width(target),
                 // Releases that do not write the requirement have it, too.
                 owners: owners.filter(|_| !is_core),
-                is_as_indexed: owners.is_some(),
+                is_as_indexed: indexed.is_some(),
                 names_prerelease: overriding.unwrap_or_else(|| {
                     names_prerelease && self.shards[shard as usize].index.names_prerelease(spec)
                 }),
@@ -262,6 +268,14 @@ impl Universe {
             return None;
         }
         Some(in_index(shard, sets, owners_width))
+    }
+
+    /// Whether nobody has the package of a name of a shard, not even its index.
+    fn is_nowhere(&self, shard: u32, name: u32, package: PackageId) -> bool {
+        let delivered = &self.packages[package.position()].delivered;
+        let is_unknown = delivered.is_some_and(|delivered| delivered.count == 0);
+        let index = &self.shards[shard as usize].index;
+        is_unknown && index.releases(name).is_empty()
     }
 
     /// What a requirement allows of a target that does not come from the index of its owner.

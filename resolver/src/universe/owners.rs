@@ -112,3 +112,58 @@ impl Universe {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use pkgres_manifest::{IndexRecord, Limits, PackageName, RegistryName, ReleaseSource};
+
+    use super::*;
+    use crate::index::CompiledIndex;
+    use crate::supply::Supply;
+    use crate::words;
+
+    fn record(line: &str) -> IndexRecord {
+        IndexRecord::parse_line(line, &Limits::default()).expect("the test writes lines")
+    }
+
+    /// Which of the releases of A, in an index that has nothing else, share what each requires of X.
+    fn sharing(x: Supply) -> Vec<Vec<u32>> {
+        let lines = [
+            r#"{"name":"A","version":"1.0.0","require":[["X","1"]]}"#,
+            r#"{"name":"A","version":"2.0.0","require":[["X","2"]]}"#,
+            r#"{"name":"A","version":"3.0.0","require":[["X",">=1,<2"]]}"#,
+            r#"{"name":"A","version":"4.0.0"}"#,
+        ];
+        let mut universe = Universe::default();
+        let source = ReleaseSource::Registry(RegistryName::parse("demo").expect("a name"));
+        universe.attach(source, CompiledIndex::compile(&lines.map(record)).into());
+        let [a, x_name] = ["A", "X"].map(|name| PackageName::parse(name).expect("a name"));
+        universe.provide(&x_name, x);
+        let package = universe.package_id(&a);
+        let releases = universe.releases(package);
+        let mut demands = Vec::new();
+        let of_release = |release| {
+            universe.demands(release, &mut demands);
+            let owners = universe.owners(release, demands.first()?)?;
+            let owners = universe.set(owners, universe.width(package));
+            Some((0..4).filter(|at| words::contains(owners, *at)).collect())
+        };
+        releases.filter_map(of_release).collect()
+    }
+
+    #[test]
+    fn all_that_require_what_nobody_has_require_the_same() {
+        assert_eq!(sharing(Supply::Unknown), vec![[0, 1, 2]; 3]);
+    }
+
+    #[test]
+    fn what_allows_the_same_of_what_another_index_has_is_required_together() {
+        let source = ReleaseSource::Host;
+        let records = vec![
+            record(r#"{"name":"X","version":"1.5.0"}"#),
+            record(r#"{"name":"X","version":"2.0.0"}"#),
+        ];
+        let shared = sharing(Supply::Releases { source, records });
+        assert_eq!(shared, [vec![0, 2], vec![1], vec![0, 2]]);
+    }
+}

@@ -54,8 +54,8 @@ struct Clause {
 
 #[derive(Debug, Default)]
 pub(super) struct Constraints {
-    /// What constraints of two terms rest on.
-    causes: Vec<Cause>,
+    /// What constraints of two terms rest on other than requirements, as most do. Their numbers ascend.
+    causes: Vec<(u32, Cause)>,
     clauses: Vec<Clause>,
     terms: Vec<Term>,
     watches: Vec<Vec<Watch>>,
@@ -72,7 +72,6 @@ impl Constraints {
     /// No constraints, with room for those of a small problem.
     pub(super) fn new() -> Self {
         Self {
-            causes: Vec::with_capacity(128),
             antecedents: Vec::with_capacity(64),
             ..Self::default()
         }
@@ -80,17 +79,11 @@ impl Constraints {
 
     /// Adds a constraint of two terms. The first one is the owner's.
     pub(super) fn add_binary(&mut self, state: &mut State, sides: [Side; 2], cause: Cause) -> u32 {
-        self.make_room(state, 1);
+        state.make_room_for_sides(2);
         self.put_binary(state, sides, cause)
     }
 
-    /// Makes room for so many more constraints of two terms.
-    pub(super) fn make_room(&mut self, state: &mut State, count: usize) {
-        state.make_room_for_sides(2 * count);
-        self.causes.make_room(count);
-    }
-
-    /// Adds one for which there is room.
+    /// Adds one for whose sides there is room.
     #[inline]
     pub(super) fn put_binary(
         &mut self,
@@ -109,9 +102,12 @@ impl Constraints {
         if !is_target_listed {
             self.enlist(state, at + 1);
         }
-        debug_assert!(self.causes.len() < self.causes.capacity());
-        self.causes.push(cause);
-        at / 2
+        let number = at / 2;
+        if !matches!(cause, Cause::Requirement) {
+            self.causes.make_room(1);
+            self.causes.push((number, cause));
+        }
+        number
     }
 
     /// Adds a constraint of any other number of terms, which nothing watches yet.
@@ -228,7 +224,10 @@ impl Constraints {
     pub(super) fn cause(&self, reason: Reason) -> Cause {
         match reason {
             Reason::Given | Reason::Decision => Cause::Encoding,
-            Reason::Binary(number) => self.causes[number as usize],
+            Reason::Binary(number) => {
+                let found = self.causes.binary_search_by_key(&number, |(of, _)| *of);
+                found.map_or(Cause::Requirement, |at| self.causes[at].1)
+            }
             Reason::Clause(number) => self.clauses[number as usize].cause,
         }
     }

@@ -224,7 +224,7 @@ impl Core {
         let is_ordinary = encoding.is_ordinary() && self.is_of_package(var);
         let mut is_impossible = false;
         self.order.begin(var, value, demands.len());
-        self.constraints.make_room(&mut self.state, demands.len());
+        self.state.make_room_for_sides(2 * demands.len());
         for (edge, demand) in demands.iter().enumerate() {
             let short = if is_ordinary {
                 encoding.universe.short_sets(demand)

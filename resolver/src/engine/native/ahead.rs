@@ -48,8 +48,8 @@ impl Core {
         }
     }
 
-    /// Fetches the variables of requirements that come soon, which may all be decided, and those of what they
-    /// require in turn.
+    /// Fetches the variables of requirements that come soon, which may all be decided, those of what they
+    /// require in turn, and the constraints by which they do.
     #[inline]
     pub(super) fn fetch_next_vars(&self, encoding: &Encoding<'_>) {
         if !encoding.universe.is_large() {
@@ -60,8 +60,16 @@ impl Core {
             self.state.fetch(listed.var);
         }
         if let Some(listed) = vars.get(next + REQUIRED) {
+            let mut owned = self.state.var(listed.var).owned.first;
             for target in self.required_by(listed.var) {
                 self.state.fetch(target.var);
+                if target.coming().is_some() {
+                    // It will be looked at for the first time.
+                    self.state.fetch_details(target.var);
+                }
+                // Mostly what was added last for the variable is what its value requires.
+                self.state.fetch_side(owned);
+                owned = owned.wrapping_sub(2);
             }
         }
     }

@@ -91,6 +91,12 @@ impl State {
         prefetch_index(&self.vars, var as usize);
     }
 
+    /// Likewise for what else is known of it.
+    #[inline]
+    pub(super) fn fetch_details(&self, var: Var) {
+        prefetch_index(&self.details, var as usize);
+    }
+
     #[inline]
     pub(super) fn var_mut(&mut self, var: Var) -> &mut VarState {
         &mut self.vars[var as usize]

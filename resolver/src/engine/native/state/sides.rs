@@ -3,6 +3,8 @@
 //! There are more of these than of anything else in a search. So a side has its set in itself wherever the
 //! variable has few values, and terms can refer to it there.
 
+use prefetch_index::prefetch_index;
+
 use crate::index::{NONE, to_u32};
 use crate::room::Room as _;
 use crate::words;
@@ -47,6 +49,12 @@ impl State {
     #[inline]
     pub(crate) fn side_mut(&mut self, at: u32) -> &mut Side {
         &mut self.sides[at as usize]
+    }
+
+    /// Fetches a side from memory before it is looked at, if there is one at the place.
+    #[inline]
+    pub(crate) fn fetch_side(&self, at: u32) {
+        prefetch_index(&self.sides, at as usize);
     }
 
     pub(crate) fn side_count(&self) -> u32 {

@@ -17,7 +17,7 @@ impl CompiledIndex {
     /// Fetches where the requirements of a release are, and what its classes extend.
     pub(crate) fn fetch_release(&self, release: u32) {
         prefetch_index(&*self.edges.starts, release as usize);
-        self.inheritance.fetch_extends(release);
+        self.inheritance().fetch_extends(release);
     }
 
     /// Fetches the words of a set.

@@ -4,12 +4,14 @@
 //! [`compile`](super::compile) does to find what thousands of releases have in common would take longer
 //! than to solve most of these problems.
 
+use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{IndexRecord, Requirement};
 
-use super::column::{Column, ListsBuilder};
+use super::column::{Column, Lists};
 use super::versions::Versions;
 use super::{
-    CompiledIndex, FirstSeen, Inheritance, NAMES_PRERELEASE, PLAIN, Texts, compile, to_u32,
+    CompiledIndex, EdgeNumbers, FirstSeen, HAS_DIGEST, NAMES_PRERELEASE, PLAIN, PRERELEASE, Texts,
+    YANKED, compile, to_u32,
 };
 
 /// So many requirements are compared with each other more quickly than they are sorted into tables.
@@ -26,41 +28,47 @@ pub(super) fn can_be_alone(record: &IndexRecord) -> bool {
 /// [`compile`](super::compile), to the byte.
 pub(super) fn compile_alone(record: &IndexRecord) -> CompiledIndex {
     let requirements = &record.requirements;
-    let mut index = CompiledIndex::default();
     let mut names = Vec::with_capacity(requirements.len() + 1);
     names.push(record.name.as_str());
     names.extend(requirements.iter().map(|one| one.package.as_str()));
     names.sort_unstable();
     names.dedup();
     let number = |name: &str| names.binary_search(&name).expect("it is one of them");
+    let own = number(record.name.as_str());
 
     let mut specs: FirstSeen<&str> = FirstSeen::with_room(requirements.len());
-    // What is required of one package is one group, for the index has none of them.
-    let mut groups: FirstSeen<u32> = FirstSeen::with_room(requirements.len());
-    let mut edges = ListsBuilder::with_room(1);
-    edges.items = Vec::with_capacity(requirements.len());
+    let mut edges: Vec<EdgeNumbers> = Vec::with_capacity(requirements.len());
+    let mut groups = 0;
     for requirement in requirements {
         let target = to_u32(number(requirement.package.as_str()));
         let spec = specs.number(requirement.spec.written());
-        let group = groups.number(target);
-        edges.items.push([target, spec, group]);
+        // What is required of one package is one group, for the index has none of them.
+        let same = edges.iter().find(|[before, ..]| *before == target);
+        let group = same.map_or(groups, |[.., group]| *group);
+        groups = groups.max(group + 1);
+        edges.push([target, spec, group]);
     }
-    edges.end();
-    // The release has each of them.
-    index.words = Column::of_static(&EACH[..groups.things().len()]);
-    index.edges = edges.finish();
-    if requirements.iter().any(|one| one.location.is_some()) {
-        let locations = requirements.iter().map(|one| one.location.clone());
-        index.locations = locations.collect();
-    }
-    index.spec_flags = spec_flags(requirements, specs.things());
-    index.specs = Texts::of(specs.things());
-
-    let own = number(record.name.as_str());
-    release(&mut index, record, own, names.len());
-    index.names = Texts::of(&names);
+    let flags = compile::release_flags(record);
+    let mut index = CompiledIndex {
+        names: Texts::of(&names),
+        first_release: Column::of_static(&FIRST_RELEASE[FEW + 1 - own..][..=names.len()]),
+        package_flags: package_flags(flags, own, names.len()),
+        versions: Versions::of(std::iter::once(&record.version)),
+        release_flags: Column::of_static(&RELEASE_FLAGS[usize::from(flags)..][..1]),
+        digests: compile::digests(&[record]),
+        edges: Lists {
+            starts: Column::of_static(&STARTS_OF_ONE[requirements.len()]),
+            items: edges.into(),
+        },
+        // The release has each of them.
+        words: Column::of_static(&EACH[..groups as usize]),
+        specs: Texts::of(specs.things()),
+        spec_flags: spec_flags(requirements, specs.things()),
+        locations: locations(requirements),
+        ..CompiledIndex::default()
+    };
     compile::classes(&mut index, &[record]);
-    index.inheritance = Inheritance::of(&index);
+    index.work_out_inheritance();
     index
 }
 
@@ -79,20 +87,23 @@ fn spec_flags(requirements: &[Requirement], specs: &[&str]) -> Column<u8> {
     flags.collect::<Vec<u8>>().into()
 }
 
-/// Fills the columns of packages and releases. The release is that of one of so many names.
-fn release(index: &mut CompiledIndex, record: &IndexRecord, own: usize, names: usize) {
-    let flags = compile::release_flags(record);
-    index.first_release = Column::of_static(&FIRST_RELEASE[FEW + 1 - own..][..=names]);
-    index.package_flags = if compile::is_plain(flags) {
-        Column::of_static(&PLAIN_FLAGS[..names])
-    } else {
-        let mut package_flags = vec![PLAIN; names];
-        package_flags[own] = 0;
-        package_flags.into()
-    };
-    index.versions = Versions::of(std::iter::once(&record.version));
-    index.release_flags = vec![flags].into();
-    index.digests = compile::digests(&[record]);
+/// The flags of so many packages, one of which has the release with these flags.
+fn package_flags(flags: u8, own: usize, names: usize) -> Column<u8> {
+    if compile::is_plain(flags) {
+        return Column::of_static(&PLAIN_FLAGS[..names]);
+    }
+    let mut package_flags = vec![PLAIN; names];
+    package_flags[own] = 0;
+    package_flags.into()
+}
+
+/// Where requirements are written, if that is known of any.
+fn locations(requirements: &[Requirement]) -> Vec<Option<Location>> {
+    if requirements.iter().all(|one| one.location.is_none()) {
+        return Vec::new();
+    }
+    let locations = requirements.iter().map(|one| one.location.clone());
+    locations.collect()
 }
 
 // Columns that are the same for most releases: memory would cost more than what it holds.
@@ -116,9 +127,31 @@ static PLAIN_FLAGS: [u8; FEW + 1] = [PLAIN; FEW + 1];
 
 static NO_FLAGS: [u8; FEW] = [0; FEW];
 
+/// For each number of requirements where those of the only release begin and end.
+static STARTS_OF_ONE: [[u32; 2]; FEW + 1] = {
+    let mut starts = [[0; 2]; FEW + 1];
+    let mut count: u32 = 0;
+    while (count as usize) < starts.len() {
+        starts[count as usize][1] = count;
+        count += 1;
+    }
+    starts
+};
+
+/// The flags that a release can have, each at its own place.
+static RELEASE_FLAGS: [u8; (YANKED | PRERELEASE | HAS_DIGEST) as usize + 1] = {
+    let mut all = [0; (YANKED | PRERELEASE | HAS_DIGEST) as usize + 1];
+    let mut flags: u8 = 0;
+    while (flags as usize) < all.len() {
+        all[flags as usize] = flags;
+        flags += 1;
+    }
+    all
+};
+
 #[cfg(test)]
 mod tests {
-    use pkgres_manifest::diagnostic::{Location, SourceText, Span};
+    use pkgres_manifest::diagnostic::{SourceText, Span};
     use pkgres_manifest::{ArtifactDigest, Limits};
 
     use super::*;
@@ -131,8 +164,8 @@ mod tests {
     /// All of an index, and what follows from it.
     fn told(index: &CompiledIndex) -> (Option<Vec<u8>>, String, String) {
         let locations = format!("{:?}", index.locations);
-        let defined = index.inheritance.defined_classes().to_vec();
-        let inheritance = format!("{:?} {defined:?}", index.inheritance);
+        let defined = index.inheritance().defined_classes().to_vec();
+        let inheritance = format!("{:?} {defined:?}", index.inheritance());
         (index.to_bytes(&[0; 32]), locations, inheritance)
     }
 

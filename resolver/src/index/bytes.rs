@@ -26,7 +26,7 @@ use twox_hash::XxHash3_128;
 
 use super::column::{Column, Lists, Plain, Texts};
 use super::versions::Versions;
-use super::{CompiledIndex, Inheritance, check};
+use super::{CompiledIndex, check};
 
 /// What every compiled index begins with. The first byte is not text and the last one ends a line,
 /// so that whatever treats the file as text shows.
@@ -152,7 +152,7 @@ impl CompiledIndex {
             end: DATA,
         })?;
         check::check(&index).map_err(IndexBytesError::Inconsistent)?;
-        index.inheritance = Inheritance::of(&index);
+        index.work_out_inheritance();
         Ok(index)
     }
 
@@ -214,7 +214,7 @@ impl CompiledIndex {
             class_flags: sections.column()?,
             parents: sections.lists()?,
             externals: sections.lists()?,
-            inheritance: Inheritance::default(),
+            inheritance: None,
             locations: Vec::new(),
         };
         let end = sections.end.next_multiple_of(ALIGNMENT) + CHECKSUM_BYTES;

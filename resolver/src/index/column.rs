@@ -71,6 +71,14 @@ pub(crate) struct Lists<T> {
     pub(crate) items: Column<T>,
 }
 
+impl<T> Lists<T> {
+    /// No runs, and nothing that would say so.
+    pub(crate) const NOTHING: Self = Self {
+        starts: Column::Built(Vec::new()),
+        items: Column::Built(Vec::new()),
+    };
+}
+
 impl<T: Plain> Lists<T> {
     /// So many runs without items.
     pub(crate) fn of_nothing(runs: usize) -> Self {

@@ -14,8 +14,8 @@ use super::first_seen::FirstSeen;
 use super::numbered::{Numbered, Placed as _, other_than_before};
 use super::versions::Versions;
 use super::{
-    CompiledIndex, EdgeNumbers, HAS_DIGEST, INTERNAL, Inheritance, NAMES_PRERELEASE, PLAIN,
-    PRERELEASE, Texts, YANKED, width,
+    CompiledIndex, EdgeNumbers, HAS_DIGEST, INTERNAL, NAMES_PRERELEASE, PLAIN, PRERELEASE, Texts,
+    YANKED, width,
 };
 
 pub(super) const DIGEST_BYTES: usize = 33;
@@ -57,7 +57,7 @@ pub(super) fn compile_together(mut records: Vec<&IndexRecord>) -> CompiledIndex 
     releases(&mut index, &records, &packages);
     classes(&mut index, &records);
     index.names = names.texts(PackageName::as_str);
-    index.inheritance = Inheritance::of(&index);
+    index.work_out_inheritance();
     index
 }
 

@@ -92,13 +92,16 @@ pub struct CompiledIndex {
     parents: Lists<u32>,
     /// For each table the names that others must define, in the order in which they are extended.
     externals: Lists<u32>,
-    /// What follows from the classes.
-    inheritance: Inheritance,
+    /// What follows from the classes, unless that is nothing.
+    inheritance: Option<Box<Inheritance>>,
     /// Whether any spec names a prerelease, once that was asked for.
     any_names_prerelease: OnceLock<bool>,
     /// Where requirements are written, for those that come from files of packages.
     locations: Vec<Option<Location>>,
 }
+
+/// What follows where no release has a class.
+static NOTHING_FOLLOWS: Inheritance = Inheritance::NOTHING;
 
 /// A class that is extended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,7 +132,7 @@ impl CompiledIndex {
             return Vec::new();
         };
         (0..self.name_count())
-            .filter(|name| self.inheritance.defines(*name, class))
+            .filter(|name| self.inheritance().defines(*name, class))
             .map(|name| self.name(name))
             .collect()
     }
@@ -137,7 +140,7 @@ impl CompiledIndex {
     /// The names of all classes that a release defines for others, sorted: those of which
     /// [`defining`](Self::defining) knows a package.
     pub fn defined_classes(&self) -> impl Iterator<Item = ClassName> + '_ {
-        let mut defined = self.inheritance.defined_classes().to_vec();
+        let mut defined = self.inheritance().defined_classes().to_vec();
         defined.sort_unstable();
         defined.dedup();
         defined.into_iter().map(|class| self.class_name(class))
@@ -318,10 +321,17 @@ impl CompiledIndex {
         self.externals.of(table)
     }
 
+    /// Works out what follows from the classes, once the columns hold together.
+    fn work_out_inheritance(&mut self) {
+        // From releases that are known to have no classes nothing follows, and many roots have none.
+        let is_anything = self.class_name_count() > 0 || self.tables.contains(&0);
+        self.inheritance = is_anything.then(|| Box::new(Inheritance::of(self)));
+    }
+
     /// What follows from the classes.
     #[inline]
     pub(crate) fn inheritance(&self) -> &Inheritance {
-        &self.inheritance
+        self.inheritance.as_deref().unwrap_or(&NOTHING_FOLLOWS)
     }
 
     /// What the class at a position of a table extends.

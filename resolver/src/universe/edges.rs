@@ -221,14 +221,13 @@ impl Universe {
                 continue;
             }
             let indexed = self.indexed(shard, sets, owners_width, target);
-            let (allowed, owners) = match indexed {
-                Some((allowed, owners)) => (allowed, Some(owners)),
-                None => {
-                    let is_nowhere = self.is_nowhere(shard, name, target);
-                    let (_, owners) = in_index(shard, sets, owners_width);
-                    let allowed = self.set_of_edge(shard, spec, target);
-                    (allowed, is_nowhere.then_some(owners))
-                }
+            let (allowed, owners) = if let Some((allowed, owners)) = indexed {
+                (allowed, Some(owners))
+            } else {
+                let is_nowhere = self.is_nowhere(shard, name, target);
+                let (_, owners) = in_index(shard, sets, owners_width);
+                let allowed = self.set_of_edge(shard, spec, target);
+                (allowed, is_nowhere.then_some(owners))
             };
             let overriding = self.overriding(target).map(Spec::names_prerelease);
             let demand = Demand {

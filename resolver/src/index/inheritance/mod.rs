@@ -40,7 +40,7 @@ pub(crate) struct Link {
 pub(crate) const SEVERAL: u32 = NONE - 1;
 
 /// What the classes of an index mean for solving. Where releases have none, there is nothing of it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Inheritance {
     words: Vec<u64>,
     /// For each package the classes that any release defines for others, ascending, and where the
@@ -77,14 +77,28 @@ pub(crate) struct Inheritance {
 }
 
 impl Inheritance {
+    /// What follows where no release has a class.
+    pub(super) const NOTHING: Self = Self {
+        words: Vec::new(),
+        defined: Lists::NOTHING,
+        defining: Vec::new(),
+        unknown: Vec::new(),
+        links: Vec::new(),
+        link_starts: Vec::new(),
+        homes: Vec::new(),
+        circles: Vec::new(),
+        implicit: Vec::new(),
+        requirements: Lists::NOTHING,
+        required: Vec::new(),
+        may_share_links: Vec::new(),
+        any_unknown: false,
+        extends: Vec::new(),
+        harmless: Vec::new(),
+    };
+
     /// What follows from an index whose columns hold together.
     pub(super) fn of(index: &CompiledIndex) -> Self {
-        let mut inheritance = Self::default();
-        // Nothing follows from releases that are known to have no classes, as many roots have none.
-        if index.class_name_count() == 0 && !index.tables.contains(&0) {
-            inheritance.defined = Lists::of_nothing(index.name_count() as usize);
-            return inheritance;
-        }
+        let mut inheritance = Self::NOTHING;
         inheritance.find_definers(index);
         inheritance.look_at_tables(index);
         inheritance.find_extends(index);
@@ -102,7 +116,7 @@ impl Inheritance {
 
     /// Where the set of releases of a package stands that define a class, if it is not empty.
     pub(crate) fn definers_of(&self, name: u32, class: u32) -> Option<u32> {
-        let range = self.defined.range(name);
+        let range = self.defined_by(name);
         match self.defined.items[range.clone()].binary_search(&class) {
             Ok(at) => Some(self.defining[range.start + at]),
             Err(_) => self.unknown_of(name),
@@ -111,7 +125,16 @@ impl Inheritance {
 
     /// Whether any release of a package is known to define a class for others.
     pub(crate) fn defines(&self, name: u32, class: u32) -> bool {
-        self.defined.of(name).binary_search(&class).is_ok()
+        let defined = &self.defined.items[self.defined_by(name)];
+        defined.binary_search(&class).is_ok()
+    }
+
+    /// Where the classes stand that any release of a package defines for others.
+    fn defined_by(&self, name: u32) -> Range<usize> {
+        if self.defined.len() == 0 {
+            return 0..0;
+        }
+        self.defined.range(name)
     }
 
     /// The classes that any release defines for others, package by package.

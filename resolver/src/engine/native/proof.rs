@@ -166,14 +166,11 @@ fn requirement(state: &State, terms: &[Term]) -> Option<Fact> {
     ) else {
         return None;
     };
-    let mut allowed = vec![0; state.width(target.var)];
-    if let Some(last) = state.var(target.var).values.checked_sub(1) {
-        words::fill(&mut allowed, last);
-    }
-    words::take_away(&mut allowed, state.set(*target));
+    let every = WordSet::range(0, state.var(target.var).values);
+    let refused = WordSet::of_words(state.set(*target));
     Some(Fact::Requires {
         owner,
         target: package,
-        allowed: WordSet::of_words(&allowed),
+        allowed: every.intersection(&refused.complement()),
     })
 }

@@ -294,7 +294,7 @@ impl Greedy {
                 }
                 let left = self.left.of(package, universe.width(package));
                 let index = words::last(left)?;
-                Some(ReleaseId { package, index })
+                universe.coming(ReleaseId { package, index })
             },
             |package| self.left.fetch(package),
         );

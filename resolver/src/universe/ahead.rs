@@ -6,9 +6,11 @@
 //! is taken of those that are left. So memory is told in time. Nothing but time depends on it.
 
 use std::collections::VecDeque;
+use std::num::NonZeroU32;
 
 use prefetch_index::prefetch_index;
 
+use super::shards::Shard;
 use super::{PackageId, ReleaseId, Universe};
 
 /// How many releases ahead it is fetched where the requirements of a release are, how many ahead
@@ -18,11 +20,15 @@ const REQUIREMENTS: usize = 24;
 const TARGETS: usize = 16;
 const PACKAGES: usize = 8;
 
-/// A release that will probably be looked at.
+/// A release of the large index that will probably be looked at: the number that it has there, counted
+/// from one.
 #[derive(Debug, Clone, Copy)]
-struct Coming {
-    shard: u32,
-    release: u32,
+pub(crate) struct Coming(NonZeroU32);
+
+impl Coming {
+    fn release(self) -> u32 {
+        self.0.get() - 1
+    }
 }
 
 /// What was fetched.
@@ -39,37 +45,39 @@ pub(crate) struct Ahead {
 }
 
 impl Ahead {
-    /// Fetches what will be looked at in a large universe when requirements are decided that come soon. So
+    /// Fetches what will be looked at of the large index when requirements are decided that come soon. So
     /// many of them were `seen`; the one that comes `next` is decided now. `upcoming` says which releases
     /// will probably be looked at when one of them is, and `fetch_package` fetches what the search itself
     /// keeps of a package.
     #[inline]
-    pub(crate) fn read<Releases: IntoIterator<Item = ReleaseId>>(
+    pub(crate) fn read<Releases: IntoIterator<Item = Coming>>(
         &mut self,
         universe: &Universe,
         (next, seen): (usize, usize),
         upcoming: impl Fn(usize) -> Releases,
         fetch_package: impl Fn(PackageId),
     ) {
-        debug_assert!(universe.is_large(), "otherwise it only takes time");
+        let Some(shard) = universe.large else {
+            return;
+        };
+        let shard = &universe.shards[shard as usize];
         self.leave_behind(next);
         while self.coming.len() < RELEASE && self.looked_at < seen {
             let place = self.looked_at;
             self.looked_at += 1;
-            for release in upcoming(place) {
-                let coming = universe.coming(release);
-                universe.fetch_release(coming);
+            for coming in upcoming(place) {
+                shard.index.fetch_release(coming.release());
                 self.coming.push_back((place, coming));
             }
         }
         for coming in unfetched(&self.coming, &mut self.requirements, REQUIREMENTS) {
-            universe.fetch_requirements(coming);
+            shard.index.fetch_requirements(coming.release());
         }
         for coming in unfetched(&self.coming, &mut self.targets, TARGETS) {
-            universe.fetch_targets(coming);
+            shard.fetch_targets(coming);
         }
         for coming in unfetched(&self.coming, &mut self.packages, PACKAGES) {
-            universe.seen_targets(coming).for_each(&fetch_package);
+            shard.seen_targets(coming).for_each(&fetch_package);
         }
     }
 
@@ -110,49 +118,33 @@ impl Universe {
     /// Whether it is worth while to read ahead.
     #[inline]
     pub(crate) fn is_large(&self) -> bool {
-        self.is_large
+        self.large.is_some()
     }
 
-    /// A release that will probably be looked at.
+    /// A release that will probably be looked at, if it is one of the large index.
     #[inline]
-    fn coming(&self, release: ReleaseId) -> Coming {
-        let delivered = self.delivered(release.package);
-        Coming {
-            shard: delivered.shard,
-            release: delivered.first + release.index,
-        }
+    pub(crate) fn coming(&self, release: ReleaseId) -> Option<Coming> {
+        let large = self.large?;
+        let (shard, number) = self.place(release);
+        let counted = NonZeroU32::new(number + 1);
+        counted.filter(|_| shard == large).map(Coming)
     }
+}
 
-    /// Fetches where the requirements of a release are. That is the first of four things that are to
-    /// be fetched one after the other, for each tells where to find the next.
-    #[inline]
-    fn fetch_release(&self, coming: Coming) {
-        let index = &self.shards[coming.shard as usize].index;
-        index.fetch_release(coming.release);
-    }
-
-    /// Fetches the requirements of a release.
-    #[inline]
-    fn fetch_requirements(&self, coming: Coming) {
-        let index = &self.shards[coming.shard as usize].index;
-        index.fetch_requirements(coming.release);
-    }
-
-    /// Fetches what these allow and what packages they are on.
+impl Shard {
+    /// Fetches what the requirements of a release allow and what packages they are on.
     #[inline]
     fn fetch_targets(&self, coming: Coming) {
-        let shard = &self.shards[coming.shard as usize];
-        for target in shard.index.fetch_targets(coming.release) {
-            prefetch_index(&shard.packages, target as usize);
+        for target in self.index.fetch_targets(coming.release()) {
+            prefetch_index(&self.packages, target as usize);
         }
     }
 
     /// These packages, as far as they were seen: what is kept of them is to be fetched last.
     #[inline]
     fn seen_targets(&self, coming: Coming) -> impl Iterator<Item = PackageId> {
-        let shard = &self.shards[coming.shard as usize];
-        let targets = shard.index.targets(coming.release);
-        targets.filter_map(|target| shard.packages[target as usize].package())
+        let targets = self.index.targets(coming.release());
+        targets.filter_map(|target| self.packages[target as usize].package())
     }
 }
 
@@ -192,7 +184,7 @@ mod tests {
         let mut read = |next| {
             let upcoming = |place: usize| {
                 let package = packages[place];
-                Some(ReleaseId { package, index: 0 })
+                universe.coming(ReleaseId { package, index: 0 })
             };
             ahead.read(&universe, (next, COUNT), upcoming, |package| {
                 fetched.borrow_mut().push(package);
@@ -217,7 +209,8 @@ mod tests {
         let is_open = |place: &usize| place.is_multiple_of(5);
         let upcoming = |place| {
             let package = packages[place];
-            is_open(&place).then_some(ReleaseId { package, index: 0 })
+            let release = ReleaseId { package, index: 0 };
+            universe.coming(release).filter(|_| is_open(&place))
         };
         ahead.read(&universe, (0, COUNT), upcoming, |package| {
             fetched.borrow_mut().push(package);

@@ -30,7 +30,7 @@ mod seen;
 mod shards;
 mod versions;
 
-pub(crate) use ahead::Ahead;
+pub(crate) use ahead::{Ahead, Coming};
 pub(crate) use class_demands::{ClassDemand, ClassDemands, Found};
 pub(crate) use classes::{ClassTable, Parent};
 pub(crate) use details::{Body, Details, Edge, Required};
@@ -83,8 +83,8 @@ pub(crate) struct Universe {
     shards: Vec<Shard>,
     /// The shards whose packages need not be asked for, in order of preference.
     attached: Vec<u32>,
-    /// Whether any of the shards counts as large.
-    is_large: bool,
+    /// The first attached shard that is large, of which is read ahead.
+    large: Option<u32>,
     packages: Vec<Entry>,
     about: Vec<About>,
     /// The packages that do not come from attached shards.
@@ -117,7 +117,7 @@ impl Universe {
         let mut universe = Self {
             shards: Vec::new(),
             attached: Vec::new(),
-            is_large: false,
+            large: None,
             packages: Vec::with_capacity(FEW),
             about: Vec::with_capacity(FEW),
             package_ids: HashMap::default(),

@@ -168,11 +168,13 @@ impl Universe {
         if self.attached.is_empty() {
             self.meet_classes(shard);
         }
+        if self.large.is_none() && self.shards[shard as usize].index.is_large() {
+            self.large = Some(shard);
+        }
         self.attached.push(shard);
     }
 
     fn add_shard(&mut self, source: Option<ReleaseSource>, index: Arc<CompiledIndex>) -> u32 {
-        self.is_large |= index.is_large();
         self.shards.push(Shard {
             packages: vec![Seen::default(); index.name_count() as usize],
             classes: vec![0; index.class_name_count() as usize],

@@ -3,7 +3,7 @@
 use prefetch_index::prefetch_index;
 
 use crate::encoding::Encoding;
-use crate::universe::{Demand, PackageId, ReleaseId};
+use crate::universe::{Coming, Demand, PackageId};
 use crate::words;
 
 use super::Core;
@@ -34,8 +34,10 @@ impl Core {
     }
 
     /// The releases that will probably be looked at when a variable is decided.
-    fn foreseen(&self, var: Var) -> impl Iterator<Item = ReleaseId> {
-        self.required_by(var).iter().filter_map(Target::coming)
+    fn foreseen(&self, var: Var) -> impl Iterator<Item = Coming> {
+        self.required_by(var)
+            .iter()
+            .filter_map(|target| target.coming)
     }
 
     /// What will be required when a variable is decided.
@@ -63,7 +65,7 @@ impl Core {
             let mut owned = self.state.var(listed.var).owned.first;
             for target in self.required_by(listed.var) {
                 self.state.fetch(target.var);
-                if target.coming().is_some() {
+                if target.coming.is_some() {
                     // It will be looked at for the first time.
                     self.state.fetch_details(target.var);
                 }

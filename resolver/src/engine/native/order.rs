@@ -10,9 +10,9 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use crate::index::{NONE, to_u32};
+use crate::index::to_u32;
 use crate::room::Room as _;
-use crate::universe::{PackageId, ReleaseId};
+use crate::universe::{Coming, PackageId, ReleaseId};
 use crate::words;
 
 use super::state::{State, Var};
@@ -42,18 +42,9 @@ pub(super) struct Target {
     pub(super) var: Var,
     pub(super) package: PackageId,
     pub(super) names_prerelease: bool,
-    /// The release that will probably be looked at when there is this requirement; [`NONE`] if another one
-    /// on the package was seen before it.
-    pub(super) coming: u32,
-}
-
-impl Target {
-    /// The release that will probably be looked at when there is this requirement, if any.
-    pub(super) fn coming(&self) -> Option<ReleaseId> {
-        let package = self.package;
-        let index = self.coming;
-        (index != NONE).then_some(ReleaseId { package, index })
-    }
+    /// The release that will probably be looked at when there is this requirement; none if another one
+    /// on the package was seen before it, or if it is not read ahead of it.
+    pub(super) coming: Option<Coming>,
 }
 
 /// What a requirement is bound to by the value of a variable.

@@ -1,8 +1,7 @@
 //! What a requirement brings with it, as a constraint.
 
 use crate::encoding::{Encoding, Fact};
-use crate::index::NONE;
-use crate::universe::{Demand, Universe};
+use crate::universe::{Demand, ReleaseId, Universe};
 use crate::word_set::WordSet;
 use crate::words;
 
@@ -121,10 +120,13 @@ impl Core {
         newest: impl FnOnce(&Universe) -> Option<u32>,
     ) {
         let is_required = &mut self.state.var_mut(target).required;
-        let mut coming = NONE;
+        let mut coming = None;
         if !std::mem::replace(is_required, true) {
             encoding.universe.set_required(demand.target);
-            coming = newest(encoding.universe).unwrap_or(NONE);
+            coming = newest(encoding.universe).and_then(|index| {
+                let package = demand.target;
+                encoding.universe.coming(ReleaseId { package, index })
+            });
         }
         self.order.require(Target {
             var: target,

@@ -9,7 +9,7 @@ const MANY_REQUIREMENTS: usize = 1 << 16;
 
 impl CompiledIndex {
     /// Whether what is looked at next will mostly have to come from memory. In builds with assertions
-    /// it is always taken to, so that all tests read ahead.
+    /// it is always taken to, so that tests read ahead.
     pub(crate) fn is_large(&self) -> bool {
         cfg!(debug_assertions) || self.edges.items.len() >= MANY_REQUIREMENTS
     }

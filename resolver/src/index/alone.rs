@@ -10,8 +10,8 @@ use pkgres_manifest::{IndexRecord, Requirement};
 use super::column::{Column, Lists};
 use super::versions::Versions;
 use super::{
-    CompiledIndex, EdgeNumbers, FirstSeen, HAS_DIGEST, NAMES_PRERELEASE, PLAIN, PRERELEASE, Texts,
-    YANKED, compile, to_u32,
+    ALL_FLAGS, CompiledIndex, EdgeNumbers, FirstSeen, NAMES_PRERELEASE, PLAIN, Texts, compile,
+    to_u32,
 };
 
 /// So many requirements are compared with each other more quickly than they are sorted into tables.
@@ -139,8 +139,8 @@ static STARTS_OF_ONE: [[u32; 2]; FEW + 1] = {
 };
 
 /// The flags that a release can have, each at its own place.
-static RELEASE_FLAGS: [u8; (YANKED | PRERELEASE | HAS_DIGEST) as usize + 1] = {
-    let mut all = [0; (YANKED | PRERELEASE | HAS_DIGEST) as usize + 1];
+static RELEASE_FLAGS: [u8; ALL_FLAGS as usize + 1] = {
+    let mut all = [0; ALL_FLAGS as usize + 1];
     let mut flags: u8 = 0;
     while (flags as usize) < all.len() {
         all[flags as usize] = flags;
@@ -184,6 +184,10 @@ mod tests {
         let location = Location::new(&source, Span::default());
         requirements[1].location = Some(location.clone());
         requirements.extend(requirements.clone());
+        record.requirements = requirements.clone().into();
+        is_the_same(&record);
+        // Whatever is said of a package, it is the same one.
+        requirements[2].spec = "2".parse().expect("a spec");
         record.requirements = requirements.into();
         is_the_same(&record);
     }

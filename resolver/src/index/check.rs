@@ -121,7 +121,7 @@ fn check_edges(index: &CompiledIndex, names: usize, releases: usize) -> Checked 
     let spec_count = index.specs.0.len();
     // For each package the release that was seen to require it last, counted from one.
     let mut requirers: Vec<u32> = vec![0; names];
-    let mut sets = SetsOfPackage::new(&index.words);
+    let mut sets = SetsOfPackage::new(&index.words, names);
     for bounds in first_release.windows(2) {
         sets.begin(bounds[1] - bounds[0]);
         for (position, release) in (bounds[0]..bounds[1]).enumerate() {
@@ -157,10 +157,12 @@ struct SetsOfPackage<'index> {
     owner_count: u64,
     /// For each word the package that the set is about which begins there, counted from one.
     about: Vec<u32>,
+    /// For each package that the index does not have, where the last set about it begins, counted from one.
+    absent: Vec<usize>,
 }
 
 impl<'index> SetsOfPackage<'index> {
-    fn new(words: &'index [u64]) -> Self {
+    fn new(words: &'index [u64], names: usize) -> Self {
         Self {
             words,
             first: 0,
@@ -168,6 +170,7 @@ impl<'index> SetsOfPackage<'index> {
             owners_width: 0,
             owner_count: 0,
             about: Vec::new(),
+            absent: vec![0; names],
         }
     }
 
@@ -188,7 +191,14 @@ impl<'index> SetsOfPackage<'index> {
             return about == Some(&(target + 1));
         }
         let allowed_width = match releases {
-            0 => 0,
+            0 => {
+                // Whatever is required of it, that is one set.
+                let last = std::mem::replace(&mut self.absent[target as usize], at + 1);
+                if last > self.first {
+                    return false;
+                }
+                0
+            }
             releases => width(releases),
         };
         self.next = at + self.owners_width + allowed_width;
@@ -322,6 +332,25 @@ mod tests {
         ] {
             assert_eq!(checked(&edges, words), Err(sets), "{what}");
         }
+    }
+
+    #[test]
+    fn what_is_required_of_a_package_that_is_not_there_is_one_set() {
+        let lines = [
+            r#"{"name":"A","version":"1.0.0","require":[["X","1"]]}"#,
+            r#"{"name":"A","version":"2.0.0","require":[["X","2"]]}"#,
+            r#"{"name":"B","version":"1.0.0","require":[["X","3"]]}"#,
+        ];
+        let read = |line| IndexRecord::parse_line(line, &Limits::default());
+        let records = lines.map(|line| read(line).expect("the test writes lines"));
+        let mut index = CompiledIndex::compile(&records);
+        let edges = index.edges.items.to_vec();
+        assert_eq!(edges, [[2, 0, 0], [2, 1, 0], [2, 2, 1]]);
+        assert_eq!(*index.words, [0b11, 0b1]);
+        assert_eq!(check(&index), Ok(()));
+        index.edges.items = vec![edges[0], [2, 1, 1], [2, 2, 2]].into();
+        index.words = vec![0b1, 0b10, 0b1].into();
+        assert_eq!(check(&index), Err("the sets of requirements"));
     }
 
     #[test]

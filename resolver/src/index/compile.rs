@@ -115,12 +115,13 @@ struct Compiler<'records> {
     owners: Vec<u64>,
 }
 
-/// A set of versions that releases of a package require of another one.
+/// What releases of a package require of another one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Group {
     target: u32,
-    /// Where the set stands; equal sets of a package stand in one place. None if the index does not
-    /// have the package: if nobody else does either, nothing that is required of it can be had.
+    /// Where the set of versions stands; equal sets of a package stand in one place. None if the index
+    /// does not have the package: if nobody else does either, nothing that is required of it can be had,
+    /// and if somebody does, the group says nothing.
     allowed: Option<u32>,
 }
 

@@ -35,6 +35,7 @@ pub(crate) const NONE: u32 = u32::MAX;
 const YANKED: u8 = 1;
 const PRERELEASE: u8 = 2;
 const HAS_DIGEST: u8 = 4;
+const ALL_FLAGS: u8 = YANKED | PRERELEASE | HAS_DIGEST;
 
 /// Flag of a package: every release may be chosen whatever the options, and the newest is best.
 const PLAIN: u8 = 1;
@@ -47,8 +48,8 @@ const INTERNAL: u8 = 1;
 
 /// A requirement: the name that it is on, its spec, and where two sets stand, one after the other:
 /// the releases of the same package that allow the same releases of the target, and what they allow.
-/// If the index does not have the target, the first set is that of all releases that require any of it,
-/// and there is no other. What the search reads of a requirement stands together.
+/// If the index does not have the target, the first set is that of all releases of the package that require
+/// any of it, and there is no other. What the search reads of a requirement stands together.
 pub(crate) type EdgeNumbers = [u32; 3];
 
 /// The releases of packages, prepared for solving.
@@ -100,7 +101,7 @@ pub struct CompiledIndex {
     locations: Vec<Option<Location>>,
 }
 
-/// What follows where no release has a class.
+/// What follows where all releases are known to have no classes.
 static NOTHING_FOLLOWS: Inheritance = Inheritance::NOTHING;
 
 /// A class that is extended.

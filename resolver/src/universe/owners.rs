@@ -1,7 +1,7 @@
 //! Which releases of a package share a requirement.
 //!
-//! What releases share is one constraint. An index knows it of requirements on its own packages;
-//! the rest is worked out when a search first asks.
+//! What releases share is one constraint. An index knows it of requirements on its own packages, and on
+//! those that nobody has; the rest is worked out when a search first asks.
 
 use rustc_hash::FxHashMap;
 
@@ -126,8 +126,8 @@ mod tests {
         IndexRecord::parse_line(line, &Limits::default()).expect("the test writes lines")
     }
 
-    /// Which of the releases of A, in an index that has nothing else, share what each requires of X.
-    fn sharing(x: Supply) -> Vec<Vec<u32>> {
+    /// Which of the releases of A, in an index with `others`, share what each requires of X.
+    fn sharing(x: Supply, others: &[&str]) -> Vec<Vec<u32>> {
         let lines = [
             r#"{"name":"A","version":"1.0.0","require":[["X","1"]]}"#,
             r#"{"name":"A","version":"2.0.0","require":[["X","2"]]}"#,
@@ -136,9 +136,10 @@ mod tests {
         ];
         let mut universe = Universe::default();
         let source = ReleaseSource::Registry(RegistryName::parse("demo").expect("a name"));
-        universe.attach(source, CompiledIndex::compile(&lines.map(record)).into());
         let [a, x_name] = ["A", "X"].map(|name| PackageName::parse(name).expect("a name"));
         universe.provide(&x_name, x);
+        let records: Vec<IndexRecord> = lines.iter().chain(others).copied().map(record).collect();
+        universe.attach(source, CompiledIndex::compile(&records).into());
         let package = universe.package_id(&a);
         let releases = universe.releases(package);
         let mut demands = Vec::new();
@@ -153,7 +154,16 @@ mod tests {
 
     #[test]
     fn all_that_require_what_nobody_has_require_the_same() {
-        assert_eq!(sharing(Supply::Unknown), vec![[0, 1, 2]; 3]);
+        assert_eq!(sharing(Supply::Unknown, &[]), vec![[0, 1, 2]; 3]);
+    }
+
+    #[test]
+    fn what_an_index_has_is_nowhere_if_that_was_said_before() {
+        let others = [
+            r#"{"name":"X","version":"1.5.0"}"#,
+            r#"{"name":"X","version":"2.0.0"}"#,
+        ];
+        assert_eq!(sharing(Supply::Unknown, &others), vec![[0, 1, 2]; 3]);
     }
 
     #[test]
@@ -163,7 +173,7 @@ mod tests {
             record(r#"{"name":"X","version":"1.5.0"}"#),
             record(r#"{"name":"X","version":"2.0.0"}"#),
         ];
-        let shared = sharing(Supply::Releases { source, records });
+        let shared = sharing(Supply::Releases { source, records }, &[]);
         assert_eq!(shared, [vec![0, 2], vec![1], vec![0, 2]]);
     }
 }

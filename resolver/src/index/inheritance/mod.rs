@@ -77,7 +77,7 @@ pub(crate) struct Inheritance {
 }
 
 impl Inheritance {
-    /// What follows where no release has a class.
+    /// What follows where all releases are known to have no classes, and as long as nothing was found.
     pub(super) const NOTHING: Self = Self {
         words: Vec::new(),
         defined: Lists::NOTHING,
@@ -131,10 +131,10 @@ impl Inheritance {
 
     /// Where the classes stand that any release of a package defines for others.
     fn defined_by(&self, name: u32) -> Range<usize> {
-        if self.defined.len() == 0 {
-            return 0..0;
+        match self.defined.starts.get(name as usize..name as usize + 2) {
+            Some(bounds) => bounds[0] as usize..bounds[1] as usize,
+            None => 0..0,
         }
-        self.defined.range(name)
     }
 
     /// The classes that any release defines for others, package by package.

@@ -25,6 +25,9 @@ const PACKAGES: usize = 8;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Coming(NonZeroU32);
 
+// A search keeps one for every requirement.
+const _: () = assert!(size_of::<Option<Coming>>() == size_of::<u32>());
+
 impl Coming {
     fn release(self) -> u32 {
         self.0.get() - 1
@@ -57,10 +60,8 @@ impl Ahead {
         upcoming: impl Fn(usize) -> Releases,
         fetch_package: impl Fn(PackageId),
     ) {
-        let Some(shard) = universe.large else {
-            return;
-        };
-        let shard = &universe.shards[shard as usize];
+        let large = universe.large.expect("otherwise it only takes time");
+        let shard = &universe.shards[large as usize];
         self.leave_behind(next);
         while self.coming.len() < RELEASE && self.looked_at < seen {
             let place = self.looked_at;
@@ -170,6 +171,7 @@ mod tests {
         let mut universe = Universe::default();
         let source = ReleaseSource::Registry(RegistryName::parse("demo").expect("a name"));
         universe.attach(source, CompiledIndex::compile(&records).into());
+        universe.large = Some(0);
         let name = |at| PackageName::parse(&format!("P{at}")).expect("a name");
         let packages = (0..COUNT).map(|at| universe.package_id(&name(at)));
         let packages = packages.collect();
@@ -199,6 +201,22 @@ mod tests {
         // What was decided is decided again.
         read(10);
         assert_eq!(fetched.borrow().len(), COUNT - 2);
+    }
+
+    #[test]
+    fn what_comes_is_of_the_large_index() {
+        let (mut universe, packages) = chain();
+        let line = r#"{"name":"Q","version":"1.0.0"}"#;
+        let other = IndexRecord::parse_line(line, &Limits::default()).expect("a record");
+        let source = ReleaseSource::Registry(RegistryName::parse("other").expect("a name"));
+        universe.attach(source, CompiledIndex::compile([&other]).into());
+        let other = universe.package_id(&other.name);
+        let coming = |package| universe.coming(ReleaseId { package, index: 0 });
+        assert!(
+            coming(packages[7])
+                .is_some_and(|coming| universe.large == Some(0) && coming.release() < 50)
+        );
+        assert!(coming(other).is_none());
     }
 
     #[test]

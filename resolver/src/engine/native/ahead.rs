@@ -62,17 +62,15 @@ impl Core {
             self.state.fetch(listed.var);
         }
         if let Some(listed) = vars.get(next + REQUIRED) {
-            let mut owned = self.state.var(listed.var).owned.first;
-            for target in self.required_by(listed.var) {
+            let required = self.required_by(listed.var);
+            for target in required {
                 self.state.fetch(target.var);
                 if target.coming.is_some() {
-                    // It will be looked at for the first time.
+                    // It will probably be looked at for the first time.
                     self.state.fetch_details(target.var);
                 }
-                // Mostly what was added last for the variable is what its value requires.
-                self.state.fetch_side(owned);
-                owned = owned.wrapping_sub(2);
             }
+            self.state.fetch_owned(listed.var, required.len());
         }
     }
 

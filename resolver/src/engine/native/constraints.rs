@@ -54,7 +54,8 @@ struct Clause {
 
 #[derive(Debug, Default)]
 pub(super) struct Constraints {
-    /// What constraints of two terms rest on other than requirements, as most do. Their numbers ascend.
+    /// What those constraints of two terms rest on that are no requirements, as most are. Their numbers
+    /// ascend.
     causes: Vec<(u32, Cause)>,
     clauses: Vec<Clause>,
     terms: Vec<Term>,
@@ -104,6 +105,7 @@ impl Constraints {
         }
         let number = at / 2;
         if !matches!(cause, Cause::Requirement) {
+            debug_assert!(self.causes.last().is_none_or(|(last, _)| *last < number));
             self.causes.make_room(1);
             self.causes.push((number, cause));
         }
@@ -221,6 +223,7 @@ impl Constraints {
         }
     }
 
+    /// What a constraint rests on. One of two terms is taken to be there.
     pub(super) fn cause(&self, reason: Reason) -> Cause {
         match reason {
             Reason::Given | Reason::Decision => Cause::Encoding,

@@ -43,7 +43,7 @@ pub(super) struct Target {
     pub(super) package: PackageId,
     pub(super) names_prerelease: bool,
     /// The release that will probably be looked at when there is this requirement; none if another one
-    /// on the package was seen before it, or if it is not read ahead of it.
+    /// on the package was seen before it, or if the package is not one of the large index.
     pub(super) coming: Option<Coming>,
 }
 

@@ -51,10 +51,19 @@ impl State {
         &mut self.sides[at as usize]
     }
 
-    /// Fetches a side from memory before it is looked at, if there is one at the place.
+    /// Fetches so many constraints of a variable with few values from memory that were added last: mostly
+    /// these are what its value requires.
     #[inline]
-    pub(crate) fn fetch_side(&self, at: u32) {
-        prefetch_index(&self.sides, at as usize);
+    pub(crate) fn fetch_owned(&self, var: Var, count: usize) {
+        let state = self.var(var);
+        if !state.is_narrow() || state.owned.first == NONE {
+            return;
+        }
+        // Two of them stand in one line of the processor's cache.
+        let places = (0..=state.owned.first).rev().step_by(4);
+        for at in places.take(count.div_ceil(2)) {
+            prefetch_index(&self.sides, at as usize);
+        }
     }
 
     pub(crate) fn side_count(&self) -> u32 {

@@ -113,6 +113,31 @@ fn the_end_of_a_long_chain_is_repaired() {
     );
 }
 
+/// Sets of versions are words of 64 bits, one of which stands for "not there".
+#[test]
+fn how_many_versions_there_are_does_not_change_what_is_said() {
+    let said = |count: u32| {
+        let root = release("R", "1").requires("A", "<30");
+        let records = (1..=count).map(|major| {
+            let record = release("A", &major.to_string());
+            if major < 30 {
+                record.requires("Nowhere", "1")
+            } else {
+                record
+            }
+        });
+        let conflict = conflict(&Universe::new(root, records.collect())).expect("a conflict");
+        let reasons = conflict.reasons.iter();
+        let texts: Vec<String> = reasons.map(|reason| reason.text.clone()).collect();
+        texts.join("; ")
+    };
+    let few = said(40);
+    assert!(few.contains("<30") && few.contains("Nowhere"), "{few}");
+    for count in [61, 62, 63, 64, 65, 127, 128] {
+        assert_eq!(said(count), few, "{count} versions");
+    }
+}
+
 /// What many releases inherit in the same way is told once, of the versions that they can have.
 #[test]
 fn a_class_inherited_twice_is_told_once_for_all_releases() {

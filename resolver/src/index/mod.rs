@@ -6,7 +6,6 @@
 //! can hold as they are.
 
 mod ahead;
-mod alone;
 mod bytes;
 mod check;
 mod column;

@@ -10,7 +10,6 @@ use crate::room::Room as _;
 use crate::universe::ClassId;
 use crate::words;
 
-use super::lists::list_among_others;
 use super::state::{Reason, Side, State, Term, Var};
 
 /// What a constraint rests on.
@@ -94,8 +93,8 @@ impl Constraints {
     ) -> u32 {
         let at = state.side_count();
         let [owner, target] = &mut sides;
-        let is_owner_listed = list_among_others(state, owner, at, |var| &mut var.owned);
-        let is_target_listed = list_among_others(state, target, at + 1, |var| &mut var.targeted);
+        let is_owner_listed = state.list_among_others(owner, at, |var| &mut var.owned);
+        let is_target_listed = state.list_among_others(target, at + 1, |var| &mut var.targeted);
         state.add_sides(sides);
         if !is_owner_listed {
             self.enlist(state, at);

@@ -14,37 +14,10 @@ use crate::index::{NONE, to_u32};
 use crate::words::{self, Below};
 
 use super::constraints::Constraints;
-use super::state::{Side, SideList, State, Term, Var, VarState};
-
-/// How many constraints about single values a variable with few values has before these stand in
-/// lists of their own.
-const MANY_SINGLES: u8 = 16;
-
-/// Puts a side that comes to stand at a place into a list of its variable, if it has few values and needs
-/// no other list, as nearly all do; says whether it did.
-#[inline]
-pub(super) fn list_among_others(
-    state: &mut State,
-    side: &mut Side,
-    at: u32,
-    list: impl FnOnce(&mut VarState) -> &mut SideList,
-) -> bool {
-    let var = state.var_mut(side.var);
-    if !var.is_narrow() {
-        return false;
-    }
-    if words::below(&[side.word], var.values) != Below::Several {
-        if var.singles != NONE || var.single_count == MANY_SINGLES {
-            return false;
-        }
-        var.single_count += 1;
-    }
-    side.next = list(var).put(at, side.word);
-    true
-}
+use super::state::{SideList, State, Term, Var, VarState};
 
 impl Constraints {
-    /// Puts a side that does not stand [among others](list_among_others) into a list of its own.
+    /// Puts a side that does not stand [among others](State::list_among_others) into a list of its own.
     pub(super) fn enlist(&mut self, state: &mut State, at: u32) {
         let term = state.side_term(at);
         let absent = state.var(term.var).values;
@@ -190,6 +163,7 @@ mod tests {
     use super::*;
     use crate::encoding::Variable;
     use crate::engine::native::constraints::Cause;
+    use crate::engine::native::state::MANY_SINGLES;
 
     #[test]
     fn what_stays_in_a_list_is_looked_through_after_single_values_left_it() {

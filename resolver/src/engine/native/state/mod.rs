@@ -13,6 +13,8 @@ mod values;
 mod var;
 
 pub(super) use sets::{Set, Term};
+#[cfg(test)]
+pub(super) use side_list::MANY_SINGLES;
 pub(super) use side_list::SideList;
 pub(super) use sides::Side;
 pub(super) use trail::Reason;

@@ -1,6 +1,13 @@
-//! Where a list of constraints of a variable begins.
+//! The lists of constraints of a variable that most of them stand in.
 
 use crate::index::NONE;
+use crate::words::{self, Below};
+
+use super::{Side, State, VarState};
+
+/// How many constraints about single values a variable with few values has before these stand in
+/// lists of their own.
+pub(crate) const MANY_SINGLES: u8 = 16;
 
 /// Sides of constraints of two terms. The rest of the list is in the sides.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +36,31 @@ impl SideList {
     pub(crate) fn put(&mut self, side: u32, values: u64) -> u32 {
         self.values |= values;
         std::mem::replace(&mut self.first, side)
+    }
+}
+
+impl State {
+    /// Puts a side that comes to stand at a place into a list of its variable, if it has few values and
+    /// needs no other list, as nearly all do; says whether it did.
+    #[inline]
+    pub(crate) fn list_among_others(
+        &mut self,
+        side: &mut Side,
+        at: u32,
+        list: impl FnOnce(&mut VarState) -> &mut SideList,
+    ) -> bool {
+        let var = self.var_mut(side.var);
+        if !var.is_narrow() {
+            return false;
+        }
+        if words::below(&[side.word], var.values) != Below::Several {
+            if var.singles != NONE || var.single_count == MANY_SINGLES {
+                return false;
+            }
+            var.single_count += 1;
+        }
+        side.next = list(var).put(at, side.word);
+        true
     }
 }
 

@@ -1,34 +1,18 @@
-//! Preparing releases for solving.
+//! Preparing any number of releases.
 
 use std::ops::Range;
 
 use pkgres_manifest::diagnostic::Location;
-use pkgres_manifest::{
-    ArtifactDigest, ClassName, IndexRecord, IndexedClass, PackageName, Shared, Spec, Version,
-};
+use pkgres_manifest::{IndexRecord, PackageName, Shared, Spec, Version};
 use rustc_hash::FxHashMap;
 
-use super::alone::{can_be_alone, compile_alone};
-use super::column::{Column, Lists, ListsBuilder, to_u32};
-use super::first_seen::FirstSeen;
-use super::numbered::{Numbered, Placed as _, other_than_before};
-use super::versions::Versions;
-use super::{
-    CompiledIndex, EdgeNumbers, HAS_DIGEST, INTERNAL, NAMES_PRERELEASE, PLAIN, PRERELEASE, Texts,
-    YANKED, width,
-};
-
-pub(super) const DIGEST_BYTES: usize = 33;
-
-const ARCHIVE: u8 = 0;
-const TREE: u8 = 1;
-
-pub(super) fn compile(records: Vec<&IndexRecord>) -> CompiledIndex {
-    match records[..] {
-        [record] if can_be_alone(record) => compile_alone(record),
-        _ => compile_together(records),
-    }
-}
+use super::classes::classes;
+use super::releases::{digests, is_plain, release_flags};
+use crate::index::column::ListsBuilder;
+use crate::index::first_seen::FirstSeen;
+use crate::index::numbered::{Numbered, Placed as _, other_than_before};
+use crate::index::versions::Versions;
+use crate::index::{CompiledIndex, EdgeNumbers, NAMES_PRERELEASE, PLAIN, Texts, to_u32, width};
 
 /// Prepares any number of releases.
 pub(super) fn compile_together(mut records: Vec<&IndexRecord>) -> CompiledIndex {
@@ -237,7 +221,7 @@ impl<'records> Compiler<'records> {
 }
 
 /// Puts the numbers of a range into a set.
-pub(crate) fn fill(words: &mut [u64], range: Range<usize>) {
+fn fill(words: &mut [u64], range: Range<usize>) {
     for number in range {
         words[number / 64] |= 1 << (number % 64);
     }
@@ -260,157 +244,4 @@ fn releases(index: &mut CompiledIndex, records: &[&IndexRecord], packages: &[Ran
     index.versions = Versions::of(records.iter().map(|record| &record.version));
     index.release_flags = flags.into();
     index.digests = digests(records);
-}
-
-/// The flags of a release.
-pub(super) fn release_flags(record: &IndexRecord) -> u8 {
-    let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
-    flag(record.yanked, YANKED)
-        | flag(record.version.is_prerelease(), PRERELEASE)
-        | flag(record.digest.is_some(), HAS_DIGEST)
-}
-
-/// Whether a release with these flags is neither withdrawn nor a prerelease.
-pub(super) fn is_plain(flags: u8) -> bool {
-    flags & (YANKED | PRERELEASE) == 0
-}
-
-/// The digests of releases, if any has one.
-pub(super) fn digests(records: &[&IndexRecord]) -> Column<u8> {
-    if records.iter().all(|record| record.digest.is_none()) {
-        return Column::default();
-    }
-    let mut digests: Vec<u8> = Vec::with_capacity(records.len() * DIGEST_BYTES);
-    for record in records {
-        digests.extend_from_slice(&digest_bytes(record.digest.as_ref()));
-    }
-    digests.into()
-}
-
-fn digest_bytes(digest: Option<&ArtifactDigest>) -> [u8; DIGEST_BYTES] {
-    let mut bytes = [0; DIGEST_BYTES];
-    let (kind, digest) = match digest {
-        None => return bytes,
-        Some(ArtifactDigest::Archive(digest)) => (ARCHIVE, digest),
-        Some(ArtifactDigest::Tree(digest)) => (TREE, digest),
-    };
-    bytes[0] = kind;
-    bytes[1..].copy_from_slice(digest);
-    bytes
-}
-
-pub(super) fn digest_from(bytes: &[u8]) -> ArtifactDigest {
-    let digest = bytes[1..].try_into().expect("a digest has 32 bytes");
-    if bytes[0] == TREE {
-        ArtifactDigest::Tree(digest)
-    } else {
-        ArtifactDigest::Archive(digest)
-    }
-}
-
-/// Fills the columns of classes.
-pub(super) fn classes(index: &mut CompiledIndex, records: &[&IndexRecord]) {
-    let mut known = records.iter().filter_map(|record| record.classes.as_ref());
-    if known.all(|classes| classes.is_empty()) {
-        return no_classes(index, records);
-    }
-    let classes_of = other_than_before(records.iter().map(|record| &record.classes));
-    let names = Numbered::sorted(
-        (classes_of.flatten().flatten())
-            .flat_map(|class| std::iter::once(&class.name).chain(&class.extends)),
-    );
-    tables(index, records, &names);
-    index.class_names = names.texts(ClassName::as_str);
-}
-
-/// The columns of releases that have no classes.
-fn no_classes(index: &mut CompiledIndex, records: &[&IndexRecord]) {
-    let is_known = |record: &IndexRecord| record.classes.is_some();
-    index.tables = match records {
-        [record] => Column::of_static(&TABLES_OF_ONE[usize::from(is_known(record))]),
-        records => {
-            let tables = records.iter().map(|record| u32::from(is_known(record)));
-            tables.collect::<Vec<u32>>().into()
-        }
-    };
-    let runs = usize::from(index.tables.contains(&1));
-    index.table_classes = Lists::of_nothing(runs);
-    index.externals = Lists::of_nothing(runs);
-    index.parents = Lists::of_nothing(0);
-    index.class_names = Texts::of(&[]);
-}
-
-/// The tables of one release without classes, by whether that is known.
-static TABLES_OF_ONE: [[u32; 1]; 2] = [[0], [1]];
-
-fn tables(index: &mut CompiledIndex, records: &[&IndexRecord], names: &Numbered<'_, ClassName>) {
-    /// The columns of the tables, and of their classes.
-    struct Tables {
-        classes: ListsBuilder<u32>,
-        flags: Vec<u8>,
-        parents: ListsBuilder<u32>,
-        externals: ListsBuilder<u32>,
-    }
-    let mut tables = Tables {
-        classes: ListsBuilder::new(),
-        flags: Vec::new(),
-        parents: ListsBuilder::new(),
-        externals: ListsBuilder::new(),
-    };
-    // Most releases have the classes of the release before.
-    let mut known: FxHashMap<Vec<u32>, u32> = FxHashMap::default();
-    let mut numbers: Vec<u32> = Vec::with_capacity(records.len());
-    let mut external: FirstSeen<u32> = FirstSeen::default();
-    let mut before = None;
-    for record in records {
-        if let (Some(number), true) = (numbers.last(), before == Some(&record.classes)) {
-            numbers.push(*number);
-            continue;
-        }
-        before = Some(&record.classes);
-        let Some(classes) = &record.classes else {
-            numbers.push(0);
-            continue;
-        };
-        let next = to_u32(known.len()) + 1;
-        let number = *known.entry(table_key(classes, names)).or_insert(next);
-        numbers.push(number);
-        if number != next {
-            continue;
-        }
-        external.clear();
-        for class in classes {
-            tables.classes.items.push(names.number(&class.name));
-            tables.flags.push(u8::from(class.internal) * INTERNAL);
-            for parent in &class.extends {
-                let own = classes.binary_search_by(|class| class.name.cmp(parent));
-                tables.parents.items.push(if let Ok(own) = own {
-                    to_u32(own) << 1
-                } else {
-                    external.number(names.number(parent)) << 1 | 1
-                });
-            }
-            tables.parents.end();
-        }
-        tables.classes.end();
-        tables.externals.items.extend(external.things());
-        tables.externals.end();
-    }
-    index.tables = numbers.into();
-    index.table_classes = tables.classes.finish();
-    index.class_flags = tables.flags.into();
-    index.parents = tables.parents.finish();
-    index.externals = tables.externals.finish();
-}
-
-/// What makes two tables of classes equal.
-fn table_key(classes: &[IndexedClass], names: &Numbered<'_, ClassName>) -> Vec<u32> {
-    let mut key = Vec::new();
-    for class in classes {
-        key.push(names.number(&class.name));
-        key.push(u32::from(class.internal));
-        key.push(to_u32(class.extends.len()));
-        key.extend(class.extends.iter().map(|parent| names.number(parent)));
-    }
-    key
 }

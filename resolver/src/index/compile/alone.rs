@@ -1,17 +1,18 @@
 //! Preparing a release that stands alone, as nearly every root does.
 //!
 //! Many problems are often solved with one index, each of which brings a root of its own. What
-//! [`compile`](super::compile) does to find what thousands of releases have in common would take longer
+//! [`compile_together`](super::together::compile_together) does to find what thousands of releases have in common would take longer
 //! than to solve most of these problems.
 
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{IndexRecord, Requirement};
 
-use super::column::{Column, Lists};
-use super::versions::Versions;
-use super::{
-    ALL_FLAGS, CompiledIndex, EdgeNumbers, FirstSeen, NAMES_PRERELEASE, PLAIN, Texts, compile,
-    to_u32,
+use super::classes::classes;
+use super::releases::{digests, is_plain, release_flags};
+use crate::index::column::{Column, Lists};
+use crate::index::versions::Versions;
+use crate::index::{
+    ALL_FLAGS, CompiledIndex, EdgeNumbers, FirstSeen, NAMES_PRERELEASE, PLAIN, Texts, to_u32,
 };
 
 /// So many requirements are compared with each other more quickly than they are sorted into tables.
@@ -25,7 +26,7 @@ pub(super) fn can_be_alone(record: &IndexRecord) -> bool {
 }
 
 /// Prepares the only release of a package, if it [can be](can_be_alone). The outcome is that of
-/// [`compile`](super::compile), to the byte.
+/// [`compile_together`](super::together::compile_together), to the byte.
 pub(super) fn compile_alone(record: &IndexRecord) -> CompiledIndex {
     let requirements = &record.requirements;
     let mut names = Vec::with_capacity(requirements.len() + 1);
@@ -48,14 +49,14 @@ pub(super) fn compile_alone(record: &IndexRecord) -> CompiledIndex {
         groups = groups.max(group + 1);
         edges.push([target, spec, group]);
     }
-    let flags = compile::release_flags(record);
+    let flags = release_flags(record);
     let mut index = CompiledIndex {
         names: Texts::of(&names),
         first_release: Column::of_static(&FIRST_RELEASE[FEW + 1 - own..][..=names.len()]),
         package_flags: package_flags(flags, own, names.len()),
         versions: Versions::of(std::iter::once(&record.version)),
         release_flags: Column::of_static(&RELEASE_FLAGS[usize::from(flags)..][..1]),
-        digests: compile::digests(&[record]),
+        digests: digests(&[record]),
         edges: Lists {
             starts: Column::of_static(&STARTS_OF_ONE[requirements.len()]),
             items: edges.into(),
@@ -67,7 +68,7 @@ pub(super) fn compile_alone(record: &IndexRecord) -> CompiledIndex {
         locations: locations(requirements),
         ..CompiledIndex::default()
     };
-    compile::classes(&mut index, &[record]);
+    classes(&mut index, &[record]);
     index.work_out_inheritance();
     index
 }
@@ -89,7 +90,7 @@ fn spec_flags(requirements: &[Requirement], specs: &[&str]) -> Column<u8> {
 
 /// The flags of so many packages, one of which has the release with these flags.
 fn package_flags(flags: u8, own: usize, names: usize) -> Column<u8> {
-    if compile::is_plain(flags) {
+    if is_plain(flags) {
         return Column::of_static(&PLAIN_FLAGS[..names]);
     }
     let mut package_flags = vec![PLAIN; names];
@@ -154,6 +155,7 @@ mod tests {
     use pkgres_manifest::diagnostic::{SourceText, Span};
     use pkgres_manifest::{ArtifactDigest, Limits};
 
+    use super::super::together::compile_together;
     use super::*;
 
     fn record(rest: &str) -> IndexRecord {
@@ -172,7 +174,7 @@ mod tests {
     fn is_the_same(record: &IndexRecord) {
         assert!(can_be_alone(record));
         let alone = compile_alone(record);
-        let together = compile::compile_together(vec![record]);
+        let together = compile_together(vec![record]);
         assert_eq!(told(&alone), told(&together), "{record:?}");
     }
 

@@ -1,0 +1,116 @@
+//! The columns of classes.
+
+use pkgres_manifest::{ClassName, IndexRecord, IndexedClass};
+use rustc_hash::FxHashMap;
+
+use crate::index::column::{Column, Lists, ListsBuilder};
+use crate::index::first_seen::FirstSeen;
+use crate::index::numbered::{Numbered, other_than_before};
+use crate::index::{CompiledIndex, INTERNAL, Texts, to_u32};
+
+/// Fills the columns of classes.
+pub(super) fn classes(index: &mut CompiledIndex, records: &[&IndexRecord]) {
+    let mut known = records.iter().filter_map(|record| record.classes.as_ref());
+    if known.all(|classes| classes.is_empty()) {
+        return no_classes(index, records);
+    }
+    let classes_of = other_than_before(records.iter().map(|record| &record.classes));
+    let names = Numbered::sorted(
+        (classes_of.flatten().flatten())
+            .flat_map(|class| std::iter::once(&class.name).chain(&class.extends)),
+    );
+    tables(index, records, &names);
+    index.class_names = names.texts(ClassName::as_str);
+}
+
+/// The columns of releases that have no classes.
+fn no_classes(index: &mut CompiledIndex, records: &[&IndexRecord]) {
+    let is_known = |record: &IndexRecord| record.classes.is_some();
+    index.tables = match records {
+        [record] => Column::of_static(&TABLES_OF_ONE[usize::from(is_known(record))]),
+        records => {
+            let tables = records.iter().map(|record| u32::from(is_known(record)));
+            tables.collect::<Vec<u32>>().into()
+        }
+    };
+    let runs = usize::from(index.tables.contains(&1));
+    index.table_classes = Lists::of_nothing(runs);
+    index.externals = Lists::of_nothing(runs);
+    index.parents = Lists::of_nothing(0);
+    index.class_names = Texts::of(&[]);
+}
+
+/// The tables of one release without classes, by whether that is known.
+static TABLES_OF_ONE: [[u32; 1]; 2] = [[0], [1]];
+
+fn tables(index: &mut CompiledIndex, records: &[&IndexRecord], names: &Numbered<'_, ClassName>) {
+    /// The columns of the tables, and of their classes.
+    struct Tables {
+        classes: ListsBuilder<u32>,
+        flags: Vec<u8>,
+        parents: ListsBuilder<u32>,
+        externals: ListsBuilder<u32>,
+    }
+    let mut tables = Tables {
+        classes: ListsBuilder::new(),
+        flags: Vec::new(),
+        parents: ListsBuilder::new(),
+        externals: ListsBuilder::new(),
+    };
+    // Most releases have the classes of the release before.
+    let mut known: FxHashMap<Vec<u32>, u32> = FxHashMap::default();
+    let mut numbers: Vec<u32> = Vec::with_capacity(records.len());
+    let mut external: FirstSeen<u32> = FirstSeen::default();
+    let mut before = None;
+    for record in records {
+        if let (Some(number), true) = (numbers.last(), before == Some(&record.classes)) {
+            numbers.push(*number);
+            continue;
+        }
+        before = Some(&record.classes);
+        let Some(classes) = &record.classes else {
+            numbers.push(0);
+            continue;
+        };
+        let next = to_u32(known.len()) + 1;
+        let number = *known.entry(table_key(classes, names)).or_insert(next);
+        numbers.push(number);
+        if number != next {
+            continue;
+        }
+        external.clear();
+        for class in classes {
+            tables.classes.items.push(names.number(&class.name));
+            tables.flags.push(u8::from(class.internal) * INTERNAL);
+            for parent in &class.extends {
+                let own = classes.binary_search_by(|class| class.name.cmp(parent));
+                tables.parents.items.push(if let Ok(own) = own {
+                    to_u32(own) << 1
+                } else {
+                    external.number(names.number(parent)) << 1 | 1
+                });
+            }
+            tables.parents.end();
+        }
+        tables.classes.end();
+        tables.externals.items.extend(external.things());
+        tables.externals.end();
+    }
+    index.tables = numbers.into();
+    index.table_classes = tables.classes.finish();
+    index.class_flags = tables.flags.into();
+    index.parents = tables.parents.finish();
+    index.externals = tables.externals.finish();
+}
+
+/// What makes two tables of classes equal.
+fn table_key(classes: &[IndexedClass], names: &Numbered<'_, ClassName>) -> Vec<u32> {
+    let mut key = Vec::new();
+    for class in classes {
+        key.push(names.number(&class.name));
+        key.push(u32::from(class.internal));
+        key.push(to_u32(class.extends.len()));
+        key.extend(class.extends.iter().map(|parent| names.number(parent)));
+    }
+    key
+}

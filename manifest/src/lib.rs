@@ -42,6 +42,7 @@ mod hexadecimal;
 mod index_record;
 mod limits;
 mod lockfile;
+mod merge_marker;
 mod name;
 mod object_model;
 mod package;

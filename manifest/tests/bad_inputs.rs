@@ -76,6 +76,8 @@ fn manifests() {
         "Tags: *t",
         "Name: !!str x",
         "Name: !yaql x",
+        "<<<<<<< HEAD\nRequire:\n  a.C: 1\n=======\nRequire:\n  a.C: 2\n>>>>>>> theirs",
+        "Require:\n  a.C: 1\n=======\n  a.D: 2",
         "Classes: [x]",
         "Classes:\n  a.C:",
         "Classes:\n  a.C: ../x.yaml",

@@ -12,6 +12,7 @@ use crate::diagnostic::{
     left_out,
 };
 use crate::limits::Limits;
+use crate::merge_marker;
 
 pub(super) fn parse(source: &Arc<SourceText>, syntax: Syntax) -> Documents {
     let mut composer = Composer {
@@ -51,6 +52,16 @@ pub(super) fn parse(source: &Arc<SourceText>, syntax: Syntax) -> Documents {
                 break;
             }
         }
+    }
+    // A merge breaks files in many ways, none of which says what is wrong.
+    let merge = (!composer.diagnostics.is_empty())
+        .then(|| merge_marker::first(source))
+        .flatten();
+    if let Some(marker) = merge {
+        return Documents {
+            nodes: None,
+            diagnostics: vec![unmerged(marker)],
+        };
     }
     if composer.left_out > 0 {
         let rest = left_out(composer.left_out, Severity::Error, source);
@@ -368,6 +379,16 @@ impl Composer<'_> {
         }
         found.is_some()
     }
+}
+
+/// The error for a file that nobody has merged yet.
+fn unmerged(marker: Location) -> Diagnostic {
+    Diagnostic::error(
+        Code::Syntax,
+        "the file holds the markers of a merge conflict",
+    )
+    .at(marker)
+    .hint("keep what is right of both sides, and take the lines with markers out")
 }
 
 /// How many values of a line are looked at, and how much of each, in bytes: more than any spec that

@@ -8,6 +8,7 @@ use crate::diagnostic::{Code, Diagnostic, Escaped, Location, Parsed, SourceText,
 use crate::digest::ArtifactDigest;
 use crate::document::decode;
 use crate::limits::Limits;
+use crate::merge_marker;
 use crate::name::PackageName;
 use crate::source::ReleaseSource;
 use crate::spec::Spec;
@@ -21,7 +22,7 @@ pub(super) fn read(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<Lockfile
             return Parsed::failed(error);
         }
     };
-    if let Some(marker) = conflict_marker(&source) {
+    if let Some(marker) = merge_marker::first(&source) {
         return Parsed::failed(
             Diagnostic::error(
                 Code::LockConflict,
@@ -39,24 +40,6 @@ pub(super) fn read(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<Lockfile
         Ok(lock) => Parsed::new(Some(lock), Vec::new()),
         Err(error) => Parsed::failed(*error),
     }
-}
-
-fn is_conflict_marker(line: &str) -> bool {
-    ["<<<<<<<", "=======", ">>>>>>>", "|||||||"]
-        .iter()
-        .any(|marker| line.starts_with(marker))
-}
-
-fn conflict_marker(source: &Arc<SourceText>) -> Option<Location> {
-    let mut start = 0;
-    for line in source.text().split_inclusive('\n') {
-        if is_conflict_marker(line) {
-            let end = start + line.trim_end().len();
-            return Some(Location::new(source, Span { start, end }));
-        }
-        start += line.len();
-    }
-    None
 }
 
 /// The lines that matter: comments and blank lines are passed over.

@@ -1,0 +1,63 @@
+//! The lines that a version control system leaves in a file that it could not merge.
+
+use std::sync::Arc;
+
+use crate::diagnostic::{Location, SourceText, Span};
+
+/// What such lines begin with. In the middle one nothing else stands.
+const SIDES: [&str; 3] = ["<<<<<<<", "|||||||", ">>>>>>>"];
+const MIDDLE: &str = "=======";
+
+/// The first line that is the marker of a merge conflict.
+pub(crate) fn first(source: &Arc<SourceText>) -> Option<Location> {
+    let mut start = 0;
+    for line in source.text().split_inclusive('\n') {
+        let text = line.trim_end();
+        if is_marker(text) {
+            let end = start + text.len();
+            return Some(Location::new(source, Span { start, end }));
+        }
+        start += line.len();
+    }
+    None
+}
+
+fn is_marker(line: &str) -> bool {
+    let is_side = |marker: &&str| {
+        let rest = line.strip_prefix(marker);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    };
+    line == MIDDLE || SIDES.iter().any(is_side)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line_of_first(text: &str) -> Option<usize> {
+        let source = SourceText::new("manifest.yaml", text);
+        first(&source).map(|location| location.position().line)
+    }
+
+    #[test]
+    fn the_first_marker_is_found() {
+        assert_eq!(line_of_first("a: 1\n<<<<<<< HEAD\nb: 2\n"), Some(2));
+        assert_eq!(line_of_first("a: 1\r\n=======\r\n"), Some(2));
+        assert_eq!(line_of_first("||||||| 1a2b3c4\n"), Some(1));
+        assert_eq!(line_of_first(">>>>>>>"), Some(1));
+    }
+
+    #[test]
+    fn what_only_looks_like_one_is_none() {
+        for line in [
+            "<<<<<<<<",
+            "a: <<<<<<< b",
+            "========",
+            "=======x",
+            " =======",
+            "<<: a",
+        ] {
+            assert_eq!(line_of_first(line), None, "{line}");
+        }
+    }
+}

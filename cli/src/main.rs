@@ -41,6 +41,10 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     let words = match parse::words() {
         Ok(words) => words,
+        Err(error) if error.use_stderr() && parse::asks_for_json() => {
+            let output = Output::in_format(args::Format::Json);
+            return commands::fail(&parse::failure_of(&error), output).into();
+        }
         Err(error) => {
             // Help and version are data, and go to stdout with success.
             let printed = error.print().and_then(|()| std::io::stdout().flush());

@@ -85,6 +85,19 @@ impl Output {
         }
     }
 
+    /// For a run of which no more is known than that it is to answer in a format.
+    pub(crate) fn in_format(format: Format) -> Self {
+        Self {
+            format,
+            quiet: false,
+            styled: false,
+            shows_progress: false,
+            stdout: io::BufWriter::new(Box::new(io::stdout())),
+            failure: None,
+            stderr: Box::new(io::stderr()),
+        }
+    }
+
     /// How this writes, for parts of the run that write by themselves.
     pub(crate) fn manner(&self) -> Manner {
         Manner {

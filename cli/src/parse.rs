@@ -67,6 +67,39 @@ fn with_tip(mut error: clap::Error) -> clap::Error {
     error
 }
 
+/// Whether a command line that makes no sense as a whole asks for JSON.
+pub(crate) fn asks_for_json() -> bool {
+    is_json_asked(std::env::args_os())
+}
+
+fn is_json_asked(words: impl Iterator<Item = OsString>) -> bool {
+    let mut options = words.take_while(|word| word != "--");
+    let mut is_json = false;
+    while let Some(word) = options.next() {
+        if word == "--format" {
+            is_json = options.next().is_some_and(|format| format == "json");
+        } else if let Some(option) = word.to_str()
+            && let Some(format) = option.strip_prefix("--format=")
+        {
+            is_json = format == "json";
+        }
+    }
+    is_json
+}
+
+/// What is wrong with a command line, as a finding: the message, and each tip as a hint.
+pub(crate) fn failure_of(error: &clap::Error) -> Failure {
+    let text = error.to_string();
+    let mut paragraphs = text.split("\n\n");
+    let message = paragraphs.next().unwrap_or_default();
+    let message: Vec<&str> = message.lines().map(str::trim).collect();
+    let message = message.join(" ");
+    let finding = Diagnostic::error(Code::Usage, message.trim_start_matches("error: "));
+    let lines = paragraphs.flat_map(str::lines).map(str::trim);
+    let tips = lines.filter_map(|line| line.strip_prefix("tip: "));
+    tips.fold(finding, Diagnostic::hint).into()
+}
+
 /// Reads settings, makes them the defaults of what the command line does not say, and makes them
 /// known to the run. Goes to the folder that the run is to begin in.
 pub(crate) fn with_settings(words: Words) -> Result<Arguments> {
@@ -94,11 +127,7 @@ pub(crate) fn with_settings(words: Words) -> Result<Arguments> {
         let command = with_defaults(command, &path, &layers);
         let parsed = command.try_get_matches_from(&words.given);
         let parsed = parsed.and_then(|matches| Arguments::from_arg_matches(&matches));
-        parsed.map_err(|error| {
-            let message = error.to_string();
-            let first = message.lines().next().unwrap_or_default();
-            Failure::usage(first.trim_start_matches("error: "))
-        })?
+        parsed.map_err(|error| failure_of(&error))?
     } else {
         words.arguments
     };
@@ -231,4 +260,21 @@ pub(crate) fn folder_of(path: &Path) -> PathBuf {
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
     parent.unwrap_or(Path::new(".")).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_line_that_makes_no_sense_can_ask_for_json() {
+        let is_asked = |line: &str| is_json_asked(line.split(' ').map(OsString::from));
+        assert!(is_asked("pkgres lock --bogus --format json"));
+        assert!(is_asked("pkgres --format=json bogus"));
+        assert!(is_asked("pkgres lock --format text --format json"));
+        assert!(!is_asked("pkgres lock --bogus"));
+        assert!(!is_asked("pkgres lock --format"));
+        assert!(!is_asked("pkgres lock --format=json --format text"));
+        assert!(!is_asked("pkgres add -- --format json"));
+    }
 }

@@ -38,7 +38,7 @@ pub(crate) struct Given {
     directory: Option<PathBuf>,
     /// The manifests, or their folders.
     projects: Vec<PathBuf>,
-    /// Which projects those of `lock` are, and how they are solved.
+    /// Which projects those of `lock` and `update` are, and how they are solved.
     flags: Vec<&'static str>,
     /// What was said of registries and versions, as it is typed.
     options: Vec<String>,
@@ -137,14 +137,21 @@ impl Given {
 
     fn command(&self, words: &str) -> String {
         let projects: Vec<&Path> = self.projects.iter().map(PathBuf::as_path).collect();
-        let is_lock = words.split(' ').next() == Some("lock");
-        // No other command is about several projects.
-        let projects = if is_lock || projects.len() == 1 {
+        let command = words.split(' ').next().unwrap_or_default();
+        let takes_projects = command == "lock" || projects.len() == 1;
+        let projects = if takes_projects {
             projects.as_slice()
         } else {
             &[]
         };
-        self.with(words, if is_lock { &self.flags } else { &[] }, projects)
+        let takes_flag = |flag: &&&str| match command {
+            "lock" => true,
+            // How they are solved is what the workspace says.
+            "update" => **flag == "--workspace",
+            _ => false,
+        };
+        let flags: Vec<&str> = self.flags.iter().filter(takes_flag).copied().collect();
+        self.with(words, &flags, projects)
     }
 
     fn with(&self, words: &str, flags: &[&str], projects: &[&Path]) -> String {
@@ -339,6 +346,8 @@ mod tests {
         let workspace = given(None, &[], &["--workspace"]);
         check(&workspace, "lock", "pkgres lock --workspace");
         check(&workspace, "lock --workspace", "pkgres lock --workspace");
+        check(&workspace, "update", "pkgres update --workspace");
+        check(&workspace, "tree", "pkgres tree");
         let on = workspace.with("update", &[], &[Path::new("apps/one")]);
         assert_eq!(on, "pkgres update --manifest-path apps/one");
     }

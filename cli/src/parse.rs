@@ -60,7 +60,7 @@ fn with_tip(mut error: clap::Error) -> clap::Error {
         Some(ContextValue::String(option)) if option == "--workspace"
     );
     if is_workspace && error.kind() == ErrorKind::UnknownArgument {
-        let tip = "only 'pkgres lock' is about all members of a workspace; name one of them here";
+        let tip = "only 'pkgres lock' and 'pkgres update' are about all members of a workspace; name one of them here";
         let tip = ContextValue::StyledStrs(vec![tip.to_owned().into()]);
         error.insert(ContextKind::Suggested, tip);
     }

@@ -144,17 +144,11 @@ fn hints_of_missing() -> Vec<String> {
         hint.push_str(&format!("; as in `{command}`"));
     }
     let mut hints = vec![hint];
-    if given::is("lock") {
-        hints.push(format!(
-            "`{}` is about all of them",
-            given::command("lock --workspace")
-        ));
-    }
-    if given::is("update") {
-        hints.push(format!(
-            "`{}` chooses all versions of all of them anew",
-            given::command("lock --workspace --ignore-lock")
-        ));
+    for command in ["lock", "update"] {
+        if given::is(command) {
+            let command = given::command(&format!("{command} --workspace"));
+            hints.push(format!("`{command}` is about all of them"));
+        }
     }
     hints
 }

@@ -40,7 +40,7 @@ pub(crate) struct WriteArgs {
     pub(crate) frozen: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct UpdateArgs {
     /// The packages that are to move; all if none is named
     ///
@@ -51,6 +51,10 @@ pub(crate) struct UpdateArgs {
     /// The version that the package is to have
     #[arg(long, value_name = "VERSION", requires = "packages")]
     pub(crate) precise: Option<String>,
+
+    /// Update the members of the workspace that the nearest pkgres.toml names
+    #[arg(long, conflicts_with = "manifest")]
+    pub(crate) workspace: bool,
 
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
@@ -239,6 +243,25 @@ pub(crate) struct LockArgs {
     /// Take releases whose content is not what was locked
     #[arg(long, conflicts_with = "check")]
     pub(crate) accept_changed: bool,
+}
+
+impl LockArgs {
+    /// To lock what was chosen for all members of a workspace.
+    pub(crate) fn of_workspace(project: &ProjectArgs, dry_run: bool) -> Self {
+        Self {
+            manifest: Vec::new(),
+            workspace: true,
+            one_solve: true,
+            registry: project.registry.clone(),
+            policy: project.policy.clone(),
+            check: false,
+            locked: false,
+            frozen: false,
+            dry_run,
+            ignore_lock: false,
+            accept_changed: false,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -22,6 +22,7 @@ mod require;
 mod resolve;
 mod schema;
 mod serve;
+mod several;
 mod spec;
 mod tree;
 mod unpack;

@@ -233,7 +233,7 @@ pub(crate) const DECLARED: &[Declared] = &[
         "workspace",
         Kind::Table,
         "",
-        "`members`: the folders of the packages that `pkgres lock --workspace` is about; `one-solve = true` to solve them together.",
+        "`members`: the folders of the packages that `pkgres lock --workspace` and `pkgres update --workspace` are about; `one-solve = true` to solve them together.",
     ),
 ];
 

@@ -1,10 +1,11 @@
 //! What several projects agree on that are solved together.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use pkgres_manifest::ReadOptions;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_resolver::{Locked, Resolution, ResolvedOwner};
+use pkgres_manifest::{Package, ReadOptions};
+use pkgres_resolver::{Locked, Resolution, ResolvedOwner, Update};
 use serde_json::{Value, json};
 
 use super::proposal::{Agreed, propose};
@@ -13,63 +14,95 @@ use crate::earlier_lock::EarlierLock;
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::Output;
+use crate::parse::folder_of;
 use crate::problem::{Problem, Solved};
 use crate::project::Project;
 use crate::show::{self, ChangeLine};
 use crate::{given, registries};
 
 /// How several projects that are solved together come to agree.
-#[derive(Debug, Default)]
-pub(super) struct Agreement {
+#[derive(Debug)]
+pub(crate) struct Agreement {
     /// The releases.
     pub(super) releases: Agreed,
-    /// All of them together, of which each lockfile has a part; `None` if there is no project.
-    pub(super) resolution: Option<Box<Resolution>>,
+    /// All of them together, of which each lockfile has a part.
+    pub(crate) resolution: Box<Resolution>,
+    /// The projects.
+    pub(crate) roots: Vec<Arc<Package>>,
 }
 
 /// Solves all projects together; gives what they agree on, or how the run ends if they cannot.
-pub(super) fn agree(
+pub(crate) fn agree(
     args: &LockArgs,
     manifests: &[PathBuf],
     output: &mut Output,
 ) -> Result<std::result::Result<Agreement, Exit>> {
-    let options: ReadOptions = registries::read_options(&args.registry)?;
-    let mut joint: Option<Problem> = None;
+    let options = registries::read_options(&args.registry)?;
     let mut preferred = Agreed::new();
-    for manifest in manifests {
-        let project = Project::open(manifest, &options)?;
-        if !args.ignore_lock {
+    if !args.ignore_lock {
+        for manifest in manifests {
+            let project = Project::open(manifest, &options)?;
             let locked = EarlierLock::read(&project, &options)?.locked();
             let releases = locked.releases();
             preferred.extend(releases.map(|(name, version)| (name.clone(), version.clone())));
         }
-        match &mut joint {
-            None => {
-                joint = Some(Problem::of_project(
-                    &project,
-                    &args.registry,
-                    &args.policy,
-                    &options,
-                )?);
-            }
-            Some(joint) => joint.add_root(&project, &options)?,
-        }
     }
-    let Some(mut joint) = joint else {
-        return Ok(Ok(Agreement::default()));
-    };
-    joint.request.locked = Locked::preferring(preferred);
-    Ok(match joint.solve(output)? {
-        Solved::Yes(resolution, _) => {
-            let releases = resolution.owners().filter_map(ResolvedOwner::release);
-            let releases = releases.map(|(name, version)| (name.clone(), version.clone()));
-            Ok(Agreement {
-                releases: releases.collect(),
-                resolution: Some(resolution),
-            })
+    let mut joint = Joint::of(args, manifests, &options)?;
+    joint.problem.request.locked = Locked::preferring(preferred);
+    joint.solve(output)
+}
+
+/// Likewise with something else in place of what is in the lockfiles, once they [agreed](agree).
+pub(crate) fn agree_otherwise(
+    args: &LockArgs,
+    manifests: &[PathBuf],
+    locked: Locked,
+    update: Option<Update>,
+    output: &mut Output,
+) -> Result<std::result::Result<Agreement, Exit>> {
+    let options = registries::read_options(&args.registry)?;
+    let mut joint = Joint::of(args, manifests, &options)?;
+    joint.problem.request.locked = locked;
+    joint.problem.request.update = update;
+    // The projects were told of before.
+    joint.problem.warnings.clear();
+    joint.solve(output)
+}
+
+/// Several projects as one problem.
+struct Joint {
+    problem: Problem,
+    roots: Vec<Arc<Package>>,
+}
+
+impl Joint {
+    fn of(args: &LockArgs, manifests: &[PathBuf], options: &ReadOptions) -> Result<Self> {
+        let folder = manifests.first().map(|first| folder_of(first));
+        let folder = folder.unwrap_or_default();
+        let mut problem = Problem::in_folder(&folder, &args.registry, &args.policy, options)?;
+        let mut roots = Vec::new();
+        for manifest in manifests {
+            let project = Project::open(manifest, options)?;
+            problem.add_root(&project, options)?;
+            roots.push(project.package);
         }
-        Solved::No(exit) => Err(exit),
-    })
+        problem.root = roots.first().cloned();
+        Ok(Self { problem, roots })
+    }
+
+    fn solve(self, output: &mut Output) -> Result<std::result::Result<Agreement, Exit>> {
+        let resolution = match self.problem.solve(output)? {
+            Solved::Yes(resolution, _) => resolution,
+            Solved::No(exit) => return Ok(Err(exit)),
+        };
+        let releases = resolution.owners().filter_map(ResolvedOwner::release);
+        let releases = releases.map(|(name, version)| (name.clone(), version.clone()));
+        Ok(Ok(Agreement {
+            releases: releases.collect(),
+            resolution,
+            roots: self.roots,
+        }))
+    }
 }
 
 /// What a lockfile that fits its project has to change so that all projects agree.
@@ -87,7 +120,8 @@ pub(super) fn disagreement(
     output: &mut Output,
 ) -> Result<std::result::Result<Disagreement, Exit>> {
     let project = Project::open(manifest, options)?;
-    let problem = Problem::of_project(&project, &args.registry, &args.policy, options)?;
+    let mut problem = Problem::of_project(&project, &args.registry, &args.policy, options)?;
+    problem.warnings.clear();
     let proposal = match propose(&project, problem, args, Some(agreed), options, output)? {
         Ok(proposal) => proposal,
         Err(exit) => return Ok(Err(exit)),

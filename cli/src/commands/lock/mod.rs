@@ -6,6 +6,7 @@ mod proposal;
 mod workspace;
 mod written;
 
+pub(crate) use agreement::{Agreement, agree, agree_otherwise};
 pub(crate) use written::{LockText, Written, write_lock};
 
 use std::path::Path;
@@ -60,8 +61,22 @@ fn lock_one(
         return check::check(args, manifest, found, agreed, &options, output);
     }
     let project = found.read(&options, |_, _| {})?;
-    let problem = Problem::of_project(&project, &args.registry, &args.policy, &options)?;
+    let mut problem = Problem::of_project(&project, &args.registry, &args.policy, &options)?;
+    if agreed.is_some() {
+        // All were told of before, when they were solved together.
+        problem.warnings.clear();
+    }
     write(&project, problem, args, agreed, &options, output)
+}
+
+/// Locks the part of a project in what all agreed on.
+pub(crate) fn lock_agreed(
+    args: &LockArgs,
+    manifest: &Path,
+    agreement: &Agreement,
+    output: &mut Output,
+) -> Result<Exit> {
+    lock_one(args, manifest, Some(&agreement.releases), output)
 }
 
 /// Solves and writes the lockfile, unless it would stay as it is.

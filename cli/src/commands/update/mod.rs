@@ -1,10 +1,12 @@
 //! `pkgres update`
 
 mod targets;
+mod workspace;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use pkgres_manifest::{LockDiff, PackageName};
+use pkgres_manifest::{LockDiff, Lockfile, Package, PackageName};
 use pkgres_resolver::{Locked, Reason, ReasonKind, Resolution, Update, UpdateReport};
 use serde_json::{Value, json};
 
@@ -26,6 +28,13 @@ const HELD_BACK_AT_MOST: usize = 2;
 
 pub(crate) fn run(args: &UpdateArgs, output: &mut Output) -> Result<Exit> {
     refuse_modes("update", &args.write)?;
+    if args.workspace {
+        return workspace::run(args, output);
+    }
+    update_one(args, output)
+}
+
+fn update_one(args: &UpdateArgs, output: &mut Output) -> Result<Exit> {
     let options = registries::read_options(&args.project.registry)?;
     let project = Project::open(&args.project.manifest, &options)?;
     let mut problem = Problem::of_project(
@@ -38,14 +47,9 @@ pub(crate) fn run(args: &UpdateArgs, output: &mut Output) -> Result<Exit> {
         return Err(lock_missing("to update"));
     };
     let lock = parse_lock(&project.lock_path(), &bytes, &options)?;
-    let packages = targets::named(args, &lock)?;
-    let named: BTreeSet<PackageName> = packages.keys().cloned().collect();
-    if packages.is_empty() {
-        problem.request.locked = Locked::keeping_releases_of(&lock);
-    } else {
-        problem.request.locked = Locked::from_lockfile(&lock);
-        problem.request.update = Some(Update { packages });
-    }
+    let asked = Asked::of(args, &lock)?;
+    problem.request.locked = asked.locked;
+    problem.request.update = asked.update;
     let resolution = match problem.solve(output)? {
         Solved::Yes(resolution, _) => resolution,
         Solved::No(exit) => return Ok(exit),
@@ -59,19 +63,48 @@ pub(crate) fn run(args: &UpdateArgs, output: &mut Output) -> Result<Exit> {
         &options,
     )?;
     let diff = LockDiff::between(&lock, &updated);
-    let report = report(&resolution, &project);
-    tell(&resolution, &report, &diff, &named, &written, output);
+    let report = report(&resolution, std::slice::from_ref(&project.package));
+    tell(&resolution, &report, &diff, &asked.named, &written, output);
     if !diff.is_empty() && members::are_solved_together(&project.folder, &options)? {
-        let command = given::command_on_all("lock --workspace --check");
+        let check = given::command_on_all("lock --workspace --check");
+        let update = given::command_on_all("update --workspace");
         output.note(&format!(
-            "The members of the workspace are solved together: `{command}` says whether they still agree"
+            "The members of the workspace are solved together: `{check}` says whether they still agree, and `{update}` is about all of them"
         ));
     }
     Ok(Exit::Done)
 }
 
+/// What an update is to do.
+struct Asked {
+    /// The packages that were named; all if there are none.
+    named: BTreeSet<PackageName>,
+    locked: Locked,
+    update: Option<Update>,
+}
+
+impl Asked {
+    /// What the arguments say of what is locked.
+    fn of(args: &UpdateArgs, lock: &Lockfile) -> Result<Self> {
+        let packages = targets::named(args, lock)?;
+        Ok(if packages.is_empty() {
+            Self {
+                named: BTreeSet::new(),
+                locked: Locked::keeping_releases_of(lock),
+                update: None,
+            }
+        } else {
+            Self {
+                named: packages.keys().cloned().collect(),
+                locked: Locked::from_lockfile(lock),
+                update: Some(Update { packages }),
+            }
+        })
+    }
+}
+
 /// What the update did. With nothing named, that is not looked at.
-fn report(resolution: &Resolution, project: &Project) -> UpdateReport {
+fn report(resolution: &Resolution, roots: &[Arc<Package>]) -> UpdateReport {
     let Some(report) = resolution.update() else {
         return UpdateReport {
             moved: Vec::new(),
@@ -80,7 +113,9 @@ fn report(resolution: &Resolution, project: &Project) -> UpdateReport {
         };
     };
     let mut report = report.clone();
-    report.locate_classes(&project.package);
+    for root in roots {
+        report.locate_classes(root);
+    }
     report
 }
 
@@ -102,6 +137,13 @@ fn tell(
     }
     let changes = show::changes(diff);
     output.notes(&changes);
+    tell_why(report, named, output);
+    output.notes(show::notes(resolution));
+    output.note(&written.summary(resolution.len(), changes.len()));
+}
+
+/// Why packages moved that were not named, and what stands in the way of others.
+fn tell_why(report: &UpdateReport, named: &BTreeSet<PackageName>, output: &mut Output) {
     for moved in &report.moved {
         if named.contains(&moved.package) || moved.because.is_empty() {
             continue;
@@ -136,8 +178,6 @@ fn tell(
             output.note(&format!("  {}", show::reason_line(reason)));
         }
     }
-    output.notes(show::notes(resolution));
-    output.note(&written.summary(resolution.len(), changes.len()));
 }
 
 fn moved_json(report: &UpdateReport) -> Vec<Value> {

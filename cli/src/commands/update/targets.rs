@@ -43,6 +43,11 @@ pub(super) fn named(args: &UpdateArgs, lock: &Lockfile) -> Result<BTreeMap<Packa
         .collect())
 }
 
+/// Whether what was named is locked.
+pub(super) fn is_held(text: &str, lock: &Lockfile) -> bool {
+    locked(text, lock).is_ok()
+}
+
 /// A package, and the versions of it that are meant: the one that is named, or all that are locked.
 fn locked(text: &str, lock: &Lockfile) -> Result<(PackageName, BTreeSet<Version>)> {
     let (name, version) = release_name(text)?;

@@ -20,15 +20,27 @@ use crate::project::Project;
 use crate::show::{self, ChangeLine};
 use crate::{given, registries};
 
+/// How often projects are solved again until that changes nothing: mostly once will do.
+const ROUNDS: usize = 8;
+
 /// How several projects that are solved together come to agree.
 #[derive(Debug)]
 pub(crate) struct Agreement {
     /// The releases.
-    pub(super) releases: Agreed,
+    pub(crate) releases: Agreed,
     /// All of them together, of which each lockfile has a part.
     pub(crate) resolution: Box<Resolution>,
     /// The projects.
     pub(crate) roots: Vec<Arc<Package>>,
+}
+
+impl Agreement {
+    /// Whether a package has several releases.
+    fn is_side_by_side(&self) -> bool {
+        let names = self.releases.iter().map(|(name, _)| name);
+        let next = names.clone().skip(1);
+        names.zip(next).any(|(one, next)| one == next)
+    }
 }
 
 /// Solves all projects together; gives what they agree on, or how the run ends if they cannot.
@@ -49,10 +61,72 @@ pub(crate) fn agree(
     }
     let mut joint = Joint::of(args, manifests, &options)?;
     joint.problem.request.locked = Locked::preferring(preferred);
-    joint.solve(output)
+    match joint.solve(output)? {
+        Ok(agreement) => settle(args, manifests, agreement, output),
+        Err(exit) => Ok(Err(exit)),
+    }
 }
 
-/// Likewise with something else in place of what is in the lockfiles, once they [agreed](agree).
+/// What projects agree on once lockfiles hold what they agree on now.
+///
+/// Where a package has several releases side by side, a project by itself may do with others than what all
+/// agree on, and what is locked does not say which release is for whom, so that others may be chosen when
+/// it is preferred. What is locked should stay.
+pub(crate) fn settle(
+    args: &LockArgs,
+    manifests: &[PathBuf],
+    mut agreement: Agreement,
+    output: &mut Output,
+) -> Result<std::result::Result<Agreement, Exit>> {
+    for _ in 0..ROUNDS {
+        if !agreement.is_side_by_side() {
+            break;
+        }
+        let Some(kept) = taken(args, manifests, &agreement.releases, output)? else {
+            break;
+        };
+        let kept = Locked::preferring(kept);
+        let next = match agree_otherwise(args, manifests, kept, None, output)? {
+            Ok(next) => next,
+            Err(exit) => return Ok(Err(exit)),
+        };
+        let is_settled = next.releases == agreement.releases;
+        agreement = next;
+        if is_settled {
+            break;
+        }
+    }
+    Ok(Ok(agreement))
+}
+
+/// The releases that the projects take, each by itself, where these are agreed on; `None` if one of them
+/// takes none.
+fn taken(
+    args: &LockArgs,
+    manifests: &[PathBuf],
+    agreed: &Agreed,
+    output: &Output,
+) -> Result<Option<Agreed>> {
+    let options = registries::read_options(&args.registry)?;
+    let mut taken = Agreed::new();
+    for manifest in manifests {
+        let project = Project::open(manifest, &options)?;
+        let problem = Problem::of_project(&project, &args.registry, &args.policy, &options)?;
+        let mut proposal = Ok(Err(Exit::Failed));
+        // Whatever there is to say is said when it is locked.
+        Output::keep(output.manner(), |output| {
+            proposal = propose(&project, problem, args, Some(agreed), &options, output);
+        });
+        let Ok(Ok(proposal)) = proposal else {
+            return Ok(None);
+        };
+        taken.extend(proposal.lock.packages.into_keys());
+    }
+    Ok(Some(taken))
+}
+
+/// Solves all projects together with something else in place of what is in the lockfiles, once they
+/// [agreed](agree).
 pub(crate) fn agree_otherwise(
     args: &LockArgs,
     manifests: &[PathBuf],

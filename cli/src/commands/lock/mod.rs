@@ -6,17 +6,21 @@ mod proposal;
 mod workspace;
 mod written;
 
-pub(crate) use agreement::{Agreement, agree, agree_otherwise};
+pub(crate) use agreement::{Agreement, agree, agree_otherwise, settle};
+pub(crate) use proposal::Agreed;
 pub(crate) use written::{LockText, Written, write_lock};
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use pkgres_manifest::ReadOptions;
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::{PackageName, ReadOptions, Version};
 
-use self::proposal::{Agreed, Proposal, propose};
+use self::proposal::{Proposal, propose};
 use crate::args::LockArgs;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::given;
 use crate::output::Output;
 use crate::problem::Problem;
 use crate::project::{Found, Project};
@@ -69,17 +73,56 @@ fn lock_one(
     write(&project, problem, args, agreed, &options, output)
 }
 
-/// Locks the part of a project in what all agreed on.
+/// Locks the part of a project in what all agreed on, which is to have what was agreed of the packages that
+/// were `named` to the command with these `words`.
 pub(crate) fn lock_agreed(
     args: &LockArgs,
     manifest: &Path,
     agreement: &Agreement,
+    named: &BTreeSet<PackageName>,
+    words: &str,
     output: &mut Output,
 ) -> Result<Exit> {
-    lock_one(args, manifest, Some(&agreement.releases), output)
+    let options = registries::read_options(&args.registry)?;
+    let project = Project::open(manifest, &options)?;
+    let mut problem = Problem::of_project(&project, &args.registry, &args.policy, &options)?;
+    problem.warnings.clear();
+    let agreed = Some(&agreement.releases);
+    let proposal = match propose(&project, problem, args, agreed, &options, output)? {
+        Ok(proposal) => proposal,
+        Err(exit) => return Ok(exit),
+    };
+    // Where releases stand side by side for the sake of others, a project by itself may do without.
+    let is_other = |release: &&(PackageName, Version)| {
+        named.contains(&release.0) && !agreement.releases.contains(*release)
+    };
+    if let Some((name, version)) = proposal.lock.packages.keys().find(is_other) {
+        let command = given::command_on(words, manifest);
+        return Err(takes_another(&project, name, version, &command));
+    }
+    put(&project, proposal, args, &options, output)
 }
 
-/// Solves and writes the lockfile, unless it would stay as it is.
+/// A project by itself takes a release that is not what all agreed on.
+fn takes_another(
+    project: &Project,
+    name: &PackageName,
+    version: &Version,
+    command: &str,
+) -> Failure {
+    let message = format!(
+        "all together could move `{name}`, but {} by itself takes {name} {version}",
+        project.package.name()
+    );
+    let finding = Diagnostic::error(Code::LockStale, message)
+        .hint(format!("`{command}` is about this project alone"));
+    Failure {
+        findings: vec![finding],
+        exit: Exit::Failed,
+    }
+}
+
+/// Solves and writes the lockfile.
 fn write(
     project: &Project,
     problem: Problem,
@@ -88,10 +131,20 @@ fn write(
     options: &ReadOptions,
     output: &mut Output,
 ) -> Result<Exit> {
-    let proposal = match propose(project, problem, args, agreed, options, output)? {
-        Ok(proposal) => proposal,
-        Err(exit) => return Ok(exit),
-    };
+    match propose(project, problem, args, agreed, options, output)? {
+        Ok(proposal) => put(project, proposal, args, options, output),
+        Err(exit) => Ok(exit),
+    }
+}
+
+/// Writes what would be locked, unless the lockfile would stay as it is.
+fn put(
+    project: &Project,
+    proposal: Proposal,
+    args: &LockArgs,
+    options: &ReadOptions,
+    output: &mut Output,
+) -> Result<Exit> {
     let Proposal {
         earlier,
         resolution,

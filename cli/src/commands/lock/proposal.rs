@@ -14,7 +14,7 @@ use crate::problem::{Problem, Solved};
 use crate::project::Project;
 
 /// Releases that several projects agreed on.
-pub(super) type Agreed = BTreeSet<(PackageName, Version)>;
+pub(crate) type Agreed = BTreeSet<(PackageName, Version)>;
 
 /// A lockfile that was not written yet, with what it was made from.
 pub(super) struct Proposal {

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::{Asked, held_back_json, moved_json, report, targets, tell_why, update_one};
 use crate::args::{LockArgs, UpdateArgs};
-use crate::commands::lock::{agree, agree_otherwise, lock_agreed};
+use crate::commands::lock::{Agreed, agree, agree_otherwise, lock_agreed, settle};
 use crate::commands::several::{Ended, Several};
 use crate::commands::{listed, release_name};
 use crate::exit::Exit;
@@ -39,18 +39,40 @@ fn update_together(args: &UpdateArgs, several: &Several, output: &mut Output) ->
     };
     let before = before.to_lockfile().expect("the roots are packages");
     let asked = Asked::of(args, &before)?;
-    let agreed = agree_otherwise(&lock_args, manifests, asked.locked, asked.update, output)?;
-    let agreement = match agreed {
+    let (locked, update) = (asked.locked, asked.update);
+    let moved = match agree_otherwise(&lock_args, manifests, locked, update, output)? {
         Ok(agreement) => agreement,
         Err(exit) => return Ok(exit),
     };
-    let lock = |manifest: &Path, output: &mut Output| {
-        lock_agreed(&lock_args, manifest, &agreement, output)
+    let wanted = moved.releases.clone();
+    let report = report(&moved.resolution, &moved.roots);
+    let agreement = match settle(&lock_args, manifests, moved, output)? {
+        Ok(agreement) => agreement,
+        Err(exit) => return Ok(exit),
     };
-    let ended = several.each("Locking", lock, output);
+    let is_lost = |name: &&PackageName| {
+        let now = releases_of(&agreement.releases, name);
+        releases_of(&wanted, name) != now
+    };
+    if let Some(name) = asked.named.iter().find(is_lost) {
+        return Err(would_not_stay(name, &wanted, &agreement.releases));
+    }
+    let words = words(args);
+    let lock = |args: &LockArgs, output: &mut Output| {
+        let lock = |manifest: &Path, output: &mut Output| {
+            lock_agreed(args, manifest, &agreement, &asked.named, &words, output)
+        };
+        several.each("Locking", lock, output)
+    };
+    // All are written, or none.
+    let trial = LockArgs::of_workspace(&args.project, true);
+    let mut can_be_written = false;
+    Output::keep(output.manner(), |output| {
+        can_be_written = lock(&trial, output).exit == Exit::Done;
+    });
+    let ended = lock(if can_be_written { &lock_args } else { &trial }, output);
     let exit = ended.exit;
     let resolution = &agreement.resolution;
-    let report = report(resolution, &agreement.roots);
     if output.is_json() {
         let mut document = ended.document();
         document["side_by_side"] = json!(show::side_by_side_json(resolution));
@@ -59,10 +81,60 @@ fn update_together(args: &UpdateArgs, several: &Several, output: &mut Output) ->
         output.json(&document);
         return Ok(exit);
     }
-    tell_why(&report, &asked.named, output);
-    output.notes(show::side_by_side(resolution));
-    output.note(&summary(&ended, args));
+    if exit == Exit::Done {
+        tell_why(&report, &asked.named, output);
+        output.notes(show::side_by_side(resolution));
+        output.note(&summary(&ended, args));
+    } else {
+        output.note(&ended.looked_at("Looked at"));
+    }
     Ok(exit)
+}
+
+/// A move is wanted that is undone as soon as what all agree on is looked for again: where they can agree
+/// on one release of a package they do, and what is locked is preferred, and no more than that.
+fn would_not_stay(name: &PackageName, wanted: &Agreed, agreed: &Agreed) -> Failure {
+    let split: BTreeSet<&PackageName> = wanted
+        .iter()
+        .map(|(name, _)| name)
+        .filter(|name| releases_of(wanted, name).len() > 1)
+        .filter(|name| releases_of(agreed, name).len() <= 1)
+        .collect();
+    let split: Vec<String> = split.iter().map(|name| format!("`{name}`")).collect();
+    let message = if split.is_empty() {
+        format!("`{name}` could be moved, but would not stay: others prefer what there was")
+    } else {
+        format!(
+            "`{name}` could be moved only with several releases of {}, and the members can agree on one",
+            split.join(", ")
+        )
+    };
+    let finding = Diagnostic::error(Code::LockStale, message).hint(format!(
+        "if a member requires that version of {name}, it stays"
+    ));
+    Failure {
+        findings: vec![finding],
+        exit: Exit::Failed,
+    }
+}
+
+/// The releases of a package.
+fn releases_of<'agreed>(agreed: &'agreed Agreed, name: &PackageName) -> Vec<&'agreed Version> {
+    let releases = agreed.iter().filter(|(known, _)| known == name);
+    releases.map(|(_, version)| version).collect()
+}
+
+/// The command, without the options that say what it is about.
+fn words(args: &UpdateArgs) -> String {
+    let precise = args
+        .precise
+        .iter()
+        .flat_map(|version| ["--precise", version]);
+    let words = args.packages.iter().map(String::as_str).chain(precise);
+    std::iter::once("update")
+        .chain(words)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Updates each member by itself; if packages are named, those that have any of them.

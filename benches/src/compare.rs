@@ -48,7 +48,10 @@ pub fn measure<Solver: Peer + ?Sized>(
         },
         solvable: None,
     };
-    let first = first_run(universe, limit, peer.as_mut(), &mut measured.memory)?;
+    memory::start();
+    let first = first_run(universe, limit, peer.as_mut());
+    measured.memory.peak = memory::stop().1;
+    let first = first?;
     if let Some(memory) = peer.memory() {
         measured.memory = memory;
     }
@@ -66,16 +69,12 @@ fn first_run<Solver: Peer + ?Sized>(
     universe: &Universe,
     limit: Duration,
     peer: &mut Solver,
-    memory: &mut Memory,
 ) -> Result<Option<(Vec<bool>, Duration)>, Flaw> {
     let mut solvable = Vec::with_capacity(universe.roots.len());
     let mut spent = Duration::ZERO;
     for root in 0..universe.roots.len() {
         let start = peer.time();
-        memory::start();
-        let solved = peer.solve(root, limit.saturating_sub(spent));
-        let (_, peak) = memory::stop();
-        memory.peak = memory.peak.max(peak);
+        let solved = memory::watch(|| peer.solve(root, limit.saturating_sub(spent)));
         spent += peer.time().saturating_sub(start);
         let Ok(is_solved) = solved else {
             return Ok(None);

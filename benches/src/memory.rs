@@ -9,6 +9,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering::Relaxed};
 
 static IS_COUNTING: AtomicBool = AtomicBool::new(false);
+static IS_WATCHING: AtomicBool = AtomicBool::new(false);
 static ALLOCATED: AtomicIsize = AtomicIsize::new(0);
 static PEAK: AtomicIsize = AtomicIsize::new(0);
 
@@ -23,8 +24,17 @@ pub fn start() {
     IS_COUNTING.store(true, Relaxed);
 }
 
+/// Does something during which it is watched how many bytes there are at most. Whatever was allocated since
+/// the start and is still there counts: also what one solver left to the next.
+pub fn watch<T>(work: impl FnOnce() -> T) -> T {
+    IS_WATCHING.store(true, Relaxed);
+    let result = work();
+    IS_WATCHING.store(false, Relaxed);
+    result
+}
+
 /// Ends counting: how many bytes more are allocated than at the start, and how many more were at
-/// most.
+/// most while it was [watched](watch).
 pub fn stop() -> (usize, usize) {
     IS_COUNTING.store(false, Relaxed);
     let bytes = |count: &AtomicIsize| usize::try_from(count.load(Relaxed)).unwrap_or(0);
@@ -35,7 +45,9 @@ fn count(old: usize, new: usize) {
     if IS_COUNTING.load(Relaxed) {
         let more = new.cast_signed() - old.cast_signed();
         let allocated = ALLOCATED.fetch_add(more, Relaxed) + more;
-        PEAK.fetch_max(allocated, Relaxed);
+        if IS_WATCHING.load(Relaxed) {
+            PEAK.fetch_max(allocated, Relaxed);
+        }
     }
 }
 

@@ -55,6 +55,7 @@ mod resolver;
 mod room;
 mod second_tier;
 mod selection;
+mod spare;
 mod supply;
 mod universe;
 mod update;

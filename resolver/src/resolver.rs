@@ -100,8 +100,8 @@ pub struct Resolver {
 enum Phase {
     /// Whether the lock is still valid as a whole.
     Lock,
-    /// Without looking back.
-    Greedy(Box<Greedy>),
+    /// Without looking back: the walk as far as it got.
+    Greedy(Option<Box<Greedy>>),
     /// Whether what fits otherwise, the lock or what the walk without looking back found, meets the
     /// contracts of the model.
     Candidate(Selection),
@@ -186,7 +186,7 @@ impl Resolver {
                 (Some(conflict), _) => Phase::Refused(Box::new(conflict)),
                 (None, Some(updating)) => Phase::Update(Box::new(updating)),
                 _ if has_lock => Phase::Lock,
-                _ => Phase::Greedy(Box::new(Greedy::new())),
+                _ => Phase::Greedy(None),
             },
             update: told,
         };
@@ -297,20 +297,23 @@ impl Resolver {
         Turn::To(
             match whole_lock::selection(&mut self.universe, self.options.single_version) {
                 Some(selection) => Phase::Candidate(selection),
-                None => Phase::Greedy(Box::new(Greedy::new())),
+                None => Phase::Greedy(None),
             },
         )
     }
 
-    fn walk(&mut self, mut greedy: Box<Greedy>) -> Turn {
-        match greedy.advance(&mut self.universe, &mut self.budget) {
+    fn walk(&mut self, paused: Option<Box<Greedy>>) -> Turn {
+        let mut greedy = paused.unwrap_or_else(|| Greedy::begin(&self.universe));
+        let next = match greedy.advance(&mut self.universe, &mut self.budget) {
             Progress::Missing(missing) => {
-                self.need(Missing::Packages(missing), Phase::Greedy(greedy))
+                return self.need(Missing::Packages(missing), Phase::Greedy(Some(greedy)));
             }
             Progress::Done(Some(selection)) => Turn::To(Phase::Candidate(selection)),
             Progress::Done(None) => Turn::To(Phase::FirstTier(Paused::default())),
             Progress::GaveUp => self.give_up(),
-        }
+        };
+        greedy.leave(&self.universe);
+        next
     }
 
     /// What fits otherwise is the answer if no contract speaks against it.

@@ -233,7 +233,7 @@ pub fn serve<Solver>(
         limit_computing(Duration::from_millis(u64::from(limit)))?;
         let start = crate::measure::thread_time();
         memory::start();
-        let answer = solve(&solver, root);
+        let answer = memory::watch(|| solve(&solver, root));
         let (_, peak) = memory::stop();
         let time = crate::measure::thread_time().saturating_sub(start);
         write!(

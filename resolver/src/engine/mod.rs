@@ -125,8 +125,15 @@ impl Search {
 
     fn new(encoding: &mut Encoding<'_>, engine: Engine) -> Self {
         match engine {
-            Engine::Native => Self::Native(Box::new(native::Core::new(encoding))),
+            Engine::Native => Self::Native(native::Core::new(encoding)),
             Engine::Pubgrub => Self::Pubgrub(pubgrub::Values::default()),
+        }
+    }
+
+    /// Ends a search; its memory is there for the next one.
+    fn leave(self, encoding: &Encoding<'_>) {
+        if let Self::Native(core) = self {
+            core.leave(encoding);
         }
     }
 
@@ -214,6 +221,8 @@ pub(crate) fn search_from(
         (Outcome::Missing(_), Search::Native(_))
     ) {
         *paused = Some(search);
+    } else {
+        search.leave(encoding);
     }
     outcome
 }
@@ -249,7 +258,9 @@ pub(crate) fn refute(
 ) -> Result<Refutation, Missing> {
     let taken = budget.taken();
     encoding.restrict(Some(facts));
-    let outcome = Search::new(encoding, budget.engine()).solve(encoding, budget);
+    let mut search = Search::new(encoding, budget.engine());
+    let outcome = search.solve(encoding, budget);
+    search.leave(encoding);
     encoding.restrict(None);
     match outcome {
         Outcome::Impossible(proof) => Ok(Refutation::Refuted(proof)),

@@ -66,6 +66,19 @@ impl Left {
         }
     }
 
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) {
+        let Self { all, words, before } = self;
+        all.clear();
+        words.clear();
+        before.clear();
+    }
+
+    /// How many bytes there is room for.
+    pub(super) fn room(&self) -> usize {
+        self.all.bytes() + self.words.bytes() + self.before.bytes()
+    }
+
     /// Makes places for so many packages.
     pub(super) fn make_places(&mut self, packages: usize) {
         if let Some(more) = packages.checked_sub(self.all.len()) {

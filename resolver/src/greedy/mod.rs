@@ -15,6 +15,7 @@ use crate::hierarchy;
 use crate::index::to_u32;
 use crate::room::Room as _;
 use crate::selection::Selection;
+use crate::spare::Leftover;
 use crate::universe::{Ahead, ClassDemand, ClassDemands, Demand, PackageId, ReleaseId, Universe};
 use crate::word_set::WordSet;
 use crate::words;
@@ -77,9 +78,15 @@ enum Decided {
     Missing(Vec<PackageId>),
 }
 
+impl Leftover for Greedy {
+    fn room(&self) -> usize {
+        self.order.bytes() + self.targets.bytes() + self.ends.bytes() + self.left.room()
+    }
+}
+
 impl Greedy {
     /// A walk that has not begun, with room for that of a small problem.
-    pub(crate) fn new() -> Self {
+    fn new() -> Self {
         Self {
             order: Vec::with_capacity(FEW),
             roots_taken_in: 0,
@@ -95,6 +102,49 @@ impl Greedy {
             passed_over: 0,
             failed: false,
         }
+    }
+
+    /// A walk that has not begun, in memory that was left if there is any.
+    pub(crate) fn begin(universe: &Universe) -> Box<Self> {
+        (universe.take_spare()).unwrap_or_else(|| Box::new(Self::new()))
+    }
+
+    /// Leaves its memory to the next walk.
+    pub(crate) fn leave(mut self: Box<Self>, universe: &Universe) {
+        self.clear();
+        universe.leave(self);
+    }
+
+    /// Forgets everything.
+    fn clear(&mut self) {
+        let Self {
+            order,
+            roots_taken_in,
+            targets,
+            ends,
+            next,
+            ahead,
+            tried,
+            left,
+            demands,
+            classes,
+            may_lack_classes,
+            passed_over,
+            failed,
+        } = self;
+        order.clear();
+        *roots_taken_in = 0;
+        targets.clear();
+        ends.clear();
+        *next = 0;
+        ahead.clear();
+        *tried = None;
+        left.clear();
+        demands.clear();
+        classes.clear();
+        *may_lack_classes = false;
+        *passed_over = 0;
+        *failed = false;
     }
 
     pub(crate) fn advance(&mut self, universe: &mut Universe, budget: &mut Budget) -> Progress {

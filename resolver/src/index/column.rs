@@ -132,10 +132,12 @@ impl Texts {
 
     /// The number of a text, if the texts are sorted.
     pub(crate) fn find(&self, text: &str) -> Option<u32> {
+        let (starts, texts): (&[u32], &[u8]) = (&self.0.starts, &self.0.items);
         let (mut low, mut high) = (0, self.0.len());
         while low < high {
             let middle = low.midpoint(high);
-            match self.0.of(middle).cmp(text.as_bytes()) {
+            let bounds = &starts[middle as usize..][..2];
+            match texts[bounds[0] as usize..bounds[1] as usize].cmp(text.as_bytes()) {
                 std::cmp::Ordering::Less => low = middle + 1,
                 std::cmp::Ordering::Equal => return Some(middle),
                 std::cmp::Ordering::Greater => high = middle,

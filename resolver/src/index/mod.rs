@@ -27,6 +27,8 @@ use std::sync::OnceLock;
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{ArtifactDigest, ClassName, IndexRecord, PackageName, Spec, Version};
 
+use crate::spare::{Leftover, Spare};
+
 /// Stands for "there is none" where a number is expected.
 pub(crate) const NONE: u32 = u32::MAX;
 
@@ -98,6 +100,8 @@ pub struct CompiledIndex {
     any_names_prerelease: OnceLock<bool>,
     /// Where requirements are written, for those that come from files of packages.
     locations: Vec<Option<Location>>,
+    /// What solvers left that used the index.
+    spare: Spare,
 }
 
 /// What follows where all releases are known to have no classes.
@@ -144,6 +148,18 @@ impl CompiledIndex {
         defined.sort_unstable();
         defined.dedup();
         defined.into_iter().map(|class| self.class_name(class))
+    }
+
+    /// Something that a solver left which used the index before.
+    pub(crate) fn take_spare<T: Leftover>(&self) -> Option<Box<T>> {
+        self.spare.take()
+    }
+
+    /// Leaves something for the next solver that uses the index, unless it takes more memory than the index.
+    pub(crate) fn leave<T: Leftover>(&self, thing: Box<T>) {
+        let edges = size_of_val::<[EdgeNumbers]>(&self.edges.items);
+        let words = size_of_val::<[u64]>(&self.words);
+        self.spare.keep(thing, edges + words);
     }
 
     /// How many releases there are.
@@ -241,6 +257,12 @@ impl CompiledIndex {
         self.edges.range(release)
     }
 
+    /// The requirements with these numbers.
+    #[inline]
+    pub(crate) fn requirements(&self, edges: std::ops::Range<usize>) -> &[EdgeNumbers] {
+        &self.edges.items[edges]
+    }
+
     #[inline]
     pub(crate) fn requirement(&self, edge: usize) -> EdgeNumbers {
         self.edges.items[edge]
@@ -326,6 +348,11 @@ impl CompiledIndex {
         // From releases that are known to have no classes nothing follows, and many roots have none.
         let is_anything = self.class_name_count() > 0 || self.tables.contains(&0);
         self.inheritance = is_anything.then(|| Box::new(Inheritance::of(self)));
+    }
+
+    /// Whether it is known that no release has a class.
+    pub(crate) fn has_no_classes(&self) -> bool {
+        self.inheritance.is_none()
     }
 
     /// What follows from the classes.

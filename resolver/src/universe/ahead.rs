@@ -48,6 +48,16 @@ pub(crate) struct Ahead {
 }
 
 impl Ahead {
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        self.coming.clear();
+        let coming = std::mem::take(&mut self.coming);
+        *self = Self {
+            coming,
+            ..Self::default()
+        };
+    }
+
     /// Fetches what will be looked at of the large index when requirements are decided that come soon. So
     /// many of them were `seen`; the one that comes `next` is decided now. `upcoming` says which releases
     /// will probably be looked at when one of them is, and `fetch_package` fetches what the search itself
@@ -67,12 +77,12 @@ impl Ahead {
             let place = self.looked_at;
             self.looked_at += 1;
             for coming in upcoming(place) {
-                shard.index.fetch_release(coming.release());
+                shard.index().fetch_release(coming.release());
                 self.coming.push_back((place, coming));
             }
         }
         for coming in unfetched(&self.coming, &mut self.requirements, REQUIREMENTS) {
-            shard.index.fetch_requirements(coming.release());
+            shard.index().fetch_requirements(coming.release());
         }
         for coming in unfetched(&self.coming, &mut self.targets, TARGETS) {
             shard.fetch_targets(coming);
@@ -136,7 +146,7 @@ impl Shard {
     /// Fetches what the requirements of a release allow and what packages they are on.
     #[inline]
     fn fetch_targets(&self, coming: Coming) {
-        for target in self.index.fetch_targets(coming.release()) {
+        for target in self.index().fetch_targets(coming.release()) {
             prefetch_index(&self.packages, target as usize);
         }
     }
@@ -144,7 +154,7 @@ impl Shard {
     /// These packages, as far as they were seen: what is kept of them is to be fetched last.
     #[inline]
     fn seen_targets(&self, coming: Coming) -> impl Iterator<Item = PackageId> {
-        let targets = self.index.targets(coming.release());
+        let targets = self.index().targets(coming.release());
         targets.filter_map(|target| self.packages[target as usize].package())
     }
 }

@@ -36,6 +36,14 @@ pub(crate) struct ClassDemands {
     pub(crate) has_circle: bool,
 }
 
+impl ClassDemands {
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        self.all.clear();
+        self.has_circle = false;
+    }
+}
+
 impl Universe {
     /// Puts what a release extends into `classes`; `demands` is what it requires.
     pub(crate) fn class_demands(
@@ -44,8 +52,7 @@ impl Universe {
         demands: &[Demand],
         classes: &mut ClassDemands,
     ) {
-        classes.all.clear();
-        classes.has_circle = false;
+        classes.clear();
         if self.read_links(release, demands, classes) {
             return;
         }
@@ -78,7 +85,7 @@ impl Universe {
         if core == Some(release.package) || demands.iter().any(is_elsewhere) {
             return false;
         }
-        let index = &self.shards[shard as usize].index;
+        let index = self.shards[shard as usize].index();
         let Some(table) = index.table(number) else {
             return true;
         };
@@ -93,7 +100,7 @@ impl Universe {
             None => None,
         };
         for (position, at) in (0..).zip(links) {
-            let link = self.shards[shard as usize].index.inheritance().link(at);
+            let link = self.shards[shard as usize].index().inheritance().link(at);
             if let Some((root, at)) = implicit
                 && at == position
                 && !self.add_implicit(shard, root, classes)
@@ -134,7 +141,7 @@ impl Universe {
     /// classes extend which do not say it.
     pub(super) fn root_class_is_of_core(&self, shard: u32, root: ClassId) -> bool {
         let core = self.core.expect("whoever has a root class has a core");
-        let index = &self.shards[shard as usize].index;
+        let index = self.shards[shard as usize].index();
         let inheritance = index.inheritance();
         let in_shard = self.class_number(root, shard);
         let home = in_shard.and_then(|root| inheritance.home(root));
@@ -154,7 +161,9 @@ impl Universe {
         class: ClassId,
         demands: &[Demand],
     ) -> Option<Found> {
-        let [target, ..] = self.shards[shard as usize].index.requirement(edge as usize);
+        let [target, ..] = self.shards[shard as usize]
+            .index()
+            .requirement(edge as usize);
         let target = self.package_in(shard, target);
         if Some(target) == self.core {
             // Whether a release says that it requires the core library makes no difference.
@@ -218,7 +227,7 @@ impl Universe {
             return &[];
         }
         // All releases of a package are in one index.
-        let inheritance = self.shards[delivered.shard as usize].index.inheritance();
+        let inheritance = self.shards[delivered.shard as usize].index().inheritance();
         let set = match self.class_number(class, delivered.shard) {
             Some(number) => inheritance.definers_of(delivered.name, number),
             None => inheritance.unknown_of(delivered.name),

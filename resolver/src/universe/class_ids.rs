@@ -41,8 +41,7 @@ impl Universe {
     pub(crate) fn class_of_contract(&self, name: &ClassName) -> ClassId {
         let known = self.class_ids.get(name).copied().or_else(|| {
             let (shard, number) = self.find_attached_class(name)?;
-            let known = self.shards[shard as usize].classes[number as usize];
-            known.checked_sub(1).map(ClassId)
+            self.shards[shard as usize].class(number)
         });
         known.expect("what contracts name was seen when they came in")
     }
@@ -60,9 +59,8 @@ impl Universe {
 
     /// The class of a name of a shard.
     pub(super) fn class_in(&mut self, shard: u32, number: u32) -> ClassId {
-        let known = self.shards[shard as usize].classes[number as usize];
-        if let Some(known) = known.checked_sub(1) {
-            return ClassId(known);
+        if let Some(known) = self.shards[shard as usize].class(number) {
+            return known;
         }
         let class = if self.attached.first() == Some(&shard) {
             self.new_class(ClassEntry {
@@ -70,10 +68,10 @@ impl Universe {
                 number,
             })
         } else {
-            let name = self.shards[shard as usize].index.class_name(number);
+            let name = self.shards[shard as usize].index().class_name(number);
             self.class_id(&name)
         };
-        self.shards[shard as usize].classes[number as usize] = class.0 + 1;
+        self.shards[shard as usize].know_class(number, class);
         class
     }
 
@@ -83,7 +81,9 @@ impl Universe {
         entry.name.get_or_init(|| {
             let shard = self.attached.first();
             let shard = shard.expect("names that were not read stand in an attached shard");
-            self.shards[*shard as usize].index.class_name(entry.number)
+            self.shards[*shard as usize]
+                .index()
+                .class_name(entry.number)
         })
     }
 
@@ -93,18 +93,18 @@ impl Universe {
             let number = self.classes[class.0 as usize].number;
             (number != NONE).then_some(number)
         } else {
-            let index = &self.shards[shard as usize].index;
+            let index = self.shards[shard as usize].index();
             index.find_class(self.class_name(class).as_str())
         }
     }
 
     /// Lets classes that were seen by name be seen through an index that was attached first, too.
     pub(super) fn meet_classes(&mut self, shard: u32) {
-        let index = Arc::clone(&self.shards[shard as usize].index);
+        let index = Arc::clone(self.shards[shard as usize].index());
         for (name, class) in &self.class_ids {
             if let Some(number) = index.find_class(name.as_str()) {
                 self.classes[class.0 as usize].number = number;
-                self.shards[shard as usize].classes[number as usize] = class.0 + 1;
+                self.shards[shard as usize].know_class(number, *class);
             }
         }
     }
@@ -112,7 +112,7 @@ impl Universe {
     fn find_attached_class(&self, name: &ClassName) -> Option<(u32, u32)> {
         let shard = *self.attached.first()?;
         let number = self.shards[shard as usize]
-            .index
+            .index()
             .find_class(name.as_str())?;
         Some((shard, number))
     }

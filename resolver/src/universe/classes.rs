@@ -94,7 +94,7 @@ impl Universe {
             return None;
         };
         let delivered = self.delivered(package);
-        let inheritance = self.shards[shard as usize].index.inheritance();
+        let inheritance = self.shards[shard as usize].index().inheritance();
         let mut releases = delivered.first..delivered.first + delivered.count;
         // What the core library extends is extended by all.
         let ends_here = self.core != Some(package)
@@ -108,10 +108,16 @@ impl Universe {
         let [attached] = self.attached[..] else {
             return false;
         };
-        let all = &self.shards[attached as usize].index;
+        let all = self.shards[attached as usize].index();
+        let is_named = || all.find(self.name(release.package).as_str()).is_some();
+        if self.is_without_classes(release) {
+            return self
+                .has_namesake(release.package)
+                .map_or_else(|| !is_named(), |has| !has);
+        }
         let (index, number) = self.locate(release);
         let Some(table) = index.table(number) else {
-            return all.find(self.name(release.package).as_str()).is_none();
+            return !is_named();
         };
         let is_elsewhere = |class: &u32| {
             let text = index.class_text(*class);
@@ -122,12 +128,22 @@ impl Universe {
         let ends_here = self.core != Some(release.package) || index.externals(table).is_empty();
         ends_here
             && !index.inheritance().has_circle(table)
-            && all.find(self.name(release.package).as_str()).is_none()
+            && !is_named()
             && !index.table_classes(table).iter().any(is_elsewhere)
+    }
+
+    /// Whether it is known that nothing that came with a release has classes.
+    #[inline]
+    fn is_without_classes(&self, release: ReleaseId) -> bool {
+        let shard = self.delivered(release.package).shard;
+        self.shards[shard as usize].has_no_classes
     }
 
     /// Whether no class of a release extends another one, even implicitly.
     pub(crate) fn extends_nothing(&self, release: ReleaseId) -> bool {
+        if self.is_without_classes(release) {
+            return true;
+        }
         let (index, number) = self.locate(release);
         let extends = index.inheritance().extends(number);
         extends.nothing(self.root_class.is_some())
@@ -136,6 +152,9 @@ impl Universe {
     /// Whether it is known without looking that whatever meets the requirements of a release has
     /// all classes that the release extends; `demands` is what it requires.
     pub(crate) fn finds_classes(&self, release: ReleaseId, demands: &[Demand]) -> bool {
+        if self.is_without_classes(release) {
+            return true;
+        }
         let (index, number) = self.locate(release);
         let extends = index.inheritance().extends(number);
         extends.nothing(self.root_class.is_some())
@@ -177,7 +196,7 @@ impl Universe {
     pub(crate) fn class_table(&mut self, release: ReleaseId) -> Option<Arc<ClassTable>> {
         let delivered = self.delivered(release.package);
         let shard = delivered.shard;
-        let index = Arc::clone(&self.shards[shard as usize].index);
+        let index = Arc::clone(self.shards[shard as usize].index());
         let table = index.table(delivered.first + release.index)?;
         let is_core = self.core == Some(release.package);
         if let Some(known) = self.tables.get(&(shard, table, is_core)) {

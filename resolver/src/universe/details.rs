@@ -96,7 +96,7 @@ impl Universe {
 
     fn work_out(&mut self, release: ReleaseId) -> Details {
         let (shard, number) = self.place(release);
-        let index = Arc::clone(&self.shards[shard as usize].index);
+        let index = Arc::clone(self.shards[shard as usize].index());
         let core = self.core.filter(|core| *core != release.package);
         let mut edges = Vec::new();
         if let Some(core) = core {
@@ -151,9 +151,9 @@ impl Universe {
         }
         let delivered = self.delivered(release.package);
         let shard = &self.shards[delivered.shard as usize];
-        let mut edges = shard.index.edges(delivered.first + release.index);
+        let mut edges = shard.index().edges(delivered.first + release.index);
         !edges.any(|edge| {
-            let seen = shard.packages[shard.index.edge_target(edge) as usize];
+            let seen = shard.packages[shard.index().edge_target(edge) as usize];
             seen.package() == Some(target)
         })
     }
@@ -187,7 +187,7 @@ impl Universe {
         }
         let delivered = self.delivered(release.package);
         let shard = &self.shards[delivered.shard as usize];
-        let index = &shard.index;
+        let index = shard.index();
         let edges = index.edges(delivered.first + release.index);
         let mut written = |edge: usize| {
             let number = index.edge_spec(edge);
@@ -227,12 +227,12 @@ impl Universe {
     /// A spec of a shard.
     pub(super) fn spec(&mut self, shard: u32, number: u32) -> Spec {
         let shard = &mut self.shards[shard as usize];
-        let index = &shard.index;
-        let spec = shard
-            .specs
-            .entry(number)
-            .or_insert_with(|| index.spec(number));
-        spec.clone()
+        if let Some(known) = shard.specs.get(&number) {
+            return known.clone();
+        }
+        let spec = shard.index().spec(number);
+        shard.specs.insert(number, spec.clone());
+        spec
     }
 
     /// The candidates that a requirement allows.

@@ -1,5 +1,7 @@
 //! Releases as numbers: what the search sees.
 
+use std::ops::Range;
+
 use pkgres_manifest::Spec;
 use rustc_hash::FxHashMap;
 
@@ -34,6 +36,11 @@ impl SetId {
         at: NONE,
     };
 
+    /// The set, unless it is unknown.
+    pub(super) fn known(self) -> Option<Self> {
+        (self != Self::UNKNOWN).then_some(self)
+    }
+
     /// A set that no shard has.
     pub(super) fn worked_out(at: u32) -> Self {
         let place = Place::Here;
@@ -63,6 +70,27 @@ pub(crate) struct Demand {
     pub(crate) names_prerelease: bool,
     /// Whether the index has both sets and each takes one word.
     is_short: bool,
+}
+
+/// Whose requirements are looked at.
+#[derive(Debug, Clone, Copy)]
+struct From {
+    release: ReleaseId,
+    /// The core library, unless the release is one of it.
+    core: Option<PackageId>,
+    shard: u32,
+    /// How many words a set of releases of its package takes.
+    owners_width: u32,
+}
+
+/// What comes after requirements that are simple.
+enum Next {
+    /// Nothing does.
+    Nothing,
+    /// A requirement on a package that was not seen yet, by its name.
+    New(u32),
+    /// The requirement with this number.
+    Other(usize),
 }
 
 /// What a requirement allows and which releases of the same package have it, as the index of a shard
@@ -112,7 +140,7 @@ impl Universe {
         match set.place {
             // So it is nearly always.
             Place::Shard(shard) => {
-                let index = &self.shards[shard as usize].index;
+                let index = self.shards[shard as usize].index();
                 index.words_at(set.at as usize, width)
             }
             _ => self.set_apart(set, width),
@@ -123,7 +151,7 @@ impl Universe {
     #[inline(never)]
     fn set_apart(&self, set: SetId, width: usize) -> &[u64] {
         let from = set.at as usize;
-        let inheritance = |shard: u32| self.shards[shard as usize].index.inheritance();
+        let inheritance = |shard: u32| self.shards[shard as usize].index().inheritance();
         match set.place {
             Place::Shard(_) => unreachable!("it is one of a requirement"),
             Place::Inheritance(shard) => inheritance(shard).words_at(from, width),
@@ -136,7 +164,7 @@ impl Universe {
     #[inline]
     pub(crate) fn fetch_allowed(&self, demand: &Demand) {
         if let Place::Shard(shard) = demand.allowed.place {
-            let index = &self.shards[shard as usize].index;
+            let index = self.shards[shard as usize].index();
             index.fetch_words(demand.allowed.at as usize);
         }
     }
@@ -150,7 +178,7 @@ impl Universe {
                 place: Place::Shard(shard),
                 at,
             }) if demand.is_short => {
-                let index = &self.shards[shard as usize].index;
+                let index = self.shards[shard as usize].index();
                 let words = index.words_at(at as usize, 2);
                 Some([words[0], words[1]])
             }
@@ -195,58 +223,103 @@ impl Universe {
                 is_short: false,
             });
         }
-        let index = &self.shards[shard as usize].index;
+        if self.demands_of_lone(release, shard, demands) {
+            return;
+        }
+        let index = self.shards[shard as usize].index();
+        let mut edges = index.edges(number);
+        demands.make_room(edges.len() + 1);
+        let from = From {
+            release,
+            core,
+            shard,
+            owners_width,
+        };
+        loop {
+            match self.simple_demands(from, &mut edges, demands) {
+                Next::Nothing => return,
+                Next::New(name) => {
+                    self.package_in(shard, name);
+                }
+                Next::Other(edge) => self.demand(from, edge, demands),
+            }
+        }
+    }
+
+    /// Takes the next requirements in that are on [simple](super::seen::Seen::is_simple) packages which were
+    /// seen, as nearly all are; says where it came to.
+    #[inline]
+    fn simple_demands(
+        &self,
+        from: From,
+        edges: &mut Range<usize>,
+        demands: &mut Vec<Demand>,
+    ) -> Next {
+        let shard = &self.shards[from.shard as usize];
+        let index = shard.index();
         let names_prerelease = index.any_names_prerelease();
-        demands.make_room(index.edges(number).len() + 1);
-        // To share the index with the loop would cost more than to look it up each time.
-        for edge in index.edges(number) {
-            let [name, spec, sets] = self.shards[shard as usize].index.requirement(edge);
-            let (target, is_simple) = self.see(shard, name);
-            if target == release.package {
-                continue;
-            }
-            let is_core = Some(target) == core;
-            if is_simple && !is_core {
-                let (allowed, owners) = in_index(shard, sets, owners_width);
-                demands.push(Demand {
-                    target,
-                    allowed,
-                    width: 1,
-                    owners: Some(owners),
-                    is_as_indexed: true,
-                    names_prerelease: names_prerelease
-                        && self.shards[shard as usize].index.names_prerelease(spec),
-                    is_short: owners_width == 1,
-                });
-                continue;
-            }
-            let indexed = self.indexed(shard, sets, owners_width, target);
-            let (allowed, owners) = if let Some((allowed, owners)) = indexed {
-                (allowed, Some(owners))
-            } else {
-                let is_nowhere = self.is_nowhere(shard, name, target);
-                let (_, owners) = in_index(shard, sets, owners_width);
-                let allowed = self.set_of_edge(shard, spec, target);
-                (allowed, is_nowhere.then_some(owners))
+        for [name, spec, sets] in index.requirements(edges.clone()) {
+            let seen = shard.packages[*name as usize];
+            let Some(target) = seen.package() else {
+                return Next::New(*name);
             };
-            let overriding = self.overriding(target).map(Spec::names_prerelease);
-            let demand = Demand {
+            edges.start += 1;
+            if !seen.is_simple() || Some(target) == from.core {
+                return Next::Other(edges.start - 1);
+            }
+            if target == from.release.package {
+                continue;
+            }
+            let (allowed, owners) = in_index(from.shard, *sets, from.owners_width);
+            demands.push(Demand {
                 target,
                 allowed,
-                width: self.known_width(target),
-                // Releases that do not write the requirement have it, too.
-                owners: owners.filter(|_| !is_core),
-                is_as_indexed: indexed.is_some(),
-                names_prerelease: overriding.unwrap_or_else(|| {
-                    names_prerelease && self.shards[shard as usize].index.names_prerelease(spec)
-                }),
-                is_short: false,
-            };
-            if is_core {
-                demands[0] = demand;
-            } else {
-                demands.push(demand);
-            }
+                width: 1,
+                owners: Some(owners),
+                is_as_indexed: true,
+                names_prerelease: names_prerelease && index.names_prerelease(*spec),
+                is_short: from.owners_width == 1,
+            });
+        }
+        Next::Nothing
+    }
+
+    /// Takes any requirement in.
+    fn demand(&mut self, from: From, edge: usize, demands: &mut Vec<Demand>) {
+        let From {
+            release,
+            core,
+            shard,
+            owners_width,
+        } = from;
+        let [name, spec, sets] = self.shards[shard as usize].index().requirement(edge);
+        let target = self.package_in(shard, name);
+        if target == release.package {
+            return;
+        }
+        let is_core = Some(target) == core;
+        let indexed = self.indexed(shard, sets, owners_width, target);
+        let (allowed, owners) = if let Some((allowed, owners)) = indexed {
+            (allowed, Some(owners))
+        } else {
+            let is_nowhere = self.is_nowhere(shard, name, target);
+            let (_, owners) = in_index(shard, sets, owners_width);
+            let allowed = self.set_of_edge(shard, spec, target);
+            (allowed, is_nowhere.then_some(owners))
+        };
+        let names_prerelease = || self.shards[shard as usize].index().names_prerelease(spec);
+        let width = self.known_width(target);
+        let demand = Demand {
+            // Releases that do not write the requirement have it, too.
+            owners: owners.filter(|_| !is_core),
+            is_as_indexed: indexed.is_some(),
+            is_short: indexed.is_some() && !is_core && width == 1 && owners_width == 1,
+            ..self.demand_apart(target, allowed, names_prerelease)
+        };
+        if is_core {
+            demands[0] = demand;
+        } else {
+            demands.push(demand);
         }
     }
 
@@ -273,17 +346,44 @@ impl Universe {
     fn is_nowhere(&self, shard: u32, name: u32, package: PackageId) -> bool {
         let delivered = &self.packages[package.position()].delivered;
         let is_unknown = delivered.is_some_and(|delivered| delivered.count == 0);
-        let index = &self.shards[shard as usize].index;
+        let index = self.shards[shard as usize].index();
         is_unknown && index.releases(name).is_empty()
     }
 
     /// What a requirement allows of a target that does not come from the index of its owner.
     fn set_of_edge(&mut self, shard: u32, spec: u32, target: PackageId) -> SetId {
+        match self.set_whatever_is_said(target) {
+            Some(allowed) => allowed,
+            None => self.set_of_spec(shard, spec, target),
+        }
+    }
+
+    /// What a requirement allows of a target if it does not matter what it says.
+    pub(super) fn set_whatever_is_said(&mut self, target: PackageId) -> Option<SetId> {
         match &self.packages[target.position()].delivered {
-            None => SetId::UNKNOWN,
-            Some(delivered) if delivered.count == 0 => self.nothing(target),
-            Some(_) if self.overriding(target).is_some() => self.set_of_override(target),
-            Some(_) => self.set_of_spec(shard, spec, target),
+            None => Some(SetId::UNKNOWN),
+            Some(delivered) if delivered.count == 0 => Some(self.nothing(target)),
+            Some(_) if self.overriding(target).is_some() => Some(self.set_of_override(target)),
+            Some(_) => None,
+        }
+    }
+
+    /// A requirement of which no index knows what it allows.
+    pub(super) fn demand_apart(
+        &self,
+        target: PackageId,
+        allowed: SetId,
+        names_prerelease: impl FnOnce() -> bool,
+    ) -> Demand {
+        let overriding = self.overriding(target).map(Spec::names_prerelease);
+        Demand {
+            target,
+            allowed,
+            width: self.known_width(target),
+            owners: None,
+            is_as_indexed: false,
+            names_prerelease: overriding.unwrap_or_else(names_prerelease),
+            is_short: false,
         }
     }
 
@@ -338,9 +438,7 @@ impl Universe {
         if let Some(at) = self.sets.of_core {
             return SetId::worked_out(at);
         }
-        let candidates = self.candidates_of(core);
-        let matching = self.versions_in(core, &Spec::unspecified());
-        let at = self.keep(core, &matching.intersection(&candidates));
+        let at = self.keep_matching(core, &Spec::unspecified());
         self.sets.of_core = Some(at);
         SetId::worked_out(at)
     }
@@ -350,12 +448,10 @@ impl Universe {
         if let Some(at) = self.sets.of_overrides.get(&target) {
             return SetId::worked_out(*at);
         }
-        let matching = match self.overriding(target) {
-            Some(spec) => self.versions_in(target, spec),
-            None => WordSet::EMPTY,
+        let at = match self.overriding(target).cloned() {
+            Some(spec) => self.keep_matching(target, &spec),
+            None => self.keep(target, &WordSet::EMPTY),
         };
-        let candidates = self.candidates_of(target);
-        let at = self.keep(target, &matching.intersection(&candidates));
         self.sets.of_overrides.insert(target, at);
         SetId::worked_out(at)
     }
@@ -376,11 +472,19 @@ impl Universe {
             return SetId::worked_out(*at);
         }
         let spec = self.spec(shard, spec);
-        let candidates = self.candidates_of(target);
-        let matching = self.versions_in(target, &spec);
-        let at = self.keep(target, &matching.intersection(&candidates));
+        let at = self.keep_matching(target, &spec);
         self.sets.of_specs.insert(key, at);
         SetId::worked_out(at)
+    }
+
+    /// Keeps the set of the candidates of a package that match a spec.
+    pub(super) fn keep_matching(&mut self, package: PackageId, spec: &Spec) -> u32 {
+        let matching = self.versions_in(package, spec);
+        if self.is_plain(package) {
+            return self.keep(package, &matching);
+        }
+        let candidates = self.candidates_of(package);
+        self.keep(package, &matching.intersection(&candidates))
     }
 
     /// Keeps a set of releases of a package.

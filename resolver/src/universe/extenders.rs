@@ -20,7 +20,7 @@ impl Universe {
     ) -> Option<SetId> {
         let delivered = *self.delivered(release.package);
         let (shard, first, name) = (delivered.shard, delivered.first, delivered.name);
-        let index = Arc::clone(&self.shards[shard as usize].index);
+        let index = Arc::clone(self.shards[shard as usize].index());
         let inheritance = index.inheritance();
         if !inheritance.may_share_links(name) {
             return None;
@@ -55,7 +55,7 @@ impl Universe {
     /// Whether a release extends a class of another package; `number` is what its index knows the class
     /// by.
     fn extends(&self, shard: u32, release: u32, class: ClassId, number: Option<u32>) -> bool {
-        let index = &self.shards[shard as usize].index;
+        let index = self.shards[shard as usize].index();
         let inheritance = index.inheritance();
         let is_named = |link: &Link| Some(link.class) == number;
         if inheritance.links(release).iter().any(is_named) {

@@ -18,7 +18,9 @@ mod details;
 mod edges;
 mod extenders;
 mod ids;
+mod leftover;
 mod lock;
+mod lone;
 mod may_inherit;
 mod missing;
 mod model;
@@ -74,8 +76,8 @@ struct Entry {
     is_required: bool,
 }
 
-/// For so many packages there is room from the beginning.
-const FEW: usize = 32;
+/// For so many packages and shards there is room from the beginning: a root and what it comes with.
+const FEW: usize = 2;
 
 /// Everything that is known.
 #[derive(Debug, Default)]
@@ -115,7 +117,7 @@ impl Universe {
         locked: Locked,
     ) -> Self {
         let mut universe = Self {
-            shards: Vec::new(),
+            shards: Vec::with_capacity(FEW),
             attached: Vec::new(),
             large: None,
             packages: Vec::with_capacity(FEW),
@@ -149,7 +151,7 @@ impl Universe {
         let mut overrides = self.overrides.values();
         self.model.is_some()
             || overrides.any(Spec::names_prerelease)
-            || shards.any(|shard| shard.index.any_names_prerelease())
+            || shards.any(Shard::any_names_prerelease)
     }
 
     /// Whether there are whole indexes at hand.
@@ -189,7 +191,7 @@ impl Universe {
         self.about(package).name(|| {
             // Packages that are not delivered were seen by name.
             let delivered = self.delivered(package);
-            let index = &self.shards[delivered.shard as usize].index;
+            let index = self.shards[delivered.shard as usize].index();
             index.name(delivered.name)
         })
     }
@@ -225,7 +227,7 @@ impl Universe {
     #[inline]
     fn locate(&self, release: ReleaseId) -> (&CompiledIndex, u32) {
         let (shard, number) = self.place(release);
-        (&self.shards[shard as usize].index, number)
+        (self.shards[shard as usize].index(), number)
     }
 
     /// The index of a release and the number that it has there. In one index releases stand in the order of

@@ -59,10 +59,10 @@ impl Universe {
         let mut owners = Vec::new();
         for index in 0..delivered.count {
             let edges = self.shards[shard as usize]
-                .index
+                .index()
                 .edges(delivered.first + index);
             let written = number.and_then(|number| {
-                let index = &self.shards[shard as usize].index;
+                let index = self.shards[shard as usize].index();
                 let mut written = edges.rev().map(|edge| index.requirement(edge));
                 written.find(|[target, ..]| *target == number)
             });
@@ -82,7 +82,7 @@ impl Universe {
     /// The number of the core library in the index of a shard, if that names it.
     pub(super) fn core_number(&self, shard: u32) -> Option<u32> {
         let name = self.name(self.core?);
-        self.shards[shard as usize].index.find(name.as_str())
+        self.shards[shard as usize].index().find(name.as_str())
     }
 
     /// Finds out which releases of a package share the requirements of which no index knows it.

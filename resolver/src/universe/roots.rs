@@ -11,9 +11,11 @@ impl Universe {
             Root::Package(record) => {
                 let package = self.package_id(&record.name);
                 if !self.is_delivered(package) {
-                    let requirements = record.requirements.clone();
-                    self.deliver(package, None, &[*record]);
-                    self.know_specs(package, &requirements);
+                    if self.preferences.leave_alone(&record) {
+                        self.deliver_lone(package, record);
+                    } else {
+                        self.deliver(package, None, &[*record]);
+                    }
                 }
                 self.roots.push(ReleaseId { package, index: 0 });
             }

@@ -3,25 +3,99 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use pkgres_manifest::{IndexRecord, PackageName, ReleaseSource, Requirement, Spec};
+use pkgres_manifest::{IndexRecord, PackageName, ReleaseSource, Spec};
 
 use super::about::About;
 use super::candidates::Candidates;
+use super::lone::Lone;
 use super::seen::Seen;
-use super::{Delivered, PackageId, Universe};
+use super::{ClassId, Delivered, PackageId, Universe};
 use crate::index::{CompiledIndex, NONE, to_u32, width};
+use crate::room::Room as _;
 use crate::supply::Supply;
 
 /// An index of which some packages were delivered, or all.
 #[derive(Debug)]
 pub(super) struct Shard {
-    pub(super) index: Arc<CompiledIndex>,
+    pub(super) content: Content,
     pub(super) source: Option<ReleaseSource>,
     /// By name of the index.
     pub(super) packages: Vec<Seen>,
-    /// For each class name of the index the class, counted from 1; 0 if it was not seen.
+    /// For each class name of the index the class, counted from 1; 0 if it was not seen, as it is beyond the end.
     pub(super) classes: Vec<u32>,
     pub(super) specs: HashMap<u32, Spec, rustc_hash::FxBuildHasher>,
+    /// Whether it is known that there are no classes.
+    pub(super) has_no_classes: bool,
+}
+
+/// What a shard has.
+#[derive(Debug)]
+pub(super) enum Content {
+    Index(Arc<CompiledIndex>),
+    Lone(Lone),
+}
+
+impl Shard {
+    /// An index of which nothing was seen; the lists of its packages and classes are empty.
+    fn of_index(
+        source: Option<ReleaseSource>,
+        index: Arc<CompiledIndex>,
+        (mut packages, classes): (Vec<Seen>, Vec<u32>),
+    ) -> Self {
+        packages.resize(index.name_count() as usize, Seen::default());
+        Self {
+            has_no_classes: index.has_no_classes(),
+            content: Content::Index(index),
+            source,
+            packages,
+            classes,
+            specs: HashMap::default(),
+        }
+    }
+
+    /// A release of which nothing was seen; it and what it requires are so many names.
+    pub(super) fn of_lone(lone: Lone, names: usize) -> Self {
+        Self {
+            has_no_classes: lone.has_no_classes(),
+            content: Content::Lone(lone),
+            source: None,
+            packages: vec![Seen::default(); names],
+            classes: Vec::new(),
+            specs: HashMap::default(),
+        }
+    }
+
+    /// The class of a class name, if it was seen.
+    pub(super) fn class(&self, number: u32) -> Option<ClassId> {
+        let seen = self.classes.get(number as usize)?;
+        seen.checked_sub(1).map(ClassId)
+    }
+
+    /// Keeps which class a class name is.
+    pub(super) fn know_class(&mut self, number: u32, class: ClassId) {
+        let known = number as usize + 1;
+        if self.classes.len() < known {
+            self.classes.make_room(known - self.classes.len());
+            self.classes.resize(known, 0);
+        }
+        self.classes[number as usize] = class.0 + 1;
+    }
+
+    #[inline]
+    pub(super) fn index(&self) -> &Arc<CompiledIndex> {
+        match &self.content {
+            Content::Index(index) => index,
+            Content::Lone(lone) => lone.index(),
+        }
+    }
+
+    /// Whether any spec names a prerelease.
+    pub(super) fn any_names_prerelease(&self) -> bool {
+        match &self.content {
+            Content::Index(index) => index.any_names_prerelease(),
+            Content::Lone(lone) => lone.names_prerelease(),
+        }
+    }
 }
 
 impl Universe {
@@ -32,6 +106,11 @@ impl Universe {
         if let Some((shard, number)) = self.find_attached(name.as_str()) {
             return self.package_in(shard, number);
         }
+        self.add_named(name)
+    }
+
+    /// A package that no attached shard has, and that was not seen.
+    fn add_named(&mut self, name: &PackageName) -> PackageId {
         let id = self.add_package(None, About::called(name.clone()));
         self.package_ids.insert(name.clone(), id);
         id
@@ -40,7 +119,7 @@ impl Universe {
     /// The attached shard that a name comes from.
     fn find_attached(&self, name: &str) -> Option<(u32, u32)> {
         self.attached.iter().find_map(|shard| {
-            let index = &self.shards[*shard as usize].index;
+            let index = self.shards[*shard as usize].index();
             let number = index.find(name)?;
             (!index.releases(number).is_empty()).then_some((*shard, number))
         })
@@ -49,36 +128,31 @@ impl Universe {
     /// The package of a name of a shard.
     #[inline]
     pub(super) fn package_in(&mut self, shard: u32, number: u32) -> PackageId {
-        self.see(shard, number).0
-    }
-
-    /// The package of a name of a shard, and whether it is [simple](Seen::is_simple).
-    #[inline]
-    pub(super) fn see(&mut self, shard: u32, number: u32) -> (PackageId, bool) {
         let seen = self.shards[shard as usize].packages[number as usize];
         match seen.package() {
-            Some(known) => (known, seen.is_simple()),
+            Some(known) => known,
             None => self.meet(shard, number),
         }
     }
 
     /// Meets a package through a name of a shard.
     #[inline(never)]
-    fn meet(&mut self, shard: u32, number: u32) -> (PackageId, bool) {
+    fn meet(&mut self, shard: u32, number: u32) -> PackageId {
         let is_first = self.attached.first() == Some(&shard);
-        let index = &self.shards[shard as usize].index;
+        let index = self.shards[shard as usize].index();
         let id = if is_first && !index.releases(number).is_empty() {
             // No other has the name before this one, or it would stand in the table.
             self.new_delivered(shard, number)
         } else {
             self.find_or_add(shard, number)
         };
-        (id, self.know(shard, number, id))
+        self.know(shard, number, id);
+        id
     }
 
     /// The package of a name of a shard that is seen there for the first time.
     fn find_or_add(&mut self, shard: u32, number: u32) -> PackageId {
-        let index = &self.shards[shard as usize].index;
+        let index = self.shards[shard as usize].index();
         let name = index.name_text(number);
         if let Some(known) = self.package_ids.get(name) {
             *known
@@ -90,21 +164,19 @@ impl Universe {
             }
         } else {
             let name = index.name(number);
-            self.package_id(&name)
+            self.add_named(&name)
         }
     }
 
-    /// Keeps which package a name of a shard is, which comes from there or not; says whether it is
-    /// [simple](Seen::is_simple).
+    /// Keeps which package a name of a shard is, which comes from there or not.
     #[inline]
-    fn know(&mut self, shard: u32, number: u32, package: PackageId) -> bool {
+    pub(super) fn know(&mut self, shard: u32, number: u32, package: PackageId) {
         let delivered = &self.packages[package.position()].delivered;
         let is_simple = self.overriding(package).is_none()
             && delivered.is_some_and(|delivered| {
                 delivered.shard == shard && delivered.is_plain && width(delivered.count) == 1
             });
         self.shards[shard as usize].packages[number as usize] = Seen::new(package, is_simple);
-        is_simple
     }
 
     /// A package that is seen and comes from an attached shard.
@@ -133,7 +205,7 @@ impl Universe {
         number: u32,
         known_name: Option<&PackageName>,
     ) -> (Delivered, Option<Box<Candidates>>) {
-        let index = &self.shards[shard as usize].index;
+        let index = self.shards[shard as usize].index();
         let releases = index.releases(number);
         let candidates = self.preferences.candidates(index, number, || {
             known_name.cloned().unwrap_or_else(|| index.name(number))
@@ -151,50 +223,35 @@ impl Universe {
     /// Takes a whole index whose packages then need not be asked for. What was provided before
     /// goes first, and so do indexes that were attached before.
     pub(crate) fn attach(&mut self, source: ReleaseSource, index: Arc<CompiledIndex>) {
-        let shard = self.add_shard(Some(source), index);
-        let index = &self.shards[shard as usize].index;
-        let known = self.package_ids.iter();
-        let known = known.filter_map(|(name, id)| Some((*id, index.find(name.as_str())?)));
-        let mut known: Vec<(PackageId, u32)> = known.collect();
-        known.sort_unstable();
-        for (id, number) in known {
-            let index = &self.shards[shard as usize].index;
+        let lists = self.take_over(&index);
+        let shard = self.add_shard(Shard::of_index(Some(source), index, lists));
+        for id in (0..to_u32(self.packages.len())).map(PackageId) {
+            // Others were seen through an index, and come from there.
+            let index = self.shards[shard as usize].index();
+            let name = self.about(id).known_name();
+            let Some(number) = name.and_then(|name| index.find(name.as_str())) else {
+                continue;
+            };
             let has_releases = !index.releases(number).is_empty();
             if has_releases && !self.is_delivered(id) {
                 self.deliver_from(id, shard, number);
             }
             self.know(shard, number, id);
+            self.note_namesake(id);
         }
         if self.attached.is_empty() {
             self.meet_classes(shard);
         }
-        if self.large.is_none() && self.shards[shard as usize].index.is_large() {
+        if self.large.is_none() && self.shards[shard as usize].index().is_large() {
             self.large = Some(shard);
         }
         self.attached.push(shard);
     }
 
-    fn add_shard(&mut self, source: Option<ReleaseSource>, index: Arc<CompiledIndex>) -> u32 {
-        self.shards.push(Shard {
-            packages: vec![Seen::default(); index.name_count() as usize],
-            classes: vec![0; index.class_name_count() as usize],
-            index,
-            source,
-            specs: HashMap::default(),
-        });
+    /// Adds a shard, which has this number from now on.
+    pub(super) fn add_shard(&mut self, shard: Shard) -> u32 {
+        self.shards.push(shard);
         to_u32(self.shards.len() - 1)
-    }
-
-    /// Keeps what the only release of a package requires as it was read, so that it is not read again.
-    pub(super) fn know_specs(&mut self, package: PackageId, requirements: &[Requirement]) {
-        let delivered = *self.delivered(package);
-        let shard = &mut self.shards[delivered.shard as usize];
-        let edges = shard.index.edges(delivered.first);
-        shard.specs.reserve(requirements.len());
-        for (edge, requirement) in edges.zip(requirements) {
-            let number = shard.index.edge_spec(edge);
-            shard.specs.insert(number, requirement.spec.clone());
-        }
     }
 
     /// Takes what a registry has of a package. Records of other packages are dropped.
@@ -234,8 +291,10 @@ impl Universe {
         }
         let name = self.name(package).clone();
         self.preferences.note_too_new(&name, records);
-        let shard = self.add_shard(source, Arc::new(CompiledIndex::compile(records)));
-        let index = &self.shards[shard as usize].index;
+        let index = Arc::new(CompiledIndex::compile(records));
+        let lists = (Vec::new(), Vec::new());
+        let shard = self.add_shard(Shard::of_index(source, index, lists));
+        let index = self.shards[shard as usize].index();
         let number = index.find(name.as_str()).expect("the records are of it");
         self.deliver_from(package, shard, number);
         self.know(shard, number, package);

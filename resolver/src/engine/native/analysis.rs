@@ -50,6 +50,20 @@ pub(super) enum Lesson {
 }
 
 impl Analysis {
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) {
+        let Self {
+            parts,
+            words,
+            positions,
+            terms,
+        } = self;
+        parts.clear();
+        words.clear();
+        positions.clear();
+        terms.clear();
+    }
+
     /// Learns from a constraint all of whose terms hold. Goes back to the level on which it arose.
     pub(super) fn learn(
         &mut self,

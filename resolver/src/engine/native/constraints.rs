@@ -77,6 +77,28 @@ impl Constraints {
         }
     }
 
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) {
+        let Self {
+            causes,
+            clauses,
+            terms,
+            watches,
+            is_watched,
+            heads,
+            antecedents,
+            facts,
+        } = self;
+        causes.clear();
+        clauses.clear();
+        terms.clear();
+        watches.clear();
+        is_watched.clear();
+        heads.clear();
+        antecedents.clear();
+        facts.clear();
+    }
+
     /// Adds a constraint of two terms. The first one is the owner's.
     pub(super) fn add_binary(&mut self, state: &mut State, sides: [Side; 2], cause: Cause) -> u32 {
         state.make_room_for_sides(2);

@@ -83,12 +83,20 @@ impl Core {
     }
 
     /// The best value that is left.
+    #[inline]
     pub(super) fn best(&self, encoding: &Encoding<'_>, var: Var) -> u32 {
         let state = self.state.var(var);
         if state.is_plain {
             return words::last_below(self.state.domain(var), state.values)
                 .expect("a value is left");
         }
+        self.best_by_preference(encoding, var)
+    }
+
+    /// The best value of a variable of which not the greatest has to be the best.
+    #[inline(never)]
+    fn best_by_preference(&self, encoding: &Encoding<'_>, var: Var) -> u32 {
+        let state = self.state.var(var);
         let (domain, universe) = (self.state.domain(var), &*encoding.universe);
         let (package, binding) = match self.state.details(var).variable {
             Variable::Package(package) => (package, None),

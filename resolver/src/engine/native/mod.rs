@@ -26,7 +26,9 @@ use rustc_hash::FxHashMap;
 
 use crate::encoding::{Clause, Encoding, Variable};
 use crate::index::to_u32;
+use crate::room::Room as _;
 use crate::selection::Selection;
+use crate::spare::Leftover;
 use crate::universe::{Ahead, ClassDemands, Demand, Missing, ReleaseId};
 
 use super::{Found, Outcome};
@@ -80,15 +82,64 @@ impl From<Missing> for Stop {
     }
 }
 
+impl Leftover for Core {
+    fn room(&self) -> usize {
+        self.state.room() + self.order.room() + self.package_vars.bytes()
+    }
+}
+
 impl Core {
-    /// A search for a selection that fulfils an encoding.
-    pub(super) fn new(encoding: &mut Encoding<'_>) -> Self {
-        let mut core = Self {
+    /// A search of which nothing is known, with room for a small problem.
+    fn empty() -> Self {
+        Self {
             state: State::new(),
             constraints: Constraints::new(),
             order: Order::new(),
             ..Self::default()
-        };
+        }
+    }
+
+    /// Forgets everything.
+    fn clear(&mut self) {
+        let Self {
+            state,
+            constraints,
+            analysis,
+            order,
+            agenda,
+            ahead,
+            package_vars,
+            other_vars,
+            demands,
+            classes,
+            fresh,
+            conflicts,
+            is_impatient,
+        } = self;
+        state.clear();
+        constraints.clear();
+        analysis.clear();
+        order.clear();
+        agenda.clear();
+        ahead.clear();
+        package_vars.clear();
+        other_vars.clear();
+        demands.clear();
+        classes.clear();
+        fresh.clear();
+        *conflicts = 0;
+        *is_impatient = false;
+    }
+
+    /// Leaves its memory to the next search.
+    pub(super) fn leave(mut self: Box<Self>, encoding: &Encoding<'_>) {
+        self.clear();
+        encoding.universe.leave(self);
+    }
+
+    /// A search for a selection that fulfils an encoding.
+    pub(super) fn new(encoding: &mut Encoding<'_>) -> Box<Self> {
+        let mut core = (encoding.universe.take_spare()).unwrap_or_else(|| Box::new(Self::empty()));
         for root in encoding.universe.roots().to_vec() {
             let var = core.package_var(encoding, root.package);
             let mut chosen = vec![0; core.state.width(var)];

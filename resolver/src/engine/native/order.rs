@@ -144,6 +144,41 @@ impl Order {
         }
     }
 
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) {
+        let Self {
+            targets:
+                Targets {
+                    all,
+                    starts,
+                    latest,
+                },
+            items,
+            vars,
+            next,
+            marks,
+            prerelease_named,
+        } = self;
+        all.clear();
+        starts.clear();
+        latest.clear();
+        items.clear();
+        vars.clear();
+        *next = 0;
+        marks.clear();
+        prerelease_named.clear();
+    }
+
+    /// How many bytes there is room for.
+    pub(super) fn room(&self) -> usize {
+        self.targets.all.bytes()
+            + self.targets.starts.bytes()
+            + self.targets.latest.bytes()
+            + self.items.bytes()
+            + self.vars.bytes()
+            + self.marks.bytes()
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.items.is_empty()
     }

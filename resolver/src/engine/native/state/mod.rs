@@ -61,6 +61,47 @@ impl State {
         }
     }
 
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) {
+        let Self {
+            vars,
+            details,
+            words,
+            sets,
+            sides,
+            trail,
+            history,
+            levels,
+            certain,
+            queue,
+            queue_head,
+            scratch,
+        } = self;
+        vars.clear();
+        details.clear();
+        words.clear();
+        sets.clear();
+        sides.clear();
+        trail.clear();
+        history.clear();
+        levels.clear();
+        certain.clear();
+        queue.clear();
+        *queue_head = 0;
+        scratch.clear();
+    }
+
+    /// How many bytes there is room for, but for what is little.
+    pub(super) fn room(&self) -> usize {
+        self.vars.bytes()
+            + self.details.bytes()
+            + self.words.bytes()
+            + self.sets.bytes()
+            + self.sides.bytes()
+            + self.trail.bytes()
+            + self.history.bytes()
+    }
+
     pub(super) fn add_var(&mut self, variable: Variable, values: u32) -> Var {
         let var = to_u32(self.vars.len());
         let width = width(values);

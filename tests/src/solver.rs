@@ -197,6 +197,30 @@ pub fn run_with_classes(
     }
 }
 
+/// Lets the solver answer a request about what an index has, and nothing else.
+///
+/// # Panics
+///
+/// If the solver gives up, or needs classes.
+pub fn run_on(index: &Arc<CompiledIndex>, request: Request) -> Verdict {
+    let source = ReleaseSource::Registry(RegistryName::parse("test").expect("a valid name"));
+    let mut resolver = Resolver::new(request);
+    resolver.attach(source, Arc::clone(index));
+    loop {
+        match resolver.step() {
+            Step::Need(names) => {
+                for name in names {
+                    resolver.provide(&name, Supply::Unknown);
+                }
+            }
+            Step::Solved(resolution) => return Verdict::Solved(resolution),
+            Step::Impossible => {}
+            Step::Conflict(conflict) => return Verdict::Conflict(conflict),
+            step => panic!("{step:?}"),
+        }
+    }
+}
+
 /// What the compiled indexes of universes say that they were made of.
 pub const SOURCE: [u8; 32] = [7; 32];
 

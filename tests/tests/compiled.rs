@@ -11,7 +11,9 @@ use pkgres_tests::build::{Build as _, package, release, version};
 use pkgres_tests::examples::variation;
 use pkgres_tests::random::Random;
 use pkgres_tests::seeds;
-use pkgres_tests::solver::{SOURCE, Supplies, Verdict, compiled, request, solve, solve_with};
+use pkgres_tests::solver::{
+    SOURCE, Supplies, Verdict, compiled, request, run_on, solve, solve_with,
+};
 use pkgres_tests::universe::Universe;
 use twox_hash::XxHash3_128;
 
@@ -50,6 +52,37 @@ fn searches_are_the_same_as_those_in_records() {
             let found = solve_with(&universe, Supplies::Compiled, patience);
             assert_eq!(found, expected, "seed {seed}\n{universe}");
         }
+    }
+}
+
+/// Solvers leave their memory to those that use the same index later. The steps as well, and the reasons:
+/// nothing may be left in it.
+#[test]
+fn what_was_solved_before_makes_no_difference() {
+    for seed in 0..seeds::count(SEEDS / 10) {
+        let mut universe = Universe::random(seed);
+        let mut roots = vec![universe.root.clone()];
+        for record in &universe.records {
+            let root = release("Another.Root", "1");
+            roots.push(root.requires(record.name.as_str(), &record.version.to_string()));
+        }
+        Random::new(seed).shuffle(&mut roots);
+        let used = Arc::new(CompiledIndex::compile(&universe.records));
+        // An answer that is still there has kept its part.
+        let mut before = None;
+        for root in roots {
+            universe.root = root;
+            for patience in [0, SolveOptions::default().patience] {
+                let mut request = request(&universe);
+                request.options.patience = patience;
+                let unused = Arc::new(CompiledIndex::compile(&universe.records));
+                let expected = run_on(&unused, request.clone());
+                let found = run_on(&used, request);
+                assert_eq!(found, expected, "seed {seed}\n{universe}");
+                before = Some(found);
+            }
+        }
+        drop(before);
     }
 }
 

@@ -75,7 +75,8 @@ impl Preferences {
     }
 
     /// Whether no release of any package is preferred but for being the newest.
-    fn are_plain(&self) -> bool {
+    #[inline]
+    pub(super) fn are_plain(&self) -> bool {
         self.locked_versions.is_empty()
             && self.kept_versions.is_empty()
             && self.too_new.is_empty()

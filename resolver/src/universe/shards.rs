@@ -138,21 +138,46 @@ impl Universe {
     /// Meets a package through a name of a shard.
     #[inline(never)]
     fn meet(&mut self, shard: u32, number: u32) -> PackageId {
-        let is_first = self.attached.first() == Some(&shard);
-        let index = self.shards[shard as usize].index();
-        let id = if is_first && !index.releases(number).is_empty() {
-            // No other has the name before this one, or it would stand in the table.
-            self.new_delivered(shard, number)
-        } else {
-            self.find_or_add(shard, number)
-        };
+        if let Some(id) = self.meet_plain(shard, number) {
+            return id;
+        }
+        let id = self.find_or_add(shard, number);
         self.know(shard, number, id);
         id
+    }
+
+    /// Meets a package of the first attached index of which nothing but the index has to be known, as of
+    /// nearly all. No other index has the name before this one, or it would stand in the table.
+    #[inline]
+    fn meet_plain(&mut self, shard: u32, number: u32) -> Option<PackageId> {
+        if self.attached.first() != Some(&shard) || !self.preferences.are_plain() {
+            return None;
+        }
+        let of_shard = &mut self.shards[shard as usize];
+        let index = of_shard.index();
+        let releases = index.releases(number);
+        if releases.is_empty() || !index.is_plain(number) || !self.overrides.is_empty() {
+            return None;
+        }
+        let count = releases.end - releases.start;
+        let id = PackageId(to_u32(self.packages.len()));
+        of_shard.packages[number as usize] = Seen::new(id, width(count) == 1);
+        let delivered = Delivered {
+            shard,
+            name: number,
+            first: releases.start,
+            count,
+            is_plain: true,
+        };
+        Some(self.add_package(Some(delivered), About::default()))
     }
 
     /// The package of a name of a shard that is seen there for the first time.
     fn find_or_add(&mut self, shard: u32, number: u32) -> PackageId {
         let index = self.shards[shard as usize].index();
+        if self.attached.first() == Some(&shard) && !index.releases(number).is_empty() {
+            return self.new_delivered(shard, number);
+        }
         let name = index.name_text(number);
         if let Some(known) = self.package_ids.get(name) {
             *known

@@ -190,9 +190,11 @@ impl Resolver {
             },
             update: told,
         };
-        for (name, records) in by_name(provided) {
-            let source = ReleaseSource::Host;
-            resolver.provide(&name, Supply::Releases { source, records });
+        if !provided.is_empty() {
+            for (name, records) in by_name(provided) {
+                let source = ReleaseSource::Host;
+                resolver.provide(&name, Supply::Releases { source, records });
+            }
         }
         resolver
     }

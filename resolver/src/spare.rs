@@ -5,7 +5,7 @@
 //! in large ones, lists are copied as they grow, and the system has to clear what it hands out. So what a
 //! solver leaves is emptied and kept with the index.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::sync::Mutex;
 
 /// So many bytes are kept of a thing in any case.
@@ -25,21 +25,32 @@ pub(crate) struct Spare(Mutex<Vec<Box<dyn Any + Send>>>);
 impl Spare {
     /// A thing of a kind, if one was left.
     pub(crate) fn take<T: Leftover>(&self) -> Option<Box<T>> {
+        self.take_kind(TypeId::of::<T>())?.downcast().ok()
+    }
+
+    // These two are there once for all kinds, so that the processor reads them once.
+
+    fn take_kind(&self, kind: TypeId) -> Option<Box<dyn Any + Send>> {
         let mut kept = self.0.try_lock().ok()?;
-        let at = kept.iter().position(|thing| thing.is::<T>())?;
-        kept.swap_remove(at).downcast().ok()
+        let at = kept.iter().position(|thing| (**thing).type_id() == kind)?;
+        Some(kept.swap_remove(at))
+    }
+
+    fn keep_any(&self, thing: Box<dyn Any + Send>) {
+        if let Ok(mut kept) = self.0.try_lock()
+            && !kept
+                .iter()
+                .any(|other| (**other).type_id() == (*thing).type_id())
+        {
+            kept.push(thing);
+        }
     }
 
     /// Keeps a thing that was emptied, unless there is one of its kind, or there is room in it for more than
     /// so many bytes: memory that one large problem needed is not to stay for many small ones.
     pub(crate) fn keep<T: Leftover>(&self, thing: Box<T>, most: usize) {
-        if thing.room() > most.max(LITTLE) {
-            return;
-        }
-        if let Ok(mut kept) = self.0.try_lock()
-            && !kept.iter().any(|other| other.is::<T>())
-        {
-            kept.push(thing);
+        if thing.room() <= most.max(LITTLE) {
+            self.keep_any(thing);
         }
     }
 }

@@ -14,8 +14,9 @@ use std::time::Duration;
 
 use pkgres_benches::cases;
 use pkgres_benches::check::Flaw;
-use pkgres_benches::compare::{Comparison, Measured, Row, measure};
+use pkgres_benches::compare::{Comparison, Row, Trial, take_turns};
 use pkgres_benches::engine::Pkgres;
+use pkgres_benches::growth;
 use pkgres_benches::memory::Counting;
 use pkgres_benches::peers::libsolv::Program;
 use pkgres_benches::peers::{Peer, astral, pubgrub_semver, pubgrub_u32, resolvo, varisat};
@@ -77,13 +78,11 @@ fn main() -> ExitCode {
         limit: options.limit,
     };
     let mut is_sound = true;
-    for case in cases::all(seed) {
-        if filter
-            .as_ref()
-            .is_some_and(|filter| !case.name.contains(filter))
-        {
-            continue;
-        }
+    let mut cases = cases::all(seed);
+    if let Some(filter) = filter {
+        cases.retain(|case| case.name.contains(&filter));
+    }
+    for case in &cases {
         let Some(universe) = case.universe() else {
             eprintln!("{}: skipped, its file is not there", case.name);
             continue;
@@ -91,20 +90,31 @@ fn main() -> ExitCode {
         eprintln!("{}", case.name);
         let plain = Plain::of(&universe);
         let mut row = Row {
-            case: case.name,
+            case: case.name.clone(),
             kind: case.kind,
             solvers: Vec::new(),
         };
+        let mut trials = Vec::new();
+        let mut is_right = Vec::new();
         for name in &comparison.columns {
-            let measured = options.solver(name, &universe, &plain);
-            match &measured {
-                Ok(measured) => eprintln!("  {name} {:?}", measured.time),
+            let begun = options.solver(name, &universe, &plain);
+            is_right.push(begun.is_ok());
+            match begun {
+                Ok(trial) => trials.push(trial),
                 Err(flaw) => {
                     eprintln!("  {name}: WRONG ANSWER: {flaw}");
                     is_sound = false;
                 }
             }
-            row.solvers.push(measured.ok());
+        }
+        take_turns(&universe, options.limit, &mut trials);
+        let mut measured = trials.into_iter().map(Trial::end);
+        for (name, is_right) in comparison.columns.iter().zip(is_right) {
+            let measured = is_right.then(|| measured.next()).flatten();
+            if let Some(measured) = &measured {
+                eprintln!("  {name} {:?}", measured.time);
+            }
+            row.solvers.push(measured);
         }
         if let Err((one, other)) = row.solvable() {
             let [one, other] = [one, other].map(|column| comparison.columns[column]);
@@ -120,6 +130,9 @@ fn main() -> ExitCode {
         println!("{}", comparison.means());
         print!("{}", comparison.losses());
     }
+    if let Some(growth) = growth::table(&cases, options.has_core) {
+        println!("\nTen times as many packages, pkgres alone, in turns:\n\n{growth}");
+    }
     if is_sound {
         ExitCode::SUCCESS
     } else {
@@ -133,21 +146,23 @@ impl Options {
         name != "pkgres" && self.left_out.iter().any(is_named)
     }
 
-    /// Measures the solver of a name.
-    fn solver(&self, name: &str, universe: &Universe, plain: &Plain) -> Result<Measured, Flaw> {
+    /// Has the solver of a name solve a universe for the first time.
+    fn solver(&self, name: &str, universe: &Universe, plain: &Plain) -> Result<Trial, Flaw> {
         let started = "a child process can be started and given a universe";
-        measure::<dyn Peer>(universe, self.limit, || match name {
-            "pkgres" => Box::new(Pkgres::new(universe, self.has_core)),
-            "pubgrub-u32" => Box::new(pubgrub_u32::Solver::new(plain)),
-            "pubgrub-semver" => Box::new(pubgrub_semver::Solver::new(plain)),
-            "astral-pubgrub" => Box::new(astral::Solver::new(plain)),
-            "resolvo" => Box::new(resolvo::Solver::new(plain)),
-            "varisat" => Box::new(varisat::start(plain).expect(started)),
-            "libsolv" => {
-                let program = self.libsolv.as_ref().expect("it was compiled");
-                Box::new(program.start(plain).expect(started))
+        Trial::begin(universe, self.limit, || -> Box<dyn Peer> {
+            match name {
+                "pkgres" => Box::new(Pkgres::new(universe, self.has_core)),
+                "pubgrub-u32" => Box::new(pubgrub_u32::Solver::new(plain)),
+                "pubgrub-semver" => Box::new(pubgrub_semver::Solver::new(plain)),
+                "astral-pubgrub" => Box::new(astral::Solver::new(plain)),
+                "resolvo" => Box::new(resolvo::Solver::new(plain)),
+                "varisat" => Box::new(varisat::start(plain).expect(started)),
+                "libsolv" => {
+                    let program = self.libsolv.as_ref().expect("it was compiled");
+                    Box::new(program.start(plain).expect(started))
+                }
+                name => unreachable!("{name} is not a solver"),
             }
-            name => unreachable!("{name} is not a solver"),
         })
     }
 }

@@ -11,11 +11,12 @@ use crate::peers::{Memory, Peer, Timeout};
 use crate::table::{mebibytes, shown};
 use crate::universe::Universe;
 
-/// How long a solver is measured for a case, at least.
-const ENOUGH: Duration = Duration::from_millis(500);
+/// How often solvers take turns, and for how long at least: at least one run of a case.
+const TURNS: usize = 5;
+const TURN: Duration = Duration::from_millis(100);
 
-/// How many runs a median is taken of at least, unless they take too long.
-const RUNS: usize = 5;
+/// What takes longer is not done again.
+const LONG: Duration = Duration::from_secs(2);
 
 /// From which ratio on a peer counts as faster than pkgres.
 const FASTER: f64 = 1.3;
@@ -31,44 +32,100 @@ pub struct Measured {
     pub solvable: Option<Vec<bool>>,
 }
 
-/// Makes a solver ready and has it solve a universe several times. The first time its answers are
-/// checked, and memory is counted.
-pub fn measure<Solver: Peer + ?Sized>(
-    universe: &Universe,
-    limit: Duration,
-    make: impl FnOnce() -> Box<Solver>,
-) -> Result<Measured, Flaw> {
-    memory::start();
-    let mut peer = make();
-    let mut measured = Measured {
-        time: None,
-        memory: Memory {
+/// A solver that solves a universe, several times. The first time its answers are checked, and memory is
+/// counted.
+pub struct Trial {
+    measured: Measured,
+    times: Vec<Duration>,
+    peer: Box<dyn Peer>,
+}
+
+impl Trial {
+    /// Makes a solver ready and has it solve a universe for the first time.
+    pub fn begin(
+        universe: &Universe,
+        limit: Duration,
+        make: impl FnOnce() -> Box<dyn Peer>,
+    ) -> Result<Self, Flaw> {
+        memory::start();
+        let mut peer = make();
+        let mut memory = Memory {
             index: memory::stop().0,
             peak: 0,
-        },
-        solvable: None,
-    };
-    memory::start();
-    let first = first_run(universe, limit, peer.as_mut());
-    measured.memory.peak = memory::stop().1;
-    let first = first?;
-    if let Some(memory) = peer.memory() {
-        measured.memory = memory;
+        };
+        memory::start();
+        let first = first_run(universe, limit, peer.as_mut());
+        let peak = memory::stop().1;
+        let (solvable, time) = first?.unzip();
+        memory.peak = peak;
+        memory = peer.memory().unwrap_or(memory);
+        if time.is_none() {
+            // It did not get to the end.
+            memory.peak = 0;
+        }
+        Ok(Self {
+            measured: Measured {
+                time,
+                memory,
+                solvable,
+            },
+            times: Vec::new(),
+            peer,
+        })
     }
-    let Some((solvable, first)) = first else {
-        measured.memory.peak = 0;
-        return Ok(measured);
-    };
-    measured.solvable = Some(solvable);
-    measured.time = repeated(universe, limit, peer.as_mut(), first).ok();
-    Ok(measured)
+
+    /// Solves the universe again, as often as a turn has time for. What takes long is not solved again.
+    fn take_turn(&mut self, universe: &Universe, limit: Duration) {
+        let Some(first) = self.measured.time else {
+            return;
+        };
+        let mut spent: Duration = self.times.iter().sum();
+        if first.max(spent) > LONG {
+            return;
+        }
+        let (begin, until) = (thread_time(), spent + TURN);
+        while spent < until {
+            let start = self.peer.time();
+            for root in 0..universe.roots.len() {
+                if let Err(Timeout) = self.peer.solve(root, limit) {
+                    self.measured.time = None;
+                    return;
+                }
+            }
+            let time = self.peer.time().saturating_sub(start);
+            self.times.push(time);
+            spent += time;
+            // A child's time is not all that it takes to ask it.
+            if thread_time().saturating_sub(begin) > LONG {
+                return;
+            }
+        }
+    }
+
+    /// What was measured.
+    pub fn end(mut self) -> Measured {
+        if self.measured.time.is_some() && !self.times.is_empty() {
+            self.measured.time = Some(median(self.times));
+        }
+        self.measured
+    }
+}
+
+/// Lets solvers solve a universe several times, in turns: how fast the machine is changes from one second to
+/// the next where others use it, too.
+pub fn take_turns(universe: &Universe, limit: Duration, trials: &mut [Trial]) {
+    for _ in 0..TURNS {
+        for trial in &mut *trials {
+            trial.take_turn(universe, limit);
+        }
+    }
 }
 
 /// Which roots have an answer and how long all of them took, unless that was too long.
-fn first_run<Solver: Peer + ?Sized>(
+fn first_run(
     universe: &Universe,
     limit: Duration,
-    peer: &mut Solver,
+    peer: &mut dyn Peer,
 ) -> Result<Option<(Vec<bool>, Duration)>, Flaw> {
     let mut solvable = Vec::with_capacity(universe.roots.len());
     let mut spent = Duration::ZERO;
@@ -91,32 +148,13 @@ fn first_run<Solver: Peer + ?Sized>(
     Ok(Some((solvable, spent)))
 }
 
-/// The median of several runs, or else of the first one, if that took long.
-fn repeated<Solver: Peer + ?Sized>(
-    universe: &Universe,
-    limit: Duration,
-    peer: &mut Solver,
-    first: Duration,
-) -> Result<Duration, Timeout> {
-    if first > ENOUGH * 4 {
-        return Ok(first);
-    }
-    let begin = thread_time();
-    let (mut times, mut spent) = (Vec::new(), Duration::ZERO);
-    while times.len() < RUNS || spent < ENOUGH {
-        let start = peer.time();
-        for root in 0..universe.roots.len() {
-            peer.solve(root, limit)?;
-        }
-        let time = peer.time().saturating_sub(start);
-        times.push(time);
-        spent += time;
-        // A child's time is not all that it takes to ask it.
-        if spent > ENOUGH * 4 || thread_time().saturating_sub(begin) > ENOUGH * 4 {
-            break;
+/// Likewise for trials with a universe of their own, without a limit.
+pub fn take_turns_apart(trials: &mut [(Universe, Trial)]) {
+    for _ in 0..TURNS {
+        for (universe, trial) in &mut *trials {
+            trial.take_turn(universe, Duration::MAX);
         }
     }
-    Ok(median(times))
 }
 
 /// What was measured of one case.

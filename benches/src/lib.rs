@@ -3,7 +3,8 @@
 //! [`universe`] says what is solved; [`generated`], [`files`], [`puzzles`] and [`ladders`] make
 //! universes, [`cases`] lists those that solvers are compared on. [`engine`] and [`peers`] solve
 //! them, [`check`] looks at the answers, [`measure`] takes the time and [`memory`] the bytes;
-//! [`compare`] does all of that for a case, and shows it; [`explained`] does so for explanations.
+//! [`compare`] does all of that for a case, and shows it; [`growth`] does so for cases that differ in size, and
+//! [`explained`] for explanations.
 //! Whole runs of the binary are measured by [`process`], on an [`index`] among others and next to
 //! others by [`whole`], and shown by [`table`]; [`reading`] measures servers.
 //!
@@ -17,6 +18,7 @@ pub mod engine;
 pub mod explained;
 pub mod files;
 pub mod generated;
+pub mod growth;
 pub mod index;
 mod inherited;
 pub mod ladders;

@@ -77,16 +77,16 @@ mod tests {
         }
     }
 
-    fn numbers(count: usize) -> Box<Numbers> {
-        Box::new(Numbers(Vec::with_capacity(count)))
+    fn numbers(count: usize) -> Numbers {
+        Numbers(Vec::with_capacity(count))
     }
 
     #[test]
     fn one_thing_of_a_kind_is_kept_and_taken_once() {
         let spare = Spare::default();
         assert!(spare.take::<Numbers>().is_none());
-        spare.keep(numbers(10), 0);
-        spare.keep(numbers(1000), 0);
+        spare.keep(Box::new(numbers(10)), 0);
+        spare.keep(Box::new(numbers(1000)), 0);
         spare.keep(Box::new(Others), 0);
         assert!(
             spare
@@ -100,18 +100,18 @@ mod tests {
     #[test]
     fn no_more_is_kept_than_it_may_be() {
         let spare = Spare::default();
-        spare.keep(numbers(LITTLE), 2 * LITTLE);
+        spare.keep(Box::new(numbers(LITTLE)), 2 * LITTLE);
         assert!(spare.take::<Numbers>().is_none());
-        spare.keep(numbers(LITTLE), 4 * LITTLE);
+        spare.keep(Box::new(numbers(LITTLE)), 4 * LITTLE);
         assert!(spare.take::<Numbers>().is_some());
-        spare.keep(numbers(LITTLE / 4), 0);
+        spare.keep(Box::new(numbers(LITTLE / 4)), 0);
         assert!(spare.take::<Numbers>().is_some());
     }
 
     #[test]
     fn who_comes_while_another_one_looks_goes_without() {
         let spare = Spare::default();
-        spare.keep(numbers(1), 0);
+        spare.keep(Box::new(numbers(1)), 0);
         let looking = spare.0.lock().expect("no thread panicked");
         assert!(spare.take::<Numbers>().is_none());
         spare.keep(Box::new(Others), 0);

@@ -107,7 +107,9 @@ fn main() -> ExitCode {
                 }
             }
         }
-        take_turns(&universe, options.limit, &mut trials);
+        let mut turns: Vec<(&Universe, &mut Trial)> =
+            trials.iter_mut().map(|trial| (&universe, trial)).collect();
+        take_turns(options.limit, &mut turns);
         let mut measured = trials.into_iter().map(Trial::end);
         for (name, is_right) in comparison.columns.iter().zip(is_right) {
             let measured = is_right.then(|| measured.next()).flatten();

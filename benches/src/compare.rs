@@ -111,11 +111,11 @@ impl Trial {
     }
 }
 
-/// Lets solvers solve a universe several times, in turns: how fast the machine is changes from one second to
-/// the next where others use it, too.
-pub fn take_turns(universe: &Universe, limit: Duration, trials: &mut [Trial]) {
+/// Lets solvers solve a universe each several times, in turns: how fast the machine is changes from one second
+/// to the next where others use it, too.
+pub fn take_turns(limit: Duration, trials: &mut [(&Universe, &mut Trial)]) {
     for _ in 0..TURNS {
-        for trial in &mut *trials {
+        for (universe, trial) in &mut *trials {
             trial.take_turn(universe, limit);
         }
     }
@@ -146,15 +146,6 @@ fn first_run(
         solvable.push(is_solved);
     }
     Ok(Some((solvable, spent)))
-}
-
-/// Likewise for trials with a universe of their own, without a limit.
-pub fn take_turns_apart(trials: &mut [(Universe, Trial)]) {
-    for _ in 0..TURNS {
-        for (universe, trial) in &mut *trials {
-            trial.take_turn(universe, Duration::MAX);
-        }
-    }
 }
 
 /// What was measured of one case.

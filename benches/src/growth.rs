@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use crate::cases::Case;
-use crate::compare::{Trial, take_turns_apart};
+use crate::compare::{Trial, take_turns};
 use crate::engine::Pkgres;
 use crate::table::shown;
 use crate::universe::Universe;
@@ -33,7 +33,10 @@ pub fn table(cases: &[Case], has_core: bool) -> Option<String> {
             continue;
         };
         let mut trials = [small, large];
-        take_turns_apart(&mut trials);
+        let mut turns = trials
+            .each_mut()
+            .map(|(universe, trial)| (&*universe, trial));
+        take_turns(Duration::MAX, &mut turns);
         let times = trials.map(|(_, trial)| trial.end().time);
         let [Some(small), Some(large)] = times else {
             continue;

@@ -37,8 +37,16 @@ pub fn watch<T>(work: impl FnOnce() -> T) -> T {
 /// most while it was [watched](watch).
 pub fn stop() -> (usize, usize) {
     IS_COUNTING.store(false, Relaxed);
-    let bytes = |count: &AtomicIsize| usize::try_from(count.load(Relaxed)).unwrap_or(0);
-    (bytes(&ALLOCATED), bytes(&PEAK))
+    (bytes(&ALLOCATED), peak())
+}
+
+/// How many bytes more than at the start there were at most until now while it was [watched](watch).
+pub fn peak() -> usize {
+    bytes(&PEAK)
+}
+
+fn bytes(count: &AtomicIsize) -> usize {
+    usize::try_from(count.load(Relaxed)).unwrap_or(0)
 }
 
 fn count(old: usize, new: usize) {

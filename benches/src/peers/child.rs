@@ -229,12 +229,12 @@ pub fn serve<Solver>(
     let solver = make(universe.ok_or_else(|| io::Error::other("no universe"))?);
     writeln!(output, "ready {}", memory::stop().0)?;
     output.flush()?;
+    memory::start();
     while let (Some(root), Some(limit)) = (numbers.size(), numbers.next()) {
         limit_computing(Duration::from_millis(u64::from(limit)))?;
         let start = crate::measure::thread_time();
-        memory::start();
         let answer = memory::watch(|| solve(&solver, root));
-        let (_, peak) = memory::stop();
+        let peak = memory::peak();
         let time = crate::measure::thread_time().saturating_sub(start);
         write!(
             output,

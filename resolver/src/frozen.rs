@@ -68,7 +68,7 @@ pub fn frozen(
             .map(|(package, bound)| {
                 let is_outdated = package == root && !bound.spec.matches(current);
                 let spec = if is_outdated {
-                    Spec::any()
+                    every_version()
                 } else {
                     bound.spec.clone()
                 };
@@ -109,7 +109,7 @@ pub fn frozen(
             .map(|(package, bound)| {
                 // A root is what it is now, whatever its version was when the lock was written.
                 let spec = if package == root {
-                    Spec::any()
+                    every_version()
                 } else {
                     Spec::exactly(bound)
                 };
@@ -140,6 +140,11 @@ pub fn frozen(
     } else {
         Err(FrozenError::Inconsistent)
     }
+}
+
+/// What allows every version, written so that it is read as that from an index too.
+fn every_version() -> Spec {
+    Spec::parse(">=0.0.0-0").expect("it is a spec")
 }
 
 type Requirements = BTreeMap<PackageName, LockedRequirement>;

@@ -14,9 +14,6 @@ const LONG: usize = 1 << 8;
 pub(crate) trait Room {
     /// Makes room for so many more elements.
     fn make_room(&mut self, more: usize);
-
-    /// How many bytes there is room for.
-    fn bytes(&self) -> usize;
 }
 
 impl<T> Room for Vec<T> {
@@ -25,10 +22,6 @@ impl<T> Room for Vec<T> {
         if self.capacity() - self.len() < more {
             grow(self, more);
         }
-    }
-
-    fn bytes(&self) -> usize {
-        self.capacity() * size_of::<T>()
     }
 }
 

@@ -9,8 +9,8 @@ use pkgres_manifest::{
     RegistryName, ReleaseSource, Version,
 };
 use pkgres_resolver::{
-    LockCheck, Locked, ModelNotLockable, ModelRoot, ObjectDemand, Owner, Request, Resolution,
-    Resolver, Root, SolveOptions, Staleness, Step, Supply,
+    CompiledIndex, LockCheck, Locked, ModelNotLockable, ModelRoot, ObjectDemand, Owner, Request,
+    Resolution, Resolver, Root, SolveOptions, Staleness, Step, Supply,
 };
 use pkgres_tests::build::{Build, package, release, spec, version};
 
@@ -71,7 +71,11 @@ impl Known {
     /// Solves a request; `None` if there is no resolution. With `beforehand`, nothing has to be
     /// asked for.
     fn solve(&self, request: Request, beforehand: bool) -> Option<Resolution> {
-        let mut resolver = Resolver::new(request);
+        self.answer(Resolver::new(request), beforehand)
+    }
+
+    /// Lets a solver answer.
+    fn answer(&self, mut resolver: Resolver, beforehand: bool) -> Option<Resolution> {
         let provide = |resolver: &mut Resolver, name: &PackageName| {
             resolver.provide(name, self.supply(name));
         };
@@ -249,6 +253,32 @@ fn a_model_can_be_a_root_beside_packages() {
         request.options.single_version = true;
         let found = known.solve(request, false);
         assert_eq!(found, None, "V 2 does not meet the contract");
+    }
+}
+
+/// Nor is it the package of that name which others require.
+#[test]
+fn a_package_that_is_called_like_what_stands_for_a_model_is_required_as_any_other() {
+    let records = vec![
+        release("H", "1")
+            .requires("the_object_model", "1")
+            .defines("H", &[]),
+        release("the_object_model", "1"),
+    ];
+    let holder = r#"{"?": {"id": "h", "type": "H"}}"#;
+    let index = Arc::new(CompiledIndex::compile(&records));
+    let known = Known {
+        records,
+        classes: BTreeMap::from([(package("H"), classes("H", "  any: {Contract: $}\n"))]),
+    };
+    let mut resolver = Resolver::new(request(model(holder)));
+    let source = ReleaseSource::Registry(RegistryName::parse("test").expect("a name"));
+    resolver.attach(source, index);
+    let attached = known.answer(resolver, false);
+    let provided = known.solve(request(model(holder)), false);
+    for found in [attached, provided] {
+        let found = found.expect("there is a version 1");
+        assert_eq!(version_of(&found, "the_object_model"), Some(version("1")));
     }
 }
 

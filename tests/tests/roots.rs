@@ -4,16 +4,16 @@
 
 use std::sync::Arc;
 
-use pkgres_manifest::{IndexRecord, LockDiff, Lockfile, RegistryName, ReleaseSource};
+use pkgres_manifest::{IndexRecord, LockDiff, Lockfile, RegistryName, ReleaseSource, Spec};
 use pkgres_resolver::{
-    CompiledIndex, Conflict, LockCheck, Request, Resolution, Resolver, Root, Staleness, Step,
-    frozen,
+    CompiledIndex, Conflict, Engine, LockCheck, Request, Resolution, Resolver, Root, Staleness,
+    Step, frozen,
 };
 use pkgres_tests::build::{Build, package, release, spec, version};
 use pkgres_tests::random::Random;
 use pkgres_tests::reference::{Answer, Rules, search};
 use pkgres_tests::seeds;
-use pkgres_tests::solver::{Supplies, request, run};
+use pkgres_tests::solver::{Supplies, Verdict, request, run, run_on};
 use pkgres_tests::universe::Universe;
 
 const SEEDS: u64 = 10_000;
@@ -85,6 +85,22 @@ fn what_is_frozen_for_a_root_has_the_roots_that_it_requires() {
 
 /// What a root requires of another one is compared with what that is now.
 #[test]
+fn what_is_frozen_may_require_a_root_whatever_became_of_it() {
+    let roots = [
+        release("A", "1").requires("B", "1").requires("C", "1"),
+        release("B", "1").requires("A", "1"),
+    ];
+    let solved = solve(&roots, &[release("C", "1").requires("A", "1")]);
+    let lock = read_back(&solved.to_lockfile().expect("the roots are packages"));
+    for current in ["1", "2", "0.0.0-dev"] {
+        let found = frozen(&lock, &package("A"), &version(current));
+        let found = found.expect("its version is not what was locked");
+        assert_eq!(found.roots()[0].owner.version(), Some(&version(current)));
+        assert!(found.package(&package("C")).is_some());
+    }
+}
+
+#[test]
 fn a_root_that_moved_is_too_new_for_another_one() {
     let roots = |moved| [release("A", "1").requires("B", "1"), release("B", moved)];
     let lock = solve(&roots("1"), &[])
@@ -106,6 +122,49 @@ fn a_root_that_moved_is_too_new_for_another_one() {
         location: None,
     };
     assert_eq!(report.stale, [expected]);
+}
+
+#[test]
+fn what_a_root_requires_is_what_its_record_says() {
+    // Of this spec the text says less: `*` has no prereleases of 0.0.0.
+    let records = [release("X", "0.0.0-rc.1")];
+    let index = Arc::new(CompiledIndex::compile(&records));
+    for number in ["1.0.0", "1.0.0-rc.1"] {
+        for engine in [Engine::Native, Engine::Pubgrub] {
+            let mut root = release("Root", number).requires("X", "*");
+            root.requirements.change(|all| all[0].spec = Spec::any());
+            let mut request = Request::new(root);
+            request.core = None;
+            request.options.engine = engine;
+            let verdict = run_on(&index, request);
+            let Verdict::Solved(resolution) = verdict else {
+                panic!("{number}, {engine:?}: {verdict:?}");
+            };
+            let lock = resolution.to_lockfile().expect("the root is a package");
+            let requirements = &lock.roots[&package("Root")];
+            assert_eq!(requirements[&package("X")].spec, Spec::any());
+        }
+    }
+}
+
+/// A root is mostly read from its record. Where there is more to decide about it than what it requires, as
+/// where its version is preferred, it is prepared as any release is.
+#[test]
+fn it_makes_no_difference_how_a_root_is_read() {
+    for seed in 0..seeds::count(SEEDS / 5) {
+        let universe = Universe::random(seed);
+        let root = (universe.root.name.clone(), universe.root.version.clone());
+        for supplies in [Supplies::OnDemand, Supplies::Compiled] {
+            for engine in [Engine::Native, Engine::Pubgrub] {
+                let mut request = request(&universe);
+                request.options.engine = engine;
+                let expected = run(&universe, supplies, request.clone());
+                request.locked.preferred.insert(root.clone());
+                let found = run(&universe, supplies, request);
+                assert_eq!(found, expected, "seed {seed}, {engine:?}\n{universe}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -92,7 +92,8 @@ impl Spec {
         )
     }
 
-    /// Any version at all, prereleases of 0.0.0 included, which `*` leaves out.
+    /// Any version at all, prereleases of 0.0.0 included. It is written `*`, which leaves these out where it
+    /// is read again, as from an index or a lockfile.
     pub fn any() -> Self {
         Self::new("*".to_owned(), VersionSet::all(), false)
     }

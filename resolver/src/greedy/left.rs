@@ -7,6 +7,7 @@ use prefetch_index::prefetch_index;
 
 use crate::index::{NONE, to_u32};
 use crate::room::Room as _;
+use crate::spare::Leftover;
 use crate::universe::{PackageId, ReleaseId};
 use crate::words;
 
@@ -56,6 +57,13 @@ pub(super) struct Left {
     before: Vec<(Place, u64)>,
 }
 
+impl Leftover for Left {
+    fn empty(&mut self) -> usize {
+        let Self { all, words, before } = self;
+        all.empty() + words.empty() + before.empty()
+    }
+}
+
 impl Left {
     /// Nothing was required yet; there is room for so many packages.
     pub(super) fn with_room(packages: usize) -> Self {
@@ -64,19 +72,6 @@ impl Left {
             words: Vec::new(),
             before: Vec::with_capacity(packages),
         }
-    }
-
-    /// Forgets everything.
-    pub(super) fn clear(&mut self) {
-        let Self { all, words, before } = self;
-        all.clear();
-        words.clear();
-        before.clear();
-    }
-
-    /// How many bytes there is room for.
-    pub(super) fn room(&self) -> usize {
-        self.all.bytes() + self.words.bytes() + self.before.bytes()
     }
 
     /// Makes places for so many packages.

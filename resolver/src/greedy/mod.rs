@@ -79,8 +79,35 @@ enum Decided {
 }
 
 impl Leftover for Greedy {
-    fn room(&self) -> usize {
-        self.order.bytes() + self.targets.bytes() + self.ends.bytes() + self.left.room()
+    fn empty(&mut self) -> usize {
+        let Self {
+            order,
+            roots_taken_in,
+            targets,
+            ends,
+            next,
+            ahead,
+            tried,
+            left,
+            demands,
+            classes,
+            may_lack_classes,
+            passed_over,
+            failed,
+        } = self;
+        *roots_taken_in = 0;
+        *next = 0;
+        *tried = None;
+        *may_lack_classes = false;
+        *passed_over = 0;
+        *failed = false;
+        order.empty()
+            + targets.empty()
+            + ends.empty()
+            + ahead.empty()
+            + left.empty()
+            + demands.empty()
+            + classes.empty()
     }
 }
 
@@ -110,41 +137,8 @@ impl Greedy {
     }
 
     /// Leaves its memory to the next walk.
-    pub(crate) fn leave(mut self: Box<Self>, universe: &Universe) {
-        self.clear();
+    pub(crate) fn leave(self: Box<Self>, universe: &Universe) {
         universe.leave(self);
-    }
-
-    /// Forgets everything.
-    fn clear(&mut self) {
-        let Self {
-            order,
-            roots_taken_in,
-            targets,
-            ends,
-            next,
-            ahead,
-            tried,
-            left,
-            demands,
-            classes,
-            may_lack_classes,
-            passed_over,
-            failed,
-        } = self;
-        order.clear();
-        *roots_taken_in = 0;
-        targets.clear();
-        ends.clear();
-        *next = 0;
-        ahead.clear();
-        *tried = None;
-        left.clear();
-        demands.clear();
-        classes.clear();
-        *may_lack_classes = false;
-        *passed_over = 0;
-        *failed = false;
     }
 
     pub(crate) fn advance(&mut self, universe: &mut Universe, budget: &mut Budget) -> Progress {

@@ -28,13 +28,6 @@ impl<T> Default for Column<T> {
     }
 }
 
-impl<T: Plain> Column<T> {
-    /// Numbers that stand in the program.
-    pub(crate) fn of_static(numbers: &'static [T]) -> Self {
-        Self::Part(Bytes::from_static(bytemuck::cast_slice(numbers)))
-    }
-}
-
 impl<T: Plain> Deref for Column<T> {
     type Target = [T];
 
@@ -82,12 +75,8 @@ impl<T> Lists<T> {
 impl<T: Plain> Lists<T> {
     /// So many runs without items.
     pub(crate) fn of_nothing(runs: usize) -> Self {
-        let starts = match NO_ITEMS.get(..=runs) {
-            Some(starts) => Column::of_static(starts),
-            None => vec![0; runs + 1].into(),
-        };
         Self {
-            starts,
+            starts: vec![0; runs + 1].into(),
             items: Column::default(),
         }
     }
@@ -154,9 +143,6 @@ pub(crate) struct ListsBuilder<T> {
     starts: Vec<u32>,
     pub(crate) items: Vec<T>,
 }
-
-/// Where the runs of a list begin that has few, all without items.
-static NO_ITEMS: [u32; 32] = [0; 32];
 
 impl<T: Plain> ListsBuilder<T> {
     pub(crate) fn new() -> Self {

@@ -27,14 +27,6 @@ impl<T> Default for FirstSeen<T> {
 }
 
 impl<T: Copy + Eq + Hash> FirstSeen<T> {
-    /// No things, with room for so many.
-    pub(crate) fn with_room(things: usize) -> Self {
-        Self {
-            things: Vec::with_capacity(things),
-            numbers: FxHashMap::default(),
-        }
-    }
-
     /// The number of a thing, which is the next one if it was not seen before.
     pub(crate) fn number(&mut self, thing: T) -> u32 {
         let next = to_u32(self.things.len());

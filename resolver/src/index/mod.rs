@@ -36,7 +36,6 @@ pub(crate) const NONE: u32 = u32::MAX;
 const YANKED: u8 = 1;
 const PRERELEASE: u8 = 2;
 const HAS_DIGEST: u8 = 4;
-const ALL_FLAGS: u8 = YANKED | PRERELEASE | HAS_DIGEST;
 
 /// Flag of a package: every release may be chosen whatever the options, and the newest is best.
 const PLAIN: u8 = 1;
@@ -56,7 +55,8 @@ pub(crate) type EdgeNumbers = [u32; 3];
 /// The releases of packages, prepared for solving.
 ///
 /// Many solvers can share it, at the same time too. One that ends leaves the memory that it worked with here for
-/// the next one, of each kind no more than the index takes itself, or a mebibyte.
+/// the next one: what it knew of packages, its walk and its search, each unless that is more than the requirements
+/// of the index take, or a mebibyte.
 ///
 /// ```
 /// use pkgres_manifest::IndexRecord;
@@ -158,7 +158,14 @@ impl CompiledIndex {
         self.spare.take()
     }
 
-    /// Leaves something for the next solver that uses the index, unless it takes more memory than the index.
+    /// How many things were left.
+    #[cfg(test)]
+    pub(crate) fn spare_count(&self) -> usize {
+        self.spare.count()
+    }
+
+    /// Leaves something for the next solver that uses the index, unless it takes more memory than the
+    /// requirements of the index and the sets that belong to them.
     pub(crate) fn leave<T: Leftover>(&self, thing: Box<T>) {
         let edges = size_of_val::<[EdgeNumbers]>(&self.edges.items);
         let words = size_of_val::<[u64]>(&self.words);

@@ -12,6 +12,7 @@ use prefetch_index::prefetch_index;
 
 use super::shards::Shard;
 use super::{PackageId, ReleaseId, Universe};
+use crate::spare::Leftover;
 
 /// How many releases ahead it is fetched where the requirements of a release are, how many ahead
 /// they are fetched themselves, and so on. Each tells where to find the next.
@@ -47,17 +48,23 @@ pub(crate) struct Ahead {
     packages: usize,
 }
 
-impl Ahead {
-    /// Forgets everything.
-    pub(crate) fn clear(&mut self) {
-        self.coming.clear();
-        let coming = std::mem::take(&mut self.coming);
-        *self = Self {
+impl Leftover for Ahead {
+    fn empty(&mut self) -> usize {
+        let Self {
             coming,
-            ..Self::default()
-        };
+            looked_at,
+            requirements,
+            targets,
+            packages,
+        } = self;
+        for count in [looked_at, requirements, targets, packages] {
+            *count = 0;
+        }
+        coming.empty()
     }
+}
 
+impl Ahead {
     /// Fetches what will be looked at of the large index when requirements are decided that come soon. So
     /// many of them were `seen`; the one that comes `next` is decided now. `upcoming` says which releases
     /// will probably be looked at when one of them is, and `fetch_package` fetches what the search itself
@@ -147,7 +154,7 @@ impl Shard {
     #[inline]
     fn fetch_targets(&self, coming: Coming) {
         for target in self.index().fetch_targets(coming.release()) {
-            prefetch_index(&self.packages, target as usize);
+            prefetch_index(&self.seen.packages, target as usize);
         }
     }
 
@@ -155,7 +162,7 @@ impl Shard {
     #[inline]
     fn seen_targets(&self, coming: Coming) -> impl Iterator<Item = PackageId> {
         let targets = self.index().targets(coming.release());
-        targets.filter_map(|target| self.packages[target as usize].package())
+        targets.filter_map(|target| self.seen.packages[target as usize].package())
     }
 }
 

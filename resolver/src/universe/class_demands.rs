@@ -3,6 +3,7 @@
 use super::edges::{Demand, SetId};
 use super::{ClassId, PackageId, ReleaseId, Universe};
 use crate::index::{Link, NONE, SEVERAL, to_u32};
+use crate::spare::Leftover;
 use crate::word_set::WordSet;
 
 /// A class that a release extends and that required packages must define.
@@ -36,11 +37,11 @@ pub(crate) struct ClassDemands {
     pub(crate) has_circle: bool,
 }
 
-impl ClassDemands {
-    /// Forgets everything.
-    pub(crate) fn clear(&mut self) {
-        self.all.clear();
-        self.has_circle = false;
+impl Leftover for ClassDemands {
+    fn empty(&mut self) -> usize {
+        let Self { all, has_circle } = self;
+        *has_circle = false;
+        all.empty()
     }
 }
 
@@ -52,7 +53,7 @@ impl Universe {
         demands: &[Demand],
         classes: &mut ClassDemands,
     ) {
-        classes.clear();
+        classes.empty();
         if self.read_links(release, demands, classes) {
             return;
         }
@@ -146,7 +147,7 @@ impl Universe {
         let in_shard = self.class_number(root, shard);
         let home = in_shard.and_then(|root| inheritance.home(root));
         let is_cores = home.is_none_or(|home| {
-            self.shards[shard as usize].packages[home as usize].package() == Some(core)
+            self.shards[shard as usize].seen.packages[home as usize].package() == Some(core)
                 && inheritance.is_harmless(home)
         });
         is_cores && !inheritance.any_unknown()

@@ -41,7 +41,7 @@ impl Universe {
     pub(crate) fn class_of_contract(&self, name: &ClassName) -> ClassId {
         let known = self.class_ids.get(name).copied().or_else(|| {
             let (shard, number) = self.find_attached_class(name)?;
-            self.shards[shard as usize].class(number)
+            self.shards[shard as usize].seen.class(number)
         });
         known.expect("what contracts name was seen when they came in")
     }
@@ -59,7 +59,7 @@ impl Universe {
 
     /// The class of a name of a shard.
     pub(super) fn class_in(&mut self, shard: u32, number: u32) -> ClassId {
-        if let Some(known) = self.shards[shard as usize].class(number) {
+        if let Some(known) = self.shards[shard as usize].seen.class(number) {
             return known;
         }
         let class = if self.attached.first() == Some(&shard) {
@@ -71,7 +71,7 @@ impl Universe {
             let name = self.shards[shard as usize].index().class_name(number);
             self.class_id(&name)
         };
-        self.shards[shard as usize].know_class(number, class);
+        self.shards[shard as usize].seen.know_class(number, class);
         class
     }
 
@@ -104,7 +104,7 @@ impl Universe {
         for (name, class) in &self.class_ids {
             if let Some(number) = index.find_class(name.as_str()) {
                 self.classes[class.0 as usize].number = number;
-                self.shards[shard as usize].know_class(number, *class);
+                self.shards[shard as usize].seen.know_class(number, *class);
             }
         }
     }

@@ -153,7 +153,7 @@ impl Universe {
         let shard = &self.shards[delivered.shard as usize];
         let mut edges = shard.index().edges(delivered.first + release.index);
         !edges.any(|edge| {
-            let seen = shard.packages[shard.index().edge_target(edge) as usize];
+            let seen = shard.seen.packages[shard.index().edge_target(edge) as usize];
             seen.package() == Some(target)
         })
     }
@@ -192,10 +192,10 @@ impl Universe {
         let mut written = |edge: usize| {
             let number = index.edge_spec(edge);
             let spec = specs.entry((delivered.shard, number));
-            spec.or_insert_with(|| index.spec(number)).clone()
+            spec.or_insert_with(|| shard.spec(number)).clone()
         };
         let target = |edge: usize| {
-            let seen = shard.packages[index.edge_target(edge) as usize];
+            let seen = shard.seen.packages[index.edge_target(edge) as usize];
             seen.package().expect("what was chosen was seen")
         };
         let core = self.core.filter(|core| *core != release.package);
@@ -230,7 +230,7 @@ impl Universe {
         if let Some(known) = shard.specs.get(&number) {
             return known.clone();
         }
-        let spec = shard.index().spec(number);
+        let spec = shard.spec(number);
         shard.specs.insert(number, spec.clone());
         spec
     }

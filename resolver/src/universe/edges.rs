@@ -72,15 +72,28 @@ pub(crate) struct Demand {
     is_short: bool,
 }
 
-/// Whose requirements are looked at.
+/// The release whose requirements are looked at.
 #[derive(Debug, Clone, Copy)]
-struct From {
-    release: ReleaseId,
+pub(super) struct Requirer {
+    pub(super) release: ReleaseId,
     /// The core library, unless the release is one of it.
     core: Option<PackageId>,
-    shard: u32,
+    pub(super) shard: u32,
     /// How many words a set of releases of its package takes.
     owners_width: u32,
+}
+
+impl Requirer {
+    /// Puts a requirement into `demands`: one on the core library takes the place of what nobody wrote,
+    /// which comes first.
+    #[inline]
+    pub(super) fn require(self, demand: Demand, demands: &mut Vec<Demand>) {
+        if Some(demand.target) == self.core {
+            demands[0] = demand;
+        } else {
+            demands.push(demand);
+        }
+    }
 }
 
 /// What comes after requirements that are simple.
@@ -223,25 +236,25 @@ impl Universe {
                 is_short: false,
             });
         }
-        if self.demands_of_lone(release, shard, demands) {
-            return;
-        }
-        let index = self.shards[shard as usize].index();
-        let mut edges = index.edges(number);
-        demands.make_room(edges.len() + 1);
-        let from = From {
+        let requirer = Requirer {
             release,
             core,
             shard,
             owners_width,
         };
+        if self.demands_of_lone(requirer, demands) {
+            return;
+        }
+        let index = self.shards[shard as usize].index();
+        let mut edges = index.edges(number);
+        demands.make_room(edges.len() + 1);
         loop {
-            match self.simple_demands(from, &mut edges, demands) {
+            match self.simple_demands(requirer, &mut edges, demands) {
                 Next::Nothing => return,
                 Next::New(name) => {
                     self.package_in(shard, name);
                 }
-                Next::Other(edge) => self.demand(from, edge, demands),
+                Next::Other(edge) => self.demand(requirer, edge, demands),
             }
         }
     }
@@ -251,26 +264,26 @@ impl Universe {
     #[inline]
     fn simple_demands(
         &self,
-        from: From,
+        requirer: Requirer,
         edges: &mut Range<usize>,
         demands: &mut Vec<Demand>,
     ) -> Next {
-        let shard = &self.shards[from.shard as usize];
+        let shard = &self.shards[requirer.shard as usize];
         let index = shard.index();
         let names_prerelease = index.any_names_prerelease();
         for [name, spec, sets] in index.requirements(edges.clone()) {
-            let seen = shard.packages[*name as usize];
+            let seen = shard.seen.packages[*name as usize];
             let Some(target) = seen.package() else {
                 return Next::New(*name);
             };
             edges.start += 1;
-            if !seen.is_simple() || Some(target) == from.core {
+            if !seen.is_simple() || Some(target) == requirer.core {
                 return Next::Other(edges.start - 1);
             }
-            if target == from.release.package {
+            if target == requirer.release.package {
                 continue;
             }
-            let (allowed, owners) = in_index(from.shard, *sets, from.owners_width);
+            let (allowed, owners) = in_index(requirer.shard, *sets, requirer.owners_width);
             demands.push(Demand {
                 target,
                 allowed,
@@ -278,20 +291,20 @@ impl Universe {
                 owners: Some(owners),
                 is_as_indexed: true,
                 names_prerelease: names_prerelease && index.names_prerelease(*spec),
-                is_short: from.owners_width == 1,
+                is_short: requirer.owners_width == 1,
             });
         }
         Next::Nothing
     }
 
     /// Takes any requirement in.
-    fn demand(&mut self, from: From, edge: usize, demands: &mut Vec<Demand>) {
-        let From {
+    fn demand(&mut self, requirer: Requirer, edge: usize, demands: &mut Vec<Demand>) {
+        let Requirer {
             release,
             core,
             shard,
             owners_width,
-        } = from;
+        } = requirer;
         let [name, spec, sets] = self.shards[shard as usize].index().requirement(edge);
         let target = self.package_in(shard, name);
         if target == release.package {
@@ -308,19 +321,13 @@ impl Universe {
             (allowed, is_nowhere.then_some(owners))
         };
         let names_prerelease = || self.shards[shard as usize].index().names_prerelease(spec);
-        let width = self.known_width(target);
         let demand = Demand {
             // Releases that do not write the requirement have it, too.
             owners: owners.filter(|_| !is_core),
             is_as_indexed: indexed.is_some(),
-            is_short: indexed.is_some() && !is_core && width == 1 && owners_width == 1,
             ..self.demand_apart(target, allowed, names_prerelease)
         };
-        if is_core {
-            demands[0] = demand;
-        } else {
-            demands.push(demand);
-        }
+        requirer.require(demand, demands);
     }
 
     /// What an index says that a requirement allows, and which releases of the same package have it;

@@ -11,9 +11,9 @@ use pkgres_manifest::{IndexRecord, PackageName, Spec};
 
 use crate::index::{CompiledIndex, to_u32};
 
-use super::edges::{Demand, SetId};
+use super::edges::{Demand, Requirer, SetId};
 use super::shards::{Content, Shard};
-use super::{Delivered, PackageId, ReleaseId, Universe};
+use super::{Delivered, PackageId, Universe};
 
 /// The only release of a package.
 #[derive(Debug)]
@@ -46,6 +46,15 @@ impl Lone {
     pub(super) fn index(&self) -> &Arc<CompiledIndex> {
         let prepare = || Arc::new(CompiledIndex::compile([&*self.record]));
         self.prepared.get_or_init(prepare)
+    }
+
+    /// A spec, as it was read: its text need not tell all of it.
+    pub(super) fn spec(&self, number: u32) -> Spec {
+        let index = self.index();
+        let mut requirements = index.edges(0).zip(&self.record.requirements);
+        let found = requirements.find(|(edge, _)| index.edge_spec(*edge) == number);
+        let (_, requirement) = found.expect("every spec is one of a requirement");
+        requirement.spec.clone()
     }
 
     /// Whether the release has no classes, and that is known.
@@ -126,27 +135,22 @@ impl Universe {
     #[inline]
     pub(super) fn demands_of_lone(
         &mut self,
-        release: ReleaseId,
-        shard: u32,
+        requirer: Requirer,
         demands: &mut Vec<Demand>,
     ) -> bool {
+        let shard = requirer.shard;
         let Some(lone) = self.lone(shard) else {
             return false;
         };
-        let core = self.core.filter(|core| *core != release.package);
         let requirements = lone.record.requirements.clone();
         for (at, requirement) in requirements.iter().enumerate() {
             let target = self.target_of_lone(shard, at, &requirement.package);
-            if target == release.package {
+            if target == requirer.release.package {
                 continue;
             }
             let allowed = self.allowed_by_lone(shard, at, target, &requirement.spec);
             let demand = self.demand_apart(target, allowed, || requirement.spec.names_prerelease());
-            if Some(target) == core {
-                demands[0] = demand;
-            } else {
-                demands.push(demand);
-            }
+            requirer.require(demand, demands);
         }
         true
     }
@@ -160,7 +164,7 @@ impl Universe {
 
     fn target_of_lone(&mut self, shard: u32, at: usize, name: &PackageName) -> PackageId {
         let number = self.edge_of_lone(shard, at).name;
-        let seen = self.shards[shard as usize].packages[number as usize];
+        let seen = self.shards[shard as usize].seen.packages[number as usize];
         seen.package().unwrap_or_else(|| {
             let package = self.package_id(name);
             self.know(shard, number, package);

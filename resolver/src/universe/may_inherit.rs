@@ -65,8 +65,8 @@ impl Universe {
         let delivered = self.delivered(release.package);
         let shard = &self.shards[delivered.shard as usize];
         let edges = shard.index().edges(delivered.first + release.index);
-        let written =
-            edges.map(|edge| shard.packages[shard.index().edge_target(edge) as usize].package());
+        let written = edges
+            .map(|edge| shard.seen.packages[shard.index().edge_target(edge) as usize].package());
         let core = self.core.filter(|core| *core != release.package);
         let others = written.filter(move |target| *target != Some(release.package));
         core.map(Some).into_iter().chain(others)

@@ -1,7 +1,7 @@
 //! What is known of packages: everything that was delivered, by dense numbers.
 //!
-//! Releases come in *shards*: compiled indexes of many packages or of one. A package becomes a
-//! number when it is first seen. Numbers depend on the order of arrival and never decide anything:
+//! Releases come in *shards*: compiled indexes of many packages or of one, or a root that stands alone. A
+//! package becomes a number when it is first seen. Numbers depend on the order of arrival and never decide anything:
 //! wherever an order matters, names, versions or positions in a manifest do.
 //!
 //! The search looks at shards through [`edges`], which are numbers alone. What is said to people

@@ -10,11 +10,6 @@ impl Universe {
     /// Takes what requirements are to say in place of what is written. Nothing may have been
     /// delivered before.
     pub(crate) fn override_requirements(&mut self, overrides: BTreeMap<PackageName, Spec>) {
-        if overrides.is_empty() {
-            // An empty map has nothing to give back, and to ask it takes time that shows.
-            std::mem::forget(overrides);
-            return;
-        }
         for (name, spec) in overrides {
             let package = self.package_id(&name);
             self.overrides.insert(package, spec);

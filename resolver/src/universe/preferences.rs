@@ -33,15 +33,12 @@ impl Preferences {
             prerelease,
             ..Self::default()
         };
-        if locked.is_nothing() {
-            // Empty maps have nothing to give back, and to ask each of them takes time that shows.
-            std::mem::forget(locked);
-            return preferences;
+        if !locked.is_nothing() {
+            let kept = locked.kept.iter().map(|(name, version)| (name, version));
+            preferences.locked_versions = by_package(locked.releases());
+            preferences.kept_versions = by_package(kept);
+            preferences.locked = Some(Box::new(locked));
         }
-        let kept = locked.kept.iter().map(|(name, version)| (name, version));
-        preferences.locked_versions = by_package(locked.releases());
-        preferences.kept_versions = by_package(kept);
-        preferences.locked = Some(Box::new(locked));
         preferences
     }
 
@@ -56,7 +53,7 @@ impl Preferences {
     }
 
     /// Whether nothing speaks against the only release of a package, or for it.
-    pub(super) fn leave_alone(&self, record: &IndexRecord) -> bool {
+    pub(super) fn is_plain_alone(&self, record: &IndexRecord) -> bool {
         let is_plain = !record.yanked && !record.version.is_prerelease();
         let is_locked = self.locked_versions.contains_key(&record.name);
         is_plain && !is_locked && self.exclude_newer.is_none()

@@ -1,7 +1,8 @@
-//! Which package a name of an index is.
+//! Which package a name of an index is, and which class.
 
-use super::PackageId;
+use super::{ClassId, PackageId};
 use crate::index::to_u32;
+use crate::room::Room as _;
 
 /// The package that a name of an index is, once it was seen.
 ///
@@ -33,6 +34,38 @@ impl Seen {
     #[inline]
     pub(super) fn is_simple(self) -> bool {
         self.0 & SIMPLE != 0
+    }
+}
+
+/// What the names of an index are.
+#[derive(Debug, Default)]
+pub(super) struct SeenNames {
+    /// By name of a package.
+    pub(super) packages: Vec<Seen>,
+    /// For each class name the class, counted from 1; 0 if it was not seen, as it is beyond the end.
+    pub(super) classes: Vec<u32>,
+}
+
+impl SeenNames {
+    /// Makes places for so many names of packages, of which none was seen.
+    pub(super) fn begin(&mut self, packages: usize) {
+        self.packages.resize(packages, Seen::default());
+    }
+
+    /// The class of a class name, if it was seen.
+    pub(super) fn class(&self, number: u32) -> Option<ClassId> {
+        let seen = self.classes.get(number as usize)?;
+        seen.checked_sub(1).map(ClassId)
+    }
+
+    /// Keeps which class a class name is.
+    pub(super) fn know_class(&mut self, number: u32, class: ClassId) {
+        let known = number as usize + 1;
+        if self.classes.len() < known {
+            self.classes.make_room(known - self.classes.len());
+            self.classes.resize(known, 0);
+        }
+        self.classes[number as usize] = class.0 + 1;
     }
 }
 

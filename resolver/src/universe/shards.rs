@@ -3,26 +3,22 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use pkgres_manifest::{IndexRecord, PackageName, ReleaseSource, Spec};
+use pkgres_manifest::{IndexRecord, PackageName, ReleaseSource, Requirement, Spec};
 
 use super::about::About;
 use super::candidates::Candidates;
 use super::lone::Lone;
-use super::seen::Seen;
-use super::{ClassId, Delivered, PackageId, Universe};
+use super::seen::{Seen, SeenNames};
+use super::{Delivered, PackageId, Universe};
 use crate::index::{CompiledIndex, NONE, to_u32, width};
-use crate::room::Room as _;
 use crate::supply::Supply;
 
-/// An index of which some packages were delivered, or all.
+/// Releases of packages: an index of which some were delivered, or all, or one release that stands alone.
 #[derive(Debug)]
 pub(super) struct Shard {
     pub(super) content: Content,
     pub(super) source: Option<ReleaseSource>,
-    /// By name of the index.
-    pub(super) packages: Vec<Seen>,
-    /// For each class name of the index the class, counted from 1; 0 if it was not seen, as it is beyond the end.
-    pub(super) classes: Vec<u32>,
+    pub(super) seen: SeenNames,
     pub(super) specs: HashMap<u32, Spec, rustc_hash::FxBuildHasher>,
     /// Whether it is known that there are no classes.
     pub(super) has_no_classes: bool,
@@ -36,56 +32,52 @@ pub(super) enum Content {
 }
 
 impl Shard {
-    /// An index of which nothing was seen; the lists of its packages and classes are empty.
+    /// An index of which nothing was seen.
     fn of_index(
         source: Option<ReleaseSource>,
         index: Arc<CompiledIndex>,
-        (mut packages, classes): (Vec<Seen>, Vec<u32>),
+        mut seen: SeenNames,
     ) -> Self {
-        packages.resize(index.name_count() as usize, Seen::default());
+        seen.begin(index.name_count() as usize);
         Self {
             has_no_classes: index.has_no_classes(),
             content: Content::Index(index),
             source,
-            packages,
-            classes,
+            seen,
             specs: HashMap::default(),
         }
     }
 
     /// A release of which nothing was seen; it and what it requires are so many names.
     pub(super) fn of_lone(lone: Lone, names: usize) -> Self {
+        let mut seen = SeenNames::default();
+        seen.begin(names);
         Self {
             has_no_classes: lone.has_no_classes(),
             content: Content::Lone(lone),
             source: None,
-            packages: vec![Seen::default(); names],
-            classes: Vec::new(),
+            seen,
             specs: HashMap::default(),
         }
     }
 
-    /// The class of a class name, if it was seen.
-    pub(super) fn class(&self, number: u32) -> Option<ClassId> {
-        let seen = self.classes.get(number as usize)?;
-        seen.checked_sub(1).map(ClassId)
-    }
-
-    /// Keeps which class a class name is.
-    pub(super) fn know_class(&mut self, number: u32, class: ClassId) {
-        let known = number as usize + 1;
-        if self.classes.len() < known {
-            self.classes.make_room(known - self.classes.len());
-            self.classes.resize(known, 0);
-        }
-        self.classes[number as usize] = class.0 + 1;
-    }
-
+    /// The index; that of a release that is read from its record is prepared when it is first asked for.
     #[inline]
     pub(super) fn index(&self) -> &Arc<CompiledIndex> {
         match &self.content {
             Content::Index(index) => index,
             Content::Lone(lone) => lone.index(),
+        }
+    }
+
+    /// A spec.
+    pub(super) fn spec(&self, number: u32) -> Spec {
+        match &self.content {
+            Content::Index(index) => {
+                let known = self.specs.get(&number);
+                known.cloned().unwrap_or_else(|| index.spec(number))
+            }
+            Content::Lone(lone) => lone.spec(number),
         }
     }
 
@@ -128,7 +120,7 @@ impl Universe {
     /// The package of a name of a shard.
     #[inline]
     pub(super) fn package_in(&mut self, shard: u32, number: u32) -> PackageId {
-        let seen = self.shards[shard as usize].packages[number as usize];
+        let seen = self.shards[shard as usize].seen.packages[number as usize];
         match seen.package() {
             Some(known) => known,
             None => self.meet(shard, number),
@@ -161,7 +153,7 @@ impl Universe {
         }
         let count = releases.end - releases.start;
         let id = PackageId(to_u32(self.packages.len()));
-        of_shard.packages[number as usize] = Seen::new(id, width(count) == 1);
+        of_shard.seen.packages[number as usize] = Seen::new(id, width(count) == 1);
         let delivered = Delivered {
             shard,
             name: number,
@@ -201,7 +193,7 @@ impl Universe {
             && delivered.is_some_and(|delivered| {
                 delivered.shard == shard && delivered.is_plain && width(delivered.count) == 1
             });
-        self.shards[shard as usize].packages[number as usize] = Seen::new(package, is_simple);
+        self.shards[shard as usize].seen.packages[number as usize] = Seen::new(package, is_simple);
     }
 
     /// A package that is seen and comes from an attached shard.
@@ -248,12 +240,13 @@ impl Universe {
     /// Takes a whole index whose packages then need not be asked for. What was provided before
     /// goes first, and so do indexes that were attached before.
     pub(crate) fn attach(&mut self, source: ReleaseSource, index: Arc<CompiledIndex>) {
-        let lists = self.take_over(&index);
-        let shard = self.add_shard(Shard::of_index(Some(source), index, lists));
+        let seen = self.take_over(&index);
+        let shard = self.add_shard(Shard::of_index(Some(source), index, seen));
         for id in (0..to_u32(self.packages.len())).map(PackageId) {
-            // Others were seen through an index, and come from there.
+            // What has no name yet was seen through another index, and comes from there.
             let index = self.shards[shard as usize].index();
             let name = self.about(id).known_name();
+            let name = name.filter(|_| !self.is_model(id));
             let Some(number) = name.and_then(|name| index.find(name.as_str())) else {
                 continue;
             };
@@ -273,10 +266,24 @@ impl Universe {
         self.attached.push(shard);
     }
 
-    /// Adds a shard, which has this number from now on.
+    /// Adds a shard; gives the number that it has from now on.
     pub(super) fn add_shard(&mut self, shard: Shard) -> u32 {
         self.shards.push(shard);
         to_u32(self.shards.len() - 1)
+    }
+
+    /// Keeps what the only release of a package requires as it was read: its text need not tell all of it.
+    pub(super) fn know_specs(&mut self, package: PackageId, requirements: &[Requirement]) {
+        let delivered = *self.delivered(package);
+        let shard = &mut self.shards[delivered.shard as usize];
+        let Content::Index(index) = &shard.content else {
+            return;
+        };
+        for (edge, requirement) in index.edges(delivered.first).zip(requirements) {
+            let number = index.edge_spec(edge);
+            let known = shard.specs.entry(number);
+            known.or_insert_with(|| requirement.spec.clone());
+        }
     }
 
     /// Takes what a registry has of a package. Records of other packages are dropped.
@@ -317,8 +324,7 @@ impl Universe {
         let name = self.name(package).clone();
         self.preferences.note_too_new(&name, records);
         let index = Arc::new(CompiledIndex::compile(records));
-        let lists = (Vec::new(), Vec::new());
-        let shard = self.add_shard(Shard::of_index(source, index, lists));
+        let shard = self.add_shard(Shard::of_index(source, index, SeenNames::default()));
         let index = self.shards[shard as usize].index();
         let number = index.find(name.as_str()).expect("the records are of it");
         self.deliver_from(package, shard, number);

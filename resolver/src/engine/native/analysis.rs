@@ -7,6 +7,7 @@
 use std::cmp::Reverse;
 
 use crate::index::to_u32;
+use crate::spare::Leftover;
 use crate::words;
 
 use super::constraints::{Antecedent, Cause, Constraints};
@@ -49,21 +50,19 @@ pub(super) enum Lesson {
     },
 }
 
-impl Analysis {
-    /// Forgets everything.
-    pub(super) fn clear(&mut self) {
+impl Leftover for Analysis {
+    fn empty(&mut self) -> usize {
         let Self {
             parts,
             words,
             positions,
             terms,
         } = self;
-        parts.clear();
-        words.clear();
-        positions.clear();
-        terms.clear();
+        parts.empty() + words.empty() + positions.empty() + terms.empty()
     }
+}
 
+impl Analysis {
     /// Learns from a constraint all of whose terms hold. Goes back to the level on which it arose.
     pub(super) fn learn(
         &mut self,

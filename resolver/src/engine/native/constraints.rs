@@ -7,6 +7,7 @@
 use crate::encoding::Fact;
 use crate::index::{NONE, to_u32};
 use crate::room::Room as _;
+use crate::spare::Leftover;
 use crate::universe::ClassId;
 use crate::words;
 
@@ -68,17 +69,8 @@ pub(super) struct Constraints {
     pub(super) facts: Vec<Fact>,
 }
 
-impl Constraints {
-    /// No constraints, with room for those of a small problem.
-    pub(super) fn new() -> Self {
-        Self {
-            antecedents: Vec::with_capacity(64),
-            ..Self::default()
-        }
-    }
-
-    /// Forgets everything.
-    pub(super) fn clear(&mut self) {
+impl Leftover for Constraints {
+    fn empty(&mut self) -> usize {
         let Self {
             causes,
             clauses,
@@ -89,14 +81,24 @@ impl Constraints {
             antecedents,
             facts,
         } = self;
-        causes.clear();
-        clauses.clear();
-        terms.clear();
-        watches.clear();
-        is_watched.clear();
-        heads.clear();
-        antecedents.clear();
-        facts.clear();
+        causes.empty()
+            + clauses.empty()
+            + terms.empty()
+            + watches.empty()
+            + is_watched.empty()
+            + heads.empty()
+            + antecedents.empty()
+            + facts.empty()
+    }
+}
+
+impl Constraints {
+    /// No constraints, with room for those of a small problem.
+    pub(super) fn new() -> Self {
+        Self {
+            antecedents: Vec::with_capacity(64),
+            ..Self::default()
+        }
     }
 
     /// Adds a constraint of two terms. The first one is the owner's.

@@ -26,7 +26,6 @@ use rustc_hash::FxHashMap;
 
 use crate::encoding::{Clause, Encoding, Variable};
 use crate::index::to_u32;
-use crate::room::Room as _;
 use crate::selection::Selection;
 use crate::spare::Leftover;
 use crate::universe::{Ahead, ClassDemands, Demand, Missing, ReleaseId};
@@ -83,24 +82,7 @@ impl From<Missing> for Stop {
 }
 
 impl Leftover for Core {
-    fn room(&self) -> usize {
-        self.state.room() + self.order.room() + self.package_vars.bytes()
-    }
-}
-
-impl Core {
-    /// A search of which nothing is known, with room for a small problem.
-    fn empty() -> Self {
-        Self {
-            state: State::new(),
-            constraints: Constraints::new(),
-            order: Order::new(),
-            ..Self::default()
-        }
-    }
-
-    /// Forgets everything.
-    fn clear(&mut self) {
+    fn empty(&mut self) -> usize {
         let Self {
             state,
             constraints,
@@ -116,24 +98,35 @@ impl Core {
             conflicts,
             is_impatient,
         } = self;
-        state.clear();
-        constraints.clear();
-        analysis.clear();
-        order.clear();
-        agenda.clear();
-        ahead.clear();
-        package_vars.clear();
-        other_vars.clear();
-        demands.clear();
-        classes.clear();
-        fresh.clear();
         *conflicts = 0;
         *is_impatient = false;
+        state.empty()
+            + constraints.empty()
+            + analysis.empty()
+            + order.empty()
+            + agenda.empty()
+            + ahead.empty()
+            + package_vars.empty()
+            + other_vars.empty()
+            + demands.empty()
+            + classes.empty()
+            + fresh.empty()
+    }
+}
+
+impl Core {
+    /// A search of which nothing is known, with room for a small problem.
+    fn empty() -> Self {
+        Self {
+            state: State::new(),
+            constraints: Constraints::new(),
+            order: Order::new(),
+            ..Self::default()
+        }
     }
 
     /// Leaves its memory to the next search.
-    pub(super) fn leave(mut self: Box<Self>, encoding: &Encoding<'_>) {
-        self.clear();
+    pub(super) fn leave(self: Box<Self>, encoding: &Encoding<'_>) {
         encoding.universe.leave(self);
     }
 
@@ -363,7 +356,7 @@ impl Core {
     /// matters more than that it is the best.
     fn lose_patience(&mut self) {
         self.is_impatient = true;
-        self.agenda.clear();
+        self.agenda.empty();
         for var in 0..self.state.vars.len() {
             let var = u32::try_from(var).expect("fewer than 2^32 variables");
             self.agenda.add(&self.state, var);

@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 
 use crate::index::to_u32;
 use crate::room::Room as _;
+use crate::spare::Leftover;
 use crate::universe::{Coming, PackageId, ReleaseId};
 use crate::words;
 
@@ -128,6 +129,32 @@ pub(super) struct Order {
     prerelease_named: FxHashMap<PackageId, u32>,
 }
 
+impl Leftover for Order {
+    fn empty(&mut self) -> usize {
+        let Self {
+            targets:
+                Targets {
+                    all,
+                    starts,
+                    latest,
+                },
+            items,
+            vars,
+            next,
+            marks,
+            prerelease_named,
+        } = self;
+        *next = 0;
+        all.empty()
+            + starts.empty()
+            + latest.empty()
+            + items.empty()
+            + vars.empty()
+            + marks.empty()
+            + prerelease_named.empty()
+    }
+}
+
 impl Order {
     /// No order yet, with room for that of a small problem.
     pub(super) fn new() -> Self {
@@ -142,41 +169,6 @@ impl Order {
             marks: Vec::with_capacity(FEW / 2),
             ..Self::default()
         }
-    }
-
-    /// Forgets everything.
-    pub(super) fn clear(&mut self) {
-        let Self {
-            targets:
-                Targets {
-                    all,
-                    starts,
-                    latest,
-                },
-            items,
-            vars,
-            next,
-            marks,
-            prerelease_named,
-        } = self;
-        all.clear();
-        starts.clear();
-        latest.clear();
-        items.clear();
-        vars.clear();
-        *next = 0;
-        marks.clear();
-        prerelease_named.clear();
-    }
-
-    /// How many bytes there is room for.
-    pub(super) fn room(&self) -> usize {
-        self.targets.all.bytes()
-            + self.targets.starts.bytes()
-            + self.targets.latest.bytes()
-            + self.items.bytes()
-            + self.vars.bytes()
-            + self.marks.bytes()
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -311,6 +303,13 @@ pub(super) struct Agenda {
 /// How often a variable took part in conflicts, and how few values it has.
 type Urgency = (u32, Reverse<u32>);
 
+impl Leftover for Agenda {
+    fn empty(&mut self) -> usize {
+        let Self { heap, known } = self;
+        heap.empty() + known.empty()
+    }
+}
+
 impl Agenda {
     pub(super) fn add(&mut self, state: &State, var: Var) {
         if state.is_present(var) && state.value(var).is_none() {
@@ -352,10 +351,5 @@ impl Agenda {
             self.push(now, var);
         }
         None
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.heap.clear();
-        self.known.clear();
     }
 }

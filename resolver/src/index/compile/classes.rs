@@ -3,7 +3,7 @@
 use pkgres_manifest::{ClassName, IndexRecord, IndexedClass};
 use rustc_hash::FxHashMap;
 
-use crate::index::column::{Column, Lists, ListsBuilder};
+use crate::index::column::{Lists, ListsBuilder};
 use crate::index::first_seen::FirstSeen;
 use crate::index::numbered::{Numbered, other_than_before};
 use crate::index::{CompiledIndex, INTERNAL, Texts, to_u32};
@@ -26,22 +26,14 @@ pub(super) fn classes(index: &mut CompiledIndex, records: &[&IndexRecord]) {
 /// The columns of releases that have no classes.
 fn no_classes(index: &mut CompiledIndex, records: &[&IndexRecord]) {
     let is_known = |record: &IndexRecord| record.classes.is_some();
-    index.tables = match records {
-        [record] => Column::of_static(&TABLES_OF_ONE[usize::from(is_known(record))]),
-        records => {
-            let tables = records.iter().map(|record| u32::from(is_known(record)));
-            tables.collect::<Vec<u32>>().into()
-        }
-    };
+    let tables = records.iter().map(|record| u32::from(is_known(record)));
+    index.tables = tables.collect::<Vec<u32>>().into();
     let runs = usize::from(index.tables.contains(&1));
     index.table_classes = Lists::of_nothing(runs);
     index.externals = Lists::of_nothing(runs);
     index.parents = Lists::of_nothing(0);
     index.class_names = Texts::of(&[]);
 }
-
-/// The tables of one release without classes, by whether that is known.
-static TABLES_OF_ONE: [[u32; 1]; 2] = [[0], [1]];
 
 fn tables(index: &mut CompiledIndex, records: &[&IndexRecord], names: &Numbered<'_, ClassName>) {
     /// The columns of the tables, and of their classes.

@@ -1,22 +1,252 @@
 //! Preparing releases for solving.
 
-mod alone;
 mod classes;
 mod releases;
-mod together;
 
-use pkgres_manifest::IndexRecord;
+use std::ops::Range;
 
-use super::CompiledIndex;
-use alone::{can_be_alone, compile_alone};
-use together::compile_together;
+use pkgres_manifest::diagnostic::Location;
+use pkgres_manifest::{IndexRecord, PackageName, Shared, Spec, Version};
+use rustc_hash::FxHashMap;
+
+use crate::index::column::ListsBuilder;
+use crate::index::first_seen::FirstSeen;
+use crate::index::numbered::{Numbered, Placed as _, other_than_before};
+use crate::index::versions::Versions;
+use crate::index::{CompiledIndex, EdgeNumbers, NAMES_PRERELEASE, PLAIN, Texts, to_u32, width};
+use classes::classes;
+use releases::{digests, release_flags};
 
 pub(super) use releases::{DIGEST_BYTES, digest_from, is_plain};
 
-/// Prepares releases, whose outcome does not depend on which way it is done.
-pub(super) fn compile(records: Vec<&IndexRecord>) -> CompiledIndex {
-    match records[..] {
-        [record] if can_be_alone(record) => compile_alone(record),
-        _ => compile_together(records),
+/// Prepares releases.
+pub(super) fn compile(mut records: Vec<&IndexRecord>) -> CompiledIndex {
+    sort(&mut records);
+    let required = other_than_before(records.iter().map(|record| &record.requirements));
+    let required = required.flatten().map(|requirement| &requirement.package);
+    let own = other_than_before(records.iter().map(|record| &record.name));
+    let names = Numbered::sorted(own.chain(required));
+    let packages = package_ranges(&records, &names);
+    let mut compiler = Compiler {
+        packages: &packages,
+        records: &records,
+        specs: FxHashMap::default(),
+        spec_places: FxHashMap::default(),
+        spec_texts: ListsBuilder::new(),
+        spec_flags: Vec::new(),
+        sets: Vec::new(),
+        allowed: FxHashMap::default(),
+        places: FxHashMap::default(),
+        owners: Vec::new(),
+    };
+    let mut index = CompiledIndex::default();
+    compiler.edges(&mut index, &names);
+    index.specs = Texts(compiler.spec_texts.finish());
+    index.spec_flags = compiler.spec_flags.into();
+    releases(&mut index, &records, &packages);
+    classes(&mut index, &records);
+    index.names = names.texts(PackageName::as_str);
+    index.work_out_inheritance();
+    index
+}
+
+/// Sorts records by name and version and drops those whose version stands twice.
+fn sort(records: &mut Vec<&IndexRecord>) {
+    let key = |record: &&IndexRecord, other: &&IndexRecord| {
+        (&record.name, &record.version).cmp(&(&other.name, &other.version))
+    };
+    let is_ascending = records
+        .windows(2)
+        .all(|pair| key(&pair[0], &pair[1]).is_lt());
+    if is_ascending {
+        return;
     }
+    records.sort_by(|one, two| {
+        key(one, two)
+            .then_with(|| one.version.build().cmp(two.version.build()))
+            .then_with(|| one.to_line().cmp(&two.to_line()))
+    });
+    records.dedup_by(|next, kept| next.name == kept.name && next.version == kept.version);
+}
+
+/// For each name the positions of its records.
+fn package_ranges(
+    records: &[&IndexRecord],
+    names: &Numbered<'_, PackageName>,
+) -> Vec<Range<usize>> {
+    let mut ranges = Vec::with_capacity(names.items.len());
+    let mut at = 0;
+    for name in &names.items {
+        let length = records[at..]
+            .iter()
+            .take_while(|record| record.name == **name)
+            .count();
+        ranges.push(at..at + length);
+        at += length;
+    }
+    ranges
+}
+
+struct Compiler<'records> {
+    packages: &'records [Range<usize>],
+    records: &'records [&'records IndexRecord],
+    specs: FxHashMap<&'records str, u32>,
+    /// The numbers of specs by what they share with their clones.
+    spec_places: FxHashMap<usize, u32>,
+    spec_texts: ListsBuilder<u8>,
+    spec_flags: Vec<u8>,
+    /// The sets that specs allow of packages, and where each of them stands.
+    sets: Vec<u64>,
+    allowed: FxHashMap<(u32, u32), u32>,
+    /// Where each set of releases of a package stands.
+    places: FxHashMap<(u32, Box<[u64]>), u32>,
+    /// For each group of the package at hand the releases that require it.
+    owners: Vec<u64>,
+}
+
+/// What releases of a package require of another one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Group {
+    target: u32,
+    /// Where the set of versions stands; equal sets of a package stand in one place. None if the index
+    /// does not have the package: if nobody else does either, nothing that is required of it can be had,
+    /// and if somebody does, the group says nothing.
+    allowed: Option<u32>,
+}
+
+impl<'records> Compiler<'records> {
+    fn edges(&mut self, index: &mut CompiledIndex, names: &Numbered<'_, PackageName>) {
+        let mut edges: ListsBuilder<EdgeNumbers> = ListsBuilder::with_room(self.records.len());
+        let mut words: Vec<u64> = Vec::new();
+        // Nothing that comes from an index has one.
+        let lists = other_than_before(self.records.iter().map(|record| &record.requirements));
+        let has_locations = lists.flatten().any(|one| one.location.is_some());
+        let mut locations: Vec<Option<Location>> = Vec::new();
+        let mut own: FirstSeen<Group> = FirstSeen::default();
+        // Where the sets of each group stay, one after the other.
+        let mut places: Vec<u32> = Vec::new();
+        for package in self.packages {
+            own.clear();
+            self.owners.clear();
+            let width = width(to_u32(package.len()));
+            let first = edges.items.len();
+            let mut begin = first;
+            let mut before = &Shared::new();
+            for (position, record) in (0_u32..).zip(&self.records[package.clone()]) {
+                let last = begin..edges.items.len();
+                begin = last.end;
+                if record.requirements == *before {
+                    edges.items.extend_from_within(last.clone());
+                    if has_locations {
+                        locations.extend_from_within(last);
+                    }
+                } else {
+                    for requirement in &record.requirements {
+                        let target = names.number(&requirement.package);
+                        let spec = self.spec(&requirement.spec);
+                        let allowed = self.allowed(target, spec, &requirement.spec);
+                        let group = own.number(Group { target, allowed });
+                        self.owners.resize(own.things().len() * width, 0);
+                        edges.items.push([target, spec, group]);
+                        if has_locations {
+                            locations.push(requirement.location.clone());
+                        }
+                    }
+                }
+                for [_, _, group] in &edges.items[begin..] {
+                    let owner = *group as usize * width + position as usize / 64;
+                    self.owners[owner] |= 1 << (position % 64);
+                }
+                before = &record.requirements;
+                edges.end();
+            }
+            places.clear();
+            for (at, group) in own.things().iter().enumerate() {
+                places.push(to_u32(words.len()));
+                words.extend_from_slice(&self.owners[at * width..(at + 1) * width]);
+                if let Some(at) = group.allowed {
+                    words.extend_from_slice(self.set(group.target, at));
+                }
+            }
+            for [_, _, group] in &mut edges.items[first..] {
+                *group = places[*group as usize];
+            }
+        }
+        index.locations = locations;
+        index.edges = edges.finish();
+        index.words = words.into();
+    }
+
+    fn spec(&mut self, spec: &'records Spec) -> u32 {
+        if let Some(known) = self.spec_places.get(&spec.place()) {
+            return *known;
+        }
+        let next = to_u32(self.spec_flags.len());
+        let known = *self.specs.entry(spec.written()).or_insert(next);
+        if known == next {
+            self.spec_texts.text(spec.written());
+            let names_prerelease = u8::from(spec.names_prerelease()) * NAMES_PRERELEASE;
+            self.spec_flags.push(names_prerelease);
+        }
+        self.spec_places.insert(spec.place(), known);
+        known
+    }
+
+    /// Where what a spec allows stands.
+    fn allowed(&mut self, target: u32, number: u32, spec: &Spec) -> Option<u32> {
+        let releases = &self.records[self.packages[target as usize].clone()];
+        if releases.is_empty() {
+            return None;
+        }
+        if let Some(known) = self.allowed.get(&(target, number)) {
+            return Some(*known);
+        }
+        let next = self.sets.len();
+        self.sets.resize(next + width(to_u32(releases.len())), 0);
+        let position =
+            |bound: &Version| releases.partition_point(|release| release.version < *bound);
+        for interval in spec.set().intervals() {
+            let until = interval.until.as_ref().map_or(releases.len(), position);
+            fill(&mut self.sets[next..], position(&interval.from)..until);
+        }
+        let set = self.sets[next..].into();
+        let at = *self.places.entry((target, set)).or_insert(to_u32(next));
+        if at as usize != next {
+            self.sets.truncate(next);
+        }
+        self.allowed.insert((target, number), at);
+        Some(at)
+    }
+
+    /// The set of releases of a package at a place.
+    fn set(&self, target: u32, at: u32) -> &[u64] {
+        let width = width(to_u32(self.packages[target as usize].len()));
+        &self.sets[at as usize..at as usize + width]
+    }
+}
+
+/// Puts the numbers of a range into a set.
+fn fill(words: &mut [u64], range: Range<usize>) {
+    for number in range {
+        words[number / 64] |= 1 << (number % 64);
+    }
+}
+
+/// Fills the columns of packages and releases; `packages` are the positions of the records of each.
+fn releases(index: &mut CompiledIndex, records: &[&IndexRecord], packages: &[Range<usize>]) {
+    let first_release = packages.iter().map(|range| to_u32(range.start));
+    let first_release = first_release.chain([to_u32(records.len())]);
+    index.first_release = first_release.collect::<Vec<_>>().into();
+    let mut flags = Vec::with_capacity(records.len());
+    for record in records {
+        flags.push(release_flags(record));
+    }
+    let package_flags = packages.iter().map(|range| {
+        let is_plain = flags[range.clone()].iter().all(|flags| is_plain(*flags));
+        u8::from(is_plain) * PLAIN
+    });
+    index.package_flags = package_flags.collect::<Vec<u8>>().into();
+    index.versions = Versions::of(records.iter().map(|record| &record.version));
+    index.release_flags = flags.into();
+    index.digests = digests(records);
 }

@@ -25,6 +25,7 @@ use prefetch_index::prefetch_index;
 use crate::encoding::Variable;
 use crate::index::{to_u32, width};
 use crate::room::Room as _;
+use crate::spare::Leftover;
 use crate::words;
 use trail::{Certainty, Entry, Level};
 use var::{ValueSet, VarDetails};
@@ -48,21 +49,8 @@ pub(super) struct State {
     scratch: Vec<Entry>,
 }
 
-impl State {
-    /// A state without variables, with room for those of a small problem.
-    pub(super) fn new() -> Self {
-        Self {
-            vars: Vec::with_capacity(64),
-            details: Vec::with_capacity(64),
-            sides: Vec::with_capacity(256),
-            trail: Vec::with_capacity(256),
-            queue: Vec::with_capacity(64),
-            ..Self::default()
-        }
-    }
-
-    /// Forgets everything.
-    pub(super) fn clear(&mut self) {
+impl Leftover for State {
+    fn empty(&mut self) -> usize {
         let Self {
             vars,
             details,
@@ -77,29 +65,32 @@ impl State {
             queue_head,
             scratch,
         } = self;
-        vars.clear();
-        details.clear();
-        words.clear();
-        sets.clear();
-        sides.clear();
-        trail.clear();
-        history.clear();
-        levels.clear();
-        certain.clear();
-        queue.clear();
         *queue_head = 0;
-        scratch.clear();
+        vars.empty()
+            + details.empty()
+            + words.empty()
+            + sets.empty()
+            + sides.empty()
+            + trail.empty()
+            + history.empty()
+            + levels.empty()
+            + certain.empty()
+            + queue.empty()
+            + scratch.empty()
     }
+}
 
-    /// How many bytes there is room for, but for what is little.
-    pub(super) fn room(&self) -> usize {
-        self.vars.bytes()
-            + self.details.bytes()
-            + self.words.bytes()
-            + self.sets.bytes()
-            + self.sides.bytes()
-            + self.trail.bytes()
-            + self.history.bytes()
+impl State {
+    /// A state without variables, with room for those of a small problem.
+    pub(super) fn new() -> Self {
+        Self {
+            vars: Vec::with_capacity(64),
+            details: Vec::with_capacity(64),
+            sides: Vec::with_capacity(256),
+            trail: Vec::with_capacity(256),
+            queue: Vec::with_capacity(64),
+            ..Self::default()
+        }
     }
 
     pub(super) fn add_var(&mut self, variable: Variable, values: u32) -> Var {

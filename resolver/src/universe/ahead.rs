@@ -139,6 +139,12 @@ impl Universe {
         self.large.is_some()
     }
 
+    /// Fetches where the releases of a package are.
+    #[inline]
+    pub(crate) fn fetch_package(&self, package: PackageId) {
+        prefetch_index(&self.packages, package.position());
+    }
+
     /// A release that will probably be looked at, if it is one of the large index.
     #[inline]
     pub(crate) fn coming(&self, release: ReleaseId) -> Option<Coming> {

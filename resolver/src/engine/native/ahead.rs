@@ -68,6 +68,7 @@ impl Core {
                 if target.coming.is_some() {
                     // It will probably be looked at for the first time.
                     self.state.fetch_details(target.var);
+                    encoding.universe.fetch_package(target.package);
                 }
             }
             self.state.fetch_owned(listed.var, required.len());

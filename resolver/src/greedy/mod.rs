@@ -25,6 +25,9 @@ use left::Left;
 /// the walk was in vain.
 const PASSED_OVER: u32 = 8;
 
+/// How many requirements ahead it is fetched what tells which release comes.
+const STEP: usize = 16;
+
 /// For so many releases there is room from the beginning.
 const FEW: usize = 16;
 
@@ -331,6 +334,12 @@ impl Greedy {
         ahead.read(
             universe,
             (self.next, self.targets.len()),
+            |place| {
+                if let Some(package) = self.targets.get(place + STEP) {
+                    self.left.fetch(*package);
+                    universe.fetch_package(*package);
+                }
+            },
             |place| {
                 let package = self.targets[place];
                 if self.left.chosen(package).is_some() {

@@ -67,13 +67,14 @@ impl Leftover for Ahead {
 impl Ahead {
     /// Fetches what will be looked at of the large index when requirements are decided that come soon. So
     /// many of them were `seen`; the one that comes `next` is decided now. `upcoming` says which releases
-    /// will probably be looked at when one of them is, and `fetch_package` fetches what the search itself
-    /// keeps of a package.
+    /// will probably be looked at when one of them is, `fetch_upcoming` fetches what that depends on of one
+    /// for which it will be asked later, and `fetch_package` what the search itself keeps of a package.
     #[inline]
     pub(crate) fn read<Releases: IntoIterator<Item = Coming>>(
         &mut self,
         universe: &Universe,
         (next, seen): (usize, usize),
+        fetch_upcoming: impl Fn(usize),
         upcoming: impl Fn(usize) -> Releases,
         fetch_package: impl Fn(PackageId),
     ) {
@@ -83,6 +84,7 @@ impl Ahead {
         while self.coming.len() < RELEASE && self.looked_at < seen {
             let place = self.looked_at;
             self.looked_at += 1;
+            fetch_upcoming(place);
             for coming in upcoming(place) {
                 shard.index().fetch_release(coming.release());
                 self.coming.push_back((place, coming));
@@ -211,9 +213,15 @@ mod tests {
                 let package = packages[place];
                 universe.coming(ReleaseId { package, index: 0 })
             };
-            ahead.read(&universe, (next, COUNT), upcoming, |package| {
-                fetched.borrow_mut().push(package);
-            });
+            ahead.read(
+                &universe,
+                (next, COUNT),
+                |_| (),
+                upcoming,
+                |package| {
+                    fetched.borrow_mut().push(package);
+                },
+            );
         };
         for next in 0..COUNT {
             read(next);
@@ -253,9 +261,15 @@ mod tests {
             let release = ReleaseId { package, index: 0 };
             universe.coming(release).filter(|_| is_open(&place))
         };
-        ahead.read(&universe, (0, COUNT), upcoming, |package| {
-            fetched.borrow_mut().push(package);
-        });
+        ahead.read(
+            &universe,
+            (0, COUNT),
+            |_| (),
+            upcoming,
+            |package| {
+                fetched.borrow_mut().push(package);
+            },
+        );
         // As many decisions ahead, however far they are.
         let required = (1..COUNT).filter(is_open).map(|place| packages[place + 1]);
         assert_eq!(

@@ -7,12 +7,14 @@ use crate::universe::{Coming, Demand, PackageId};
 use crate::words;
 
 use super::Core;
-use super::order::Target;
+use super::order::{Listed, Target};
 use super::state::Var;
 
-/// How many requirements ahead variables are fetched, and those of what they require.
-const VARIABLES: usize = 64;
+/// How many requirements ahead the variables are fetched of what they require.
 const REQUIRED: usize = 12;
+
+/// How many requirements lie between one thing that is fetched to find out what comes and the next.
+const STEP: usize = 8;
 
 impl Core {
     /// Fetches what will be looked at when requirements are decided that come soon: the best releases of what
@@ -27,10 +29,28 @@ impl Core {
         ahead.read(
             encoding.universe,
             (next, vars.len()),
+            |place| self.fetch_foreseen(vars, place),
             |place| self.foreseen(vars[place].var),
             |package| self.fetch_var(package),
         );
         self.ahead = ahead;
+    }
+
+    /// Fetches, step by step, what [`foreseen`](Self::foreseen) looks at for requirements that come after the
+    /// one of which it is asked now.
+    #[inline]
+    fn fetch_foreseen(&self, vars: &[Listed], place: usize) {
+        let var = |steps: usize| vars.get(place + steps * STEP).map(|listed| listed.var);
+        if let Some(var) = var(3) {
+            self.state.fetch(var);
+            self.order.fetch_latest(var);
+        }
+        if let Some(var) = var(2) {
+            self.order.fetch_start(var);
+        }
+        if let Some(var) = var(1) {
+            self.order.fetch_requirements(var);
+        }
     }
 
     /// The releases that will probably be looked at when a variable is decided.
@@ -58,9 +78,6 @@ impl Core {
             return;
         }
         let (vars, next) = self.order.upcoming();
-        if let Some(listed) = vars.get(next + VARIABLES) {
-            self.state.fetch(listed.var);
-        }
         if let Some(listed) = vars.get(next + REQUIRED) {
             let required = self.required_by(listed.var);
             for target in required {

@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
+use prefetch_index::prefetch_index;
 use rustc_hash::FxHashMap;
 
 use crate::index::to_u32;
@@ -89,6 +90,12 @@ impl Targets {
             previous: self.latest[var],
         });
         self.latest[var] = to_u32(self.starts.len());
+    }
+
+    /// Where the requirements are of the release that was looked at last for a variable.
+    fn latest_start(&self, var: Var) -> Option<&Start> {
+        let at = self.latest.get(var as usize)?.checked_sub(1)?;
+        self.starts.get(at as usize)
     }
 
     /// Where the requirements of a release are.
@@ -246,6 +253,26 @@ impl Order {
     pub(super) fn requirements(&self, var: Var, value: u32) -> &[Target] {
         let Range { start, end } = self.targets.of(var, value);
         &self.targets.all[start as usize..end as usize]
+    }
+
+    /// Fetches from memory what tells where the requirements are of the release that was looked at last for
+    /// a variable.
+    pub(super) fn fetch_latest(&self, var: Var) {
+        prefetch_index(&self.targets.latest, var as usize);
+    }
+
+    /// Then where that is.
+    pub(super) fn fetch_start(&self, var: Var) {
+        if let Some(at) = self.targets.latest.get(var as usize) {
+            prefetch_index(&self.targets.starts, at.saturating_sub(1) as usize);
+        }
+    }
+
+    /// Then these themselves.
+    pub(super) fn fetch_requirements(&self, var: Var) {
+        if let Some(start) = self.targets.latest_start(var) {
+            prefetch_index(&self.targets.all, start.target as usize);
+        }
     }
 
     /// The variables of the requirements of all releases that have their places, each where it comes first,

@@ -11,9 +11,12 @@ use crate::peers::{Memory, Peer, Timeout};
 use crate::table::{mebibytes, shown};
 use crate::universe::Universe;
 
-/// How often solvers take turns, and for how long at least: at least one run of a case.
+/// How often solvers take turns, for how long at least, and with how many runs: the first of a turn finds the
+/// caches of the processor full of what others looked at, which is to be so for no more of long runs than of
+/// short ones.
 const TURNS: usize = 5;
 const TURN: Duration = Duration::from_millis(100);
+const RUNS: usize = 3;
 
 /// What takes longer is not done again.
 const LONG: Duration = Duration::from_secs(2);
@@ -84,7 +87,8 @@ impl Trial {
             return;
         }
         let (begin, until) = (thread_time(), spent + TURN);
-        while spent < until {
+        let enough = self.times.len() + RUNS;
+        while spent < until || self.times.len() < enough {
             let start = self.peer.time();
             for root in 0..universe.roots.len() {
                 if let Err(Timeout) = self.peer.solve(root, limit) {

@@ -82,6 +82,8 @@ fn main() -> ExitCode {
     if let Some(filter) = filter {
         cases.retain(|case| case.name.contains(&filter));
     }
+    // First, as the memory of a program that ran other cases before lies scattered, which shows where it is much.
+    let growth = growth::table(&cases, options.has_core);
     for case in &cases {
         let Some(universe) = case.universe() else {
             eprintln!("{}: skipped, its file is not there", case.name);
@@ -132,7 +134,7 @@ fn main() -> ExitCode {
         println!("{}", comparison.means());
         print!("{}", comparison.losses());
     }
-    if let Some(growth) = growth::table(&cases, options.has_core) {
+    if let Some(growth) = growth {
         println!("\nTen times as many packages, pkgres alone, in turns:\n\n{growth}");
     }
     if is_sound {

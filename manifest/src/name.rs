@@ -8,7 +8,7 @@ use std::borrow::Borrow;
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::diagnostic::Escaped;
 
@@ -230,7 +230,9 @@ fully_qualified_name! {
 impl PackageName {
     /// The name of the core library that packages require when nothing else is said.
     pub fn default_core_library() -> Self {
-        Self(Arc::from(DEFAULT_CORE_LIBRARY))
+        static NAME: LazyLock<PackageName> =
+            LazyLock::new(|| PackageName(Arc::from(DEFAULT_CORE_LIBRARY)));
+        NAME.clone()
     }
 
     /// The class that a class without `Extends` extends when this package is the core library.

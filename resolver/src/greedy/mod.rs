@@ -147,9 +147,9 @@ impl Greedy {
     pub(crate) fn advance(&mut self, universe: &mut Universe, budget: &mut Budget) -> Progress {
         if self.order.is_empty() {
             self.left.make_places(universe.package_count());
-            for root in universe.roots().to_vec() {
-                self.left.choose(root);
-                self.order.push(root);
+            for root in universe.roots() {
+                self.left.choose(*root);
+                self.order.push(*root);
             }
         }
         while let Some(root) = universe.roots().get(self.roots_taken_in).copied() {

@@ -8,12 +8,16 @@
 use std::sync::{Arc, OnceLock};
 
 use pkgres_manifest::{IndexRecord, PackageName, Spec};
+use smallvec::SmallVec;
 
 use crate::index::{CompiledIndex, to_u32};
 
 use super::edges::{Demand, Requirer, SetId};
 use super::shards::{Content, Shard};
 use super::{Delivered, PackageId, Universe};
+
+/// So many names are sorted without asking for memory.
+const FEW: usize = 16;
 
 /// The only release of a package.
 #[derive(Debug)]
@@ -74,7 +78,8 @@ impl Universe {
     /// Takes the only release of a package, which is a root.
     pub(super) fn deliver_lone(&mut self, package: PackageId, record: Box<IndexRecord>) {
         let requirements = record.requirements.iter();
-        let mut names: Vec<&PackageName> = requirements.map(|one| &one.package).collect();
+        let mut names: SmallVec<[&PackageName; FEW]> =
+            requirements.map(|one| &one.package).collect();
         names.push(&record.name);
         names.sort_unstable();
         names.dedup();
@@ -86,6 +91,7 @@ impl Universe {
         });
         let edges = edges.collect();
         let name_count = names.len();
+        drop(names);
         let mut attached = self.attached.iter();
         let has_namesake = attached.any(|shard| {
             let index = self.shards[*shard as usize].index();

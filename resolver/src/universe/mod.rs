@@ -45,6 +45,7 @@ use std::sync::Arc;
 
 use pkgres_manifest::{ArtifactDigest, ClassName, PackageName, ReleaseSource, Spec};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use crate::index::{CompiledIndex, to_u32, width};
 use crate::request::{Locked, PrereleasePolicy};
@@ -84,7 +85,7 @@ const FEW: usize = 2;
 pub(crate) struct Universe {
     shards: Vec<Shard>,
     /// The shards whose packages need not be asked for, in order of preference.
-    attached: Vec<u32>,
+    attached: SmallVec<[u32; 2]>,
     /// The first attached shard that is large, of which is read ahead.
     large: Option<u32>,
     packages: Vec<Entry>,
@@ -96,7 +97,7 @@ pub(crate) struct Universe {
     class_ids: HashMap<ClassName, ClassId, rustc_hash::FxBuildHasher>,
     core: Option<PackageId>,
     root_class: Option<ClassId>,
-    roots: Vec<ReleaseId>,
+    roots: SmallVec<[ReleaseId; 2]>,
     model: Option<Model>,
     preferences: Preferences,
     /// What every requirement on a package is taken to say.
@@ -118,7 +119,7 @@ impl Universe {
     ) -> Self {
         let mut universe = Self {
             shards: Vec::with_capacity(FEW),
-            attached: Vec::new(),
+            attached: SmallVec::new(),
             large: None,
             packages: Vec::with_capacity(FEW),
             about: Vec::with_capacity(FEW),
@@ -127,7 +128,7 @@ impl Universe {
             class_ids: HashMap::default(),
             core: None,
             root_class: None,
-            roots: Vec::new(),
+            roots: SmallVec::new(),
             model: None,
             preferences: Preferences::new(prerelease, locked),
             overrides: FxHashMap::default(),

@@ -18,9 +18,9 @@ impl Core {
         budget: &mut Budget,
     ) -> Result<bool, Stop> {
         if self.order.is_empty() {
-            for root in encoding.universe.roots().to_vec() {
+            for root in encoding.universe.roots() {
                 let var = self.package_var(encoding, root.package);
-                self.order.place(&mut self.state, var, root.index, root);
+                self.order.place(&mut self.state, var, root.index, *root);
             }
         }
         while let Some(Listed { var, package }) = self.order.next() {

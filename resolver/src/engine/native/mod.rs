@@ -133,7 +133,7 @@ impl Core {
     /// A search for a selection that fulfils an encoding.
     pub(super) fn new(encoding: &mut Encoding<'_>) -> Box<Self> {
         let mut core = (encoding.universe.take_spare()).unwrap_or_else(|| Box::new(Self::empty()));
-        for root in encoding.universe.roots().to_vec() {
+        for root in encoding.universe.roots() {
             let var = core.package_var(encoding, root.package);
             let mut chosen = vec![0; core.state.width(var)];
             words::insert(&mut chosen, root.index);

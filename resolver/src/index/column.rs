@@ -121,6 +121,7 @@ impl Texts {
 
     /// The number of a text, if the texts are sorted.
     pub(crate) fn find(&self, text: &str) -> Option<u32> {
+        // Bytes are compared, and it is asked once how the columns are kept: this is done for each root.
         let (starts, texts): (&[u32], &[u8]) = (&self.0.starts, &self.0.items);
         let (mut low, mut high) = (0, self.0.len());
         while low < high {

@@ -83,7 +83,7 @@ fn what_is_frozen_for_a_root_has_the_roots_that_it_requires() {
     assert_eq!(found.expect("it requires no root").roots().len(), 1);
 }
 
-/// What a root requires of another one is compared with what that is now.
+/// The root has a version that the lock does not know, which may even be a prerelease of 0.0.0.
 #[test]
 fn what_is_frozen_may_require_a_root_whatever_became_of_it() {
     let roots = [
@@ -100,6 +100,7 @@ fn what_is_frozen_may_require_a_root_whatever_became_of_it() {
     }
 }
 
+/// What a root requires of another one is compared with what that is now.
 #[test]
 fn a_root_that_moved_is_too_new_for_another_one() {
     let roots = |moved| [release("A", "1").requires("B", "1"), release("B", moved)];

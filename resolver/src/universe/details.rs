@@ -227,11 +227,8 @@ impl Universe {
     /// A spec of a shard.
     pub(super) fn spec(&mut self, shard: u32, number: u32) -> Spec {
         let shard = &mut self.shards[shard as usize];
-        if let Some(known) = shard.specs.get(&number) {
-            return known.clone();
-        }
         let spec = shard.spec(number);
-        shard.specs.insert(number, spec.clone());
+        shard.specs.entry(number).or_insert_with(|| spec.clone());
         spec
     }
 

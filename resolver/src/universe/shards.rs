@@ -70,13 +70,13 @@ impl Shard {
         }
     }
 
-    /// A spec.
+    /// A spec: as it was read, if that is known, and otherwise as its text says.
     pub(super) fn spec(&self, number: u32) -> Spec {
+        if let Some(known) = self.specs.get(&number) {
+            return known.clone();
+        }
         match &self.content {
-            Content::Index(index) => {
-                let known = self.specs.get(&number);
-                known.cloned().unwrap_or_else(|| index.spec(number))
-            }
+            Content::Index(index) => index.spec(number),
             Content::Lone(lone) => lone.spec(number),
         }
     }

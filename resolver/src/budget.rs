@@ -8,7 +8,7 @@ use crate::request::Engine;
 pub(crate) struct Budget {
     limit: u64,
     taken: u64,
-    patience: u64,
+    conflict_limit: u64,
     engine: Engine,
     cancellation: Cancellation,
 }
@@ -18,11 +18,11 @@ pub(crate) struct Budget {
 pub(crate) struct Exhausted;
 
 impl Budget {
-    pub(crate) fn new(limit: u64, patience: u64, engine: Engine) -> Self {
+    pub(crate) fn new(limit: u64, conflict_limit: u64, engine: Engine) -> Self {
         Self {
             limit,
             taken: 0,
-            patience,
+            conflict_limit,
             engine,
             cancellation: Cancellation::default(),
         }
@@ -30,7 +30,7 @@ impl Budget {
 
     /// So many steps for the native engine to find out on the side whether there is any selection,
     /// which ends when the solver is to end. Nothing that was taken before counts, and as any
-    /// selection will do there is no patience: hard conflicts are explained in half the time so.
+    /// selection will do there is no conflict_limit: hard conflicts are explained in half the time so.
     pub(crate) fn aside(&self, limit: u64) -> Self {
         Self {
             cancellation: self.cancellation.clone(),
@@ -39,16 +39,16 @@ impl Budget {
     }
 
     /// The same for a search that never settles for less than the best selection.
-    pub(crate) fn patiently(self) -> Self {
+    pub(crate) fn without_conflict_limit(self) -> Self {
         Self {
-            patience: u64::MAX,
+            conflict_limit: u64::MAX,
             ..self
         }
     }
 
     /// After how many conflicts a search no longer insists on the best selection.
-    pub(crate) fn patience(&self) -> u64 {
-        self.patience
+    pub(crate) fn conflict_limit(&self) -> u64 {
+        self.conflict_limit
     }
 
     /// Which engine searches.

@@ -37,10 +37,8 @@
 
 mod budget;
 mod cancel;
-mod conflict;
 mod contracts;
-mod encoding;
-mod engine;
+mod explain;
 mod frozen;
 mod greedy;
 mod hierarchy;
@@ -49,29 +47,30 @@ mod index;
 mod lock_check;
 mod model;
 mod owner;
+mod problem;
 mod request;
 mod resolution;
 mod resolver;
 mod room;
-mod second_tier;
+mod search;
 mod selection;
+mod set;
 mod spare;
 mod supply;
+mod tiers;
 mod universe;
 mod update;
 mod whole_lock;
-mod word_set;
-mod words;
 
 pub use cancel::Cancellation;
-pub use conflict::{Conflict, Hint, HintKind, Reason, ReasonKind, Repair};
+pub use explain::{Conflict, Hint, HintKind, Reason, ReasonKind, Repair};
 pub use frozen::{FrozenError, frozen};
 pub use index::{CompiledIndex, IndexBytesError};
 pub use lock_check::{LockCheck, LockReport, Staleness};
 pub use model::{Definers, Fallback, ModelPlan, ObjectPackages, PlannedModel, Substitution};
 pub use owner::Owner;
 pub use request::{
-    Engine, Locked, LockedArtifact, LockedObject, ModelRoot, Moving, ObjectDemand, Preference,
+    Engine, Locked, LockedArtifact, LockedObject, ModelRoot, Moving, ObjectRequirement, Preference,
     PrereleasePolicy, Request, Root, SolveOptions, Target, Update,
 };
 pub use resolution::{

@@ -8,18 +8,18 @@ use rustc_hash::FxHashSet;
 
 use crate::budget::Budget;
 use crate::cancel::Cancellation;
-use crate::conflict::{self, Conflict, Explanation};
-use crate::contracts::unmet_contracts;
-use crate::encoding::{Clause, Encoding, Limits};
-use crate::engine::{Impossible, Outcome, Proof, Search, search_from};
+use crate::contracts::violated_contracts;
+use crate::explain::{self, Conflict, Explanation};
 use crate::greedy::{Greedy, Progress};
 use crate::index::CompiledIndex;
+use crate::problem::{Goals, Nogood, Problem};
 use crate::request::Engine;
 use crate::request::{Request, SolveOptions, by_name};
 use crate::resolution::Resolution;
-use crate::second_tier::{Tier, can_split, search_second_tier};
+use crate::search::{Impossible, Outcome, Proof, SearchEngine, search_from};
 use crate::selection::Selection;
 use crate::supply::Supply;
+use crate::tiers::{Tier, can_split, search_second_tier};
 use crate::universe::{Missing, Universe};
 use crate::update::{Ended, Told, Updating};
 use crate::whole_lock;
@@ -33,7 +33,7 @@ pub enum Step {
     /// [`Resolver::provide_classes`] of all of them, then go on.
     NeedClasses(Vec<(PackageName, Version)>),
     /// There is a valid resolution. This is the best one in the order of decisions, or, if to find that
-    /// takes more than [`patience`](SolveOptions::patience), one of which no release can be exchanged
+    /// takes more than [`conflict_limit`](SolveOptions::conflict_limit), one of which no release can be exchanged
     /// for a better one.
     Solved(Box<Resolution>),
     /// There is no valid resolution. Going on finds out why, and ends in a conflict.
@@ -139,11 +139,11 @@ impl Turn {
     }
 }
 
-/// A search that waits for something, and the clauses that it found.
+/// A search that waits for something, and the nogoods that it found.
 #[derive(Debug, Default)]
 struct Paused {
-    search: Option<Search>,
-    clauses: Vec<Clause>,
+    search: Option<SearchEngine>,
+    nogoods: Vec<Nogood>,
 }
 
 impl Resolver {
@@ -158,7 +158,7 @@ impl Resolver {
             options,
             update,
         } = request;
-        let refused = conflict::several_roots_of_one_name(&roots);
+        let refused = explain::several_roots_of_one_name(&roots);
         let has_lock = locked.binds_roots();
         let is_root = |name: &PackageName| roots.iter().any(|root| root.name() == Some(name));
         let told = (update.as_ref()).map(|_| Told::new(&locked, is_root));
@@ -180,7 +180,7 @@ impl Resolver {
         }
         let mut resolver = Self {
             universe,
-            budget: Budget::new(options.max_steps, options.patience, engine),
+            budget: Budget::new(options.max_steps, options.conflict_limit, engine),
             options,
             phase: match (refused, updating) {
                 (Some(conflict), _) => Phase::Refused(Box::new(conflict)),
@@ -320,7 +320,7 @@ impl Resolver {
 
     /// What fits otherwise is the answer if no contract speaks against it.
     fn try_candidate(&mut self, selection: Selection) -> Turn {
-        match unmet_contracts(&mut self.universe, &selection) {
+        match violated_contracts(&mut self.universe, &selection) {
             Ok(unmet) if unmet.is_empty() => self.solved(selection),
             Ok(_) => Turn::To(Phase::FirstTier(Paused::default())),
             Err(missing) => self.need(missing, Phase::Candidate(selection)),
@@ -344,30 +344,30 @@ impl Resolver {
     fn first_tier(&mut self, paused: Paused) -> Turn {
         let Paused {
             mut search,
-            clauses,
+            nogoods,
         } = paused;
         let taken = self.budget.taken();
         let split = BTreeSet::new();
-        let mut encoding = Encoding::with_clauses(&mut self.universe, split, clauses);
-        match search_from(&mut search, &mut encoding, &mut self.budget) {
+        let mut problem = Problem::with_nogoods(&mut self.universe, split, nogoods);
+        match search_from(&mut search, &mut problem, &mut self.budget) {
             Outcome::Solved(selection) => self.solved(selection),
             Outcome::Impossible(proof) => {
-                let clauses = encoding.into_clauses();
+                let nogoods = problem.into_nogoods();
                 if !self.options.single_version && can_split(&self.universe, &proof) {
                     return Turn::To(Phase::SecondTier(proof));
                 }
                 let impossible = Impossible {
                     proof,
                     split: BTreeSet::new(),
-                    clauses,
-                    limits: Limits::default(),
+                    nogoods,
+                    goals: Goals::default(),
                 };
                 Turn::impossible(Box::new(impossible))
             }
             Outcome::Missing(missing) => {
                 let paused = if search.is_some() {
-                    let clauses = encoding.into_clauses();
-                    Paused { search, clauses }
+                    let nogoods = problem.into_nogoods();
+                    Paused { search, nogoods }
                 } else {
                     // It begins again.
                     self.budget.rewind(taken);
@@ -381,9 +381,9 @@ impl Resolver {
 
     fn second_tier(&mut self, first: Proof) -> Turn {
         let taken = self.budget.taken();
-        let (limits, split) = (Limits::default(), BTreeSet::new());
+        let (goals, split) = (Goals::default(), BTreeSet::new());
         let (universe, budget) = (&mut self.universe, &mut self.budget);
-        match search_second_tier(universe, &limits, split, &first, budget) {
+        match search_second_tier(universe, &goals, split, &first, budget) {
             Tier::Solved(selection) => self.solved(*selection),
             Tier::Impossible(impossible) => Turn::impossible(impossible),
             Tier::Missing(missing) => {

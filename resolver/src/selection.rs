@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::index::{NONE, to_u32};
-use crate::universe::{Demand, PackageId, ReleaseId, Universe};
+use crate::universe::{PackageId, PackageRequirement, ReleaseId, Universe};
 
 /// A set of releases in the order in which they were decided, each with the releases that its
 /// requirements are bound to, in the order of its edges. Everything is reached from the roots,
@@ -42,7 +42,7 @@ impl Selection {
     /// Returns nothing if `bind` does.
     pub(crate) fn collect(
         universe: &mut Universe,
-        mut bind: impl FnMut(&mut Universe, ReleaseId, usize, &Demand) -> Option<u32>,
+        mut bind: impl FnMut(&mut Universe, ReleaseId, usize, &PackageRequirement) -> Option<u32>,
     ) -> Option<Self> {
         let roots = universe.roots().to_vec();
         let mut demands = Vec::new();

@@ -4,7 +4,7 @@ use pkgres_manifest::{ClassName, ObjectId, PackageName, Spec, Version};
 
 /// A contract that an object does not meet, for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ContractBreach {
+pub(crate) struct ContractViolation {
     /// The object that has the property.
     pub(crate) holder: ObjectId,
     /// The property, with positions in lists and keys of mappings.

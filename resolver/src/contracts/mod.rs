@@ -9,7 +9,7 @@ mod breach;
 mod trail;
 mod walk;
 
-pub(crate) use breach::{AllowedVersions, ContractBreach};
+pub(crate) use breach::{AllowedVersions, ContractViolation};
 pub(crate) use trail::{Lookup, Say};
 
 use pkgres_manifest::{
@@ -25,8 +25,8 @@ use walk::Walk;
 
 /// A contract that is not met, and what that depends on.
 #[derive(Debug)]
-pub(crate) struct Unmet {
-    pub(crate) breach: ContractBreach,
+pub(crate) struct ViolatedContract {
+    pub(crate) breach: ContractViolation,
     /// What led from the holder's class to the contract.
     pub(crate) holder_trail: Trail,
     /// What the versions rest on that will do.
@@ -39,10 +39,10 @@ pub(crate) struct Unmet {
 ///
 /// What is missing to check any of them is asked for first: what is found must not depend on what came
 /// when.
-pub(crate) fn unmet_contracts(
+pub(crate) fn violated_contracts(
     universe: &mut Universe,
     selection: &Selection,
-) -> Result<Vec<Unmet>, Missing> {
+) -> Result<Vec<ViolatedContract>, Missing> {
     let (Some(model), Some(root)) = (universe.model().cloned(), universe.model_root()) else {
         return Ok(Vec::new());
     };
@@ -73,7 +73,7 @@ struct Declared {
 }
 
 impl Check<'_> {
-    fn run(&self) -> Result<Vec<Unmet>, Missing> {
+    fn run(&self) -> Result<Vec<ViolatedContract>, Missing> {
         let (mut unmet, mut missing) = (Vec::new(), Vec::new());
         for (number, object) in self.model.objects().iter().enumerate() {
             let holder = ObjectId(number);
@@ -151,7 +151,7 @@ impl Check<'_> {
         name: &str,
         value: &ModelValue,
         declared: &Declared,
-    ) -> impl Iterator<Item = Unmet> {
+    ) -> impl Iterator<Item = ViolatedContract> {
         let mut found = Vec::new();
         constrained_objects(&declared.contract, value, name, &mut found);
         found
@@ -159,8 +159,8 @@ impl Check<'_> {
             .filter_map(move |(constraint, object, path)| {
                 let (allowed, lookup) = self.allowed(constraint, declared)?;
                 self.unmet(constraint, object, &allowed)
-                    .map(|(object_trail, inherits, is)| Unmet {
-                        breach: ContractBreach {
+                    .map(|(object_trail, inherits, is)| ViolatedContract {
+                        breach: ContractViolation {
                             holder,
                             path,
                             declared_by: self.named(declared.at),

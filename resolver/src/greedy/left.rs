@@ -7,9 +7,9 @@ use prefetch_index::prefetch_index;
 
 use crate::index::{NONE, to_u32};
 use crate::room::Room as _;
+use crate::set::bits;
 use crate::spare::Leftover;
 use crate::universe::{PackageId, ReleaseId};
-use crate::words;
 
 /// What is left of a package.
 #[derive(Debug, Clone, Copy)]
@@ -107,8 +107,8 @@ impl Left {
         let from = self.widen(package, to.len());
         let words = &mut self.words[from..from + to.len()];
         let fits = match self.all[package.position()].chosen {
-            NONE => !words::is_disjoint(words, to),
-            chosen => words::contains(to, chosen),
+            NONE => !bits::is_disjoint(words, to),
+            chosen => bits::contains(to, chosen),
         };
         if fits || forced {
             for ((at, word), to) in (to_u32(from)..).zip(words).zip(to) {
@@ -150,7 +150,7 @@ impl Left {
     pub(super) fn remove(&mut self, release: ReleaseId) {
         let of_package = &mut self.all[release.package.position()];
         match of_package.words() {
-            Some(from) => words::remove(&mut self.words[from..], release.index),
+            Some(from) => bits::remove(&mut self.words[from..], release.index),
             None => of_package.left &= !(1 << release.index),
         }
     }
@@ -224,7 +224,7 @@ mod tests {
             let set = |numbers: &[u32]| {
                 let mut words = vec![0; width];
                 for number in numbers {
-                    words::insert(&mut words, *number);
+                    bits::insert(&mut words, *number);
                 }
                 words
             };

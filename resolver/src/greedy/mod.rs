@@ -15,10 +15,12 @@ use crate::hierarchy;
 use crate::index::to_u32;
 use crate::room::Room as _;
 use crate::selection::Selection;
+use crate::set::PositionSet;
+use crate::set::bits;
 use crate::spare::Leftover;
-use crate::universe::{Ahead, ClassDemand, ClassDemands, Demand, PackageId, ReleaseId, Universe};
-use crate::word_set::WordSet;
-use crate::words;
+use crate::universe::{
+    Ahead, ClassRequirement, ClassRequirements, PackageId, PackageRequirement, ReleaseId, Universe,
+};
 use left::Left;
 
 /// How many releases are passed over. Where there are more, some package mostly ends up without any, and
@@ -47,8 +49,8 @@ pub(crate) struct Greedy {
     tried: Option<ReleaseId>,
     /// What the requirements that were seen leave. What `tried` adds can be taken back.
     left: Left,
-    demands: Vec<Demand>,
-    classes: ClassDemands,
+    demands: Vec<PackageRequirement>,
+    classes: ClassRequirements,
     /// Whether several packages can define a class that is extended.
     may_lack_classes: bool,
     /// How many releases were passed over.
@@ -127,7 +129,7 @@ impl Greedy {
             tried: None,
             left: Left::with_room(2 * FEW),
             demands: Vec::with_capacity(FEW),
-            classes: ClassDemands::default(),
+            classes: ClassRequirements::default(),
             may_lack_classes: false,
             passed_over: 0,
             failed: false,
@@ -202,7 +204,7 @@ impl Greedy {
         &mut self,
         universe: &mut Universe,
         release: ReleaseId,
-        demands: &[Demand],
+        demands: &[PackageRequirement],
     ) -> Taken {
         let mut missing = Vec::new();
         for demand in demands {
@@ -229,10 +231,10 @@ impl Greedy {
         &mut self,
         universe: &mut Universe,
         release: ReleaseId,
-        demands: &[Demand],
+        demands: &[PackageRequirement],
     ) -> bool {
         let mut classes = std::mem::take(&mut self.classes);
-        universe.class_demands(release, demands, &mut classes);
+        universe.class_requirements(release, demands, &mut classes);
         let can_be_found = |demanded| self.take_in_class(universe, demanded, demands);
         let is_right = !classes.has_circle && classes.all.iter().all(can_be_found);
         self.classes = classes;
@@ -242,15 +244,15 @@ impl Greedy {
     fn take_in_class(
         &mut self,
         universe: &mut Universe,
-        demanded: &ClassDemand,
-        demands: &[Demand],
+        demanded: &ClassRequirement,
+        demands: &[PackageRequirement],
     ) -> bool {
         if let Some(found) = demanded.found {
             let target = demands[found.demand].target;
             let allowed = universe.set(found.allowed, universe.width(target));
             return self.restrict(target, allowed);
         }
-        let mut defining: Option<(PackageId, WordSet)> = None;
+        let mut defining: Option<(PackageId, PositionSet)> = None;
         for demand in demands {
             let by_target = universe.definers(demand.target, demanded.class);
             if !by_target.is_empty() {
@@ -346,7 +348,7 @@ impl Greedy {
                     return None;
                 }
                 let left = self.left.of(package, universe.width(package));
-                let index = words::last(left)?;
+                let index = bits::last(left)?;
                 universe.coming(ReleaseId { package, index })
             },
             |package| self.left.fetch(package),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::index::{NONE, to_u32};
 use crate::selection::Selection;
-use crate::universe::{ClassDemands, PackageId, ReleaseId, Universe};
+use crate::universe::{ClassRequirements, PackageId, ReleaseId, Universe};
 
 /// What all requirements on a package together allow, for the packages that have better candidates
 /// than the one that was chosen.
@@ -23,7 +23,7 @@ impl Demanded {
     ) -> Self {
         let mut demanded = Self::default();
         demanded.begin(universe, selection, split);
-        let (mut demands, mut classes) = (Vec::new(), ClassDemands::default());
+        let (mut demands, mut classes) = (Vec::new(), ClassRequirements::default());
         for (at, release) in selection.releases().iter().enumerate() {
             let mut bound = selection.bound_at(at).iter();
             if !bound.any(|bound| demanded.has(bound.package)) {
@@ -35,7 +35,7 @@ impl Demanded {
                 demanded.restrict(demand.target, allowed);
             }
             if !universe.finds_classes(*release, &demands) {
-                universe.class_demands(*release, &demands, &mut classes);
+                universe.class_requirements(*release, &demands, &mut classes);
                 demanded.restrict_to_definers(universe, selection, *release, &classes);
             }
         }
@@ -82,7 +82,7 @@ impl Demanded {
         universe: &mut Universe,
         selection: &Selection,
         release: ReleaseId,
-        classes: &ClassDemands,
+        classes: &ClassRequirements,
     ) {
         for demanded in &classes.all {
             let mut defining = selection

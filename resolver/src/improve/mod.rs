@@ -11,11 +11,13 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashSet;
 
 use crate::budget::{Budget, Exhausted};
-use crate::contracts::unmet_contracts;
+use crate::contracts::violated_contracts;
 use crate::hierarchy;
 use crate::selection::Selection;
-use crate::universe::{ClassDemands, Demand, Missing, PackageId, ReleaseId, Universe};
-use crate::word_set::WordSet;
+use crate::set::PositionSet;
+use crate::universe::{
+    ClassRequirements, Missing, PackageId, PackageRequirement, ReleaseId, Universe,
+};
 use demanded::Demanded;
 
 /// Why improving was broken off.
@@ -44,7 +46,7 @@ pub(crate) fn improve(
     let mut improvement = Improvement {
         demanded: Demanded::by(universe, &selection, split),
         demands: Vec::new(),
-        classes: ClassDemands::default(),
+        classes: ClassRequirements::default(),
         any_names_prerelease: universe.any_names_prerelease(),
         universe,
         selection,
@@ -63,8 +65,8 @@ struct Improvement<'search> {
     fixed: &'search [PackageId],
     budget: &'search mut Budget,
     demanded: Demanded,
-    demands: Vec<Demand>,
-    classes: ClassDemands,
+    demands: Vec<PackageRequirement>,
+    classes: ClassRequirements,
     /// Where none does, what names a prerelease need not be looked for.
     any_names_prerelease: bool,
 }
@@ -142,10 +144,10 @@ impl Improvement<'_> {
         let named = decided.prerelease_named.contains(&package);
         let mut among = if is_split {
             self.universe.demands(owner, &mut self.demands);
-            WordSet::of_words(self.universe.allowed_words(&self.demands[edge]))
+            PositionSet::of_words(self.universe.allowed_words(&self.demands[edge]))
         } else {
             match self.demanded.of(self.universe, package) {
-                Some(words) => WordSet::of_words(words),
+                Some(words) => PositionSet::of_words(words),
                 None => return Ok(false),
             }
         };
@@ -171,7 +173,7 @@ impl Improvement<'_> {
                 self.selection = selection;
                 return Ok(true);
             }
-            among = among.intersection(&WordSet::single(index).complement());
+            among = among.intersection(&PositionSet::single(index).complement());
         }
     }
 
@@ -184,7 +186,7 @@ impl Improvement<'_> {
         }
         let mut classes = std::mem::take(&mut self.classes);
         self.universe
-            .class_demands(better, &self.demands, &mut classes);
+            .class_requirements(better, &self.demands, &mut classes);
         let finds_all = !classes.has_circle
             && classes.all.iter().all(|demanded| {
                 self.demands.iter().any(|demand| {
@@ -254,7 +256,7 @@ impl Improvement<'_> {
         if !is_harmless && hierarchy::violation(self.universe, &found).is_some() {
             return Ok(None);
         }
-        match unmet_contracts(self.universe, &found) {
+        match violated_contracts(self.universe, &found) {
             Ok(unmet) => Ok(unmet.is_empty().then_some(found)),
             Err(missing) => Err(Stopped::Missing(missing)),
         }
@@ -268,7 +270,7 @@ fn kept_release(
     split: &BTreeSet<PackageId>,
     exchange: Exchange,
     owner: ReleaseId,
-    (edge, demand): (usize, &Demand),
+    (edge, demand): (usize, &PackageRequirement),
 ) -> Option<u32> {
     let package = demand.target;
     if !demand.is_known() {
@@ -283,7 +285,7 @@ fn kept_release(
         };
         return universe.allows(demand, there).then_some(there);
     }
-    let among: WordSet = selection
+    let among: PositionSet = selection
         .releases()
         .iter()
         .filter(|release| release.package == package)

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::LockCheck;
 use crate::index::to_u32;
-use crate::universe::{Demand, PackageId, ReleaseId, Required};
+use crate::universe::{PackageId, PackageRequirement, ReleaseId, Required};
 
 /// What the requirements of releases are bound to.
 #[derive(Debug, Default)]
@@ -15,7 +15,7 @@ pub(super) struct Bindings {
     /// In the order of the requirements of each release.
     bound: Vec<(PackageId, u32)>,
     /// What is made use of again for each release.
-    demands: Vec<Demand>,
+    demands: Vec<PackageRequirement>,
     specs: FxHashMap<(u32, u32), Spec>,
 }
 

@@ -14,7 +14,7 @@ use pkgres_manifest::{
 };
 
 use super::fallback::{Fallback, Substitution, pinned};
-use crate::request::{ModelRoot, ObjectDemand};
+use crate::request::{ModelRoot, ObjectRequirement};
 
 /// What the objects of a model demand, and what was decided on the way.
 #[derive(Debug, Clone)]
@@ -200,7 +200,7 @@ impl ObjectPackages {
         &self,
         id: ObjectId,
         substitutions: &mut Vec<Substitution>,
-    ) -> Result<ObjectDemand, Diagnostic> {
+    ) -> Result<ObjectRequirement, Diagnostic> {
         let plan = &self.plan;
         let package = match &self.packages[id.0] {
             Ok(package) => package.clone(),
@@ -222,6 +222,6 @@ impl ObjectPackages {
                 }
             }
         };
-        Ok(ObjectDemand { package, spec })
+        Ok(ObjectRequirement { package, spec })
     }
 }

@@ -38,12 +38,15 @@ pub struct ModelRoot {
     /// The model, whose contracts have to be met.
     pub(crate) model: Arc<ObjectModel>,
     /// One entry an object, in the order of the model.
-    pub(crate) objects: Vec<ObjectDemand>,
+    pub(crate) objects: Vec<ObjectRequirement>,
 }
 
 impl ModelRoot {
     /// A model, and what each of its objects demands.
-    pub fn new(model: Arc<ObjectModel>, mut demand: impl FnMut(ObjectId) -> ObjectDemand) -> Self {
+    pub fn new(
+        model: Arc<ObjectModel>,
+        mut demand: impl FnMut(ObjectId) -> ObjectRequirement,
+    ) -> Self {
         let numbers = 0..model.objects().len();
         let objects = numbers.map(|number| demand(ObjectId(number))).collect();
         Self { model, objects }
@@ -52,7 +55,7 @@ impl ModelRoot {
     /// A model, and what each of its objects demands; or all that is wrong with them.
     pub fn try_new<E>(
         model: Arc<ObjectModel>,
-        mut demand: impl FnMut(ObjectId) -> Result<ObjectDemand, E>,
+        mut demand: impl FnMut(ObjectId) -> Result<ObjectRequirement, E>,
     ) -> Result<Self, Vec<E>> {
         let mut objects = Vec::with_capacity(model.objects().len());
         let mut errors = Vec::new();
@@ -72,7 +75,7 @@ impl ModelRoot {
 
 /// What an object demands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ObjectDemand {
+pub struct ObjectRequirement {
     /// The package that the object's class is taken from.
     pub package: PackageName,
     /// The versions that will do.

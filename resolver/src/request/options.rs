@@ -57,7 +57,7 @@ pub struct SolveOptions {
     /// release can be exchanged for a better one with all others kept. The best resolution in the
     /// order of decisions can be out of reach where some resolution is not. 1,000 unless told
     /// otherwise.
-    pub patience: u64,
+    pub conflict_limit: u64,
     /// Which engine searches. [Updates](crate::Request::update), and which
     /// [reasons](crate::Conflict::reasons) are needed and what would [repair](crate::Conflict::repairs)
     /// a conflict, are always the native engine's.
@@ -72,7 +72,7 @@ impl Default for SolveOptions {
             exclude_newer: None,
             single_version: false,
             max_steps: 10_000_000,
-            patience: 1000,
+            conflict_limit: 1000,
             engine: Engine::default(),
         }
     }

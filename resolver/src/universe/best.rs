@@ -1,16 +1,16 @@
 //! Which releases may be chosen, and which of some is the best.
 
-use crate::word_set::WordSet;
-use crate::words;
+use crate::set::PositionSet;
+use crate::set::bits;
 
 use super::{PackageId, ReleaseId, Universe};
 
 impl Universe {
     /// The releases of a package that may be chosen.
-    pub(crate) fn candidates_of(&self, package: PackageId) -> WordSet {
+    pub(crate) fn candidates_of(&self, package: PackageId) -> PositionSet {
         match self.about(package).candidates() {
             Some(candidates) => candidates.allowed().clone(),
-            None => WordSet::range(0, self.release_count(package)),
+            None => PositionSet::range(0, self.release_count(package)),
         }
     }
 
@@ -24,7 +24,7 @@ impl Universe {
     pub(crate) fn best(
         &self,
         package: PackageId,
-        among: &WordSet,
+        among: &PositionSet,
         prerelease_named: bool,
     ) -> Option<u32> {
         match self.about(package).candidates() {
@@ -69,8 +69,8 @@ impl Universe {
         prerelease_named: bool,
     ) -> Option<u32> {
         if self.is_plain(package) {
-            return words::last(words);
+            return bits::last(words);
         }
-        self.best(package, &WordSet::of_words(words), prerelease_named)
+        self.best(package, &PositionSet::of_words(words), prerelease_named)
     }
 }

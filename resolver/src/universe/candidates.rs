@@ -2,7 +2,7 @@
 
 use pkgres_manifest::Version;
 
-use crate::word_set::WordSet;
+use crate::set::PositionSet;
 use crate::{Preference, PrereleasePolicy};
 
 /// What is known of a release that decides whether it may be chosen.
@@ -17,12 +17,12 @@ pub(super) struct Eligibility<'release> {
 /// Most packages need none: all releases may be chosen, and the newest is the best.
 #[derive(Debug)]
 pub(crate) struct Candidates {
-    allowed: WordSet,
-    stable: WordSet,
+    allowed: PositionSet,
+    stable: PositionSet,
     /// Locked releases, newest first.
     locked: Vec<u32>,
     /// Releases that are candidates only because they are kept: a last resort.
-    last_resort: WordSet,
+    last_resort: PositionSet,
     policy: PrereleasePolicy,
     prefer: Preference,
 }
@@ -58,7 +58,7 @@ impl Candidates {
         let is_last_resort = |at: u32, release: &Eligibility<'_>| {
             !is_open(release) && !is_locked(at) && kept.contains(release.version)
         };
-        let those = |are_meant: &dyn Fn(u32, &Eligibility<'_>) -> bool| -> WordSet {
+        let those = |are_meant: &dyn Fn(u32, &Eligibility<'_>) -> bool| -> PositionSet {
             let numbered = (0_u32..).zip(releases);
             let meant = numbered.filter(|(at, release)| are_meant(*at, release));
             meant.map(|(at, _)| at).collect()
@@ -76,7 +76,7 @@ impl Candidates {
     }
 
     /// The releases that may be chosen.
-    pub(super) fn allowed(&self) -> &WordSet {
+    pub(super) fn allowed(&self) -> &PositionSet {
         &self.allowed
     }
 
@@ -90,7 +90,7 @@ impl Candidates {
 
     /// The best of `among`. `prerelease_named` says whether a requirement that is present names a
     /// prerelease, which lifts the preference for stable versions.
-    pub(super) fn best(&self, among: &WordSet, prerelease_named: bool) -> Option<u32> {
+    pub(super) fn best(&self, among: &PositionSet, prerelease_named: bool) -> Option<u32> {
         if let Some(locked) = self.locked.iter().find(|locked| among.contains(**locked)) {
             return Some(*locked);
         }
@@ -105,12 +105,12 @@ impl Candidates {
 
     /// Whether one release is better than another one as a version, whatever became of either.
     pub(super) fn is_better_version(&self, one: u32, other: u32, prerelease_named: bool) -> bool {
-        let both = WordSet::single(one).union(&WordSet::single(other));
+        let both = PositionSet::single(one).union(&PositionSet::single(other));
         one != other && self.best_of_all(&both, prerelease_named) == Some(one)
     }
 
     /// The best of `among` if none of them is locked.
-    fn best_of_all(&self, among: &WordSet, prerelease_named: bool) -> Option<u32> {
+    fn best_of_all(&self, among: &PositionSet, prerelease_named: bool) -> Option<u32> {
         if self.policy == PrereleasePolicy::IfNecessary && !prerelease_named {
             let stable = among.intersection(&self.stable);
             if let Some(best) = self.end(&stable) {
@@ -121,7 +121,7 @@ impl Candidates {
     }
 
     /// The release that is preferred where nothing but the version counts.
-    fn end(&self, among: &WordSet) -> Option<u32> {
+    fn end(&self, among: &PositionSet) -> Option<u32> {
         match self.prefer {
             Preference::Newest => among.last(),
             Preference::Oldest => among.iter().next(),

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::{ClassId, Demand, PackageId, ReleaseId, Universe};
+use super::{ClassId, PackageId, PackageRequirement, ReleaseId, Universe};
 use crate::index::{CompiledIndex, FirstSeen, ParentNumber, leading_to_circles, to_u32};
-use crate::words;
+use crate::set::bits;
 
 /// Where a class that is extended is to be found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,7 +151,7 @@ impl Universe {
 
     /// Whether it is known without looking that whatever meets the requirements of a release has
     /// all classes that the release extends; `demands` is what it requires.
-    pub(crate) fn finds_classes(&self, release: ReleaseId, demands: &[Demand]) -> bool {
+    pub(crate) fn finds_classes(&self, release: ReleaseId, demands: &[PackageRequirement]) -> bool {
         if self.is_without_classes(release) {
             return true;
         }
@@ -176,7 +176,7 @@ impl Universe {
 
     /// Whether whatever a release allows of the core library has the class that classes extend which
     /// do not say it.
-    fn finds_root_class(&self, release: ReleaseId, demands: &[Demand]) -> bool {
+    fn finds_root_class(&self, release: ReleaseId, demands: &[PackageRequirement]) -> bool {
         let Some(root) = self.root_class else {
             return true;
         };
@@ -188,7 +188,7 @@ impl Universe {
         demands.first().is_some_and(|demand| {
             let allowed = self.allowed_words(demand);
             let defining = self.words_of_definers(demand.target, root);
-            defining.len() == allowed.len() && words::is_subset(allowed, defining)
+            defining.len() == allowed.len() && bits::is_subset(allowed, defining)
         })
     }
 

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use pkgres_manifest::{ObjectId, Package, PackageName, Requirement, Spec, Version};
 
 use super::{ClassId, ClassTable, PackageId, ReleaseId, Universe};
-use crate::word_set::WordSet;
+use crate::set::PositionSet;
 
 /// A package that a release requires.
 #[derive(Debug, Clone)]
@@ -233,7 +233,7 @@ impl Universe {
     }
 
     /// The candidates that a requirement allows.
-    pub(crate) fn allowed(&self, edge: &Edge) -> WordSet {
+    pub(crate) fn allowed(&self, edge: &Edge) -> PositionSet {
         let candidates = self.candidates_of(edge.package);
         let matching = self.versions_in(edge.package, &edge.requirement.spec);
         let matching = matching.intersection(&candidates);

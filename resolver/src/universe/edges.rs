@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 use super::{ClassId, PackageId, ReleaseId, Universe};
 use crate::index::{EdgeNumbers, NONE, to_u32, width};
 use crate::room::Room as _;
-use crate::word_set::WordSet;
-use crate::words;
+use crate::set::PositionSet;
+use crate::set::bits;
 
 /// Where a set of releases stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -56,7 +56,7 @@ impl SetId {
 
 /// A requirement of a release in numbers.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Demand {
+pub(crate) struct PackageRequirement {
     pub(crate) target: PackageId,
     /// The candidates that it allows. Unknown as long as the target was not delivered.
     pub(crate) allowed: SetId,
@@ -87,7 +87,7 @@ impl Requirer {
     /// Puts a requirement into `demands`: one on the core library takes the place of what nobody wrote,
     /// which comes first.
     #[inline]
-    pub(super) fn require(self, demand: Demand, demands: &mut Vec<Demand>) {
+    pub(super) fn require(self, demand: PackageRequirement, demands: &mut Vec<PackageRequirement>) {
         if Some(demand.target) == self.core {
             demands[0] = demand;
         } else {
@@ -118,7 +118,7 @@ fn in_index(shard: u32, sets: u32, owners_width: u32) -> (SetId, SetId) {
     (allowed, SetId { place, at: sets })
 }
 
-impl Demand {
+impl PackageRequirement {
     /// Whether the target was delivered.
     #[inline]
     pub(crate) fn is_known(&self) -> bool {
@@ -175,7 +175,7 @@ impl Universe {
     /// Fetches the words of what a requirement allows from memory before they are looked at, if an
     /// index has them.
     #[inline]
-    pub(crate) fn fetch_allowed(&self, demand: &Demand) {
+    pub(crate) fn fetch_allowed(&self, demand: &PackageRequirement) {
         if let Place::Shard(shard) = demand.allowed.place {
             let index = self.shards[shard as usize].index();
             index.fetch_words(demand.allowed.at as usize);
@@ -185,7 +185,7 @@ impl Universe {
     /// Which releases of the same package have a requirement, and what it allows, where that takes a word
     /// each and stands in an index, as of nearly all.
     #[inline]
-    pub(crate) fn short_sets(&self, demand: &Demand) -> Option<[u64; 2]> {
+    pub(crate) fn short_sets(&self, demand: &PackageRequirement) -> Option<[u64; 2]> {
         match demand.owners {
             Some(SetId {
                 place: Place::Shard(shard),
@@ -201,7 +201,7 @@ impl Universe {
 
     /// The words of what a requirement allows, whose target was delivered.
     #[inline]
-    pub(crate) fn allowed_words(&self, demand: &Demand) -> &[u64] {
+    pub(crate) fn allowed_words(&self, demand: &PackageRequirement) -> &[u64] {
         self.set(demand.allowed, demand.width as usize)
     }
 
@@ -213,7 +213,7 @@ impl Universe {
 
     /// Puts the requirements of a release into `demands`, in the order of its manifest, the core
     /// library first.
-    pub(crate) fn demands(&mut self, release: ReleaseId, demands: &mut Vec<Demand>) {
+    pub(crate) fn demands(&mut self, release: ReleaseId, demands: &mut Vec<PackageRequirement>) {
         demands.clear();
         if self.is_model(release.package) {
             self.demands_of_objects(release, demands);
@@ -226,7 +226,7 @@ impl Universe {
         if let Some(core) = core {
             let allowed = self.default_core_set(core);
             let names_prerelease = self.overriding(core).is_some_and(Spec::names_prerelease);
-            demands.push(Demand {
+            demands.push(PackageRequirement {
                 target: core,
                 allowed,
                 width: self.known_width(core),
@@ -266,7 +266,7 @@ impl Universe {
         &self,
         requirer: Requirer,
         edges: &mut Range<usize>,
-        demands: &mut Vec<Demand>,
+        demands: &mut Vec<PackageRequirement>,
     ) -> Next {
         let shard = &self.shards[requirer.shard as usize];
         let index = shard.index();
@@ -284,7 +284,7 @@ impl Universe {
                 continue;
             }
             let (allowed, owners) = in_index(requirer.shard, *sets, requirer.owners_width);
-            demands.push(Demand {
+            demands.push(PackageRequirement {
                 target,
                 allowed,
                 width: 1,
@@ -298,7 +298,7 @@ impl Universe {
     }
 
     /// Takes any requirement in.
-    fn demand(&mut self, requirer: Requirer, edge: usize, demands: &mut Vec<Demand>) {
+    fn demand(&mut self, requirer: Requirer, edge: usize, demands: &mut Vec<PackageRequirement>) {
         let Requirer {
             release,
             core,
@@ -321,7 +321,7 @@ impl Universe {
             (allowed, is_nowhere.then_some(owners))
         };
         let names_prerelease = || self.shards[shard as usize].index().names_prerelease(spec);
-        let demand = Demand {
+        let demand = PackageRequirement {
             // Releases that do not write the requirement have it, too.
             owners: owners.filter(|_| !is_core),
             is_as_indexed: indexed.is_some(),
@@ -381,9 +381,9 @@ impl Universe {
         target: PackageId,
         allowed: SetId,
         names_prerelease: impl FnOnce() -> bool,
-    ) -> Demand {
+    ) -> PackageRequirement {
         let overriding = self.overriding(target).map(Spec::names_prerelease);
-        Demand {
+        PackageRequirement {
             target,
             allowed,
             width: self.known_width(target),
@@ -405,11 +405,11 @@ impl Universe {
     }
 
     /// Whether a requirement allows a release of its target.
-    pub(crate) fn allows(&self, demand: &Demand, index: u32) -> bool {
-        words::contains(self.allowed_words(demand), index)
+    pub(crate) fn allows(&self, demand: &PackageRequirement, index: u32) -> bool {
+        bits::contains(self.allowed_words(demand), index)
     }
 
-    fn demands_of_objects(&mut self, release: ReleaseId, demands: &mut Vec<Demand>) {
+    fn demands_of_objects(&mut self, release: ReleaseId, demands: &mut Vec<PackageRequirement>) {
         let details = self.details(release);
         for (number, edge) in details.edges.iter().enumerate() {
             let allowed = if !self.is_delivered(edge.package) {
@@ -422,7 +422,7 @@ impl Universe {
                 self.sets.of_objects.insert((release, number), at);
                 SetId::worked_out(at)
             };
-            demands.push(Demand {
+            demands.push(PackageRequirement {
                 target: edge.package,
                 allowed,
                 width: self.known_width(edge.package),
@@ -457,7 +457,7 @@ impl Universe {
         }
         let at = match self.overriding(target).cloned() {
             Some(spec) => self.keep_matching(target, &spec),
-            None => self.keep(target, &WordSet::EMPTY),
+            None => self.keep(target, &PositionSet::EMPTY),
         };
         self.sets.of_overrides.insert(target, at);
         SetId::worked_out(at)
@@ -467,7 +467,7 @@ impl Universe {
     fn nothing(&mut self, target: PackageId) -> SetId {
         let at = match self.sets.nothing {
             Some(known) => known,
-            None => self.keep(target, &WordSet::EMPTY),
+            None => self.keep(target, &PositionSet::EMPTY),
         };
         self.sets.nothing = Some(at);
         SetId::worked_out(at)
@@ -495,7 +495,7 @@ impl Universe {
     }
 
     /// Keeps a set of releases of a package.
-    pub(super) fn keep(&mut self, package: PackageId, set: &WordSet) -> u32 {
+    pub(super) fn keep(&mut self, package: PackageId, set: &PositionSet) -> u32 {
         let at = to_u32(self.sets.words.len());
         let width = self.width(package);
         self.sets.words.make_room(width);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::edges::SetId;
 use super::{ClassId, PackageId, ReleaseId, Universe};
 use crate::index::Link;
-use crate::word_set::WordSet;
+use crate::set::PositionSet;
 
 impl Universe {
     /// The releases of the same package that extend a class too, and can find it in the same
@@ -34,7 +34,7 @@ impl Universe {
         let core = self.core_number(shard).filter(|_| is_in_core);
         let number = self.class_number(class, shard);
         let mut demands = Vec::new();
-        let mut found = WordSet::single(release.index);
+        let mut found = PositionSet::single(release.index);
         for other in self.releases(release.package) {
             let at = first + other.index;
             if !inheritance.requires_no_more(at, own, core)
@@ -44,7 +44,7 @@ impl Universe {
             }
             self.demands(other, &mut demands);
             if demands.iter().any(|demand| demand.target == target) {
-                found = found.union(&WordSet::single(other.index));
+                found = found.union(&PositionSet::single(other.index));
             }
         }
         let set = SetId::worked_out(self.keep(release.package, &found));

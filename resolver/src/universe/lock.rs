@@ -3,7 +3,7 @@
 use pkgres_manifest::{ObjectId, Version};
 
 use crate::request::{Locked, LockedObject};
-use crate::word_set::WordSet;
+use crate::set::PositionSet;
 
 use super::{PackageId, ReleaseId, Universe};
 
@@ -66,7 +66,7 @@ impl Universe {
         release: ReleaseId,
         edge: usize,
         package: PackageId,
-        among: &WordSet,
+        among: &PositionSet,
         prerelease_named: bool,
     ) -> Option<u32> {
         self.locked_binding(release, edge, package)

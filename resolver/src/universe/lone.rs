@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 
 use crate::index::{CompiledIndex, to_u32};
 
-use super::edges::{Demand, Requirer, SetId};
+use super::edges::{PackageRequirement, Requirer, SetId};
 use super::shards::{Content, Shard};
 use super::{Delivered, PackageId, Universe};
 
@@ -142,7 +142,7 @@ impl Universe {
     pub(super) fn demands_of_lone(
         &mut self,
         requirer: Requirer,
-        demands: &mut Vec<Demand>,
+        demands: &mut Vec<PackageRequirement>,
     ) -> bool {
         let shard = requirer.shard;
         let Some(lone) = self.lone(shard) else {

@@ -11,8 +11,8 @@ mod about;
 mod ahead;
 mod best;
 mod candidates;
-mod class_demands;
 mod class_ids;
+mod class_requirements;
 mod classes;
 mod details;
 mod edges;
@@ -33,10 +33,10 @@ mod shards;
 mod versions;
 
 pub(crate) use ahead::{Ahead, Coming};
-pub(crate) use class_demands::{ClassDemand, ClassDemands, Found};
+pub(crate) use class_requirements::{ClassRequirement, ClassRequirements, Found};
 pub(crate) use classes::{ClassTable, Parent};
 pub(crate) use details::{Body, Details, Edge, Required};
-pub(crate) use edges::{Demand, SetId};
+pub(crate) use edges::{PackageRequirement, SetId};
 pub(crate) use ids::{ClassId, PackageId, ReleaseId};
 pub(crate) use missing::Missing;
 

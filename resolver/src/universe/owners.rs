@@ -5,15 +5,19 @@
 
 use rustc_hash::FxHashMap;
 
-use super::edges::{Demand, SetId};
+use super::edges::{PackageRequirement, SetId};
 use super::{PackageId, ReleaseId, Universe};
 use crate::index::{EdgeNumbers, to_u32, width};
-use crate::word_set::WordSet;
+use crate::set::PositionSet;
 
 impl Universe {
     /// The releases of the same package that allow the same releases of a target. Only those of
     /// the object model are not known.
-    pub(crate) fn owners(&mut self, release: ReleaseId, demand: &Demand) -> Option<SetId> {
+    pub(crate) fn owners(
+        &mut self,
+        release: ReleaseId,
+        demand: &PackageRequirement,
+    ) -> Option<SetId> {
         if demand.owners.is_some() {
             return demand.owners;
         }
@@ -25,7 +29,7 @@ impl Universe {
             // Most roots are such packages, and may require very many others.
             let at = match self.sets.first {
                 Some(known) => known,
-                None => self.keep(package, &WordSet::single(0)),
+                None => self.keep(package, &PositionSet::single(0)),
             };
             self.sets.first = Some(at);
             return Some(SetId::worked_out(at));
@@ -46,7 +50,7 @@ impl Universe {
 
     /// The releases of a package that allow the same of the core library. Most say nothing of it, so
     /// that only those are looked at that do.
-    fn owners_of_core(&mut self, package: PackageId, allowed: SetId) -> WordSet {
+    fn owners_of_core(&mut self, package: PackageId, allowed: SetId) -> PositionSet {
         let core = self.core.expect("a core library is required");
         let core_width = self.width(core);
         let delivered = *self.delivered(package);
@@ -88,19 +92,20 @@ impl Universe {
     /// Finds out which releases of a package share the requirements of which no index knows it.
     fn find_owners(&mut self, package: PackageId) {
         let mut demands = Vec::new();
-        let mut all: Vec<(Demand, u32)> = Vec::new();
+        let mut all: Vec<(PackageRequirement, u32)> = Vec::new();
         for release in self.releases(package) {
             self.demands(release, &mut demands);
             // What others require may not have been delivered yet.
-            let is_open = |demand: &&Demand| demand.owners.is_none() && demand.is_known();
+            let is_open =
+                |demand: &&PackageRequirement| demand.owners.is_none() && demand.is_known();
             let open = demands.iter().filter(is_open);
             all.extend(open.map(|demand| (*demand, release.index)));
         }
         let universe = &*self;
-        let key = |demand: &Demand| (demand.target, universe.allowed_words(demand));
+        let key = |demand: &PackageRequirement| (demand.target, universe.allowed_words(demand));
         all.sort_by(|(one, _), (two, _)| key(one).cmp(&key(two)));
         let alike = all.chunk_by(|(one, _), (two, _)| key(one) == key(two));
-        let alike: Vec<(&[(Demand, u32)], WordSet)> = alike
+        let alike: Vec<(&[(PackageRequirement, u32)], PositionSet)> = alike
             .map(|alike| (alike, alike.iter().map(|(_, release)| *release).collect()))
             .collect();
         for (alike, owners) in alike {
@@ -119,8 +124,8 @@ mod tests {
 
     use super::*;
     use crate::index::CompiledIndex;
+    use crate::set::bits;
     use crate::supply::Supply;
-    use crate::words;
 
     fn record(line: &str) -> IndexRecord {
         IndexRecord::parse_line(line, &Limits::default()).expect("the test writes lines")
@@ -147,7 +152,7 @@ mod tests {
             universe.demands(release, &mut demands);
             let owners = universe.owners(release, demands.first()?)?;
             let owners = universe.set(owners, universe.width(package));
-            Some((0..4).filter(|at| words::contains(owners, *at)).collect())
+            Some((0..4).filter(|at| bits::contains(owners, *at)).collect())
         };
         releases.filter_map(of_release).collect()
     }

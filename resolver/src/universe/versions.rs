@@ -4,7 +4,7 @@ use pkgres_manifest::{Spec, Version};
 
 use super::{PackageId, ReleaseId, Universe};
 use crate::index::to_u32;
-use crate::word_set::WordSet;
+use crate::set::PositionSet;
 
 impl Universe {
     /// The versions of a package, ascending.
@@ -50,13 +50,13 @@ impl Universe {
     }
 
     /// The releases of a package that match a spec, candidates or not.
-    pub(crate) fn versions_in(&self, package: PackageId, spec: &Spec) -> WordSet {
+    pub(crate) fn versions_in(&self, package: PackageId, spec: &Spec) -> PositionSet {
         let position = |bound: &Version| self.versions_below(package, bound);
         let end = self.release_count(package);
-        let mut matching = WordSet::EMPTY;
+        let mut matching = PositionSet::EMPTY;
         for interval in spec.set().intervals() {
             let until = interval.until.as_ref().map_or(end, position);
-            let run = WordSet::range(position(&interval.from), until);
+            let run = PositionSet::range(position(&interval.from), until);
             matching = if matching.is_empty() {
                 run
             } else {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::{Package, PackageName, Version};
 
-use crate::conflict::{Conflict, Reason, locate_classes};
+use crate::explain::{Conflict, Reason, locate_classes};
 use crate::request::Locked;
 use crate::selection::Selection;
 use crate::universe::Universe;

@@ -4,10 +4,10 @@ use pkgres_manifest::{PackageName, Version};
 use rustc_hash::FxHashMap;
 
 use super::{Ended, Updating};
-use crate::encoding::{Asking, Wish};
+use crate::problem::{Goal, GoalScope};
 use crate::request::{Locked, Moving, Target, Update};
+use crate::set::PositionSet;
 use crate::universe::{Missing, PackageId, ReleaseId, Universe};
-use crate::word_set::WordSet;
 
 /// A locked release that requires something, or a root.
 #[derive(Debug)]
@@ -71,20 +71,20 @@ impl Updating {
             if let Target::Exactly(version) = &moving.to {
                 let package = universe.package_id(name);
                 let index = universe.index_of(package, version);
-                let allowed = index.map_or(WordSet::EMPTY, WordSet::single);
-                let asking = if self.stays_in_part(name, moving) && !allowed.is_empty() {
-                    Asking::Of(self.owners_of(universe, name))
+                let allowed = index.map_or(PositionSet::EMPTY, PositionSet::single);
+                let scope = if self.stays_in_part(name, moving) && !allowed.is_empty() {
+                    GoalScope::Of(self.owners_of(universe, name))
                 } else if allowed.is_empty() {
-                    Asking::ToBeThere
+                    GoalScope::ToBeThere
                 } else {
-                    self.asking(name)
+                    self.scope(name)
                 };
-                self.wishes.push(Wish {
+                self.wanted.push(Goal {
                     package,
-                    asking,
+                    scope,
                     allowed,
                     versions: vec![version.clone()],
-                    detours: Vec::new(),
+                    loop_nogoods: Vec::new(),
                 });
             }
         }
@@ -92,11 +92,11 @@ impl Updating {
     }
 
     /// What is asked of a package as a whole: what was there is to stay there.
-    pub(super) fn asking(&self, name: &PackageName) -> Asking {
+    pub(super) fn scope(&self, name: &PackageName) -> GoalScope {
         if self.is_held(name) {
-            Asking::ToBeThere
+            GoalScope::ToBeThere
         } else {
-            Asking::IfThere
+            GoalScope::IfThere
         }
     }
 

@@ -5,13 +5,13 @@ use rustc_hash::FxHashSet;
 
 use super::{Ended, Stage, Updating};
 use crate::budget::Budget;
-use crate::conflict::Explanation;
-use crate::encoding::{Detour, Encoding, Fact, Limits, Wish};
-use crate::engine::{Refutation, refute};
+use crate::explain::Explanation;
+use crate::problem::{Fact, Goal, Goals, LoopNogood, Problem};
 use crate::request::Target;
+use crate::search::{Refutation, refute};
+use crate::set::PositionSet;
 use crate::universe::{PackageId, ReleaseId, Universe};
 use crate::update::HeldBack;
-use crate::word_set::WordSet;
 
 /// The search for the best version of a package.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(super) struct Best {
     /// Those before it, the best ones first, each with the facts that stand in its way.
     held_back: Vec<(HeldBack, FxHashSet<Fact>)>,
     /// Ways in which the package would not be there. They are the same for every version.
-    detours: Vec<Detour>,
+    loop_nogoods: Vec<LoopNogood>,
 }
 
 impl Updating {
@@ -54,7 +54,7 @@ impl Updating {
                 next: 0,
                 explanation: None,
                 held_back: Vec::new(),
-                detours: Vec::new(),
+                loop_nogoods: Vec::new(),
             }
         });
         let result = self.try_next(universe, budget, &name, &mut best);
@@ -93,26 +93,26 @@ impl Updating {
             best.next += 1;
             return Ok(false);
         }
-        let wish = Wish {
+        let goal = Goal {
             package,
-            allowed: WordSet::single(index),
+            allowed: PositionSet::single(index),
             versions: vec![version.clone()],
-            asking: self.asking(name),
-            detours: best.detours.clone(),
+            scope: self.scope(name),
+            loop_nogoods: best.loop_nogoods.clone(),
         };
         if self.search.is_none() {
             // Often the same stands in the way of many versions.
             let taken = budget.taken();
             for (held_back, facts) in &mut best.held_back {
-                let clauses = self.clauses.clone();
-                let mut encoding = Encoding::with_clauses(universe, self.split.clone(), clauses);
-                let mut limits = Limits {
-                    wanted: self.wishes.clone(),
-                    ..Limits::default()
+                let nogoods = self.nogoods.clone();
+                let mut problem = Problem::with_nogoods(universe, self.split.clone(), nogoods);
+                let mut goals = Goals {
+                    wanted: self.wanted.clone(),
+                    ..Goals::default()
                 };
-                limits.wanted.push(wish.clone());
-                encoding.limit(limits);
-                let refuted = refute(&mut encoding, facts.clone(), budget);
+                goals.wanted.push(goal.clone());
+                problem.limit_to_goals(goals);
+                let refuted = refute(&mut problem, facts.clone(), budget);
                 if refuted.is_err() {
                     // All of them are tried again.
                     budget.rewind(taken);
@@ -124,10 +124,10 @@ impl Updating {
                 }
             }
         }
-        self.wishes.push(wish);
+        self.wanted.push(goal);
         let found = self.search(universe, budget, None);
-        let wish = self.wishes.pop().expect("it was added above");
-        best.detours.clone_from(&wish.detours);
+        let goal = self.wanted.pop().expect("it was added above");
+        best.loop_nogoods.clone_from(&goal.loop_nogoods);
         match found? {
             Ok(_) => {
                 let held_back = std::mem::take(&mut best.held_back).into_iter();
@@ -148,9 +148,9 @@ impl Updating {
                     });
                 }
                 self.findings.held_back.extend(held_back);
-                self.wishes.push(wish);
-                let name = |wish: &Wish| universe.name(wish.package).clone();
-                self.wishes.sort_by_cached_key(name);
+                self.wanted.push(goal);
+                let name = |goal: &Goal| universe.name(goal.package).clone();
+                self.wanted.sort_by_cached_key(name);
                 Ok(true)
             }
             Err(impossible) => {
@@ -168,7 +168,7 @@ impl Updating {
         let mut candidates = Vec::new();
         while let Some(best) = universe.best(package, &left, is_named) {
             candidates.push(best);
-            left = left.intersection(&WordSet::single(best).complement());
+            left = left.intersection(&PositionSet::single(best).complement());
         }
         candidates
     }

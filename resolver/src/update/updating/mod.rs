@@ -10,14 +10,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::report::{Findings, Told};
 use crate::budget::Budget;
-use crate::conflict::{self, Explanation};
-use crate::encoding::{Clause, Encoding, Fact, Limits, Wish};
-use crate::engine::{Impossible, Outcome, Proof, Search, search_from};
+use crate::explain::{self, Explanation};
+use crate::problem::{Fact, Goal, Goals, Nogood, Problem};
 use crate::request::{Locked, Moving, Update};
-use crate::second_tier::{Tier, search_second_tier};
+use crate::search::{Impossible, Outcome, Proof, SearchEngine, search_from};
 use crate::selection::Selection;
+use crate::set::PositionSet;
+use crate::tiers::{Tier, search_second_tier};
 use crate::universe::{Missing, PackageId, ReleaseId, Universe};
-use crate::word_set::WordSet;
 use begin::BoundOwner;
 use best::Best;
 
@@ -49,20 +49,20 @@ pub(crate) struct Updating {
     /// What the lock holds, by name.
     held: Vec<(PackageName, Vec<Version>)>,
     /// The locked packages that are not named, by name, and their locked releases.
-    locked: Vec<(PackageId, WordSet)>,
+    locked: Vec<(PackageId, PositionSet)>,
     /// The packages that may have several releases: those that the lock has side by side and, where
     /// nothing is possible otherwise, others.
     split: BTreeSet<PackageId>,
     may_split: bool,
     /// What the named packages are to be at, by name.
-    wishes: Vec<Wish>,
+    wanted: Vec<Goal>,
     /// The locked packages that are let go, by their place in `locked`.
     let_go: BTreeSet<usize>,
     stage: Stage,
-    search: Option<Search>,
+    search: Option<SearchEngine>,
     /// What the search that is going on is limited to.
-    limits: Option<Limits>,
-    clauses: Vec<Clause>,
+    paused_goals: Option<Goals>,
+    nogoods: Vec<Nogood>,
     findings: Findings,
 }
 
@@ -112,12 +112,12 @@ impl Updating {
             locked: Vec::new(),
             split: BTreeSet::new(),
             may_split,
-            wishes: Vec::new(),
+            wanted: Vec::new(),
             let_go: BTreeSet::new(),
             stage: Stage::Begin,
             search: None,
-            limits: None,
-            clauses: Vec::new(),
+            paused_goals: None,
+            nogoods: Vec::new(),
             findings: Findings::default(),
         }
     }
@@ -141,16 +141,16 @@ impl Updating {
                 self.stage = Stage::Exact;
                 match self.search(universe, budget, None)? {
                     Ok(_) => self.stage = Stage::Best(0, None),
-                    Err(impossible) if self.wishes.is_empty() => {
+                    Err(impossible) if self.wanted.is_empty() => {
                         self.stage = Stage::Split(impossible, Asked::Anything);
                     }
                     Err(impossible) => self.stage = Stage::Anything(impossible),
                 }
             }
             Stage::Anything(impossible) => {
-                let wishes = std::mem::take(&mut self.wishes);
+                let wanted = std::mem::take(&mut self.wanted);
                 let found = self.search(universe, budget, None);
-                self.wishes = wishes;
+                self.wanted = wanted;
                 match found {
                     Ok(Ok(_)) => self.stage = Stage::Split(impossible, Asked::AsAsked),
                     Ok(Err(impossible)) => {
@@ -211,22 +211,22 @@ impl Updating {
             return Err(Ended::Impossible(impossible));
         }
         let taken = budget.taken();
-        let limits = match asked {
-            Asked::AsAsked => self.limits(None),
-            Asked::Anything => Limits::default(),
+        let goals = match asked {
+            Asked::AsAsked => self.goals(None),
+            Asked::Anything => Goals::default(),
         };
         let split = self.split.clone();
-        match search_second_tier(universe, &limits, split, &impossible.proof, budget) {
+        match search_second_tier(universe, &goals, split, &impossible.proof, budget) {
             Tier::Solved(selection) => {
                 let before = self.split.len();
                 self.split.extend(selection.packages_side_by_side());
                 if self.split.len() == before {
                     return Err(Ended::Impossible(impossible));
                 }
-                self.clauses.clear();
+                self.nogoods.clear();
                 // They are about what may have several releases.
-                for wish in &mut self.wishes {
-                    wish.detours.clear();
+                for goal in &mut self.wanted {
+                    goal.loop_nogoods.clear();
                 }
                 self.stage = Stage::Exact;
                 Ok(())
@@ -246,7 +246,7 @@ impl Updating {
         position.is_ok()
     }
 
-    /// Searches with the wishes and, if it is said what is let go, with all other locked packages
+    /// Searches with the goals and, if it is said what is let go, with all other locked packages
     /// staying.
     fn search(
         &mut self,
@@ -254,39 +254,39 @@ impl Updating {
         budget: &mut Budget,
         let_go: Option<&BTreeSet<usize>>,
     ) -> Result<Result<Selection, Box<Impossible>>, Ended> {
-        let limits = match self.limits.take() {
-            Some(limits) => limits,
-            None => self.limits(let_go),
+        let goals = match self.paused_goals.take() {
+            Some(goals) => goals,
+            None => self.goals(let_go),
         };
-        let clauses = std::mem::take(&mut self.clauses);
-        let mut encoding = Encoding::with_clauses(universe, self.split.clone(), clauses);
-        encoding.limit(limits);
-        let outcome = search_from(&mut self.search, &mut encoding, budget);
-        let limits = encoding.take_limits();
-        self.clauses = encoding.into_clauses();
+        let nogoods = std::mem::take(&mut self.nogoods);
+        let mut problem = Problem::with_nogoods(universe, self.split.clone(), nogoods);
+        problem.limit_to_goals(goals);
+        let outcome = search_from(&mut self.search, &mut problem, budget);
+        let goals = problem.take_goals();
+        self.nogoods = problem.into_nogoods();
         match outcome {
             Outcome::Solved(selection) => {
-                self.keep_detours(limits);
+                self.keep_loop_nogoods(goals);
                 Ok(Ok(selection))
             }
             Outcome::Impossible(proof) => {
-                self.keep_detours(limits.clone());
+                self.keep_loop_nogoods(goals.clone());
                 Ok(Err(Box::new(Impossible {
                     proof,
                     split: self.split.clone(),
-                    clauses: self.clauses.clone(),
-                    limits,
+                    nogoods: self.nogoods.clone(),
+                    goals,
                 })))
             }
             Outcome::Missing(missing) => {
-                self.limits = Some(limits);
+                self.paused_goals = Some(goals);
                 Err(Ended::Missing(missing))
             }
             Outcome::GaveUp => Err(Ended::GaveUp),
         }
     }
 
-    fn limits(&self, let_go: Option<&BTreeSet<usize>>) -> Limits {
+    fn goals(&self, let_go: Option<&BTreeSet<usize>>) -> Goals {
         let stays = let_go.map(|let_go| {
             let locked = self.locked.iter().enumerate();
             let stays = locked.filter(|(at, _)| !let_go.contains(at));
@@ -294,18 +294,18 @@ impl Updating {
                 .map(|(_, (package, allowed))| (*package, allowed.clone()))
                 .collect()
         });
-        Limits {
-            wanted: self.wishes.clone(),
+        Goals {
+            wanted: self.wanted.clone(),
             stays: stays.unwrap_or_default(),
         }
     }
 
     /// What makes a package absent does so in other searches as well.
-    fn keep_detours(&mut self, limits: Limits) {
-        for wish in limits.wanted {
-            let mut known = self.wishes.iter_mut();
-            if let Some(known) = known.find(|known| known.package == wish.package) {
-                known.detours = wish.detours;
+    fn keep_loop_nogoods(&mut self, goals: Goals) {
+        for goal in goals.wanted {
+            let mut known = self.wanted.iter_mut();
+            if let Some(known) = known.find(|known| known.package == goal.package) {
+                known.loop_nogoods = goal.loop_nogoods;
             }
         }
     }
@@ -375,19 +375,19 @@ impl Updating {
 
     /// The end: a resolution, and that the named packages moved because they were named.
     fn solved(&mut self, universe: &mut Universe, selection: Selection) -> Ended {
-        let mut limits = self.limits(None);
+        let mut goals = self.goals(None);
         debug_assert!(
-            !(limits.wanted.iter()).any(|wish| wish.is_left_out(&selection)),
+            !(goals.wanted.iter()).any(|goal| goal.is_left_out(&selection)),
             "a search ends with what was asked for"
         );
         // What was ruled out on the way is not why something moved.
-        limits.forget_detours();
-        let wanted: Vec<PackageId> = limits.wanted.iter().map(|wish| wish.package).collect();
-        let mut encoding = Encoding::new(universe, self.split.clone());
-        encoding.limit(limits);
+        goals.forget_loop_nogoods();
+        let wanted: Vec<PackageId> = goals.wanted.iter().map(|goal| goal.package).collect();
+        let mut problem = Problem::new(universe, self.split.clone());
+        problem.limit_to_goals(goals);
         for package in wanted {
-            let reasons = conflict::wanted(&mut encoding, package);
-            let name = encoding.universe.name(package).clone();
+            let reasons = explain::wanted(&mut problem, package);
+            let name = problem.universe.name(package).clone();
             self.findings.because.insert(name, reasons);
         }
         self.findings.is_minimal = self.split.is_empty();

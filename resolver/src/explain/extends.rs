@@ -1,0 +1,141 @@
+//! Classes that are extended and not found, as reasons.
+
+use pkgres_manifest::ClassName;
+
+use crate::problem::Problem;
+use crate::set::PositionSet;
+use crate::universe::{ClassId, ClassTable, Missing, PackageId, ReleaseId, Universe};
+
+use super::reason::{Reason, ReasonKind, reason_about};
+use super::subject::candidates;
+
+/// The candidates of a package of which a class extends a class of others.
+pub(super) fn extending(
+    universe: &mut Universe,
+    owner: PackageId,
+    class: ClassId,
+) -> Vec<ReleaseId> {
+    let mut releases = candidates(universe, owner);
+    releases.retain(|release| {
+        let extends = |table: &ClassTable| table.external.contains(&class);
+        let details = universe.details(*release);
+        details.classes.as_deref().is_some_and(extends)
+    });
+    releases
+}
+
+/// Which classes of releases extend a class of others, in words, and what these do. They are named where
+/// they are the same in all of the releases.
+fn told_classes(
+    universe: &mut Universe,
+    releases: &[ReleaseId],
+    class: ClassId,
+) -> (String, &'static str) {
+    let mut of_releases = releases.iter().map(|release| {
+        let details = universe.details(*release);
+        let table = details.classes.as_deref();
+        table.map_or_else(Vec::new, |table| table.extenders(class))
+    });
+    let first = of_releases.next().unwrap_or_default();
+    let are_same = of_releases.all(|other| other == first);
+    match first.as_slice() {
+        [named, others @ ..] if are_same => told(universe.class_name(*named), others.len()),
+        _ => ("a class".to_owned(), "extends"),
+    }
+}
+
+/// A class and so many more in words, and what these do.
+pub(super) fn told(class: &ClassName, more: usize) -> (String, &'static str) {
+    match more {
+        0 => (format!("the class {class}"), "extends"),
+        1 => (format!("the class {class} and another one"), "extend"),
+        more => (format!("the class {class} and {more} others"), "extend"),
+    }
+}
+
+/// The packages in which classes that a release extends are looked for.
+pub(super) fn asked_by(
+    problem: &mut Problem<'_>,
+    release: ReleaseId,
+) -> Result<Vec<PackageId>, Missing> {
+    let details = problem.universe.details(release);
+    let asked: Vec<PackageId> = details.edges.iter().map(|edge| edge.package).collect();
+    let mut missing = asked.clone();
+    missing.retain(|package| !problem.universe.is_delivered(*package));
+    if missing.is_empty() {
+        Ok(asked)
+    } else {
+        Err(Missing::Packages(missing))
+    }
+}
+
+/// The candidates of a package that do not define a class, and the newest one that does, if there
+/// are both.
+pub(super) fn lacks(
+    universe: &Universe,
+    package: PackageId,
+    class: ClassId,
+) -> Option<(Vec<ReleaseId>, ReleaseId)> {
+    let defining = universe.definers(package, class);
+    let (defining, lacking): (Vec<ReleaseId>, Vec<ReleaseId>) = candidates(universe, package)
+        .into_iter()
+        .partition(|release| defining.contains(release.index));
+    let newest = *defining.last()?;
+    (!lacking.is_empty()).then_some((lacking, newest))
+}
+
+/// That classes of a package extend a class which no candidate for it defines, and which versions
+/// of the packages lack it that `told` releases require.
+pub(super) fn extends(
+    problem: &mut Problem<'_>,
+    owner: PackageId,
+    class: ClassId,
+    told: &PositionSet,
+) -> Result<Vec<Reason>, Missing> {
+    let releases = extending(problem.universe, owner, class);
+    let mut asked: Vec<PackageId> = Vec::new();
+    for release in &releases {
+        let mut by_release = asked_by(problem, *release)?;
+        if told.contains(release.index) {
+            by_release.retain(|package| !asked.contains(package));
+            asked.extend(by_release);
+        }
+    }
+    let name = problem.universe.class_name(class).clone();
+    let kind = ReasonKind::Extends {
+        class: name.clone(),
+    };
+    let (classes, extend) = told_classes(problem.universe, &releases, class);
+    let mut reasons = vec![reason_about(
+        problem.universe,
+        owner,
+        &releases,
+        |subject| {
+            let text = format!("{classes} of {} {extend} {name}", subject.text);
+            (text, kind.clone())
+        },
+    )];
+    for package in asked {
+        let universe = &*problem.universe;
+        let Some((lacking, newest)) = lacks(universe, package, class) else {
+            continue;
+        };
+        let no_longer = lacking.iter().all(|release| release.index > newest.index);
+        let newest = universe.version(newest);
+        reasons.push(reason_about(universe, package, &lacking, |subject| {
+            let lacks = if no_longer {
+                subject.verb("no longer defines", "no longer define")
+            } else {
+                subject.verb("does not define", "do not define")
+            };
+            let text = format!("{} {lacks} the class {name}; {newest} does", subject.text);
+            (
+                text,
+                ReasonKind::Lacks {
+                    class: name.clone(),
+                },
+            )
+        }));
+    }
+    Ok(reasons)
+}

@@ -1,0 +1,101 @@
+//! What a contract that is not met rules out.
+
+use crate::contracts::{Lookup, Say, ViolatedContract};
+use crate::selection::Selection;
+use crate::set::PositionSet;
+use crate::universe::{PackageId, ReleaseId};
+
+use super::{Nogood, NogoodBuilder, NogoodCause, Problem};
+
+impl ViolatedContract {
+    /// The nogood that forbids it. Everything that it depends on stays as it is, but for the
+    /// release that was asked for the class that is wanted, which may be any that will not do.
+    pub(crate) fn nogood(self, problem: &mut Problem<'_>, selection: &Selection) -> Nogood {
+        let mut terms = NogoodBuilder::default();
+        follow(&mut terms, problem, selection, &self.holder_trail);
+        // Where nobody has the class that is wanted, the contract says nothing.
+        follow(&mut terms, problem, selection, &self.allowed_trail);
+        if self.breach.inherits.is_some() || self.may_be_found(problem, selection) {
+            let wanted = problem.universe.class_id(&self.breach.class);
+            match self.object_trail.split_last() {
+                // It was asked for the class itself, not for one that extends it there.
+                Some((last, before)) if last.say == Say::Entered(wanted) => {
+                    follow(&mut terms, problem, selection, before);
+                    let package = selection.bound(last.release)[last.edge].package;
+                    let unfit = self.unfit(problem, package);
+                    terms.add(problem.bound_variable(last.release, last.edge), unfit);
+                }
+                _ => follow(&mut terms, problem, selection, &self.object_trail),
+            }
+        }
+        terms.against(NogoodCause::Contract(Box::new(self.breach)))
+    }
+
+    /// The releases of a package that define the wanted class in a version that will not do.
+    fn unfit(&self, problem: &mut Problem<'_>, package: PackageId) -> PositionSet {
+        let class = problem.universe.class_id(&self.breach.class);
+        let defining = problem.universe.definers(package, class);
+        let allowed = problem.universe.candidates_of(package);
+        defining
+            .intersection(&allowed)
+            .iter()
+            .filter(|index| {
+                let release = ReleaseId {
+                    package,
+                    index: *index,
+                };
+                !self
+                    .breach
+                    .allowed
+                    .allows(problem.universe.version(release))
+            })
+            .collect()
+    }
+
+    /// Whether the object's class inherits the wanted one in some versions.
+    fn may_be_found(&self, problem: &mut Problem<'_>, selection: &Selection) -> bool {
+        // The trail begins with the object's own class.
+        let Some(first) = self.object_trail.first() else {
+            return true;
+        };
+        let Say::Entered(class) = first.say else {
+            return true;
+        };
+        let package = selection.bound(first.release)[first.edge].package;
+        let wanted = &self.breach.class;
+        problem.universe.may_inherit(package, class, wanted)
+    }
+}
+
+/// Holds on to what a search went along.
+fn follow(
+    terms: &mut NogoodBuilder,
+    problem: &mut Problem<'_>,
+    selection: &Selection,
+    trail: &[Lookup],
+) {
+    for lookup in trail {
+        let bound = selection.bound(lookup.release)[lookup.edge];
+        let package = bound.package;
+        let values = match lookup.say {
+            Say::Entered(_) => PositionSet::single(bound.index),
+            Say::Passed(class) | Say::Defines(class) => {
+                let defining = problem.universe.definers(package, class);
+                let allowed = problem.universe.candidates_of(package);
+                let passes = matches!(lookup.say, Say::Passed(_));
+                let says = if passes {
+                    defining.complement()
+                } else {
+                    defining
+                };
+                let values = allowed.intersection(&says);
+                if values == allowed {
+                    // It cannot be otherwise.
+                    continue;
+                }
+                values
+            }
+        };
+        terms.add(problem.bound_variable(lookup.release, lookup.edge), values);
+    }
+}

@@ -1,0 +1,376 @@
+//! The rules of a valid resolution as a problem of variables and dependencies.
+//!
+//! Every [`Variable`] has a small domain; a dependency says "if this variable has a value in that
+//! set, that variable must have one in this set". A package is one variable whose values are its
+//! releases. In the second tier a *split* package may have several releases: each of its releases
+//! is a variable of its own, and each requirement on it is a variable whose value is the release
+//! that the requirement is bound to.
+//!
+//! Rule 2 becomes dependencies too: a class that only one required package can define restricts
+//! that package; a class that several can define is a variable with one value a provider. Rule 3
+//! is checked on whole selections, and each violation becomes a [`Nogood`]: not all of its terms
+//! may hold. A nogood is a variable with one value a term, where term i forbids value i.
+
+mod contract_nogood;
+mod fact;
+mod goals;
+mod loop_nogood;
+mod nogood;
+mod variable;
+
+pub(crate) use fact::{Dependency, Fact, Relaxation};
+pub(crate) use goals::{Goal, GoalScope, Goals};
+pub(crate) use loop_nogood::LoopNogood;
+pub(crate) use nogood::{Nogood, NogoodBuilder, NogoodCause};
+pub(crate) use variable::Variable;
+
+use std::collections::{BTreeSet, HashMap};
+
+use rustc_hash::FxHashSet;
+
+use crate::hierarchy::Violation;
+use crate::selection::Selection;
+use crate::set::PositionSet;
+use crate::universe::{ClassId, Missing, PackageId, ReleaseId, Universe};
+
+/// The problem for one choice of split packages.
+#[derive(Debug)]
+pub(crate) struct Problem<'universe> {
+    pub(crate) universe: &'universe mut Universe,
+    split: BTreeSet<PackageId>,
+    nogoods: Vec<Nogood>,
+    /// The nogoods that have a term for a variable, and the number of the term.
+    terms: HashMap<Variable, Vec<(u32, u32)>>,
+    /// If set, only these facts hold.
+    only: Option<FxHashSet<Fact>>,
+    /// What allows every version.
+    relaxation: Option<Relaxation>,
+    /// What an update adds. Only the native engine heeds it.
+    goals: Goals,
+}
+
+impl<'universe> Problem<'universe> {
+    pub(crate) fn new(universe: &'universe mut Universe, split: BTreeSet<PackageId>) -> Self {
+        Self {
+            universe,
+            split,
+            nogoods: Vec::new(),
+            terms: HashMap::new(),
+            only: None,
+            relaxation: None,
+            goals: Goals::default(),
+        }
+    }
+
+    /// The problem of an earlier search, with the nogoods that it found.
+    pub(crate) fn with_nogoods(
+        universe: &'universe mut Universe,
+        split: BTreeSet<PackageId>,
+        nogoods: Vec<Nogood>,
+    ) -> Self {
+        let mut problem = Self::new(universe, split);
+        for nogood in nogoods {
+            problem.add(nogood);
+        }
+        problem
+    }
+
+    pub(crate) fn into_nogoods(self) -> Vec<Nogood> {
+        self.nogoods
+    }
+
+    /// Heeds what an update adds to the rules.
+    pub(crate) fn limit_to_goals(&mut self, goals: Goals) {
+        self.goals = goals;
+    }
+
+    pub(crate) fn goals(&self) -> &Goals {
+        &self.goals
+    }
+
+    /// Takes the goals out, with what the search added to them.
+    pub(crate) fn take_goals(&mut self) -> Goals {
+        std::mem::take(&mut self.goals)
+    }
+
+    /// Rules out the way in which a selection comes to be without what was asked for; says of which
+    /// package that is, and how many there are by now.
+    pub(crate) fn rule_out_loop(&mut self, selection: &Selection) -> Option<(PackageId, usize)> {
+        let mut wanted = self.goals.wanted.iter();
+        let at = wanted.position(|goal| {
+            let package = goal.package;
+            goal.is_left_out(selection) && self.is_in_force(&Fact::Wanted { package })
+        })?;
+        let goal = &mut self.goals.wanted[at];
+        let loop_nogood = LoopNogood::of(self.universe, &self.split, selection, &goal.loop_nogoods);
+        debug_assert!(
+            loop_nogood.is_some() || self.only.is_some(),
+            "it was ruled out"
+        );
+        goal.loop_nogoods.push(loop_nogood?);
+        Some((goal.package, goal.loop_nogoods.len()))
+    }
+
+    /// Drops all facts but these.
+    pub(crate) fn restrict(&mut self, only: Option<FxHashSet<Fact>>) {
+        self.only = only;
+    }
+
+    /// Lets a requirement, or all that are overridden with one spec, allow every version.
+    pub(crate) fn relax(&mut self, relaxation: Relaxation) {
+        self.relaxation = Some(relaxation);
+    }
+
+    /// Whether a requirement on a package that allows some versions is one that allows every.
+    #[inline]
+    pub(crate) fn is_relaxed(&self, package: PackageId, on: PackageId, words: &[u64]) -> bool {
+        match &self.relaxation {
+            Some(Relaxation::Requirement {
+                owner,
+                target,
+                allowed,
+            }) => *owner == package && *target == on && *allowed == PositionSet::of_words(words),
+            // What objects demand nothing overrides.
+            Some(Relaxation::Override { target }) => {
+                *target == on && !self.universe.is_model(package)
+            }
+            None => false,
+        }
+    }
+
+    /// Whether everything is in force as it stands.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.only.is_none() && self.relaxation.is_none()
+    }
+
+    /// Whether, beside that, every package has one release.
+    #[inline]
+    pub(crate) fn is_ordinary(&self) -> bool {
+        self.is_whole() && self.split.is_empty()
+    }
+
+    /// Whether some facts may be dropped.
+    pub(crate) fn is_restricted(&self) -> bool {
+        self.only.is_some()
+    }
+
+    /// Whether a fact was not dropped.
+    pub(crate) fn is_in_force(&self, fact: &Fact) -> bool {
+        self.only.as_ref().is_none_or(|only| only.contains(fact))
+    }
+
+    pub(crate) fn split(&self) -> &BTreeSet<PackageId> {
+        &self.split
+    }
+
+    pub(crate) fn is_split(&self, package: PackageId) -> bool {
+        self.split.contains(&package)
+    }
+
+    pub(crate) fn nogoods(&self) -> &[Nogood] {
+        &self.nogoods
+    }
+
+    /// The variable that stands for what a requirement is bound to.
+    pub(crate) fn bound_variable(&self, release: ReleaseId, edge: usize) -> Variable {
+        let package = self.universe.known_details(release).edges[edge].package;
+        if self.is_split(package) {
+            Variable::Binding(release, u32::try_from(edge).expect("fewer than 2^32 edges"))
+        } else {
+            Variable::Package(package)
+        }
+    }
+
+    /// What a value of a variable depends on.
+    pub(crate) fn dependencies(
+        &mut self,
+        variable: Variable,
+        value: u32,
+    ) -> Result<Vec<Dependency>, Missing> {
+        let mut found = Vec::new();
+        match variable {
+            Variable::Start => {
+                for root in self.universe.roots().to_vec() {
+                    found.push(Dependency {
+                        target: Variable::Package(root.package),
+                        allowed: PositionSet::single(root.index),
+                        fact: None,
+                    });
+                }
+            }
+            Variable::Package(_) | Variable::Release(_) => {
+                let release = variable.release(value).expect("both stand for releases");
+                self.release_dependencies(release, &mut found)?;
+            }
+            Variable::Binding(release, edge) => {
+                let details = self.universe.known_details(release);
+                let package = details.edges[edge as usize].package;
+                found.push(Dependency {
+                    target: Variable::Release(ReleaseId {
+                        package,
+                        index: value,
+                    }),
+                    allowed: PositionSet::single(0),
+                    fact: None,
+                });
+            }
+            Variable::Provider(release, class) => {
+                let (edge, allowed) = self
+                    .definers_of(release, class)
+                    .into_iter()
+                    .nth(value as usize)
+                    .expect("there is one value a provider");
+                let target = self.bound_variable(release, edge);
+                let owner = release.package;
+                self.depend(target, allowed, Fact::Extends { owner, class }, &mut found);
+            }
+            Variable::Nogood(_) | Variable::Never => {}
+        }
+        for (number, term) in self.terms.get(&variable).cloned().unwrap_or_default() {
+            let nogood = &self.nogoods[number as usize];
+            if nogood.terms[term as usize].1.contains(value) {
+                let count = u32::try_from(nogood.terms.len()).expect("few terms");
+                let others = PositionSet::range(0, count)
+                    .intersection(&PositionSet::single(term).complement());
+                self.depend(
+                    Variable::Nogood(number),
+                    others,
+                    Fact::Nogood(number),
+                    &mut found,
+                );
+            }
+        }
+        Ok(found)
+    }
+
+    fn depend(
+        &self,
+        target: Variable,
+        allowed: PositionSet,
+        fact: Fact,
+        found: &mut Vec<Dependency>,
+    ) {
+        if !self.is_in_force(&fact) {
+            return;
+        }
+        found.push(Dependency {
+            target,
+            allowed,
+            fact: Some(fact),
+        });
+    }
+
+    fn release_dependencies(
+        &mut self,
+        release: ReleaseId,
+        found: &mut Vec<Dependency>,
+    ) -> Result<(), Missing> {
+        let details = self.universe.details(release);
+        let owner = release.package;
+        let missing: Vec<PackageId> = details
+            .edges
+            .iter()
+            .map(|edge| edge.package)
+            .filter(|package| !self.universe.is_delivered(*package))
+            .collect();
+        if !missing.is_empty() {
+            return Err(Missing::Packages(missing));
+        }
+        let mut is_impossible = false;
+        for (number, edge) in details.edges.iter().enumerate() {
+            self.universe.set_required(edge.package);
+            let allowed = self.universe.allowed(edge);
+            is_impossible |= allowed.is_empty();
+            let fact = Fact::Requires {
+                owner,
+                target: edge.package,
+                allowed: allowed.clone(),
+            };
+            let target = self.bound_variable(release, number);
+            self.depend(target, allowed, fact, found);
+        }
+        // Where no release of a required package is left, that is the reason; that its classes are
+        // missing only follows from it.
+        let Some(classes) = details.classes.as_ref().filter(|_| !is_impossible) else {
+            return Ok(());
+        };
+        if classes.has_circle {
+            let fact = Fact::OwnCycle { owner };
+            self.depend(Variable::Never, PositionSet::EMPTY, fact, found);
+        }
+        for class in &classes.external {
+            let fact = Fact::Extends {
+                owner,
+                class: *class,
+            };
+            match self.definers_of(release, *class).as_slice() {
+                [] => self.depend(Variable::Never, PositionSet::EMPTY, fact, found),
+                [(edge, allowed)] => {
+                    let target = self.bound_variable(release, *edge);
+                    self.depend(target, allowed.clone(), fact, found);
+                }
+                several => {
+                    let count = u32::try_from(several.len()).expect("few providers");
+                    let target = Variable::Provider(release, *class);
+                    self.depend(target, PositionSet::range(0, count), fact, found);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a release requires something of which no candidate is left. Its classes are not looked
+    /// at then.
+    pub(crate) fn lacks_a_package(&mut self, release: ReleaseId) -> bool {
+        let details = self.universe.details(release);
+        (details.edges.iter()).any(|edge| self.universe.allowed(edge).is_empty())
+    }
+
+    /// The requirements of a release through which a class can be found, with the candidates that
+    /// define it.
+    pub(crate) fn definers_of(
+        &mut self,
+        release: ReleaseId,
+        class: ClassId,
+    ) -> Vec<(usize, PositionSet)> {
+        let details = self.universe.details(release);
+        let mut found = Vec::new();
+        for (number, edge) in details.edges.iter().enumerate() {
+            let defining = self.universe.definers(edge.package, class);
+            let allowed = defining.intersection(&self.universe.candidates_of(edge.package));
+            if !allowed.is_empty() {
+                found.push((number, allowed));
+            }
+        }
+        found
+    }
+
+    /// What forbids a violation of rule 3 that a selection was found to have.
+    pub(crate) fn nogood_against(&mut self, selection: &Selection, violation: Violation) -> Nogood {
+        for release in selection.releases() {
+            self.universe.details(*release);
+        }
+        Nogood::against(self, selection, violation)
+    }
+
+    /// Rules out a selection by what a nogood says.
+    pub(crate) fn rule_out(&mut self, selection: &Selection, nogood: Nogood) {
+        debug_assert!(
+            nogood.speaks_against(selection),
+            "the search would find it again for ever"
+        );
+        self.add(nogood);
+    }
+
+    /// Forbids what a nogood says.
+    pub(crate) fn add(&mut self, nogood: Nogood) {
+        let number = u32::try_from(self.nogoods.len()).expect("fewer than 2^32 nogoods");
+        for (term, (variable, _)) in (0..).zip(&nogood.terms) {
+            self.terms
+                .entry(*variable)
+                .or_default()
+                .push((number, term));
+        }
+        self.nogoods.push(nogood);
+    }
+}

@@ -1,0 +1,197 @@
+//! The sides of constraints of two terms.
+//!
+//! There are more of these than of anything else in a search. So a side has its set in itself wherever the
+//! variable has few values, and terms can refer to it there.
+
+use prefetch_index::prefetch_index;
+
+use crate::index::{NONE, to_u32};
+use crate::room::Room as _;
+use crate::set::bits;
+
+use super::{Assignment, ClauseRef, Set, Term, Var};
+
+/// One side of a constraint of two terms; the other one stands beside it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Literal {
+    /// The set of the term; if the variable has many values, where that stands among the sets.
+    pub(crate) word: u64,
+    pub(crate) var: Var,
+    /// The next in the list of the variable.
+    pub(crate) next: u32,
+}
+
+const _: () = assert!(size_of::<Literal>() == 16);
+
+impl Literal {
+    /// That the value of a variable with few values is in a set.
+    #[inline]
+    pub(crate) fn of_word(var: Var, word: u64) -> Self {
+        let next = NONE;
+        Self { word, var, next }
+    }
+
+    /// That the value of a variable with many values is in a set that is kept.
+    fn of_set(var: Var, set: Set) -> Self {
+        Self::of_word(var, u64::from(set))
+    }
+}
+
+/// The bit that says that a set is that of a side.
+const IN_SIDE: Set = 1 << 31;
+
+impl Assignment {
+    #[inline]
+    pub(crate) fn side(&self, at: u32) -> Literal {
+        self.sides[at as usize]
+    }
+
+    #[inline]
+    pub(crate) fn side_mut(&mut self, at: u32) -> &mut Literal {
+        &mut self.sides[at as usize]
+    }
+
+    /// Fetches so many constraints of a variable with few values from memory that were added last: mostly
+    /// these are what its value requires.
+    #[inline]
+    pub(crate) fn fetch_owned(&self, var: Var, count: usize) {
+        let state = self.var(var);
+        if !state.is_narrow() || state.owned.first == NONE {
+            return;
+        }
+        // Two of them stand in one line of the processor's cache.
+        let places = (0..=state.owned.first).rev().step_by(4);
+        for at in places.take(count.div_ceil(2)) {
+            prefetch_index(&self.sides, at as usize);
+        }
+    }
+
+    pub(crate) fn side_count(&self) -> u32 {
+        to_u32(self.sides.len())
+    }
+
+    /// Adds the sides of a constraint, for which there is room.
+    #[inline]
+    pub(crate) fn add_sides(&mut self, sides: [Literal; 2]) {
+        debug_assert!(self.sides.len() + sides.len() <= self.sides.capacity());
+        self.sides.extend_from_slice(&sides);
+    }
+
+    /// Makes room for so many more sides.
+    pub(crate) fn make_room_for_sides(&mut self, count: usize) {
+        self.sides.make_room(count);
+    }
+
+    /// The term of a side.
+    #[inline]
+    pub(crate) fn side_term(&self, at: u32) -> Term {
+        let Literal { word, var, .. } = self.side(at);
+        let set = if self.var(var).is_narrow() {
+            at | IN_SIDE
+        } else {
+            Set::try_from(word).expect("it is the place of a set")
+        };
+        Term { var, set }
+    }
+
+    /// The set of a side, if it is that of one.
+    #[inline]
+    pub(super) fn set_in_side(&self, set: Set) -> Option<&[u64]> {
+        let at = set & !IN_SIDE;
+        (at != set).then(|| std::slice::from_ref(&self.sides[at as usize].word))
+    }
+
+    /// Whether the term of a side holds.
+    #[inline]
+    pub(crate) fn side_holds(&self, at: u32) -> bool {
+        let Literal { word, var, .. } = self.side(at);
+        let state = self.var(var);
+        if state.is_narrow() {
+            state.domain & !word == 0
+        } else {
+            self.look_at_wide(at, Self::holds)
+        }
+    }
+
+    /// Whether the term of a side cannot hold any more.
+    #[inline]
+    pub(crate) fn is_side_excluded(&self, at: u32) -> bool {
+        let Literal { word, var, .. } = self.side(at);
+        let state = self.var(var);
+        if state.is_narrow() {
+            state.domain & word == 0
+        } else {
+            self.look_at_wide(at, Self::is_excluded)
+        }
+    }
+
+    /// The level on which a side began to hold.
+    #[inline]
+    pub(crate) fn level_of_side(&self, at: u32) -> u32 {
+        let Literal { word, var, .. } = self.side(at);
+        if self.var(var).is_narrow() {
+            self.level_of_set(var, &[word])
+        } else {
+            self.look_at_wide(at, Self::level_of)
+        }
+    }
+
+    /// Looks at the term of a side whose variable has many values, as few have.
+    #[inline(never)]
+    fn look_at_wide<Seen>(&self, at: u32, look: impl FnOnce(&Self, Term) -> Seen) -> Seen {
+        look(self, self.side_term(at))
+    }
+
+    /// Takes the values of a side away.
+    pub(crate) fn remove_side(&mut self, at: u32, reason: ClauseRef, level: u32) {
+        self.remove_known(self.side_term(at), self.side(at).word, reason, level);
+    }
+
+    /// A new side: that the value of a variable is in a set.
+    #[inline]
+    pub(crate) fn new_side(&mut self, var: Var, set: &[u64]) -> Literal {
+        match set {
+            [word] => Literal::of_word(var, *word),
+            set => {
+                let set = self.keep(set);
+                Literal::of_set(var, set)
+            }
+        }
+    }
+
+    /// A new side of a term.
+    pub(crate) fn new_side_of_term(&self, term: Term) -> Literal {
+        match self.set(term) {
+            [word] => Literal::of_word(term.var, *word),
+            _ => Literal::of_set(term.var, term.set),
+        }
+    }
+
+    /// A new side: that a variable has a value.
+    pub(crate) fn new_side_of_value(&mut self, var: Var, value: u32) -> Literal {
+        if self.var(var).is_narrow() {
+            return Literal::of_word(var, 1 << value);
+        }
+        let set = self.keep_single(var, value);
+        Literal::of_set(var, set)
+    }
+
+    /// A new side: that the value of a variable is not in a set.
+    #[inline]
+    pub(crate) fn new_side_of_complement(&mut self, var: Var, of: &[u64]) -> Literal {
+        if let [of] = of {
+            debug_assert!(self.var(var).is_narrow(), "the set is of the variable");
+            return Literal::of_word(var, bits::up_to(self.var(var).values) & !of);
+        }
+        let set = self.keep_complement(var, of);
+        Literal::of_set(var, set)
+    }
+}
+
+/// The place of a set that begins here.
+#[inline]
+pub(super) fn place(from: usize) -> Set {
+    let set = to_u32(from);
+    assert!(set < IN_SIDE, "there are fewer words");
+    set
+}

@@ -1,0 +1,331 @@
+//! The reductions of domains in their order, and why.
+//!
+//! An entry has the level of the last decision that it follows from, which can be lower than that
+//! of the decisions before it: going back to a level keeps what does not depend on the decisions
+//! that are taken back.
+
+use crate::index::{NONE, to_u32};
+use crate::room::Room as _;
+use crate::set::bits;
+
+use super::{Assignment, Set, Term, ValueSet, Var, VarState};
+
+/// Why a domain was reduced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum ClauseRef {
+    /// It is what the search began with.
+    Given,
+    Decision,
+    /// All but one term of a constraint of two terms hold.
+    Binary(u32),
+    /// All but one term of a clause hold.
+    Clause(u32),
+}
+
+/// A reduction of a domain.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entry {
+    pub(crate) var: Var,
+    pub(crate) reason: ClauseRef,
+    pub(crate) level: u32,
+    /// The highest level of those before it of the same variable.
+    level_before: u32,
+    /// What was taken away; [`NONE`] for decisions.
+    removed: Set,
+    /// The entry before it of the same variable.
+    previous: u32,
+    /// The domain before it; if there are many values, where that stands.
+    before: u64,
+}
+
+impl Entry {
+    /// The highest level of this entry and those before it of the same variable.
+    #[inline]
+    pub(crate) fn level_so_far(&self) -> u32 {
+        self.level.max(self.level_before)
+    }
+
+    /// Where the domain before it stands, if there are many values.
+    #[inline]
+    fn place_before(&self) -> usize {
+        usize::try_from(self.before).expect("it is the place of a word")
+    }
+}
+
+impl VarState {
+    /// What is written down when the domain, which was `before`, is reduced. The entry is to stand at a place
+    /// of the trail, and is the latest of the variable from now on.
+    #[inline]
+    fn note(&mut self, at: u32, term: Term, reason: ClauseRef, level: u32, before: u64) -> Entry {
+        let previous = std::mem::replace(&mut self.head, at);
+        let latest_level = self.latest_level.max(level);
+        let level_before = std::mem::replace(&mut self.latest_level, latest_level);
+        Entry {
+            var: term.var,
+            reason,
+            level,
+            level_before,
+            removed: term.set,
+            previous,
+            before,
+        }
+    }
+}
+
+/// A reduction that holds without any decision. Unlike entries of the trail these stay.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Certainty {
+    pub(crate) var: Var,
+    pub(crate) reason: ClauseRef,
+    pub(crate) removed: Set,
+    /// The one before it of the same variable.
+    pub(crate) previous: u32,
+}
+
+/// What a level of decisions goes back to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Level {
+    trail: u32,
+}
+
+impl Assignment {
+    #[inline]
+    pub(crate) fn entry(&self, at: u32) -> &Entry {
+        &self.trail[at as usize]
+    }
+
+    /// What an entry took away.
+    pub(crate) fn removed(entry: &Entry) -> Term {
+        Term {
+            var: entry.var,
+            set: entry.removed,
+        }
+    }
+
+    /// The domain before an entry of the trail.
+    pub(crate) fn before(&self, at: u32) -> &[u64] {
+        let entry = self.entry(at);
+        let width = self.width(entry.var);
+        if width == 1 {
+            std::slice::from_ref(&entry.before)
+        } else {
+            &self.history[entry.place_before()..][..width]
+        }
+    }
+
+    /// The entry of the trail with which a term began to hold; nothing if it always did.
+    pub(crate) fn satisfier(&self, term: Term) -> Option<u32> {
+        self.satisfier_of(term.var, self.set(term))
+    }
+
+    pub(crate) fn satisfier_of(&self, var: Var, set: &[u64]) -> Option<u32> {
+        let mut at = self.var(var).head;
+        while at != NONE {
+            let entry = &self.trail[at as usize];
+            let is_before = match set {
+                [set] => entry.before & !set == 0,
+                set => bits::is_subset(&self.history[entry.place_before()..], set),
+            };
+            if !is_before {
+                return Some(at);
+            }
+            at = entry.previous;
+        }
+        None
+    }
+
+    /// The level on which a term began to hold.
+    #[inline]
+    pub(crate) fn level_of(&self, term: Term) -> u32 {
+        self.level_of_set(term.var, self.set(term))
+    }
+
+    /// The level on which the value of a variable began to be in a set.
+    #[inline]
+    pub(crate) fn level_of_set(&self, var: Var, set: &[u64]) -> u32 {
+        self.satisfier_of(var, set)
+            .map_or(0, |at| self.entry(at).level_so_far())
+    }
+
+    /// The highest level of the reductions of a variable.
+    #[inline]
+    pub(crate) fn latest_level(&self, var: Var) -> u32 {
+        self.var(var).latest_level
+    }
+
+    #[inline]
+    pub(crate) fn level(&self) -> u32 {
+        to_u32(self.levels.len())
+    }
+
+    /// Decides on a value, on a level of its own.
+    pub(crate) fn decide(&mut self, var: Var, value: u32) {
+        self.levels.make_room(1);
+        self.levels.push(Level {
+            trail: to_u32(self.trail.len()),
+        });
+        let (reason, level) = (ClauseRef::Decision, self.level());
+        let term = Term { var, set: NONE };
+        let at = to_u32(self.trail.len());
+        let state = &mut self.vars[var as usize];
+        let entry = if state.is_narrow() {
+            state.note(at, term, reason, level, state.domain)
+        } else {
+            self.note_wide(term, reason, level)
+        };
+        let domain = self.domain_mut(var);
+        domain.fill(0);
+        bits::insert(domain, value);
+        self.put(entry);
+    }
+
+    /// Takes the values of a term away.
+    pub(crate) fn remove(&mut self, term: Term, reason: ClauseRef, level: u32) {
+        self.remove_known(term, self.set(term)[0], reason, level);
+    }
+
+    /// Takes the values of a term away; the word is its set, if there are few values.
+    #[inline]
+    pub(super) fn remove_known(&mut self, term: Term, word: u64, reason: ClauseRef, level: u32) {
+        if level == 0 {
+            self.remove_for_good(term, word, reason);
+        }
+        self.remove_again(term, word, reason, level);
+    }
+
+    /// Says that the values of a term are gone whatever is decided.
+    #[inline(never)]
+    fn remove_for_good(&mut self, term: Term, word: u64, reason: ClauseRef) {
+        let at = to_u32(self.certain.len());
+        let latest = &mut self.details_mut(term.var).latest_certain;
+        let previous = std::mem::replace(latest, at);
+        self.certain.make_room(1);
+        self.certain.push(Certainty {
+            var: term.var,
+            reason,
+            removed: term.set,
+            previous,
+        });
+        let removed = self.range_of(term);
+        let state = &mut self.vars[term.var as usize];
+        state.is_reduced_for_good = true;
+        if state.is_narrow() {
+            self.details[term.var as usize].certain &= !word;
+        } else {
+            bits::take_away(
+                &mut self.words[state.range(ValueSet::Certain)],
+                &self.sets[removed],
+            );
+        }
+    }
+
+    #[inline]
+    fn remove_again(&mut self, term: Term, word: u64, reason: ClauseRef, level: u32) {
+        let at = to_u32(self.trail.len());
+        let state = &mut self.vars[term.var as usize];
+        if !state.is_narrow() {
+            return self.remove_wide(term, reason, level);
+        }
+        let entry = state.note(at, term, reason, level, state.domain);
+        state.domain &= !word;
+        self.put(entry);
+    }
+
+    #[inline(never)]
+    fn remove_wide(&mut self, term: Term, reason: ClauseRef, level: u32) {
+        let entry = self.note_wide(term, reason, level);
+        let domain = self.vars[term.var as usize].range(ValueSet::Domain);
+        let removed = self.range_of(term);
+        bits::take_away(&mut self.words[domain], &self.sets[removed]);
+        self.put(entry);
+    }
+
+    /// What is written down when the domain of a variable with many values is about to be reduced.
+    fn note_wide(&mut self, term: Term, reason: ClauseRef, level: u32) -> Entry {
+        let at = to_u32(self.trail.len());
+        let before = to_u32(self.history.len());
+        let state = &mut self.vars[term.var as usize];
+        self.history.make_room(state.width());
+        let domain = &self.words[state.range(ValueSet::Domain)];
+        self.history.extend_from_slice(domain);
+        state.note(at, term, reason, level, before.into())
+    }
+
+    /// Puts an entry on the trail, whose variable is to be looked at.
+    #[inline]
+    fn put(&mut self, entry: Entry) {
+        self.trail.make_room(1);
+        self.trail.push(entry);
+        self.enqueue(entry.var);
+    }
+
+    /// Takes back the decisions above a level and what follows from them. What does not stays.
+    pub(crate) fn back_to(&mut self, level: u32, mut undone: impl FnMut(Var)) {
+        let Some(first) = self.levels.get(level as usize).copied() else {
+            return;
+        };
+        self.clear_queue();
+        self.levels.truncate(level as usize);
+        let mut kept = std::mem::take(&mut self.scratch);
+        while self.trail.len() > first.trail as usize {
+            let entry = self.trail.pop().expect("the length was checked");
+            let state = &mut self.vars[entry.var as usize];
+            (state.head, state.latest_level) = (entry.previous, entry.level_before);
+            if state.is_narrow() {
+                state.domain = entry.before;
+            } else {
+                let domain = state.range(ValueSet::Domain);
+                let before = entry.place_before();
+                self.words[domain].copy_from_slice(&self.history[before..]);
+                self.history.truncate(before);
+                self.forget_seen(entry.var);
+            }
+            if entry.level <= level {
+                kept.push(entry);
+            } else {
+                undone(entry.var);
+            }
+        }
+        for entry in kept.drain(..).rev() {
+            let term = Self::removed(&entry);
+            self.remove_again(term, self.set(term)[0], entry.reason, entry.level);
+        }
+        self.scratch = kept;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::problem::Variable;
+
+    use super::*;
+
+    #[test]
+    fn what_follows_from_lower_levels_stays_with_its_level() {
+        for values in [3, 70] {
+            let mut state = Assignment::new();
+            let [one, other] = [0, 1].map(|_| state.add_var(Variable::Never, values));
+            let absent = Term {
+                var: other,
+                set: state.keep_single(other, values),
+            };
+            let first = Term {
+                var: other,
+                set: state.keep_single(other, 0),
+            };
+            state.decide(one, 0);
+            assert_eq!(state.latest_level(one), 1);
+            state.decide(one, 0);
+            state.remove(first, ClauseRef::Given, 2);
+            state.remove(absent, ClauseRef::Given, 1);
+            assert_eq!(state.latest_level(other), 2);
+            assert!(state.is_present(other) && state.is_excluded(first));
+            state.back_to(1, |_| ());
+            assert_eq!(state.latest_level(other), 1);
+            assert!(state.is_present(other) && !state.is_excluded(first));
+            state.back_to(0, |_| ());
+            assert_eq!(state.latest_level(other), 0);
+            assert!(!state.is_present(other));
+        }
+    }
+}

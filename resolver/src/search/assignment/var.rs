@@ -1,0 +1,169 @@
+//! What is kept of a variable.
+//!
+//! Variables are looked at in no order that the processor could probe: where there are many of them,
+//! a search mostly waits for memory. So what it looks at all the time is kept apart from the rest.
+
+use std::ops::Range;
+
+use crate::index::{NONE, width};
+use crate::problem::Variable;
+use crate::set::bits;
+
+use super::WatchList;
+
+/// The number of a variable, in the order in which the search came across them.
+pub(crate) type Var = u32;
+
+/// What is looked at of a variable at nearly every step: no more than a line of the processor's cache.
+#[derive(Debug)]
+#[repr(align(64))]
+pub(crate) struct VarState {
+    /// The domain, if there are few values; otherwise where the [sets](ValueSet) stand, one after the other.
+    pub(super) domain: u64,
+    /// How many values there are; the number itself stands for "absent".
+    pub(crate) values: u32,
+    /// The latest entry of the trail.
+    pub(super) head: u32,
+    /// The highest level of the entries of the trail.
+    pub(super) latest_level: u32,
+    /// The constraints of two terms in which a value depends on another variable's. If there are many
+    /// values, each has a list of its own; this is where these begin.
+    pub(crate) owned: WatchList,
+    /// Those in which others depend on it.
+    pub(crate) targeted: WatchList,
+    /// Where the lists begin, one a value, of the constraints whose term is that value alone, or that
+    /// it is absent; [`NONE`] as long as there are few, which stand among the others.
+    pub(crate) singles: u32,
+    /// How many of these there are, as far as that can be counted.
+    pub(crate) single_count: u8,
+    /// The values whose dependencies are known, if there are few values.
+    pub(super) known: u64,
+    pub(crate) queued: bool,
+    /// Whether a release that was looked at requires what the variable is of: the universe is told once.
+    pub(crate) required: bool,
+    /// Whether the variable is among those that the order of decisions will come to.
+    pub(crate) listed: bool,
+    /// Whether it has its place in the order of decisions.
+    pub(crate) ordered: bool,
+    /// Whether the greatest value that is left is the best one.
+    pub(crate) is_plain: bool,
+    /// Whether any value is gone without a decision; as long as none is, there is no need to look at
+    /// which are left.
+    pub(super) is_reduced_for_good: bool,
+}
+
+const _: () = assert!(size_of::<VarState>() == 64);
+
+/// What else is known of a variable.
+#[derive(Debug)]
+pub(crate) struct VarDetails {
+    pub(crate) variable: Variable,
+    /// Those that are left without any decision, if there are few.
+    pub(super) certain: u64,
+    /// The latest reduction that holds without any decision.
+    pub(crate) latest_certain: u32,
+    /// How often the variable took part in conflicts.
+    pub(crate) conflicts: u32,
+}
+
+/// The sets of values that are kept of a variable.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum ValueSet {
+    /// The values that are left.
+    Domain,
+    /// Those whose dependencies are known.
+    Known,
+    /// Those that are left without any decision.
+    Certain,
+    /// If there are many values, those that were not seen to be gone.
+    Unseen,
+    /// If there are many, those that constraints wait for.
+    Awaited,
+}
+
+impl ValueSet {
+    pub(super) const COUNT: usize = Self::Awaited as usize + 1;
+}
+
+impl VarState {
+    /// A variable of which nothing is known. `words` is where its sets stand, if it has many values.
+    pub(super) fn new(values: u32, words: u32) -> Self {
+        Self {
+            domain: if width(values) == 1 {
+                every(values)
+            } else {
+                u64::from(words)
+            },
+            values,
+            head: NONE,
+            latest_level: 0,
+            owned: WatchList::EMPTY,
+            targeted: WatchList::EMPTY,
+            singles: NONE,
+            single_count: 0,
+            known: 0,
+            queued: false,
+            required: false,
+            listed: false,
+            ordered: false,
+            is_plain: false,
+            is_reduced_for_good: false,
+        }
+    }
+
+    /// How many words a set of values takes.
+    #[inline]
+    pub(super) fn width(&self) -> usize {
+        width(self.values)
+    }
+
+    /// Whether there are so few values that a set of them is one word.
+    #[inline]
+    pub(crate) fn is_narrow(&self) -> bool {
+        self.width() == 1
+    }
+
+    /// Where a set of a variable with many values stands.
+    #[inline]
+    pub(super) fn range(&self, set: ValueSet) -> Range<usize> {
+        debug_assert!(!self.is_narrow(), "its sets do not stand among the words");
+        let width = self.width();
+        let words = usize::try_from(self.domain).expect("it is the place of a word");
+        let from = words + set as usize * width;
+        from..from + width
+    }
+}
+
+impl VarDetails {
+    pub(super) fn new(variable: Variable, values: u32) -> Self {
+        Self {
+            variable,
+            certain: every(values),
+            latest_certain: NONE,
+            conflicts: 0,
+        }
+    }
+}
+
+/// The word of all values and "absent". Where they do not fit, nobody looks at it.
+fn every(values: u32) -> u64 {
+    bits::up_to(values.min(u64::BITS - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_holds_as_many_values_as_it_has_bits_beside_absent() {
+        for (values, is_narrow) in [(0, true), (62, true), (63, true), (64, false), (65, false)] {
+            let state = VarState::new(values, 0);
+            assert_eq!(state.is_narrow(), is_narrow, "{values}");
+            if is_narrow {
+                // "Absent" is the greatest number of the set.
+                assert_eq!(bits::last(&[state.domain]), Some(values));
+                assert_eq!(bits::count(&[state.domain]), values + 1);
+            }
+        }
+    }
+}

@@ -1,0 +1,388 @@
+//! In which order variables are decided.
+//!
+//! The order of decisions: what a requirement is bound to is decided in the order in which
+//! requirements are seen, release after release. A search that keeps to it ends in the best
+//! selection. One that has lost its conflict_limit decides first what takes part in conflicts.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Range;
+
+use prefetch_index::prefetch_index;
+use rustc_hash::FxHashMap;
+
+use crate::index::to_u32;
+use crate::room::Room as _;
+use crate::set::bits;
+use crate::spare::Leftover;
+use crate::universe::{Coming, PackageId, ReleaseId};
+
+use super::assignment::{Assignment, Var};
+
+/// For so many releases that are looked at there is room from the beginning.
+const FEW: usize = 64;
+
+/// A release that has its place, and where its requirements are.
+#[derive(Debug, Clone, Copy)]
+struct Item {
+    release: ReleaseId,
+    /// The variable that gave it its place.
+    var: Var,
+    from: u32,
+    until: u32,
+}
+
+impl Item {
+    fn targets(self) -> Range<usize> {
+        self.from as usize..self.until as usize
+    }
+}
+
+/// A requirement of a release.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Target {
+    pub(super) var: Var,
+    pub(super) package: PackageId,
+    pub(super) names_prerelease: bool,
+    /// The release that will probably be looked at when there is this requirement; none if another one
+    /// on the package was seen before it, or if the package is not one of the large index.
+    pub(super) coming: Option<Coming>,
+}
+
+/// What a requirement is bound to by the value of a variable.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Listed {
+    pub(super) var: Var,
+    /// The package that the requirement is on.
+    pub(super) package: PackageId,
+}
+
+/// The requirements of releases, as they were seen.
+#[derive(Debug, Default)]
+struct Targets {
+    all: Vec<Target>,
+    /// For each value of a variable that is a release, where its requirements begin.
+    starts: Vec<Start>,
+    /// For each variable the latest of its starts, counted from 1.
+    latest: Vec<u32>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Start {
+    value: u32,
+    target: u32,
+    /// The one before it of the same variable, counted from 1.
+    previous: u32,
+}
+
+impl Targets {
+    fn begin(&mut self, var: Var, value: u32, count: usize) {
+        self.all.make_room(count);
+        let var = var as usize;
+        if self.latest.len() <= var {
+            self.latest.make_room(var + 1 - self.latest.len());
+            self.latest.resize(var + 1, 0);
+        }
+        self.starts.make_room(1);
+        self.starts.push(Start {
+            value,
+            target: to_u32(self.all.len()),
+            previous: self.latest[var],
+        });
+        self.latest[var] = to_u32(self.starts.len());
+    }
+
+    /// Where the requirements are of the release that was looked at last for a variable.
+    fn latest_start(&self, var: Var) -> Option<&Start> {
+        let at = self.latest.get(var as usize)?.checked_sub(1)?;
+        self.starts.get(at as usize)
+    }
+
+    /// Where the requirements of a release are.
+    fn of(&self, var: Var, value: u32) -> Range<u32> {
+        let mut at = self.latest.get(var as usize).copied().unwrap_or(0);
+        while let Some(position) = at.checked_sub(1) {
+            let start = self.starts[position as usize];
+            if start.value == value {
+                let next = self.starts.get(position as usize + 1);
+                let end = next.map_or(to_u32(self.all.len()), |next| next.target);
+                return start.target..end;
+            }
+            at = start.previous;
+        }
+        0..0
+    }
+}
+
+/// What was reached when a decision was taken.
+#[derive(Debug, Clone, Copy)]
+struct Mark {
+    items: u32,
+    vars: u32,
+    next: u32,
+}
+
+/// The releases in the order of decisions.
+#[derive(Debug, Default)]
+pub(super) struct Order {
+    targets: Targets,
+    items: Vec<Item>,
+    /// The variables of the requirements of these releases, each where it comes first.
+    vars: Vec<Listed>,
+    /// Which of these comes next.
+    next: u32,
+    marks: Vec<Mark>,
+    /// For each package how many of the requirements name a prerelease.
+    prerelease_named: FxHashMap<PackageId, u32>,
+}
+
+impl Leftover for Order {
+    fn empty(&mut self) -> usize {
+        let Self {
+            targets:
+                Targets {
+                    all,
+                    starts,
+                    latest,
+                },
+            items,
+            vars,
+            next,
+            marks,
+            prerelease_named,
+        } = self;
+        *next = 0;
+        all.empty()
+            + starts.empty()
+            + latest.empty()
+            + items.empty()
+            + vars.empty()
+            + marks.empty()
+            + prerelease_named.empty()
+    }
+}
+
+impl Order {
+    /// No order yet, with room for that of a small problem.
+    pub(super) fn new() -> Self {
+        Self {
+            targets: Targets {
+                all: Vec::with_capacity(2 * FEW),
+                starts: Vec::with_capacity(FEW),
+                latest: Vec::with_capacity(FEW),
+            },
+            items: Vec::with_capacity(FEW / 2),
+            vars: Vec::with_capacity(FEW),
+            marks: Vec::with_capacity(FEW / 2),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Whether a requirement of a release that has its place names a prerelease of a package.
+    pub(super) fn is_prerelease_named(&self, package: PackageId) -> bool {
+        self.prerelease_named
+            .get(&package)
+            .is_some_and(|count| *count > 0)
+    }
+
+    /// Begins the requirements of a release, which a value of a variable stands for. There are so many
+    /// of them.
+    pub(super) fn begin(&mut self, var: Var, value: u32, count: usize) {
+        self.targets.begin(var, value, count);
+    }
+
+    /// Adds a requirement of the release that was begun last, of those that it was said to have.
+    pub(super) fn require(&mut self, target: Target) {
+        debug_assert!(self.targets.all.len() < self.targets.all.capacity());
+        self.targets.all.push(target);
+    }
+
+    /// Gives a release its place, which a value of a variable stands for.
+    pub(super) fn place(
+        &mut self,
+        state: &mut Assignment,
+        var: Var,
+        value: u32,
+        release: ReleaseId,
+    ) {
+        state.var_mut(var).ordered = true;
+        let Range { start, end } = self.targets.of(var, value);
+        let item = Item {
+            release,
+            var,
+            from: start,
+            until: end,
+        };
+        let targets = &self.targets.all[item.targets()];
+        self.vars.make_room(targets.len());
+        for target in targets {
+            if !std::mem::replace(&mut state.var_mut(target.var).listed, true) {
+                self.vars.push(Listed {
+                    var: target.var,
+                    package: target.package,
+                });
+            }
+            if target.names_prerelease {
+                *self.prerelease_named.entry(target.package).or_default() += 1;
+            }
+        }
+        self.items.make_room(1);
+        self.items.push(item);
+    }
+
+    /// The variable of the requirement that comes next; all requirements before it are decided.
+    pub(super) fn next(&self) -> Option<Listed> {
+        self.vars.get(self.next as usize).copied()
+    }
+
+    /// The releases that have their places, and where the requirements of each end.
+    pub(super) fn releases(&self) -> (Vec<ReleaseId>, Vec<u32>) {
+        let releases = self.items.iter().map(|item| item.release).collect();
+        let ends = self.items.iter().scan(0, |end, item| {
+            *end += item.until - item.from;
+            Some(*end)
+        });
+        (releases, ends.collect())
+    }
+
+    /// The requirements of all releases that have their places, by release.
+    pub(super) fn targets(&self) -> impl Iterator<Item = &[Target]> {
+        let items = self.items.iter();
+        items.map(|item| &self.targets.all[item.targets()])
+    }
+
+    /// The requirements of a release that were seen, which a value of a variable stands for.
+    pub(super) fn requirements(&self, var: Var, value: u32) -> &[Target] {
+        let Range { start, end } = self.targets.of(var, value);
+        &self.targets.all[start as usize..end as usize]
+    }
+
+    /// Fetches from memory what tells where the requirements are of the release that was looked at last for
+    /// a variable.
+    pub(super) fn fetch_latest(&self, var: Var) {
+        prefetch_index(&self.targets.latest, var as usize);
+    }
+
+    /// Then where that is.
+    pub(super) fn fetch_start(&self, var: Var) {
+        if let Some(at) = self.targets.latest.get(var as usize) {
+            prefetch_index(&self.targets.starts, at.saturating_sub(1) as usize);
+        }
+    }
+
+    /// Then these themselves.
+    pub(super) fn fetch_requirements(&self, var: Var) {
+        if let Some(start) = self.targets.latest_start(var) {
+            prefetch_index(&self.targets.all, start.target as usize);
+        }
+    }
+
+    /// The variables of the requirements of all releases that have their places, each where it comes first,
+    /// and which of them comes next.
+    pub(super) fn upcoming(&self) -> (&[Listed], usize) {
+        (&self.vars, self.next as usize)
+    }
+
+    /// The requirement that came next is decided.
+    pub(super) fn advance(&mut self) {
+        self.next += 1;
+    }
+
+    /// Remembers what was reached before a decision.
+    pub(super) fn mark(&mut self) {
+        self.marks.make_room(1);
+        self.marks.push(Mark {
+            items: to_u32(self.items.len()),
+            vars: to_u32(self.vars.len()),
+            next: self.next,
+        });
+    }
+
+    /// Goes back to what was reached before the decisions above a level.
+    pub(super) fn back_to(&mut self, state: &mut Assignment, level: u32) {
+        let Some(mark) = self.marks.get(level as usize).copied() else {
+            return;
+        };
+        self.marks.truncate(level as usize);
+        for item in self.items.drain(mark.items as usize..) {
+            state.var_mut(item.var).ordered = false;
+            for target in &self.targets.all[item.targets()] {
+                if target.names_prerelease {
+                    let count = self.prerelease_named.get_mut(&target.package);
+                    *count.expect("it was counted") -= 1;
+                }
+            }
+        }
+        for listed in self.vars.drain(mark.vars as usize..) {
+            state.var_mut(listed.var).listed = false;
+        }
+        self.next = mark.next;
+    }
+}
+
+/// Undecided variables, those that take part in conflicts first, then those with the fewest
+/// values.
+#[derive(Debug, Default)]
+pub(super) struct VariableQueue {
+    heap: BinaryHeap<(Activity, Reverse<Var>)>,
+    /// For each variable the highest activity with which it is in the heap.
+    known: Vec<Option<Activity>>,
+}
+
+/// How often a variable took part in conflicts, and how few values it has.
+type Activity = (u32, Reverse<u32>);
+
+impl Leftover for VariableQueue {
+    fn empty(&mut self) -> usize {
+        let Self { heap, known } = self;
+        heap.empty() + known.empty()
+    }
+}
+
+impl VariableQueue {
+    pub(super) fn add(&mut self, state: &Assignment, var: Var) {
+        if state.is_present(var) && state.value(var).is_none() {
+            self.push(Self::activity(state, var), var);
+        }
+    }
+
+    /// Adds a variable, unless it is there and will come up in time.
+    fn push(&mut self, activity: Activity, var: Var) {
+        if self.known.len() <= var as usize {
+            self.known.resize(var as usize + 1, None);
+        }
+        let known = &mut self.known[var as usize];
+        if *known < Some(activity) {
+            *known = Some(activity);
+            self.heap.push((activity, Reverse(var)));
+        }
+    }
+
+    fn activity(state: &Assignment, var: Var) -> Activity {
+        let values = bits::count(state.domain(var));
+        (state.details(var).conflicts, Reverse(values))
+    }
+
+    /// The variable to decide next.
+    pub(super) fn next(&mut self, state: &Assignment) -> Option<Var> {
+        while let Some((activity, Reverse(var))) = self.heap.pop() {
+            let known = &mut self.known[var as usize];
+            if *known == Some(activity) {
+                *known = None;
+            }
+            if !state.is_present(var) || state.value(var).is_some() {
+                continue;
+            }
+            let now = Self::activity(state, var);
+            if now == activity {
+                return Some(var);
+            }
+            self.push(now, var);
+        }
+        None
+    }
+}

@@ -1,0 +1,279 @@
+//! What a value of a variable depends on, as constraints.
+
+use crate::problem::{Fact, LoopNogood, Nogood, Problem, Variable};
+use crate::set::bits;
+use crate::universe::{Missing, PackageId, PackageRequirement, ReleaseId};
+
+use super::Search;
+use super::assignment::{Term, Var};
+use super::clauses::Origin;
+
+/// A value of a variable that stands for a release, which constraints are about.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Owner {
+    pub(super) var: Var,
+    pub(super) value: u32,
+    pub(super) release: ReleaseId,
+}
+
+impl Search {
+    /// The variable of a package that has one release.
+    #[inline]
+    pub(super) fn package_var(&mut self, problem: &Problem<'_>, package: PackageId) -> Var {
+        match self.known_var(package) {
+            Some(known) => known,
+            None => self.new_package_var(problem, package),
+        }
+    }
+
+    #[inline(never)]
+    fn new_package_var(&mut self, problem: &Problem<'_>, package: PackageId) -> Var {
+        let position = package.position();
+        if self.package_vars.len() <= position {
+            self.package_vars
+                .resize(problem.universe.package_count().max(position + 1), 0);
+        }
+        let values = problem.universe.release_count(package);
+        let var = self.state.add_var(Variable::Package(package), values);
+        self.state.var_mut(var).is_plain = problem.universe.is_plain(package);
+        self.package_vars[position] = var + 1;
+        if !problem.goals().is_empty() {
+            self.add_goals(problem, package, None, var);
+        }
+        var
+    }
+
+    /// The variable of a package, if it has one.
+    #[inline]
+    pub(super) fn known_var(&self, package: PackageId) -> Option<Var> {
+        self.package_vars.get(package.position())?.checked_sub(1)
+    }
+
+    /// Adds what an update says of a package, or of what `owner` requires of it.
+    fn add_goals(
+        &mut self,
+        problem: &Problem<'_>,
+        package: PackageId,
+        owner: Option<ReleaseId>,
+        var: Var,
+    ) {
+        for (fact, allowed, may_be_absent) in problem.goals().of(package, owner) {
+            if !problem.is_in_force(&fact) {
+                continue;
+            }
+            let mut words = vec![0; self.state.width(var)];
+            allowed.copy_to(&mut words);
+            if may_be_absent {
+                bits::insert(&mut words, self.state.var(var).values);
+            }
+            let set = self.state.keep_complement(var, &words);
+            let refused = Term { var, set };
+            if bits::count(self.state.set(refused)) > 0 {
+                self.add_clause_of(&[refused], fact);
+            }
+        }
+    }
+
+    /// Takes in the last way in which a package would not be there.
+    pub(super) fn add_last_loop_nogood(&mut self, problem: &mut Problem<'_>, package: PackageId) {
+        let goal = problem.goals().goal(package);
+        if let Some(loop_nogood) = goal.and_then(|goal| goal.loop_nogoods.last()).cloned() {
+            self.add_loop_nogood(problem, package, &loop_nogood);
+        }
+    }
+
+    /// Says that a way in which a package would not be there will not do.
+    pub(super) fn add_loop_nogood(
+        &mut self,
+        problem: &mut Problem<'_>,
+        package: PackageId,
+        loop_nogood: &LoopNogood,
+    ) {
+        let fact = Fact::Wanted { package };
+        if !problem.is_in_force(&fact) {
+            return;
+        }
+        let mut terms: Vec<Term> = Vec::new();
+        let mut always = None;
+        let packages = loop_nogood.packages.iter();
+        let packages = packages.map(|(package, values)| (Variable::Package(*package), values));
+        let bindings = loop_nogood.bindings.iter().map(|(release, edge, values)| {
+            let edge = u32::try_from(*edge).expect("fewer than 2^32 edges");
+            (Variable::Binding(*release, edge), values)
+        });
+        for (variable, values) in packages.chain(bindings) {
+            let var = self.var(problem, variable);
+            let mut words = vec![0; self.state.width(var)];
+            values.copy_to(&mut words);
+            let absent = self.state.var(var).values;
+            bits::insert(&mut words, absent);
+            let is_everything = bits::count(&words) > absent;
+            let set = self.state.keep(&words);
+            if is_everything {
+                always = Some(Term { var, set });
+            } else {
+                terms.push(Term { var, set });
+            }
+        }
+        if terms.is_empty() {
+            terms.extend(always);
+        }
+        self.add_clause_of(&terms, fact);
+    }
+
+    pub(super) fn var(&mut self, problem: &mut Problem<'_>, variable: Variable) -> Var {
+        if let Variable::Package(package) = variable {
+            return self.package_var(problem, package);
+        }
+        if let Some(known) = self.other_vars.get(&variable) {
+            return *known;
+        }
+        let Variable::Binding(release, edge) = variable else {
+            let var = self.state.add_var(variable, 1);
+            self.other_vars.insert(variable, var);
+            return var;
+        };
+        let details = problem.universe.details(release);
+        let package = details.edges[edge as usize].package;
+        let values = problem.universe.release_count(package);
+        let var = self.state.add_var(variable, values);
+        self.other_vars.insert(variable, var);
+        if !problem.goals().is_empty() {
+            self.add_goals(problem, package, Some(release), var);
+        }
+        var
+    }
+
+    /// The variable of what a requirement is bound to.
+    pub(super) fn bound_var(
+        &mut self,
+        problem: &mut Problem<'_>,
+        release: ReleaseId,
+        edge: usize,
+        target: PackageId,
+    ) -> Var {
+        if problem.is_split(target) {
+            let edge = u32::try_from(edge).expect("fewer than 2^32 edges");
+            self.var(problem, Variable::Binding(release, edge))
+        } else {
+            self.package_var(problem, target)
+        }
+    }
+
+    /// Adds the constraints that a value brings with it, the first time that it is the only one or the one
+    /// that will be decided on.
+    pub(super) fn expand(
+        &mut self,
+        problem: &mut Problem<'_>,
+        var: Var,
+        value: u32,
+    ) -> Result<(), Missing> {
+        let variable = self.state.details(var).variable;
+        if let Variable::Binding(release, edge) = variable {
+            let details = problem.universe.details(release);
+            let package = details.edges[edge as usize].package;
+            let bound = ReleaseId {
+                package,
+                index: value,
+            };
+            let target = self.var(problem, Variable::Release(bound));
+            let sides = [
+                self.state.new_side_of_value(var, value),
+                // The release is not there.
+                self.state.new_side_of_value(target, 1),
+            ];
+            self.constraints
+                .add_binary(&mut self.state, sides, Origin::Problem);
+        } else if let Some(release) = variable.release(value) {
+            let mut demands = std::mem::take(&mut self.demands);
+            problem.universe.demands(release, &mut demands);
+            let owner = Owner {
+                var,
+                value,
+                release,
+            };
+            let result = self.expand_release(problem, owner, &demands);
+            self.demands = demands;
+            result?;
+        }
+        self.state.expand(var, value);
+        Ok(())
+    }
+
+    fn expand_release(
+        &mut self,
+        problem: &mut Problem<'_>,
+        owner: Owner,
+        demands: &[PackageRequirement],
+    ) -> Result<(), Missing> {
+        let Owner {
+            var,
+            value,
+            release,
+        } = owner;
+        if !demands.iter().all(PackageRequirement::is_known) {
+            let missing = demands.iter().filter(|demand| !demand.is_known());
+            let missing = missing.map(|demand| demand.target);
+            return Err(Missing::Packages(missing.collect()));
+        }
+        self.fetch_demanded(problem, demands);
+        let is_ordinary = problem.is_ordinary() && self.is_of_package(var);
+        let mut is_impossible = false;
+        self.order.begin(var, value, demands.len());
+        self.state.make_room_for_sides(2 * demands.len());
+        for (edge, demand) in demands.iter().enumerate() {
+            let short = if is_ordinary {
+                problem.universe.short_sets(demand)
+            } else {
+                None
+            };
+            let is_met_by_nothing = match short {
+                Some(sets) => self.require_short(problem, var, demand, sets),
+                None => self.require(problem, owner, edge, demand),
+            };
+            is_impossible |= is_met_by_nothing;
+        }
+        // Where no release of a required package is left, that is the reason; that its classes are
+        // missing only follows from it.
+        let is_found = if problem.is_whole() {
+            problem.universe.finds_classes(release, demands)
+        } else {
+            problem.universe.extends_nothing(release)
+        };
+        if !is_impossible && !is_found {
+            self.expand_classes(problem, owner, demands);
+        }
+        Ok(())
+    }
+
+    pub(super) fn add_clause_of(&mut self, terms: &[Term], fact: Fact) {
+        let cause = self.constraints.add_fact(fact);
+        let number = self.constraints.add_clause(terms, cause);
+        self.fresh.push_back(number);
+    }
+
+    /// Takes in a clause of the problem.
+    pub(super) fn add_encoded(&mut self, problem: &mut Problem<'_>, number: u32, nogood: &Nogood) {
+        let fact = Fact::Nogood(number);
+        if !problem.is_in_force(&fact) {
+            return;
+        }
+        let terms: Vec<Term> = nogood
+            .terms
+            .iter()
+            .map(|(variable, values)| {
+                let var = self.var(problem, *variable);
+                let mut words = vec![0; self.state.width(var)];
+                values.copy_to(&mut words);
+                let set = self.state.keep(&words);
+                Term { var, set }
+            })
+            .collect();
+        self.add_clause_of(&terms, fact);
+    }
+
+    pub(super) fn single(&mut self, var: Var, value: u32) -> Term {
+        let set = self.state.keep_single(var, value);
+        Term { var, set }
+    }
+}

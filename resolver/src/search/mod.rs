@@ -1,0 +1,380 @@
+//! The engine of our own: learning from conflicts over sets of versions.
+//!
+//! The idea is that of `PubGrub`: every conflict is resolved into a new constraint that rules out its
+//! cause, and every constraint remembers what it follows from. What is different is the form:
+//! variables, sets and constraints are numbers in flat memory, a requirement that many versions
+//! share is one constraint, and going back keeps what does not depend on what is taken back.
+
+mod ahead;
+mod analyze;
+mod assignment;
+mod check_proof;
+mod clauses;
+mod decide;
+mod decision_order;
+mod engine;
+mod expand;
+mod expand_classes;
+mod expand_requirements;
+mod probe;
+mod proof;
+mod propagate;
+mod pubgrub;
+mod single_release;
+mod watch_lists;
+
+pub(crate) use engine::{
+    Impossible, Outcome, Proof, Refutation, SearchEngine, refute, search, search_from,
+};
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+
+use crate::index::to_u32;
+use crate::problem::{Nogood, Problem, Variable};
+use crate::selection::Selection;
+use crate::spare::Leftover;
+use crate::universe::{Ahead, ClassRequirements, Missing, PackageRequirement, ReleaseId};
+
+use crate::budget::{Budget, Exhausted};
+use crate::set::bits;
+use analyze::{Analysis, Learned};
+use assignment::{Assignment, ClauseRef, Term, Var};
+use clauses::Constraints;
+use decision_order::{Order, VariableQueue};
+use engine::Found;
+
+/// A search goes back no further than necessary to where what was learned applies if that is so
+/// many levels away: taking thousands of decisions again costs more than it brings.
+const FAR: u32 = 8;
+
+/// A search in progress.
+#[derive(Debug, Default)]
+pub(crate) struct Search {
+    state: Assignment,
+    constraints: Constraints,
+    analysis: Analysis,
+    order: Order,
+    variable_queue: VariableQueue,
+    ahead: Ahead,
+    /// The variable of each package, counted from 1.
+    package_vars: Vec<Var>,
+    other_vars: FxHashMap<Variable, Var>,
+    demands: Vec<PackageRequirement>,
+    classes: ClassRequirements,
+    /// Clauses that nothing looked at yet.
+    fresh: VecDeque<u32>,
+    conflicts: u64,
+    by_activity: bool,
+}
+
+/// Why a search stops without a selection.
+enum Stop {
+    Missing(Missing),
+    Exhausted,
+    Impossible(clauses::Origin),
+}
+
+impl From<Exhausted> for Stop {
+    fn from(_: Exhausted) -> Self {
+        Self::Exhausted
+    }
+}
+
+impl From<Missing> for Stop {
+    fn from(missing: Missing) -> Self {
+        Self::Missing(missing)
+    }
+}
+
+impl Leftover for Search {
+    fn empty(&mut self) -> usize {
+        let Self {
+            state,
+            constraints,
+            analysis,
+            order,
+            variable_queue,
+            ahead,
+            package_vars,
+            other_vars,
+            demands,
+            classes,
+            fresh,
+            conflicts,
+            by_activity,
+        } = self;
+        *conflicts = 0;
+        *by_activity = false;
+        state.empty()
+            + constraints.empty()
+            + analysis.empty()
+            + order.empty()
+            + variable_queue.empty()
+            + ahead.empty()
+            + package_vars.empty()
+            + other_vars.empty()
+            + demands.empty()
+            + classes.empty()
+            + fresh.empty()
+    }
+}
+
+impl Search {
+    /// A search of which nothing is known, with room for a small problem.
+    fn empty() -> Self {
+        Self {
+            state: Assignment::new(),
+            constraints: Constraints::new(),
+            order: Order::new(),
+            ..Self::default()
+        }
+    }
+
+    /// Leaves its memory to the next search.
+    pub(super) fn leave(self: Box<Self>, problem: &Problem<'_>) {
+        problem.universe.leave(self);
+    }
+
+    /// A search for a selection that fulfils an problem.
+    pub(super) fn new(problem: &mut Problem<'_>) -> Box<Self> {
+        let mut core = (problem.universe.take_spare()).unwrap_or_else(|| Box::new(Self::empty()));
+        for root in problem.universe.roots() {
+            let var = core.package_var(problem, root.package);
+            let mut chosen = vec![0; core.state.width(var)];
+            bits::insert(&mut chosen, root.index);
+            let set = core.state.keep_complement(var, &chosen);
+            core.state.remove(Term { var, set }, ClauseRef::Given, 0);
+        }
+        for goal in problem.goals().wanted.clone() {
+            if goal.is_needed() && !problem.is_split(goal.package) {
+                core.package_var(problem, goal.package);
+            }
+            for loop_nogood in &goal.loop_nogoods {
+                core.add_loop_nogood(problem, goal.package, loop_nogood);
+            }
+        }
+        let clauses: Vec<Nogood> = problem.nogoods().to_vec();
+        for (number, clause) in (0..).zip(&clauses) {
+            core.add_encoded(problem, number, clause);
+        }
+        core
+    }
+
+    /// Takes in the clause that was last added to the problem.
+    pub(super) fn add_last_nogood(&mut self, problem: &mut Problem<'_>) {
+        if let Some(clause) = problem.nogoods().last().cloned() {
+            let number = to_u32(problem.nogoods().len() - 1);
+            self.add_encoded(problem, number, &clause);
+        }
+    }
+
+    /// Searches on until there is a selection.
+    pub(super) fn solve(
+        &mut self,
+        problem: &mut Problem<'_>,
+        budget: &mut Budget,
+    ) -> Outcome<Found> {
+        match self.run(problem, budget) {
+            Ok(()) => Outcome::Solved(Found {
+                is_best: !self.by_activity,
+            }),
+            Err(Stop::Missing(missing)) => Outcome::Missing(missing),
+            Err(Stop::Exhausted) => Outcome::GaveUp,
+            Err(Stop::Impossible(cause)) => {
+                debug_assert!(
+                    check_proof::is_valid(&self.state, &self.constraints, cause),
+                    "what was learned follows from what it was learned from"
+                );
+                Outcome::Impossible(proof::proof(&self.state, &self.constraints, problem, cause))
+            }
+        }
+    }
+
+    fn run(&mut self, problem: &mut Problem<'_>, budget: &mut Budget) -> Result<(), Stop> {
+        loop {
+            if let Err(conflict) = self.propagate(problem, budget)? {
+                self.learn(conflict, budget)?;
+                if self.conflicts >= budget.conflict_limit() && !self.by_activity {
+                    self.search_by_activity();
+                }
+                continue;
+            }
+            if self.by_activity && !self.decide_by_conflicts(problem, budget)? {
+                continue;
+            }
+            // What is decided by now only gets its place.
+            if self.decide_in_order(problem, budget)? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Draws all conclusions from what was reduced, or finds a constraint whose terms all hold.
+    fn propagate(
+        &mut self,
+        problem: &mut Problem<'_>,
+        budget: &mut Budget,
+    ) -> Result<Result<(), ClauseRef>, Stop> {
+        loop {
+            while let Some(clause) = self.fresh.pop_front() {
+                if let Err(conflict) = self.apply(clause) {
+                    return Ok(Err(conflict));
+                }
+            }
+            let Some(var) = self.state.next_in_queue() else {
+                return Ok(Ok(()));
+            };
+            if let Some(value) = self.state.value(var)
+                && !self.state.is_expanded(var, value)
+            {
+                self.expand(problem, var, value)?;
+            } else if let Some(value) = self.to_probe(problem, var) {
+                if let Err(conflict) = self.probe(problem, budget, var, value)? {
+                    return Ok(Err(conflict));
+                }
+                // Clauses that came in go first, or what follows would depend on where a search was
+                // interrupted.
+                continue;
+            }
+            self.state.dequeue();
+            if self.by_activity {
+                self.variable_queue.add(&self.state, var);
+            }
+            if let Err(conflict) = self.propagate_variable(var) {
+                return Ok(Err(conflict));
+            }
+            if let Err(conflict) = self.visit_watchers(var) {
+                return Ok(Err(conflict));
+            }
+        }
+    }
+
+    /// Looks at a clause for the first time.
+    fn apply(&mut self, clause: u32) -> Result<(), ClauseRef> {
+        let (first, second) = self.constraints.watch_first(&self.state, clause);
+        let reason = ClauseRef::Clause(clause);
+        if self.state.holds(first) {
+            return Err(reason);
+        }
+        match second {
+            Some(second) if !self.state.holds(second) => Ok(()),
+            _ => self.exclude(first, reason),
+        }
+    }
+
+    /// Takes the values of a term away because all other terms of a constraint hold.
+    fn exclude(&mut self, term: Term, reason: ClauseRef) -> Result<(), ClauseRef> {
+        match self.state.would_empty(term) {
+            None => Ok(()),
+            Some(true) => Err(reason),
+            Some(false) => {
+                let level = self.constraints.level(&self.state, reason, term.var);
+                self.state.remove(term, reason, level);
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes the values of a side away because the other one of the constraint holds.
+    #[inline]
+    fn exclude_side(&mut self, at: u32) -> Result<(), ClauseRef> {
+        if self.state.is_side_excluded(at) {
+            return Ok(());
+        }
+        self.exclude_open_side(at)
+    }
+
+    /// Does so where some of the values are left.
+    #[inline(never)]
+    fn exclude_open_side(&mut self, at: u32) -> Result<(), ClauseRef> {
+        let reason = ClauseRef::Binary(at / 2);
+        if self.state.side_holds(at) {
+            return Err(reason);
+        }
+        let level = self.state.level_of_side(at ^ 1);
+        self.state.remove_side(at, reason, level);
+        Ok(())
+    }
+
+    /// Learns from a conflict and goes back to where that applies.
+    fn learn(&mut self, conflict: ClauseRef, budget: &mut Budget) -> Result<(), Stop> {
+        budget.take()?;
+        self.conflicts += 1;
+        let mut undone = Vec::new();
+        let by_activity = self.by_activity;
+        let mut undo = |var| {
+            if by_activity {
+                undone.push(var);
+            }
+        };
+        let mut conflict = conflict;
+        loop {
+            let learned =
+                self.analysis
+                    .learn(&mut self.state, &mut self.constraints, conflict, &mut undo);
+            let (terms, cause, level, others) = match learned {
+                Learned::Impossible(cause) => return Err(Stop::Impossible(cause)),
+                Learned::Learned {
+                    terms,
+                    cause,
+                    level,
+                    others,
+                } => (terms, cause, level, others),
+            };
+            let back = if level - others > FAR {
+                level - 1
+            } else {
+                others
+            };
+            self.state.back_to(back, &mut undo);
+            let reason = if let [one, two] = terms.as_slice() {
+                let sides = [*one, *two].map(|term| self.state.new_side_of_term(term));
+                ClauseRef::Binary(self.constraints.add_binary(&mut self.state, sides, cause))
+            } else {
+                let number = self.constraints.add_clause(&terms, cause);
+                self.constraints.watch_first(&self.state, number);
+                ClauseRef::Clause(number)
+            };
+            match self.state.would_empty(terms[0]) {
+                Some(true) => conflict = reason,
+                Some(false) => {
+                    self.state.remove(terms[0], reason, others);
+                    break;
+                }
+                None => break,
+            }
+        }
+        let level = self.state.level();
+        self.order.back_to(&mut self.state, level);
+        for var in undone {
+            self.variable_queue.add(&self.state, var);
+        }
+        Ok(())
+    }
+
+    /// From now on decides first what takes part in conflicts. That some selection is found at all
+    /// matters more than that it is the best.
+    fn search_by_activity(&mut self) {
+        self.by_activity = true;
+        self.variable_queue.empty();
+        for var in 0..self.state.vars.len() {
+            let var = u32::try_from(var).expect("fewer than 2^32 variables");
+            self.variable_queue.add(&self.state, var);
+        }
+    }
+
+    /// The selection that was found.
+    pub(super) fn selection(&self) -> Selection {
+        let (order, ends) = self.order.releases();
+        let mut bound = Vec::with_capacity(ends.last().map_or(0, |end| *end as usize));
+        for targets in self.order.targets() {
+            bound.extend(targets.iter().map(|target| ReleaseId {
+                package: target.package,
+                index: (self.state.value(target.var)).expect("what was found has a value"),
+            }));
+        }
+        Selection::new(&order, bound, &ends)
+    }
+}

@@ -1,0 +1,359 @@
+//! The engine that is the `pubgrub` crate.
+//!
+//! The crate asks for the next variable by priority, for its value, and for the dependencies of
+//! the value. Priorities follow the order of decisions: the requirement that was seen first among
+//! the releases decided so far comes first. The crate does not say what it takes back, but a
+//! variable that is decided again shows it: everything decided since then is gone.
+
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::fmt;
+use std::sync::Arc;
+
+use pubgrub::{
+    Dependencies, DependencyProvider, DerivationTree, External, PackageResolutionStatistics,
+    PubGrubError,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::problem::{Fact, Problem, Variable};
+use crate::set::PositionSet;
+use crate::universe::{Missing, PackageId};
+
+use super::engine::{Found, Outcome, Proof};
+use super::single_release::Single;
+use crate::budget::{Budget, Exhausted};
+
+/// The values of the variables of a solution.
+pub(super) type Values = FxHashMap<Variable, u32>;
+
+/// Finds values that fulfil an problem.
+pub(super) fn solve(
+    problem: &mut Problem<'_>,
+    budget: &mut Budget,
+    values: &mut Values,
+) -> Outcome<Found> {
+    let provider = Provider {
+        state: RefCell::new(Assignment {
+            problem,
+            budget,
+            trail: Trail::default(),
+            conflicts: 0,
+        }),
+    };
+    let result = pubgrub::resolve(&provider, Variable::Start, 0_u32);
+    let state = provider.state.into_inner();
+    let is_best = !state.by_activity();
+    let problem = state.problem;
+    match result {
+        Ok(found) => {
+            *values = found.into_iter().collect();
+            Outcome::Solved(Found { is_best })
+        }
+        Err(PubGrubError::NoSolution(tree)) => Outcome::Impossible(proof(problem, tree)),
+        Err(
+            PubGrubError::ErrorInShouldCancel(stop)
+            | PubGrubError::ErrorChoosingVersion { source: stop, .. }
+            | PubGrubError::ErrorRetrievingDependencies { source: stop, .. },
+        ) => match stop {
+            Stop::Missing(missing) => Outcome::Missing(missing),
+            Stop::Exhausted => Outcome::GaveUp,
+        },
+    }
+}
+
+/// The facts at the leaves of a derivation. The tree is taken apart without recursion: derivations
+/// can be as deep as the longest chain of packages.
+fn proof(problem: &mut Problem<'_>, tree: DerivationTree<Variable, PositionSet, Never>) -> Proof {
+    let mut proof = Proof::default();
+    let mut single = Single::new(problem.universe.package_count());
+    let mut seen = FxHashSet::default();
+    let mut rest = vec![Arc::new(tree)];
+    while let Some(tree) = rest.pop() {
+        if seen.insert(Arc::as_ptr(&tree)) {
+            match tree.as_ref() {
+                DerivationTree::Derived(derived) => {
+                    rest.push(Arc::clone(&derived.cause1));
+                    rest.push(Arc::clone(&derived.cause2));
+                }
+                DerivationTree::External(leaf) => {
+                    add_leaf(problem, leaf, &mut proof.facts, &mut single);
+                }
+            }
+        }
+        // The last owner moves the parts to the stack, so that dropping does not recurse.
+        if let Some(DerivationTree::Derived(derived)) = Arc::into_inner(tree) {
+            rest.push(derived.cause1);
+            rest.push(derived.cause2);
+        }
+    }
+    proof.single = single.into_packages();
+    proof
+}
+
+fn add_leaf(
+    problem: &mut Problem<'_>,
+    leaf: &External<Variable, PositionSet, Never>,
+    facts: &mut Vec<Fact>,
+    single: &mut Single,
+) {
+    let External::FromDependencyOf(source, from, target, allowed) = leaf else {
+        return;
+    };
+    let variables = [*source, *target];
+    for value in in_domain(problem, *source, from) {
+        for dependency in problem.dependencies(*source, value).unwrap_or_default() {
+            if dependency.target == *target && dependency.allowed == *allowed {
+                let fact = dependency.fact;
+                single.add(problem, fact.as_ref(), variables.into_iter());
+                // Most releases require the same.
+                if fact.as_ref() != facts.last() {
+                    facts.extend(fact);
+                }
+            }
+        }
+    }
+}
+
+/// The values of a variable that a set holds; sets that come from the crate may be complements.
+fn in_domain(problem: &Problem<'_>, variable: Variable, set: &PositionSet) -> Vec<u32> {
+    let size = match variable {
+        Variable::Package(package) => problem.universe.release_count(package),
+        Variable::Binding(release, edge) => {
+            let package = problem.universe.known_details(release).edges[edge as usize].package;
+            problem.universe.release_count(package)
+        }
+        Variable::Provider(release, _) => {
+            u32::try_from(problem.universe.known_details(release).edges.len()).expect("few edges")
+        }
+        Variable::Start | Variable::Release(_) | Variable::Nogood(_) | Variable::Never => 1,
+    };
+    PositionSet::range(0, size)
+        .intersection(set)
+        .iter()
+        .collect()
+}
+
+/// Why a search is broken off.
+#[derive(Debug)]
+enum Stop {
+    Missing(Missing),
+    Exhausted,
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Missing(_) => "releases are missing",
+            Self::Exhausted => "the budget is used up",
+        })
+    }
+}
+
+impl std::error::Error for Stop {}
+
+impl fmt::Display for Variable {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, formatter)
+    }
+}
+
+/// There are no reasons beyond dependencies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Never {}
+
+impl fmt::Display for Never {
+    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {}
+    }
+}
+
+/// The decisions that stand, as far as the calls of the crate show.
+#[derive(Debug, Default)]
+struct Trail {
+    decided: Vec<Decision>,
+    positions: FxHashMap<Variable, usize>,
+    /// For each variable, which decided releases require it: their position and the number of
+    /// the edge, ascending, and whether the requirement names a prerelease.
+    required_by: FxHashMap<Variable, Vec<(usize, usize)>>,
+    /// For each package, how many requirements of decided releases name a prerelease.
+    prerelease_named: FxHashMap<PackageId, u32>,
+}
+
+#[derive(Debug)]
+struct Decision {
+    variable: Variable,
+    /// The targets of the release's requirements, and for each whether it names a prerelease.
+    required: Vec<(Variable, PackageId, bool)>,
+}
+
+impl Trail {
+    /// Takes back the decision on a variable and everything after it.
+    fn take_back(&mut self, variable: Variable) -> bool {
+        let Some(position) = self.positions.get(&variable).copied() else {
+            return false;
+        };
+        while self.decided.len() > position {
+            let decision = self.decided.pop().expect("the length was checked");
+            self.positions.remove(&decision.variable);
+            for (target, package, named) in decision.required {
+                let requirers = self.required_by.get_mut(&target).expect("it was entered");
+                requirers.pop();
+                if named {
+                    *self
+                        .prerelease_named
+                        .get_mut(&package)
+                        .expect("it was counted") -= 1;
+                }
+            }
+        }
+        true
+    }
+
+    fn push(&mut self, variable: Variable, required: Vec<(Variable, PackageId, bool)>) {
+        let position = self.decided.len();
+        self.positions.insert(variable, position);
+        for (edge, (target, package, named)) in required.iter().enumerate() {
+            self.required_by
+                .entry(*target)
+                .or_default()
+                .push((position, edge));
+            if *named {
+                *self.prerelease_named.entry(*package).or_default() += 1;
+            }
+        }
+        self.decided.push(Decision { variable, required });
+    }
+
+    /// The earliest requirement on a variable.
+    fn rank(&self, variable: Variable) -> (usize, usize) {
+        self.required_by
+            .get(&variable)
+            .and_then(|requirers| requirers.first())
+            .copied()
+            .unwrap_or((usize::MAX, usize::MAX))
+    }
+}
+
+struct Assignment<'solve, 'universe> {
+    problem: &'solve mut Problem<'universe>,
+    budget: &'solve mut Budget,
+    trail: Trail,
+    conflicts: u64,
+}
+
+struct Provider<'solve, 'universe> {
+    state: RefCell<Assignment<'solve, 'universe>>,
+}
+
+impl Assignment<'_, '_> {
+    /// Whether variables that take part in conflicts are decided first. Problems that are too hard
+    /// for the order of decisions are solved at all, which matters more than the best selection.
+    fn by_activity(&self) -> bool {
+        self.conflicts >= self.budget.conflict_limit()
+    }
+
+    fn choose(&mut self, variable: Variable, set: &PositionSet) -> Option<u32> {
+        if self.trail.take_back(variable) {
+            self.conflicts += 1;
+        }
+        let prerelease_named = |trail: &Trail, package: PackageId| {
+            trail
+                .prerelease_named
+                .get(&package)
+                .is_some_and(|count| *count > 0)
+        };
+        let chosen = match variable {
+            Variable::Package(package) => {
+                let named = prerelease_named(&self.trail, package);
+                self.problem.universe.best(package, set, named)?
+            }
+            Variable::Binding(release, edge) => {
+                let edge = edge as usize;
+                let package = self.problem.universe.known_details(release).edges[edge].package;
+                let named = prerelease_named(&self.trail, package);
+                self.problem
+                    .universe
+                    .best_binding(release, edge, package, set, named)?
+            }
+            _ => set.contains(0).then_some(0).or_else(|| set.iter().next())?,
+        };
+        let required = match variable.release(chosen) {
+            Some(release) => {
+                let details = self.problem.universe.details(release);
+                (0..details.edges.len())
+                    .map(|edge| {
+                        let spec = &details.edges[edge].requirement.spec;
+                        let target = self.problem.bound_variable(release, edge);
+                        (target, details.edges[edge].package, spec.names_prerelease())
+                    })
+                    .collect()
+            }
+            None => Vec::new(),
+        };
+        self.trail.push(variable, required);
+        Some(chosen)
+    }
+}
+
+impl DependencyProvider for Provider<'_, '_> {
+    type P = Variable;
+    type V = u32;
+    type VS = PositionSet;
+    /// Kind of variable, conflicts, position of the earliest requirement.
+    type Priority = (u8, u32, Reverse<(usize, usize)>);
+    type M = Never;
+    type Err = Stop;
+
+    fn prioritize(
+        &self,
+        variable: &Variable,
+        _: &PositionSet,
+        statistics: &PackageResolutionStatistics,
+    ) -> Self::Priority {
+        let state = self.state.borrow();
+        let kind = match variable {
+            // What follows from a decision is part of it.
+            Variable::Start | Variable::Release(_) | Variable::Never => 2,
+            Variable::Package(_) | Variable::Binding(..) => 1,
+            // Nothing is to be chosen here before all packages are.
+            Variable::Provider(..) | Variable::Nogood(_) => 0,
+        };
+        let conflicts = if state.by_activity() {
+            statistics.conflict_count()
+        } else {
+            0
+        };
+        (kind, conflicts, Reverse(state.trail.rank(*variable)))
+    }
+
+    fn choose_version(&self, variable: &Variable, set: &PositionSet) -> Result<Option<u32>, Stop> {
+        Ok(self.state.borrow_mut().choose(*variable, set))
+    }
+
+    fn get_dependencies(
+        &self,
+        variable: &Variable,
+        value: &u32,
+    ) -> Result<Dependencies<Variable, PositionSet, Never>, Stop> {
+        let mut state = self.state.borrow_mut();
+        let dependencies = state
+            .problem
+            .dependencies(*variable, *value)
+            .map_err(Stop::Missing)?;
+        Ok(Dependencies::Available(
+            dependencies
+                .into_iter()
+                .map(|dependency| (dependency.target, dependency.allowed))
+                .collect(),
+        ))
+    }
+
+    fn should_cancel(&self) -> Result<(), Stop> {
+        self.state
+            .borrow_mut()
+            .budget
+            .take()
+            .map_err(|Exhausted| Stop::Exhausted)
+    }
+}

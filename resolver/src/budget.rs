@@ -1,9 +1,62 @@
-//! How many steps the solver may take, and whether it is to end.
+//! How many steps the solver may take, how it is cancelled, and how work ends early.
 
-use crate::cancel::Cancellation;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::request::Engine;
+use crate::universe::Missing;
 
-/// What is left of the steps that the solver may take.
+/// Why work stops before it has a result.
+///
+/// Everything that searches returns `Result<_, Interrupt>`. Work that waits for a delivery is called
+/// again after it; whatever it has found out until then it keeps, or it starts anew and
+/// gives its steps [back](Budget::restartable).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Interrupt {
+    /// Something has to be delivered first.
+    Missing(Missing),
+    /// The budget is used up, or the solver was cancelled.
+    Exhausted,
+}
+
+impl From<Missing> for Interrupt {
+    fn from(missing: Missing) -> Self {
+        Self::Missing(missing)
+    }
+}
+
+/// Cancels a [`Resolver`](crate::Resolver), from another thread or a signal handler.
+///
+/// ```
+/// use pkgres_manifest::{IndexRecord, Limits};
+/// use pkgres_resolver::{Request, Resolver, Step};
+///
+/// let root = IndexRecord::parse_line(
+///     r#"{"name":"org.acme.Web","version":"1.0.0","require":[["org.acme.Db","1"]]}"#,
+///     &Limits::default(),
+/// )?;
+/// let mut resolver = Resolver::new(Request::new(root));
+/// let cancellation = resolver.cancellation();
+/// std::thread::spawn(move || cancellation.cancel()).join().unwrap();
+/// assert_eq!(resolver.step(), Step::Cancelled);
+/// # Ok::<(), pkgres_manifest::diagnostic::Diagnostic>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Cancellation(Arc<AtomicBool>);
+
+impl Cancellation {
+    /// Makes the solver stop at its next step. This cannot be undone.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the solver was cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// The steps that the solver may still take.
 #[derive(Debug)]
 pub(crate) struct Budget {
     limit: u64,
@@ -12,10 +65,6 @@ pub(crate) struct Budget {
     engine: Engine,
     cancellation: Cancellation,
 }
-
-/// The budget is used up, or the solver is to end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Exhausted;
 
 impl Budget {
     pub(crate) fn new(limit: u64, conflict_limit: u64, engine: Engine) -> Self {
@@ -28,17 +77,17 @@ impl Budget {
         }
     }
 
-    /// So many steps for the native engine to find out on the side whether there is any selection,
-    /// which ends when the solver is to end. Nothing that was taken before counts, and as any
-    /// selection will do there is no conflict_limit: hard conflicts are explained in half the time so.
-    pub(crate) fn aside(&self, limit: u64) -> Self {
+    /// A budget of its own for a side question that only the native engine can answer: is there any
+    /// selection? It shares the cancellation. Its conflict limit is zero, for any selection is
+    /// enough: hard conflicts are explained in half the time that way.
+    pub(crate) fn for_side_question(&self, limit: u64) -> Self {
         Self {
             cancellation: self.cancellation.clone(),
             ..Self::new(limit, 0, Engine::Native)
         }
     }
 
-    /// The same for a search that never settles for less than the best selection.
+    /// The same budget for a search that never settles for less than the best selection.
     pub(crate) fn without_conflict_limit(self) -> Self {
         Self {
             conflict_limit: u64::MAX,
@@ -46,12 +95,12 @@ impl Budget {
         }
     }
 
-    /// After how many conflicts a search no longer insists on the best selection.
+    /// The number of conflicts after which a search no longer insists on the best selection.
     pub(crate) fn conflict_limit(&self) -> u64 {
         self.conflict_limit
     }
 
-    /// Which engine searches.
+    /// The engine that searches.
     pub(crate) fn engine(&self) -> Engine {
         self.engine
     }
@@ -60,21 +109,31 @@ impl Budget {
         &self.cancellation
     }
 
-    pub(crate) fn take(&mut self) -> Result<(), Exhausted> {
+    /// Takes a step, or stops the work.
+    pub(crate) fn take(&mut self) -> Result<(), Interrupt> {
         if self.taken >= self.limit || self.cancellation.is_cancelled() {
-            return Err(Exhausted);
+            return Err(Interrupt::Exhausted);
         }
         self.taken += 1;
         Ok(())
     }
 
+    /// The steps taken so far.
     pub(crate) fn taken(&self) -> u64 {
         self.taken
     }
 
-    /// Forgets the steps since an earlier count. A search that begins again once more is delivered
-    /// counts once: whether the solver gives up must not depend on what was there beforehand.
-    pub(crate) fn rewind(&mut self, taken: u64) {
-        self.taken = taken;
+    /// Runs work that starts anew after an interrupt: while something is missing, its steps are given
+    /// back. Whether the solver gives up must not depend on what was delivered beforehand.
+    pub(crate) fn restartable<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, Interrupt>,
+    ) -> Result<T, Interrupt> {
+        let taken = self.taken;
+        let result = work(self);
+        if let Err(Interrupt::Missing(_)) = result {
+            self.taken = taken;
+        }
+        result
     }
 }

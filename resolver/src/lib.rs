@@ -36,7 +36,6 @@
 //! ```
 
 mod budget;
-mod cancel;
 mod contracts;
 mod explain;
 mod frozen;
@@ -62,7 +61,7 @@ mod universe;
 mod update;
 mod whole_lock;
 
-pub use cancel::Cancellation;
+pub use budget::Cancellation;
 pub use explain::{Conflict, Hint, HintKind, Reason, ReasonKind, Repair};
 pub use frozen::{FrozenError, frozen};
 pub use index::{CompiledIndex, IndexBytesError};

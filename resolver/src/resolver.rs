@@ -6,22 +6,22 @@ use std::sync::Arc;
 use pkgres_manifest::{Package, PackageName, ReleaseSource, Version};
 use rustc_hash::FxHashSet;
 
-use crate::budget::Budget;
-use crate::cancel::Cancellation;
+use crate::budget::{Budget, Cancellation, Interrupt};
 use crate::contracts::violated_contracts;
 use crate::explain::{self, Conflict, Explanation};
-use crate::greedy::{Greedy, Progress};
+use crate::greedy::Greedy;
+use crate::improve::search_and_improve;
 use crate::index::CompiledIndex;
 use crate::problem::{Goals, Nogood, Problem};
 use crate::request::Engine;
 use crate::request::{Request, SolveOptions, by_name};
 use crate::resolution::Resolution;
-use crate::search::{Impossible, Outcome, Proof, SearchEngine, search_from};
+use crate::search::{Proof, Refuted, SearchEngine, Verdict};
 use crate::selection::Selection;
 use crate::supply::Supply;
-use crate::tiers::{Tier, can_split, search_second_tier};
+use crate::tiers::{can_split, search_second_tier};
 use crate::universe::{Missing, Universe};
-use crate::update::{Ended, Told, Updating};
+use crate::update::{Told, Updating};
 use crate::whole_lock;
 
 /// What the solver says after a step.
@@ -96,54 +96,43 @@ pub struct Resolver {
     update: Option<Told>,
 }
 
+/// What the solver does next. Each phase keeps what it has found out while it waits for a delivery.
 #[derive(Debug)]
 enum Phase {
-    /// Whether the lock is still valid as a whole.
+    /// Check whether the lock is still valid as a whole.
     Lock,
-    /// Without looking back: the walk as far as it got.
+    /// Decide each package once, without looking back.
     Greedy(Option<Box<Greedy>>),
-    /// Whether what fits otherwise, the lock or what the walk without looking back found, meets the
-    /// contracts of the model.
+    /// Check whether a selection that is valid otherwise meets the contracts of the model.
     Candidate(Selection),
-    /// With as few moves as possible.
+    /// Move what is to be updated, and as little else as possible.
     Update(Box<Updating>),
-    /// One release of each package: the search as far as it got.
-    FirstTier(Paused),
-    /// Several releases of some.
+    /// Search with one release of each package.
+    FirstTier(Option<SearchEngine>, Vec<Nogood>),
+    /// Search with several releases of some packages; the proof says that one each is not enough.
     SecondTier(Proof),
-    /// There is a resolution.
+    /// Make a resolution of a selection.
+    Selected(Selection),
+    /// Report the resolution.
     Solved(Box<Resolution>),
-    /// There is no resolution. Why is found out only if somebody wants to know.
-    Impossible(Box<Impossible>),
-    /// What of the proof is needed to see why?
-    Explaining(Box<Explanation>),
-    /// The request makes no sense, which was not said yet.
+    /// Report that there is no resolution.
+    Impossible(Box<Refuted>),
+    /// Explain why, as somebody asked to go on.
+    Unexplained(Box<Refuted>),
+    /// Find out what of the proof is needed to see why.
+    Explain(Box<Explanation>),
+    /// Report that the request contradicts itself.
     Refused(Box<Conflict>),
-    /// There is no resolution, and this is why.
-    Explained(Box<Conflict>),
-    /// No answer was found.
+    /// Report why there is no resolution.
+    Conflict(Box<Conflict>),
+    /// Report that no answer was found.
     GaveUp,
 }
 
-/// What follows from a phase.
-enum Turn {
-    /// The next phase.
-    To(Phase),
-    /// Something to say, and the phase that goes on after it.
-    Say(Step, Phase),
-}
-
-impl Turn {
-    fn impossible(impossible: Box<Impossible>) -> Self {
-        Self::Say(Step::Impossible, Phase::Impossible(impossible))
+impl Phase {
+    fn first_tier() -> Self {
+        Self::FirstTier(None, Vec::new())
     }
-}
-
-/// A search that waits for something, and the nogoods that it found.
-#[derive(Debug, Default)]
-struct Paused {
-    search: Option<SearchEngine>,
-    nogoods: Vec<Nogood>,
 }
 
 impl Resolver {
@@ -241,8 +230,11 @@ impl Resolver {
 
     /// Goes on until there is an answer or something is needed.
     pub fn step(&mut self) -> Step {
-        let step = self.advance();
-        // What was found out while the solver was to end may be half of it.
+        let step = match self.advance() {
+            Ok(step) => step,
+            Err(interrupt) => self.interrupted(interrupt),
+        };
+        // What was found out while the solver was cancelled may be half of it.
         let is_whole = matches!(step, Step::Solved(_) | Step::Impossible);
         if !is_whole && self.budget.cancellation().is_cancelled() {
             return Step::Cancelled;
@@ -250,187 +242,130 @@ impl Resolver {
         step
     }
 
-    fn advance(&mut self) -> Step {
+    /// Goes from phase to phase until there is something to report. An interrupt leaves the phase as it
+    /// is, to be continued.
+    fn advance(&mut self) -> Result<Step, Interrupt> {
+        let may_split = !self.options.single_version;
         loop {
-            // A turn always says what its place is taken by.
-            let phase = std::mem::replace(&mut self.phase, Phase::GaveUp);
-            match self.turn(phase) {
-                Turn::To(phase) => self.phase = phase,
-                Turn::Say(step, phase) => {
-                    self.phase = phase;
-                    return step;
+            let (universe, budget) = (&mut *self.universe, &mut self.budget);
+            self.phase = match &mut self.phase {
+                Phase::Lock => {
+                    match whole_lock::selection(universe, self.options.single_version)? {
+                        Some(selection) => Phase::Candidate(selection),
+                        None => Phase::Greedy(None),
+                    }
+                }
+                Phase::Greedy(greedy) => {
+                    let greedy = greedy.get_or_insert_with(|| Greedy::begin(universe));
+                    match greedy.advance(universe, budget)? {
+                        Some(selection) => Phase::Candidate(selection),
+                        None => Phase::first_tier(),
+                    }
+                }
+                Phase::Candidate(selection) => {
+                    if violated_contracts(universe, selection)?.is_empty() {
+                        Phase::Selected(std::mem::take(selection))
+                    } else {
+                        // Deciding without looking back would end in the same releases again.
+                        Phase::first_tier()
+                    }
+                }
+                Phase::Update(updating) => match updating.advance(universe, budget)? {
+                    Verdict::Solved((selection, findings)) => {
+                        if let Some(told) = &mut self.update {
+                            told.findings = Some(findings);
+                        }
+                        Phase::Selected(selection)
+                    }
+                    Verdict::Impossible(refuted) => Phase::Impossible(refuted),
+                },
+                Phase::FirstTier(search, nogoods) => {
+                    let known = std::mem::take(nogoods);
+                    let mut problem = Problem::with_nogoods(universe, BTreeSet::new(), known);
+                    let verdict = search_and_improve(search, &mut problem, budget);
+                    let found = problem.into_nogoods();
+                    match verdict {
+                        Ok(Verdict::Solved(selection)) => Phase::Selected(selection),
+                        Ok(Verdict::Impossible(proof))
+                            if may_split && can_split(universe, &proof) =>
+                        {
+                            Phase::SecondTier(proof)
+                        }
+                        Ok(Verdict::Impossible(proof)) => Phase::Impossible(Box::new(Refuted {
+                            proof,
+                            nogoods: found,
+                            ..Refuted::default()
+                        })),
+                        Err(interrupt) => {
+                            // A search that starts anew finds them again.
+                            if search.is_some() {
+                                *nogoods = found;
+                            }
+                            return Err(interrupt);
+                        }
+                    }
+                }
+                Phase::SecondTier(proof) => {
+                    let goals = Goals::default();
+                    match search_second_tier(universe, &goals, BTreeSet::new(), proof, budget)? {
+                        Verdict::Solved(selection) => Phase::Selected(selection),
+                        Verdict::Impossible(refuted) => Phase::Impossible(refuted),
+                    }
+                }
+                Phase::Selected(selection) => {
+                    // The resolution takes what is known along, and puts it into words when asked to.
+                    let (universe, selection) = (
+                        std::mem::take(&mut self.universe),
+                        std::mem::take(selection),
+                    );
+                    let update = self.update.take();
+                    let update = update.map(|told| told.report(&universe, &selection));
+                    let resolution = Resolution::new(universe, selection, budget.taken(), update);
+                    Phase::Solved(Box::new(resolution))
+                }
+                Phase::Solved(resolution) => return Ok(Step::Solved(resolution.clone())),
+                Phase::Impossible(refuted) => {
+                    self.phase = Phase::Unexplained(std::mem::take(refuted));
+                    return Ok(Step::Impossible);
+                }
+                Phase::Unexplained(refuted) => {
+                    let refuted = std::mem::take(&mut **refuted);
+                    let explanation = Explanation::new(universe, refuted, may_split);
+                    Phase::Explain(Box::new(explanation))
+                }
+                Phase::Explain(explanation) => {
+                    Phase::Conflict(Box::new(explanation.finish(universe, budget)?))
+                }
+                Phase::Refused(conflict) => {
+                    self.phase = Phase::Conflict(conflict.clone());
+                    return Ok(Step::Impossible);
+                }
+                Phase::Conflict(conflict) => return Ok(Step::Conflict(conflict.clone())),
+                Phase::GaveUp => return Err(Interrupt::Exhausted),
+            };
+        }
+    }
+
+    /// What an interrupt asks the caller for.
+    fn interrupted(&mut self, interrupt: Interrupt) -> Step {
+        match interrupt {
+            Interrupt::Exhausted => {
+                self.phase = Phase::GaveUp;
+                Step::GaveUp {
+                    steps: self.budget.taken(),
                 }
             }
-        }
-    }
-
-    fn turn(&mut self, phase: Phase) -> Turn {
-        match phase {
-            Phase::Lock => self.try_lock(),
-            Phase::Greedy(greedy) => self.walk(greedy),
-            Phase::Candidate(selection) => self.try_candidate(selection),
-            Phase::Update(updating) => self.update(updating),
-            Phase::FirstTier(paused) => self.first_tier(paused),
-            Phase::SecondTier(proof) => self.second_tier(proof),
-            Phase::Solved(resolution) => {
-                Turn::Say(Step::Solved(resolution.clone()), Phase::Solved(resolution))
-            }
-            Phase::Impossible(impossible) => {
-                let may_split = !self.options.single_version;
-                let explanation = Explanation::new(&self.universe, *impossible, may_split);
-                Turn::To(Phase::Explaining(Box::new(explanation)))
-            }
-            Phase::Explaining(explanation) => self.explain(explanation),
-            Phase::Refused(conflict) => Turn::Say(Step::Impossible, Phase::Explained(conflict)),
-            Phase::Explained(conflict) => {
-                Turn::Say(Step::Conflict(conflict.clone()), Phase::Explained(conflict))
-            }
-            Phase::GaveUp => self.give_up(),
-        }
-    }
-
-    /// A lock that is whole and still valid is the answer if no contract speaks against it. If one
-    /// does, the search is next: the walk without looking back would take the same releases again.
-    fn try_lock(&mut self) -> Turn {
-        let missing = whole_lock::missing(&mut self.universe);
-        if !missing.is_empty() {
-            return self.need(Missing::Packages(missing), Phase::Lock);
-        }
-        Turn::To(
-            match whole_lock::selection(&mut self.universe, self.options.single_version) {
-                Some(selection) => Phase::Candidate(selection),
-                None => Phase::Greedy(None),
-            },
-        )
-    }
-
-    fn walk(&mut self, paused: Option<Box<Greedy>>) -> Turn {
-        let mut greedy = paused.unwrap_or_else(|| Greedy::begin(&self.universe));
-        let next = match greedy.advance(&mut self.universe, &mut self.budget) {
-            Progress::Missing(missing) => {
-                return self.need(Missing::Packages(missing), Phase::Greedy(Some(greedy)));
-            }
-            Progress::Done(Some(selection)) => Turn::To(Phase::Candidate(selection)),
-            Progress::Done(None) => Turn::To(Phase::FirstTier(Paused::default())),
-            Progress::GaveUp => self.give_up(),
-        };
-        greedy.leave(&self.universe);
-        next
-    }
-
-    /// What fits otherwise is the answer if no contract speaks against it.
-    fn try_candidate(&mut self, selection: Selection) -> Turn {
-        match violated_contracts(&mut self.universe, &selection) {
-            Ok(unmet) if unmet.is_empty() => self.solved(selection),
-            Ok(_) => Turn::To(Phase::FirstTier(Paused::default())),
-            Err(missing) => self.need(missing, Phase::Candidate(selection)),
-        }
-    }
-
-    fn update(&mut self, mut updating: Box<Updating>) -> Turn {
-        match updating.advance(&mut self.universe, &mut self.budget) {
-            Ended::Missing(missing) => self.need(missing, Phase::Update(updating)),
-            Ended::GaveUp => self.give_up(),
-            Ended::Impossible(impossible) => Turn::impossible(impossible),
-            Ended::Solved(selection, findings) => {
-                if let Some(told) = &mut self.update {
-                    told.findings = Some(*findings);
-                }
-                self.solved(*selection)
-            }
-        }
-    }
-
-    fn first_tier(&mut self, paused: Paused) -> Turn {
-        let Paused {
-            mut search,
-            nogoods,
-        } = paused;
-        let taken = self.budget.taken();
-        let split = BTreeSet::new();
-        let mut problem = Problem::with_nogoods(&mut self.universe, split, nogoods);
-        match search_from(&mut search, &mut problem, &mut self.budget) {
-            Outcome::Solved(selection) => self.solved(selection),
-            Outcome::Impossible(proof) => {
-                let nogoods = problem.into_nogoods();
-                if !self.options.single_version && can_split(&self.universe, &proof) {
-                    return Turn::To(Phase::SecondTier(proof));
-                }
-                let impossible = Impossible {
-                    proof,
-                    split: BTreeSet::new(),
-                    nogoods,
-                    goals: Goals::default(),
-                };
-                Turn::impossible(Box::new(impossible))
-            }
-            Outcome::Missing(missing) => {
-                let paused = if search.is_some() {
-                    let nogoods = problem.into_nogoods();
-                    Paused { search, nogoods }
-                } else {
-                    // It begins again.
-                    self.budget.rewind(taken);
-                    Paused::default()
-                };
-                self.need(missing, Phase::FirstTier(paused))
-            }
-            Outcome::GaveUp => self.give_up(),
-        }
-    }
-
-    fn second_tier(&mut self, first: Proof) -> Turn {
-        let taken = self.budget.taken();
-        let (goals, split) = (Goals::default(), BTreeSet::new());
-        let (universe, budget) = (&mut self.universe, &mut self.budget);
-        match search_second_tier(universe, &goals, split, &first, budget) {
-            Tier::Solved(selection) => self.solved(*selection),
-            Tier::Impossible(impossible) => Turn::impossible(impossible),
-            Tier::Missing(missing) => {
-                // It begins again.
-                self.budget.rewind(taken);
-                self.need(missing, Phase::SecondTier(first))
-            }
-            Tier::GaveUp => self.give_up(),
-        }
-    }
-
-    fn explain(&mut self, mut explanation: Box<Explanation>) -> Turn {
-        match explanation.finish(&mut self.universe, &self.budget) {
-            Ok(conflict) => Turn::To(Phase::Explained(Box::new(conflict))),
-            Err(missing) => self.need(missing, Phase::Explaining(explanation)),
-        }
-    }
-
-    fn solved(&mut self, selection: Selection) -> Turn {
-        // The resolution takes what is known along, and makes words of it when it is asked to.
-        let universe = std::mem::take(&mut self.universe);
-        let update = (self.update.take()).map(|told| told.report(&universe, &selection));
-        let resolution = Resolution::new(universe, selection, self.budget.taken(), update);
-        Turn::To(Phase::Solved(Box::new(resolution)))
-    }
-
-    fn give_up(&self) -> Turn {
-        let steps = self.budget.taken();
-        Turn::Say(Step::GaveUp { steps }, Phase::GaveUp)
-    }
-
-    /// Asks for what is missing before a phase can go on.
-    fn need(&self, missing: Missing, phase: Phase) -> Turn {
-        Turn::Say(self.missing(missing), phase)
-    }
-
-    fn missing(&self, missing: Missing) -> Step {
-        match missing {
-            Missing::Packages(mut packages) => {
+            Interrupt::Missing(Missing::Packages(mut packages)) => {
                 let mut seen = FxHashSet::default();
                 packages.retain(|package| seen.insert(*package));
-                let names = packages
-                    .into_iter()
-                    .map(|package| self.universe.name(package).clone());
-                Step::Need(names.collect())
+                let names = packages.iter();
+                Step::Need(
+                    names
+                        .map(|package| self.universe.name(*package).clone())
+                        .collect(),
+                )
             }
-            Missing::Classes(mut releases) => {
+            Interrupt::Missing(Missing::Classes(mut releases)) => {
                 let mut seen = FxHashSet::default();
                 releases.retain(|release| seen.insert(*release));
                 let releases = releases.into_iter().map(|release| {

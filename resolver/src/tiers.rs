@@ -11,42 +11,41 @@ use std::collections::BTreeSet;
 use pkgres_manifest::PackageName;
 use rustc_hash::FxHashSet;
 
-use crate::budget::Budget;
+use crate::budget::{Budget, Interrupt};
+use crate::improve::search_and_improve;
 use crate::problem::{Goals, Problem};
-use crate::search::{Impossible, Outcome, Proof, search};
+use crate::search::{Proof, Refuted, Verdict};
 use crate::selection::Selection;
-use crate::universe::{Missing, PackageId, Universe};
-
-/// How the second tier ended.
-pub(crate) enum Tier {
-    /// With the best resolution among those with the least split packages.
-    Solved(Box<Selection>),
-    /// There is none, whatever is split.
-    Impossible(Box<Impossible>),
-    /// Something is needed before the search can go on.
-    Missing(Missing),
-    /// The budget is used up.
-    GaveUp,
-}
+use crate::universe::{PackageId, Universe};
 
 /// Whether several releases of any package could change what a proof says.
 pub(crate) fn can_split(universe: &Universe, proof: &Proof) -> bool {
     split_more(universe, &mut BTreeSet::new(), proof, |_| true)
 }
 
-/// Searches the second tier, where some packages may have several releases already, for what keeps to
-/// these goals. `first` is the proof that there is nothing otherwise.
+/// The best valid selection among those with the fewest split packages, or a proof that there is none
+/// whatever is split. Some packages may be split already; `first` is the proof that this is not enough.
 pub(crate) fn search_second_tier(
+    universe: &mut Universe,
+    goals: &Goals,
+    split: BTreeSet<PackageId>,
+    first: &Proof,
+    budget: &mut Budget,
+) -> Result<Verdict<Selection, Box<Refuted>>, Interrupt> {
+    budget.restartable(|budget| minimal_split(universe, goals, split, first, budget))
+}
+
+fn minimal_split(
     universe: &mut Universe,
     goals: &Goals,
     mut split: BTreeSet<PackageId>,
     first: &Proof,
     budget: &mut Budget,
-) -> Tier {
+) -> Result<Verdict<Selection, Box<Refuted>>, Interrupt> {
     split_more(universe, &mut split, first, |_| true);
-    let mut witness = match search_splitting(universe, goals, &mut split, |_| true, budget) {
-        Ok(witness) => witness,
-        Err(tier) => return tier,
+    let mut witness = match search_splitting(universe, goals, &mut split, |_| true, budget)? {
+        Verdict::Solved(witness) => witness,
+        Verdict::Impossible(refuted) => return Ok(Verdict::Impossible(refuted)),
     };
     let mut settled: Option<PackageName> = None;
     // Of which not every requirement was asked about.
@@ -66,13 +65,10 @@ pub(crate) fn search_second_tier(
         let mut without = split.clone();
         without.remove(&package);
         let may_split = |other: &PackageName| *other > name;
-        match search_splitting(universe, goals, &mut without, may_split, budget) {
-            Ok(better) => {
-                witness = better;
-                split = without;
-            }
-            Err(Tier::Impossible(..)) => {}
-            Err(stopped) => return stopped,
+        let verdict = search_splitting(universe, goals, &mut without, may_split, budget)?;
+        if let Verdict::Solved(better) = verdict {
+            witness = better;
+            split = without;
         }
         settled = Some(name);
     }
@@ -81,15 +77,16 @@ pub(crate) fn search_second_tier(
         settled.as_ref().is_some_and(is_settled) || kept.contains(other)
     });
     // The witness may come from a search in which more packages were split.
-    match search(&mut limited(universe, goals, split), budget) {
-        Outcome::Solved(selection) => Tier::Solved(Box::new(selection)),
-        Outcome::Impossible(_) => {
-            debug_assert!(false, "the witness fulfils all that is asked for here");
-            Tier::Solved(Box::new(witness))
-        }
-        Outcome::Missing(missing) => Tier::Missing(missing),
-        Outcome::GaveUp => Tier::GaveUp,
-    }
+    let mut problem = limited(universe, goals, split);
+    Ok(Verdict::Solved(
+        match search_and_improve(&mut None, &mut problem, budget)? {
+            Verdict::Solved(selection) => selection,
+            Verdict::Impossible(_) => {
+                debug_assert!(false, "the witness fulfils all that is asked for here");
+                witness
+            }
+        },
+    ))
 }
 
 /// Searches, splitting more packages as proofs ask for it and `may_split` allows.
@@ -99,27 +96,22 @@ fn search_splitting(
     split: &mut BTreeSet<PackageId>,
     may_split: impl Fn(&PackageName) -> bool,
     budget: &mut Budget,
-) -> Result<Selection, Tier> {
+) -> Result<Verdict<Selection, Box<Refuted>>, Interrupt> {
     loop {
         let mut problem = limited(universe, goals, split.clone());
-        let outcome = search(&mut problem, budget);
+        let proof = match search_and_improve(&mut None, &mut problem, budget)? {
+            Verdict::Solved(selection) => return Ok(Verdict::Solved(selection)),
+            Verdict::Impossible(proof) => proof,
+        };
         let goals = problem.take_goals();
         let nogoods = problem.into_nogoods();
-        match outcome {
-            Outcome::Solved(selection) => return Ok(selection),
-            Outcome::Impossible(proof) => {
-                if !split_more(universe, split, &proof, &may_split) {
-                    let split = split.clone();
-                    return Err(Tier::Impossible(Box::new(Impossible {
-                        proof,
-                        split,
-                        nogoods,
-                        goals,
-                    })));
-                }
-            }
-            Outcome::Missing(missing) => return Err(Tier::Missing(missing)),
-            Outcome::GaveUp => return Err(Tier::GaveUp),
+        if !split_more(universe, split, &proof, &may_split) {
+            return Ok(Verdict::Impossible(Box::new(Refuted {
+                proof,
+                split: split.clone(),
+                nogoods,
+                goals,
+            })));
         }
     }
 }

@@ -2,13 +2,37 @@
 
 use pkgres_manifest::PackageName;
 
+use crate::budget::Interrupt;
 use crate::hierarchy;
 use crate::selection::Selection;
-use crate::universe::{PackageId, Universe};
+use crate::universe::{Missing, PackageId, Universe};
 
-/// What has to be delivered before a lock can be looked at: every package that it names and every
-/// package that a root requires.
-pub(crate) fn missing(universe: &mut Universe) -> Vec<PackageId> {
+/// The lock as a selection, if it is whole and valid, and has one release of each package where that
+/// is asked for.
+///
+/// Every package that it names and every package that a root requires has to be delivered first.
+pub(crate) fn selection(
+    universe: &mut Universe,
+    single_version: bool,
+) -> Result<Option<Selection>, Interrupt> {
+    let missing = missing(universe);
+    if !missing.is_empty() {
+        return Err(Missing::Packages(missing).into());
+    }
+    let selection = Selection::collect(universe, |universe, release, edge, demand| {
+        if !demand.is_known() {
+            return None;
+        }
+        let index = universe.locked_binding(release, edge, demand.target)?;
+        universe.allows(demand, index).then_some(index)
+    });
+    Ok(selection.filter(|selection| {
+        let has_several = selection.packages_side_by_side().next().is_some();
+        hierarchy::violation(universe, selection).is_none() && !(has_several && single_version)
+    }))
+}
+
+fn missing(universe: &mut Universe) -> Vec<PackageId> {
     let names: Vec<PackageName> = (universe.locked().releases())
         .map(|(name, _)| name.clone())
         .collect();
@@ -19,21 +43,4 @@ pub(crate) fn missing(universe: &mut Universe) -> Vec<PackageId> {
     }
     packages.retain(|package| !universe.is_delivered(*package));
     packages
-}
-
-/// The lock as a selection, if it is whole and valid, and has one release of each package where that
-/// is asked for.
-pub(crate) fn selection(universe: &mut Universe, single_version: bool) -> Option<Selection> {
-    let selection = Selection::collect(universe, |universe, release, edge, demand| {
-        if !demand.is_known() {
-            return None;
-        }
-        let index = universe.locked_binding(release, edge, demand.target)?;
-        universe.allows(demand, index).then_some(index)
-    })?;
-    if hierarchy::violation(universe, &selection).is_some() {
-        return None;
-    }
-    let has_several = selection.packages_side_by_side().next().is_some();
-    (!has_several || !single_version).then_some(selection)
 }

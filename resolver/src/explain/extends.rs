@@ -2,6 +2,7 @@
 
 use pkgres_manifest::ClassName;
 
+use crate::budget::Interrupt;
 use crate::problem::Problem;
 use crate::set::PositionSet;
 use crate::universe::{ClassId, ClassTable, Missing, PackageId, ReleaseId, Universe};
@@ -57,7 +58,7 @@ pub(super) fn told(class: &ClassName, more: usize) -> (String, &'static str) {
 pub(super) fn asked_by(
     problem: &mut Problem<'_>,
     release: ReleaseId,
-) -> Result<Vec<PackageId>, Missing> {
+) -> Result<Vec<PackageId>, Interrupt> {
     let details = problem.universe.details(release);
     let asked: Vec<PackageId> = details.edges.iter().map(|edge| edge.package).collect();
     let mut missing = asked.clone();
@@ -65,7 +66,7 @@ pub(super) fn asked_by(
     if missing.is_empty() {
         Ok(asked)
     } else {
-        Err(Missing::Packages(missing))
+        Err(Missing::Packages(missing).into())
     }
 }
 
@@ -91,7 +92,7 @@ pub(super) fn extends(
     owner: PackageId,
     class: ClassId,
     told: &PositionSet,
-) -> Result<Vec<Reason>, Missing> {
+) -> Result<Vec<Reason>, Interrupt> {
     let releases = extending(problem.universe, owner, class);
     let mut asked: Vec<PackageId> = Vec::new();
     for release in &releases {

@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashSet;
 
-use crate::budget::Budget;
+use crate::budget::{Budget, Interrupt};
 use crate::problem::{Fact, Nogood, NogoodCause, Problem, Variable};
-use crate::search::{Refutation, refute};
+use crate::search::{Verdict, refute};
 use crate::set::PositionSet;
-use crate::universe::{Missing, PackageId, ReleaseId};
+use crate::universe::{PackageId, ReleaseId};
 
 use super::extends::{asked_by, extending, lacks};
 use super::requirements::ways_of_writing;
@@ -28,7 +28,7 @@ pub(super) fn needed(
     problem: &mut Problem<'_>,
     facts: &[Fact],
     budget: &Budget,
-) -> Result<Vec<PositionSet>, Missing> {
+) -> Result<Vec<PositionSet>, Interrupt> {
     let mut lines: Vec<Vec<PositionSet>> = Vec::new();
     for fact in facts {
         lines.push(lines_of(problem, fact)?);
@@ -58,11 +58,14 @@ pub(super) fn needed(
         for nogood in &nogoods {
             without.remove(nogood);
         }
-        let mut budget = budget.aside(MAX_STEPS);
-        let found = refute(problem, without.clone(), &mut budget)?;
-        if let Refutation::Refuted(_) = found {
-            in_force = without;
-            told[at] = told[at].intersection(&line.complement());
+        let mut budget = budget.for_side_question(MAX_STEPS);
+        match refute(problem, without.clone(), &mut budget) {
+            Ok(Verdict::Impossible(_)) => {
+                in_force = without;
+                told[at] = told[at].intersection(&line.complement());
+            }
+            Ok(Verdict::Solved(())) | Err(Interrupt::Exhausted) => {}
+            Err(missing) => return Err(missing),
         }
     }
     Ok(told)
@@ -70,7 +73,7 @@ pub(super) fn needed(
 
 /// The releases that the lines of a fact are about, the oldest first; nothing where it is told in
 /// one line whatever is left out.
-fn lines_of(problem: &mut Problem<'_>, fact: &Fact) -> Result<Vec<PositionSet>, Missing> {
+fn lines_of(problem: &mut Problem<'_>, fact: &Fact) -> Result<Vec<PositionSet>, Interrupt> {
     let mut lines: Vec<PositionSet> = match fact {
         Fact::Requires {
             owner,

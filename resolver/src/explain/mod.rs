@@ -30,11 +30,11 @@ use std::collections::BTreeSet;
 use pkgres_manifest::PackageName;
 use pkgres_manifest::diagnostic::Code;
 
-use crate::budget::Budget;
+use crate::budget::{Budget, Interrupt};
 use crate::problem::{Fact, Goals, Nogood, Problem};
-use crate::search::Impossible;
+use crate::search::Refuted;
 use crate::set::PositionSet;
-use crate::universe::{Missing, PackageId, Universe};
+use crate::universe::{PackageId, Universe};
 use breaches::Breaches;
 pub use hint::{Hint, HintKind};
 pub(crate) use places::locate_classes;
@@ -91,24 +91,24 @@ pub(crate) struct Explanation {
 impl Explanation {
     /// Begins to explain why a search was in vain; `may_split` says whether a repair may leave packages
     /// with several releases.
-    pub(crate) fn new(universe: &Universe, impossible: Impossible, may_split: bool) -> Self {
+    pub(crate) fn new(universe: &Universe, refuted: Refuted, may_split: bool) -> Self {
         // A repair is looked for with one release of the package that is asked for.
-        let repairs = impossible.goals.asks_in_part().then(Repairs::none);
+        let repairs = refuted.goals.asks_in_part().then(Repairs::none);
         Self {
-            split: impossible.split,
-            nogoods: impossible.nogoods,
-            goals: impossible.goals,
-            reduction: Reduction::new(universe, impossible.proof.facts),
+            split: refuted.split,
+            nogoods: refuted.nogoods,
+            goals: refuted.goals,
+            reduction: Reduction::new(universe, refuted.proof.facts),
             repairs,
             may_split,
         }
     }
 
     /// Begins to explain without a look for repairs.
-    pub(crate) fn without_repairs(universe: &Universe, impossible: Impossible) -> Self {
+    pub(crate) fn without_repairs(universe: &Universe, refuted: Refuted) -> Self {
         Self {
             repairs: Some(Repairs::none()),
-            ..Self::new(universe, impossible, false)
+            ..Self::new(universe, refuted, false)
         }
     }
 
@@ -122,7 +122,7 @@ impl Explanation {
         &mut self,
         universe: &mut Universe,
         budget: &Budget,
-    ) -> Result<Conflict, Missing> {
+    ) -> Result<Conflict, Interrupt> {
         let mut problem = Problem::with_nogoods(universe, self.split.clone(), self.nogoods.clone());
         problem.limit_to_goals(self.goals.clone());
         let reduced = self.reduction.finish(&mut problem, budget)?;

@@ -1,8 +1,8 @@
 //! Facts as reasons: which versions they hold for, where they are written, and a sentence.
 
+use crate::budget::Interrupt;
 use crate::problem::{Fact, Problem};
 use crate::set::PositionSet;
-use crate::universe::Missing;
 
 use super::breaches::Breaches;
 use super::demands::demands;
@@ -20,7 +20,7 @@ pub(super) fn of(
     fact: &Fact,
     told: &PositionSet,
     breaches: &Breaches,
-) -> Result<Vec<Reason>, Missing> {
+) -> Result<Vec<Reason>, Interrupt> {
     Ok(match fact {
         Fact::Requires {
             owner,

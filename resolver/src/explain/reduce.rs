@@ -2,11 +2,11 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::budget::Budget;
+use crate::budget::{Budget, Interrupt};
 use crate::problem::{Fact, Problem};
-use crate::search::{Refutation, refute};
+use crate::search::{Verdict, refute};
 use crate::set::PositionSet;
-use crate::universe::{Missing, PackageId, Universe};
+use crate::universe::{PackageId, Universe};
 
 /// How many facts all tries together look at. Each try takes as long as there are facts, so that
 /// the proof of a chain of a hundred thousand packages, which needs them all, would take hours to
@@ -61,7 +61,7 @@ impl Reduction {
         &mut self,
         problem: &mut Problem<'_>,
         budget: &Budget,
-    ) -> Result<Reduced<'_>, Missing> {
+    ) -> Result<Reduced<'_>, Interrupt> {
         while self.tried < self.kept.len()
             && self.looked_at + self.kept.len() <= MAX_FACTS_LOOKED_AT
             && !budget.cancellation().is_cancelled()
@@ -72,21 +72,25 @@ impl Reduction {
                 .filter(|(at, _)| *at != candidate)
                 .map(|(_, fact)| fact.clone())
                 .collect();
-            let refutation = refute(problem, without, &mut budget.aside(MAX_STEPS))?;
-            self.looked_at += self.kept.len();
+            let mut side_budget = budget.for_side_question(MAX_STEPS);
+            let refutation = refute(problem, without, &mut side_budget);
+            if !matches!(refutation, Err(Interrupt::Missing(_))) {
+                self.looked_at += self.kept.len();
+            }
             match refutation {
                 // What the new proof does not use goes as well, but never what was kept.
-                Refutation::Refuted(proof) => {
+                Ok(Verdict::Impossible(proof)) => {
                     let tried = self.kept.split_off(self.kept.len() - self.tried);
                     let used: FxHashSet<Fact> = proof.facts.into_iter().collect();
                     self.kept.retain(|fact| used.contains(fact));
                     self.kept.extend(tried);
                 }
-                Refutation::Solvable => self.tried += 1,
-                Refutation::Unknown => {
+                Ok(Verdict::Solved(())) => self.tried += 1,
+                Err(Interrupt::Exhausted) => {
                     self.tried += 1;
                     self.all_needed = false;
                 }
+                Err(missing) => return Err(missing),
             }
         }
         Ok(Reduced {

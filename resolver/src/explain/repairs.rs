@@ -7,12 +7,13 @@ use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{PackageName, Spec, Version};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::budget::Budget;
+use crate::budget::{Budget, Interrupt};
+use crate::improve::search_and_improve;
 use crate::problem::{Fact, Goals, Problem, Relaxation};
-use crate::search::{Outcome, search};
+use crate::search::Verdict;
 use crate::set::PositionSet;
 use crate::tiers::split_more;
-use crate::universe::{Missing, PackageId, ReleaseId, Universe};
+use crate::universe::{PackageId, ReleaseId, Universe};
 
 /// How many requirements are tried. Reasons are many where no single change is worth much.
 const MAX_TRIES: usize = 24;
@@ -125,7 +126,7 @@ impl Repairs {
         universe: &mut Universe,
         goals: &Goals,
         budget: &Budget,
-    ) -> Result<&[Repair], Missing> {
+    ) -> Result<&[Repair], Interrupt> {
         while let Some(requirement) = self.tries.get(self.next) {
             let found = repair(universe, goals, requirement, self.may_split, budget)?;
             self.found.extend(found);
@@ -142,7 +143,7 @@ fn repair(
     requirement: &Requirement,
     may_split: bool,
     budget: &Budget,
-) -> Result<Option<Repair>, Missing> {
+) -> Result<Option<Repair>, Interrupt> {
     let Requirement {
         owner,
         target,
@@ -159,7 +160,7 @@ fn repair(
         }
     };
     // That a search without conflict_limit finds is locally best, by the requirements as they are.
-    let mut budget = budget.aside(MAX_STEPS).without_conflict_limit();
+    let mut budget = budget.for_side_question(MAX_STEPS).without_conflict_limit();
     let mut split = BTreeSet::new();
     // Which packages may have several releases is not what it was.
     let mut asked = goals.clone();
@@ -168,11 +169,11 @@ fn repair(
         let mut problem = Problem::new(universe, split.clone());
         problem.relax(relaxation.clone());
         problem.limit_to_goals(asked.clone());
-        let proof = match search(&mut problem, &mut budget) {
-            Outcome::Solved(selection) => break selection,
-            Outcome::Impossible(proof) => proof,
-            Outcome::GaveUp => return Ok(None),
-            Outcome::Missing(missing) => return Err(missing),
+        let proof = match search_and_improve(&mut None, &mut problem, &mut budget) {
+            Ok(Verdict::Solved(selection)) => break selection,
+            Ok(Verdict::Impossible(proof)) => proof,
+            Err(Interrupt::Exhausted) => return Ok(None),
+            Err(missing) => return Err(missing),
         };
         // One version is to be allowed, and not some of several.
         let target = universe.name(*target);

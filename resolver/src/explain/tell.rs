@@ -7,10 +7,10 @@ use pkgres_manifest::PackageName;
 use pkgres_manifest::diagnostic::{Code, Escaped};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::budget::Budget;
+use crate::budget::{Budget, Interrupt};
 use crate::hierarchy::Violation;
 use crate::problem::{Fact, NogoodCause, Problem};
-use crate::universe::{Missing, PackageId, Universe};
+use crate::universe::{PackageId, Universe};
 
 use super::breaches::Breaches;
 use super::clash::{Clash, breach, dead_ends};
@@ -22,7 +22,7 @@ pub(super) fn tell(
     reduced: &Reduced<'_>,
     repairs: &[Repair],
     budget: &Budget,
-) -> Result<Conflict, Missing> {
+) -> Result<Conflict, Interrupt> {
     let facts = reduced.facts;
     let dead_ends = dead_ends(problem, facts);
     let clash = Clash::of(problem, facts, &dead_ends);

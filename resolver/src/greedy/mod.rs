@@ -10,7 +10,7 @@
 
 mod left;
 
-use crate::budget::{Budget, Exhausted};
+use crate::budget::{Budget, Interrupt};
 use crate::hierarchy;
 use crate::index::to_u32;
 use crate::room::Room as _;
@@ -19,7 +19,8 @@ use crate::set::PositionSet;
 use crate::set::bits;
 use crate::spare::Leftover;
 use crate::universe::{
-    Ahead, ClassRequirement, ClassRequirements, PackageId, PackageRequirement, ReleaseId, Universe,
+    Ahead, ClassRequirement, ClassRequirements, Missing, PackageId, PackageRequirement, ReleaseId,
+    Universe,
 };
 use left::Left;
 
@@ -56,31 +57,6 @@ pub(crate) struct Greedy {
     /// How many releases were passed over.
     passed_over: u32,
     failed: bool,
-}
-
-pub(crate) enum Progress {
-    Missing(Vec<PackageId>),
-    /// The answer, unless a class rule or a requirement spoke against it.
-    Done(Option<Selection>),
-    GaveUp,
-}
-
-/// What becomes of a release that is to be taken in.
-enum Taken {
-    In,
-    /// It contradicts what is decided.
-    Refused,
-    /// These packages have to be delivered first.
-    Missing(Vec<PackageId>),
-}
-
-/// How deciding the next package ended.
-enum Decided {
-    /// Another package may follow.
-    GoOn,
-    /// There is nothing left to be decided.
-    All,
-    Missing(Vec<PackageId>),
 }
 
 impl Leftover for Greedy {
@@ -146,7 +122,12 @@ impl Greedy {
         universe.leave(self);
     }
 
-    pub(crate) fn advance(&mut self, universe: &mut Universe, budget: &mut Budget) -> Progress {
+    /// Goes on until there is an answer: nothing, if a class rule or a requirement is against it.
+    pub(crate) fn advance(
+        &mut self,
+        universe: &mut Universe,
+        budget: &mut Budget,
+    ) -> Result<Option<Selection>, Interrupt> {
         if self.order.is_empty() {
             self.left.make_places(universe.package_count());
             for root in universe.roots() {
@@ -155,35 +136,32 @@ impl Greedy {
             }
         }
         while let Some(root) = universe.roots().get(self.roots_taken_in).copied() {
-            match self.take_in(universe, root) {
-                Taken::Missing(missing) => return Progress::Missing(missing),
-                Taken::Refused => self.failed = true,
-                Taken::In => self.roots_taken_in += 1,
+            if self.take_in(universe, root)? {
+                self.roots_taken_in += 1;
+            } else {
+                self.failed = true;
             }
         }
         loop {
             if self.failed && universe.has_attached() {
                 // Nothing has to be fetched that would be worth to be known about early.
-                return Progress::Done(None);
+                return Ok(None);
             }
-            match self.decide_next(universe, budget) {
-                Ok(Decided::GoOn) => {}
-                Ok(Decided::Missing(missing)) => return Progress::Missing(missing),
-                Ok(Decided::All) => return Progress::Done(self.result(universe)),
-                Err(Exhausted) => return Progress::GaveUp,
+            if !self.decide_next(universe, budget)? {
+                return Ok(self.result(universe));
             }
         }
     }
 
-    /// Takes in what a release requires, unless that contradicts what is decided. A walk that has failed
-    /// takes in what it can.
-    fn take_in(&mut self, universe: &mut Universe, release: ReleaseId) -> Taken {
+    /// Takes in what a release requires, unless that contradicts what is decided; returns whether it
+    /// did. A walk that has failed takes in what it can.
+    fn take_in(&mut self, universe: &mut Universe, release: ReleaseId) -> Result<bool, Interrupt> {
         let mut demands = std::mem::take(&mut self.demands);
         universe.demands(release, &mut demands);
         self.left.make_places(universe.package_count());
         self.left.begin();
         let taken = self.take_in_demands(universe, release, &demands);
-        if let Taken::In = taken {
+        if matches!(taken, Ok(true)) {
             self.targets.make_room(demands.len());
             for demand in &demands {
                 self.targets.push(demand.target);
@@ -205,7 +183,7 @@ impl Greedy {
         universe: &mut Universe,
         release: ReleaseId,
         demands: &[PackageRequirement],
-    ) -> Taken {
+    ) -> Result<bool, Interrupt> {
         let mut missing = Vec::new();
         for demand in demands {
             if !demand.is_known() {
@@ -213,17 +191,17 @@ impl Greedy {
                 continue;
             }
             if !self.restrict(demand.target, universe.allowed_words(demand)) {
-                return Taken::Refused;
+                return Ok(false);
             }
         }
         if !missing.is_empty() {
-            return Taken::Missing(missing);
+            return Err(Missing::Packages(missing).into());
         }
         let is_open = !self.failed && !universe.finds_classes(release, demands);
         if is_open && !self.take_in_classes(universe, release, demands) {
-            return Taken::Refused;
+            return Ok(false);
         }
-        Taken::In
+        Ok(true)
     }
 
     /// Takes in what a release extends; says whether that can be found.
@@ -279,12 +257,12 @@ impl Greedy {
         self.left.restrict(package, to, self.failed) || self.failed
     }
 
-    /// Decides the next package.
+    /// Decides the next package; returns whether there was one.
     fn decide_next(
         &mut self,
         universe: &mut Universe,
         budget: &mut Budget,
-    ) -> Result<Decided, Exhausted> {
+    ) -> Result<bool, Interrupt> {
         while let Some(package) = self.targets.get(self.next).copied() {
             if self.left.chosen(package).is_some() {
                 self.next += 1;
@@ -297,7 +275,7 @@ impl Greedy {
                 let Some(index) = self.best(universe, package) else {
                     self.failed = true;
                     self.next += 1;
-                    return Ok(Decided::GoOn);
+                    return Ok(true);
                 };
                 if !self.failed {
                     // What comes after is looked at only if something has to be fetched.
@@ -306,12 +284,9 @@ impl Greedy {
                 ReleaseId { package, index }
             };
             self.tried = Some(release);
-            let taken = self.take_in(universe, release);
-            if let Taken::Missing(missing) = taken {
-                return Ok(Decided::Missing(missing));
-            }
+            let fits = self.take_in(universe, release)?;
             self.tried = None;
-            if let Taken::Refused = taken {
+            if !fits {
                 self.passed_over += 1;
                 self.failed |= self.passed_over > PASSED_OVER;
                 self.left.remove(release);
@@ -321,9 +296,9 @@ impl Greedy {
             self.left.choose(release);
             self.order.make_room(1);
             self.order.push(release);
-            return Ok(Decided::GoOn);
+            return Ok(true);
         }
-        Ok(Decided::All)
+        Ok(false)
     }
 
     /// Fetches what will be looked at when requirements are decided that come soon.
@@ -399,9 +374,8 @@ mod tests {
         let source = ReleaseSource::Registry(RegistryName::parse("demo").expect("a name"));
         universe.attach(source, CompiledIndex::compile(&records).into());
         let mut budget = Budget::new(1000, 0, Engine::Native);
-        let Progress::Done(found) = Greedy::new().advance(&mut universe, &mut budget) else {
-            panic!("all releases are there");
-        };
+        let found = Greedy::new().advance(&mut universe, &mut budget);
+        let found = found.expect("all releases are there");
         let chosen = found?.releases()[1..].to_vec();
         let told = chosen.iter().map(|release| {
             let name: &PackageName = universe.name(release.package);

@@ -10,39 +10,62 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashSet;
 
-use crate::budget::{Budget, Exhausted};
+use crate::budget::{Budget, Interrupt};
 use crate::contracts::violated_contracts;
 use crate::hierarchy;
+use crate::problem::Problem;
+use crate::search::{Found, Quality, SearchEngine, Verdict, search};
 use crate::selection::Selection;
 use crate::set::PositionSet;
-use crate::universe::{
-    ClassRequirements, Missing, PackageId, PackageRequirement, ReleaseId, Universe,
-};
+use crate::universe::{ClassRequirements, PackageId, PackageRequirement, ReleaseId, Universe};
 use demanded::Demanded;
 
-/// Why improving was broken off.
-pub(crate) enum Stopped {
-    /// Something is needed to tell whether an exchange is valid.
-    Missing(Missing),
-    /// The budget is used up.
-    Exhausted,
+/// Searches for a valid selection and makes it locally best, unless the search has ended in the best
+/// one. A search that is interrupted goes on from `paused`.
+pub(crate) fn search_and_improve(
+    paused: &mut Option<SearchEngine>,
+    problem: &mut Problem<'_>,
+    budget: &mut Budget,
+) -> Result<Verdict, Interrupt> {
+    if !budget.engine().is_resumable() {
+        return budget.restartable(|budget| search_first(&mut None, problem, budget));
+    }
+    let verdict = search_first(paused, problem, budget)?;
+    *paused = None;
+    Ok(verdict)
 }
 
-impl From<Exhausted> for Stopped {
-    fn from(_: Exhausted) -> Self {
-        Self::Exhausted
+fn search_first(
+    paused: &mut Option<SearchEngine>,
+    problem: &mut Problem<'_>,
+    budget: &mut Budget,
+) -> Result<Verdict, Interrupt> {
+    let Found { selection, quality } = match search(paused, problem, budget)? {
+        Verdict::Solved(found) => found,
+        Verdict::Impossible(proof) => return Ok(Verdict::Impossible(proof)),
+    };
+    // An exchange could lose what an update asked for of single requirements.
+    if quality == Quality::Best || problem.goals().asks_in_part() {
+        return Ok(Verdict::Solved(selection));
     }
+    let split = problem.split().clone();
+    let wanted = problem.goals().wanted.iter().map(|goal| goal.package);
+    let fixed: Vec<PackageId> = wanted.collect();
+    // All exchanges are tried again.
+    let improved = budget
+        .restartable(|budget| improve(problem.universe, selection, &split, &fixed, budget))?;
+    Ok(Verdict::Solved(improved))
 }
 
 /// Makes a valid selection locally best, where `split` packages may have several releases and
 /// `fixed` ones stay as they are.
-pub(crate) fn improve(
+fn improve(
     universe: &mut Universe,
     selection: Selection,
     split: &BTreeSet<PackageId>,
     fixed: &[PackageId],
     budget: &mut Budget,
-) -> Result<Selection, Stopped> {
+) -> Result<Selection, Interrupt> {
     let mut improvement = Improvement {
         demanded: Demanded::by(universe, &selection, split),
         demands: Vec::new(),
@@ -91,7 +114,7 @@ struct Exchange {
 
 impl Improvement<'_> {
     /// Goes through all decisions in their order; says whether any was improved.
-    fn pass(&mut self) -> Result<bool, Stopped> {
+    fn pass(&mut self) -> Result<bool, Interrupt> {
         let mut improved = false;
         let mut decided = Decided {
             packages: vec![false; self.universe.package_count()],
@@ -133,7 +156,7 @@ impl Improvement<'_> {
         at: usize,
         edge: usize,
         decided: &Decided,
-    ) -> Result<bool, Stopped> {
+    ) -> Result<bool, Interrupt> {
         let current = self.selection.bound_at(at)[edge];
         let package = current.package;
         let is_split = self.split.contains(&package);
@@ -201,7 +224,7 @@ impl Improvement<'_> {
     }
 
     /// The selection after an exchange, if it is valid.
-    fn exchanged(&mut self, exchange: Exchange) -> Result<Option<Selection>, Stopped> {
+    fn exchanged(&mut self, exchange: Exchange) -> Result<Option<Selection>, Interrupt> {
         let Exchange { better, .. } = exchange;
         self.universe.demands(better, &mut self.demands);
         let (selection, split) = (&self.selection, self.split);
@@ -256,10 +279,8 @@ impl Improvement<'_> {
         if !is_harmless && hierarchy::violation(self.universe, &found).is_some() {
             return Ok(None);
         }
-        match violated_contracts(self.universe, &found) {
-            Ok(unmet) => Ok(unmet.is_empty().then_some(found)),
-            Err(missing) => Err(Stopped::Missing(missing)),
-        }
+        let violated = violated_contracts(self.universe, &found)?;
+        Ok(violated.is_empty().then_some(found))
     }
 }
 

@@ -33,8 +33,16 @@ pub enum Engine {
     /// The engine of our own.
     #[default]
     Native,
-    /// The `pubgrub` crate.
+    /// The `pubgrub` crate: a second opinion, with the cargo feature of that name.
+    #[cfg(feature = "pubgrub")]
     Pubgrub,
+}
+
+impl Engine {
+    /// Whether a search goes on where it was after a delivery, rather than starting anew.
+    pub(crate) fn is_resumable(self) -> bool {
+        matches!(self, Self::Native)
+    }
 }
 
 /// What the solver may do.

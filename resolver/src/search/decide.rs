@@ -1,14 +1,14 @@
 //! What is decided next, and at which value.
 
-use crate::budget::Budget;
+use crate::budget::{Budget, Interrupt};
 use crate::problem::{Problem, Variable};
 use crate::set::PositionSet;
 use crate::set::bits;
 use crate::universe::ReleaseId;
 
+use super::Search;
 use super::assignment::Var;
 use super::decision_order::Listed;
-use super::{Search, Stop};
 
 impl Search {
     /// Decides the next requirement; says whether all are decided.
@@ -16,7 +16,7 @@ impl Search {
         &mut self,
         problem: &mut Problem<'_>,
         budget: &mut Budget,
-    ) -> Result<bool, Stop> {
+    ) -> Result<bool, Interrupt> {
         if self.order.is_empty() {
             for root in problem.universe.roots() {
                 let var = self.package_var(problem, root.package);
@@ -64,7 +64,7 @@ impl Search {
         &mut self,
         problem: &mut Problem<'_>,
         budget: &mut Budget,
-    ) -> Result<bool, Stop> {
+    ) -> Result<bool, Interrupt> {
         let Some(var) = self.variable_queue.next(&self.state) else {
             return Ok(true);
         };

@@ -1,267 +1,243 @@
-//! SearchEngine engines: they find values for the variables of an problem, or prove that there are
-//! none.
+//! The search for a valid selection.
+//!
+//! An engine finds values for the variables of a [`Problem`], or proves that there are none. The
+//! problem does not contain everything that makes a selection valid: that no class inherits two
+//! versions of one ancestor (rule 3), that what an update asked for is reached from a root, and that
+//! the contracts of a model hold would be far too many constraints, nearly all of them idle. They are
+//! checked on each selection that an engine finds. What breaks one becomes a [`Nogood`], the engine
+//! goes on from where it is, and what it finds in the end breaks none. SMT solvers call this lazy
+//! clause generation ("lemmas on demand", de Moura and Rueß 2002).
 
 use std::collections::BTreeSet;
 
 use rustc_hash::FxHashSet;
 
-use crate::budget::Budget;
+use crate::budget::{Budget, Interrupt};
 use crate::contracts::violated_contracts;
 use crate::hierarchy;
-use crate::improve::{Stopped, improve};
-use crate::problem::{Fact, Goals, Nogood, Problem, Variable};
+use crate::problem::{Fact, Goals, Nogood, Problem};
 use crate::request::Engine;
 use crate::selection::Selection;
-use crate::universe::{Missing, PackageId};
+use crate::universe::PackageId;
 
-use super::{Search, pubgrub};
+use super::Search;
+#[cfg(feature = "pubgrub")]
+use super::pubgrub;
 
-/// So many violations of one selection are ruled out at once: enough not to search anew for each, and not
-/// so many that all classes that inherit one diamond are told of.
-const MANY_VIOLATIONS: usize = 16;
+/// How many violations of one selection become nogoods at once. One each time would mean a search for
+/// each; all of them would make an explanation name every class that inherits one diamond.
+const VIOLATIONS_AT_ONCE: usize = 16;
 
-/// How a search ended.
+/// Whether there is something, or a proof that there is not.
 #[derive(Debug)]
-pub(crate) enum Outcome<T> {
-    /// With a result.
+pub(crate) enum Verdict<T = Selection, P = Proof> {
     Solved(T),
-    /// There is none.
-    Impossible(Proof),
-    /// Releases are needed that were not delivered.
-    Missing(Missing),
-    /// The budget is used up, or the solver is to end.
-    GaveUp,
+    Impossible(P),
 }
 
-/// What a search without result rests on.
+/// What it rests on that there is no selection.
 #[derive(Debug, Default)]
 pub(crate) struct Proof {
-    /// Facts that leave no valid selection. Some may be there several times.
+    /// Facts that leave no valid selection. Some may appear several times.
     pub(crate) facts: Vec<Fact>,
-    /// Packages of which the proof uses that they have one release, each once.
+    /// The packages that could not have several releases in the proof, each once.
     pub(crate) single: Vec<PackageId>,
 }
 
-/// What is said of values that fulfil an problem.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Found {
-    /// Whether there are none better in the order of decisions.
-    pub(super) is_best: bool,
-}
-
-/// A search in progress.
-#[derive(Debug)]
-pub(crate) enum SearchEngine {
-    Native(Box<Search>),
-    Pubgrub(pubgrub::Values),
-}
-
-impl SearchEngine {
-    /// Finds values, and others as long as they break rule 3, do not have what was asked for, or break a
-    /// contract.
-    fn run(&mut self, problem: &mut Problem<'_>, budget: &mut Budget) -> Outcome<Selection> {
-        loop {
-            let Found { is_best } = match self.solve(problem, budget) {
-                Outcome::Solved(found) => found,
-                Outcome::Impossible(proof) => return Outcome::Impossible(proof),
-                Outcome::Missing(missing) => return Outcome::Missing(missing),
-                Outcome::GaveUp => return Outcome::GaveUp,
-            };
-            let selection = self.selection(problem);
-            // Classes that are extended are found, or the values would not fulfil the problem.
-            if !hierarchy::is_harmless(problem.universe, &selection) {
-                let violations = hierarchy::violations(problem.universe, &selection);
-                let violations = violations.take(MANY_VIOLATIONS);
-                let nogoods: Vec<Nogood> = violations
-                    .map(|violation| problem.nogood_against(&selection, violation))
-                    .collect();
-                if !nogoods.is_empty() {
-                    self.rule_out(problem, &selection, nogoods);
-                    continue;
-                }
-            }
-            // By now it could be had, but for contracts: what is told of it should be true.
-            if let Some((package, count)) = problem.rule_out_loop(&selection) {
-                // Each makes every step dearer that is taken from here on.
-                if (0..count).any(|_| budget.take().is_err()) {
-                    return Outcome::GaveUp;
-                }
-                self.add_last_loop_nogood(problem, package);
-                continue;
-            }
-            match violated_contracts(problem.universe, &selection) {
-                Ok(unmet) if !unmet.is_empty() => {
-                    let nogoods = unmet.into_iter();
-                    let nogoods: Vec<Nogood> = nogoods
-                        .map(|unmet| unmet.nogood(problem, &selection))
-                        .collect();
-                    self.rule_out(problem, &selection, nogoods);
-                }
-                // What is better elsewhere may not have what was asked for of single requirements.
-                Ok(_) if is_best || problem.goals().asks_in_part() => {
-                    return Outcome::Solved(selection);
-                }
-                Ok(_) => {
-                    let split = problem.split().clone();
-                    let wanted = problem.goals().wanted.iter().map(|goal| goal.package);
-                    let fixed: Vec<PackageId> = wanted.collect();
-                    let taken = budget.taken();
-                    return match improve(problem.universe, selection, &split, &fixed, budget) {
-                        Ok(selection) => Outcome::Solved(selection),
-                        Err(Stopped::Missing(missing)) => {
-                            // All exchanges are tried again.
-                            budget.rewind(taken);
-                            Outcome::Missing(missing)
-                        }
-                        Err(Stopped::Exhausted) => Outcome::GaveUp,
-                    };
-                }
-                Err(missing) => return Outcome::Missing(missing),
-            }
-        }
-    }
-
-    fn new(problem: &mut Problem<'_>, engine: Engine) -> Self {
-        match engine {
-            Engine::Native => Self::Native(Search::new(problem)),
-            Engine::Pubgrub => Self::Pubgrub(pubgrub::Values::default()),
-        }
-    }
-
-    /// Ends a search; its memory is there for the next one.
-    fn leave(self, problem: &Problem<'_>) {
-        if let Self::Native(core) = self {
-            core.leave(problem);
-        }
-    }
-
-    fn solve(&mut self, problem: &mut Problem<'_>, budget: &mut Budget) -> Outcome<Found> {
-        match self {
-            Self::Native(core) => core.solve(problem, budget),
-            Self::Pubgrub(values) => pubgrub::solve(problem, budget, values),
-        }
-    }
-
-    /// What the requirements are bound to by the values that were found. Variables that no release
-    /// asks for are left out.
-    fn selection(&self, problem: &mut Problem<'_>) -> Selection {
-        let values = match self {
-            Self::Native(core) => return core.selection(),
-            Self::Pubgrub(values) => values,
-        };
-        let split = problem.split().clone();
-        Selection::collect(problem.universe, |_, release, edge, demand| {
-            let variable = if split.contains(&demand.target) {
-                Variable::Binding(release, u32::try_from(edge).ok()?)
-            } else {
-                Variable::Package(demand.target)
-            };
-            values.get(&variable).copied()
-        })
-        .expect("a solution binds every requirement")
-    }
-
-    /// Takes in the last way in which a package would not be there.
-    fn add_last_loop_nogood(&mut self, problem: &mut Problem<'_>, package: PackageId) {
-        if let Self::Native(core) = self {
-            core.add_last_loop_nogood(problem, package);
-        }
-    }
-
-    /// Rules out a selection by all of these nogoods; of those with the same terms the first will do.
-    fn rule_out(&mut self, problem: &mut Problem<'_>, selection: &Selection, nogoods: Vec<Nogood>) {
-        let mut known = FxHashSet::default();
-        for nogood in nogoods {
-            if known.insert(nogood.terms.clone()) {
-                problem.rule_out(selection, nogood);
-                self.add_last_nogood(problem);
-            }
-        }
-    }
-
-    /// Takes in the nogood that was last added to the problem.
-    fn add_last_nogood(&mut self, problem: &mut Problem<'_>) {
-        if let Self::Native(core) = self {
-            core.add_last_nogood(problem);
-        }
-    }
-}
-
-/// Searches for a valid selection, see [`search_from`].
-pub(crate) fn search(problem: &mut Problem<'_>, budget: &mut Budget) -> Outcome<Selection> {
-    search_from(&mut None, problem, budget)
-}
-
-/// Searches for a valid selection: first one that fulfils the problem, then, as long as that
-/// breaks rule 3 or a contract of the model, another one. What it finds is the best selection in
-/// the order of decisions or, if that takes more conflicts than there is conflict_limit for, a locally
-/// best one.
-///
-/// If something is missing, what was found out so far is left in `paused`, if the engine can go on
-/// from there; otherwise it has to begin again.
-pub(crate) fn search_from(
-    paused: &mut Option<SearchEngine>,
-    problem: &mut Problem<'_>,
-    budget: &mut Budget,
-) -> Outcome<Selection> {
-    let mut search = match paused.take() {
-        Some(search) => search,
-        None => SearchEngine::new(problem, budget.engine()),
-    };
-    let outcome = search.run(problem, budget);
-    if matches!(
-        (&outcome, &search),
-        (Outcome::Missing(_), SearchEngine::Native(_))
-    ) {
-        *paused = Some(search);
-    } else {
-        search.leave(problem);
-    }
-    outcome
-}
-
-/// Why a search was in vain, and what it was about.
+/// A proof together with the problem that it is about.
 #[derive(Debug, Default)]
-pub(crate) struct Impossible {
+pub(crate) struct Refuted {
     pub(crate) proof: Proof,
     /// The packages that may have several releases.
     pub(crate) split: BTreeSet<PackageId>,
     /// The nogoods that the facts of the proof refer to.
     pub(crate) nogoods: Vec<Nogood>,
-    /// The goals and locks that they refer to.
+    /// The goals that they refer to.
     pub(crate) goals: Goals,
 }
 
-/// What is found out of facts.
-#[derive(Debug)]
-pub(crate) enum Refutation {
-    /// They leave no selection; this is what a proof uses of them.
-    Refuted(Proof),
-    /// They leave a selection.
-    Solvable,
-    /// Nothing, in the steps that there were.
-    Unknown,
+/// How good a selection is that an engine found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Quality {
+    /// No selection is better in the order of decisions.
+    Best,
+    /// It is valid, no more is known.
+    Any,
 }
 
-/// Whether these facts alone leave no selection.
+/// A valid selection.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) selection: Selection,
+    pub(crate) quality: Quality,
+}
+
+/// A search in progress, by either engine.
+#[derive(Debug)]
+pub(crate) enum SearchEngine {
+    Native(Box<Search>),
+    #[cfg(feature = "pubgrub")]
+    Pubgrub(pubgrub::Values),
+}
+
+impl SearchEngine {
+    fn new(problem: &mut Problem<'_>, engine: Engine) -> Self {
+        match engine {
+            Engine::Native => Self::Native(Search::new(problem)),
+            #[cfg(feature = "pubgrub")]
+            Engine::Pubgrub => Self::Pubgrub(pubgrub::Values::default()),
+        }
+    }
+
+    /// Searches until a selection violates nothing.
+    fn run(
+        &mut self,
+        problem: &mut Problem<'_>,
+        budget: &mut Budget,
+    ) -> Result<Verdict<Found>, Interrupt> {
+        loop {
+            let quality = match self.solve(problem, budget)? {
+                Verdict::Solved(quality) => quality,
+                Verdict::Impossible(proof) => return Ok(Verdict::Impossible(proof)),
+            };
+            let selection = self.selection(problem);
+            let is_valid = self.obeys_class_rules(problem, &selection)
+                // Contracts come last, so that an explanation that names one is about something
+                // that could be had otherwise.
+                && self.reaches_goals(problem, &selection, budget)?
+                && self.meets_contracts(problem, &selection)?;
+            if is_valid {
+                return Ok(Verdict::Solved(Found { selection, quality }));
+            }
+        }
+    }
+
+    /// Finds values for the variables of a problem.
+    fn solve(
+        &mut self,
+        problem: &mut Problem<'_>,
+        budget: &mut Budget,
+    ) -> Result<Verdict<Quality>, Interrupt> {
+        match self {
+            Self::Native(search) => search.solve(problem, budget),
+            #[cfg(feature = "pubgrub")]
+            Self::Pubgrub(values) => pubgrub::solve(problem, budget, values),
+        }
+    }
+
+    /// The releases that the values stand for, as far as the roots reach them.
+    fn selection(&self, problem: &mut Problem<'_>) -> Selection {
+        match self {
+            Self::Native(search) => {
+                let _ = problem;
+                search.selection()
+            }
+            #[cfg(feature = "pubgrub")]
+            Self::Pubgrub(values) => pubgrub::selection(problem, values),
+        }
+    }
+
+    /// Whether a selection obeys the class rules; if not, it is ruled out.
+    fn obeys_class_rules(&mut self, problem: &mut Problem<'_>, selection: &Selection) -> bool {
+        // All classes that are extended are found, for that is part of the problem.
+        if hierarchy::is_harmless(problem.universe, selection) {
+            return true;
+        }
+        let violations = hierarchy::violations(problem.universe, selection);
+        let nogoods = violations
+            .take(VIOLATIONS_AT_ONCE)
+            .map(|violation| problem.nogood_against(selection, violation))
+            .collect();
+        self.rule_out(problem, selection, nogoods)
+    }
+
+    /// Whether a selection has what an update asked for; if not, it is ruled out.
+    fn reaches_goals(
+        &mut self,
+        problem: &mut Problem<'_>,
+        selection: &Selection,
+        budget: &mut Budget,
+    ) -> Result<bool, Interrupt> {
+        let Some((package, count)) = problem.rule_out_loop(selection) else {
+            return Ok(true);
+        };
+        // Every loop nogood makes each further step dearer.
+        for _ in 0..count {
+            budget.take()?;
+        }
+        if let Self::Native(search) = self {
+            search.add_last_loop_nogood(problem, package);
+        }
+        Ok(false)
+    }
+
+    /// Whether a selection meets the contracts of the model; if not, it is ruled out.
+    fn meets_contracts(
+        &mut self,
+        problem: &mut Problem<'_>,
+        selection: &Selection,
+    ) -> Result<bool, Interrupt> {
+        let violated = violated_contracts(problem.universe, selection)?;
+        let nogoods = violated
+            .into_iter()
+            .map(|violated| violated.nogood(problem, selection))
+            .collect();
+        Ok(self.rule_out(problem, selection, nogoods))
+    }
+
+    /// Rules a selection out by nogoods, of which several may say the same. Returns whether there
+    /// are none.
+    fn rule_out(
+        &mut self,
+        problem: &mut Problem<'_>,
+        selection: &Selection,
+        nogoods: Vec<Nogood>,
+    ) -> bool {
+        let is_valid = nogoods.is_empty();
+        let mut known = FxHashSet::default();
+        for nogood in nogoods {
+            if known.insert(nogood.terms.clone()) {
+                problem.rule_out(selection, nogood);
+                if let Self::Native(search) = self {
+                    search.add_last_nogood(problem);
+                }
+            }
+        }
+        is_valid
+    }
+}
+
+/// Searches for a valid selection.
+///
+/// It is the best one in the order of decisions or, if finding that one takes more conflicts than the
+/// budget's limit, any. The search goes on from `paused`, and leaves there what it knows when it
+/// returns.
+pub(crate) fn search(
+    paused: &mut Option<SearchEngine>,
+    problem: &mut Problem<'_>,
+    budget: &mut Budget,
+) -> Result<Verdict<Found>, Interrupt> {
+    let mut search = match paused.take() {
+        Some(search) => search,
+        None => SearchEngine::new(problem, budget.engine()),
+    };
+    let verdict = search.run(problem, budget);
+    *paused = Some(search);
+    verdict
+}
+
+/// Whether these facts alone leave values for the variables; if not, what a proof uses of them.
 pub(crate) fn refute(
     problem: &mut Problem<'_>,
     facts: FxHashSet<Fact>,
     budget: &mut Budget,
-) -> Result<Refutation, Missing> {
-    let taken = budget.taken();
+) -> Result<Verdict<(), Proof>, Interrupt> {
     problem.restrict(Some(facts));
     let mut search = SearchEngine::new(problem, budget.engine());
-    let outcome = search.solve(problem, budget);
-    search.leave(problem);
+    let verdict = budget.restartable(|budget| search.solve(problem, budget));
     problem.restrict(None);
-    match outcome {
-        Outcome::Impossible(proof) => Ok(Refutation::Refuted(proof)),
-        Outcome::Solved(_) => Ok(Refutation::Solvable),
-        Outcome::GaveUp => Ok(Refutation::Unknown),
-        Outcome::Missing(missing) => {
-            budget.rewind(taken);
-            Err(missing)
-        }
-    }
+    Ok(match verdict? {
+        Verdict::Solved(_) => Verdict::Solved(()),
+        Verdict::Impossible(proof) => Verdict::Impossible(proof),
+    })
 }

@@ -19,13 +19,12 @@ mod expand_requirements;
 mod probe;
 mod proof;
 mod propagate;
+#[cfg(feature = "pubgrub")]
 mod pubgrub;
 mod single_release;
 mod watch_lists;
 
-pub(crate) use engine::{
-    Impossible, Outcome, Proof, Refutation, SearchEngine, refute, search, search_from,
-};
+pub(crate) use engine::{Found, Proof, Quality, Refuted, SearchEngine, Verdict, refute, search};
 
 use std::collections::VecDeque;
 
@@ -35,15 +34,14 @@ use crate::index::to_u32;
 use crate::problem::{Nogood, Problem, Variable};
 use crate::selection::Selection;
 use crate::spare::Leftover;
-use crate::universe::{Ahead, ClassRequirements, Missing, PackageRequirement, ReleaseId};
+use crate::universe::{Ahead, ClassRequirements, PackageRequirement, ReleaseId};
 
-use crate::budget::{Budget, Exhausted};
+use crate::budget::{Budget, Interrupt};
 use crate::set::bits;
 use analyze::{Analysis, Learned};
 use assignment::{Assignment, ClauseRef, Term, Var};
-use clauses::Constraints;
+use clauses::{Constraints, Origin};
 use decision_order::{Order, VariableQueue};
-use engine::Found;
 
 /// A search goes back no further than necessary to where what was learned applies if that is so
 /// many levels away: taking thousands of decisions again costs more than it brings.
@@ -67,25 +65,6 @@ pub(crate) struct Search {
     fresh: VecDeque<u32>,
     conflicts: u64,
     by_activity: bool,
-}
-
-/// Why a search stops without a selection.
-enum Stop {
-    Missing(Missing),
-    Exhausted,
-    Impossible(clauses::Origin),
-}
-
-impl From<Exhausted> for Stop {
-    fn from(_: Exhausted) -> Self {
-        Self::Exhausted
-    }
-}
-
-impl From<Missing> for Stop {
-    fn from(missing: Missing) -> Self {
-        Self::Missing(missing)
-    }
 }
 
 impl Leftover for Search {
@@ -132,14 +111,9 @@ impl Search {
         }
     }
 
-    /// Leaves its memory to the next search.
-    pub(super) fn leave(self: Box<Self>, problem: &Problem<'_>) {
-        problem.universe.leave(self);
-    }
-
     /// A search for a selection that fulfils an problem.
     pub(super) fn new(problem: &mut Problem<'_>) -> Box<Self> {
-        let mut core = (problem.universe.take_spare()).unwrap_or_else(|| Box::new(Self::empty()));
+        let mut core = Box::new(Self::empty());
         for root in problem.universe.roots() {
             let var = core.package_var(problem, root.package);
             let mut chosen = vec![0; core.state.width(var)];
@@ -170,32 +144,40 @@ impl Search {
         }
     }
 
-    /// Searches on until there is a selection.
+    /// Goes on until there is a selection, or a proof that there is none.
     pub(super) fn solve(
         &mut self,
         problem: &mut Problem<'_>,
         budget: &mut Budget,
-    ) -> Outcome<Found> {
-        match self.run(problem, budget) {
-            Ok(()) => Outcome::Solved(Found {
-                is_best: !self.by_activity,
-            }),
-            Err(Stop::Missing(missing)) => Outcome::Missing(missing),
-            Err(Stop::Exhausted) => Outcome::GaveUp,
-            Err(Stop::Impossible(cause)) => {
-                debug_assert!(
-                    check_proof::is_valid(&self.state, &self.constraints, cause),
-                    "what was learned follows from what it was learned from"
-                );
-                Outcome::Impossible(proof::proof(&self.state, &self.constraints, problem, cause))
-            }
-        }
+    ) -> Result<Verdict<Quality>, Interrupt> {
+        let Some(origin) = self.run(problem, budget)? else {
+            let quality = if self.by_activity {
+                Quality::Any
+            } else {
+                Quality::Best
+            };
+            return Ok(Verdict::Solved(quality));
+        };
+        debug_assert!(
+            check_proof::is_valid(&self.state, &self.constraints, origin),
+            "what was learned follows from what it was learned from"
+        );
+        let proof = proof::proof(&self.state, &self.constraints, problem, origin);
+        Ok(Verdict::Impossible(proof))
     }
 
-    fn run(&mut self, problem: &mut Problem<'_>, budget: &mut Budget) -> Result<(), Stop> {
+    /// The loop of every CDCL solver: propagate, then learn from a conflict or decide. Returns what
+    /// the empty clause follows from, if it was learned.
+    fn run(
+        &mut self,
+        problem: &mut Problem<'_>,
+        budget: &mut Budget,
+    ) -> Result<Option<Origin>, Interrupt> {
         loop {
-            if let Err(conflict) = self.propagate(problem, budget)? {
-                self.learn(conflict, budget)?;
+            if let Some(conflict) = self.propagate(problem, budget)? {
+                if let Some(origin) = self.learn(conflict, budget)? {
+                    return Ok(Some(origin));
+                }
                 if self.conflicts >= budget.conflict_limit() && !self.by_activity {
                     self.search_by_activity();
                 }
@@ -206,33 +188,33 @@ impl Search {
             }
             // What is decided by now only gets its place.
             if self.decide_in_order(problem, budget)? {
-                return Ok(());
+                return Ok(None);
             }
         }
     }
 
-    /// Draws all conclusions from what was reduced, or finds a constraint whose terms all hold.
+    /// Propagates everything that was reduced. Returns a clause that is in conflict, if there is one.
     fn propagate(
         &mut self,
         problem: &mut Problem<'_>,
         budget: &mut Budget,
-    ) -> Result<Result<(), ClauseRef>, Stop> {
+    ) -> Result<Option<ClauseRef>, Interrupt> {
         loop {
             while let Some(clause) = self.fresh.pop_front() {
                 if let Err(conflict) = self.apply(clause) {
-                    return Ok(Err(conflict));
+                    return Ok(Some(conflict));
                 }
             }
             let Some(var) = self.state.next_in_queue() else {
-                return Ok(Ok(()));
+                return Ok(None);
             };
             if let Some(value) = self.state.value(var)
                 && !self.state.is_expanded(var, value)
             {
                 self.expand(problem, var, value)?;
             } else if let Some(value) = self.to_probe(problem, var) {
-                if let Err(conflict) = self.probe(problem, budget, var, value)? {
-                    return Ok(Err(conflict));
+                if let Some(conflict) = self.probe(problem, budget, var, value)? {
+                    return Ok(Some(conflict));
                 }
                 // Clauses that came in go first, or what follows would depend on where a search was
                 // interrupted.
@@ -242,11 +224,11 @@ impl Search {
             if self.by_activity {
                 self.variable_queue.add(&self.state, var);
             }
-            if let Err(conflict) = self.propagate_variable(var) {
-                return Ok(Err(conflict));
-            }
-            if let Err(conflict) = self.visit_watchers(var) {
-                return Ok(Err(conflict));
+            let propagated = self
+                .propagate_variable(var)
+                .and_then(|()| self.visit_watchers(var));
+            if let Err(conflict) = propagated {
+                return Ok(Some(conflict));
             }
         }
     }
@@ -299,7 +281,11 @@ impl Search {
     }
 
     /// Learns from a conflict and goes back to where that applies.
-    fn learn(&mut self, conflict: ClauseRef, budget: &mut Budget) -> Result<(), Stop> {
+    fn learn(
+        &mut self,
+        conflict: ClauseRef,
+        budget: &mut Budget,
+    ) -> Result<Option<Origin>, Interrupt> {
         budget.take()?;
         self.conflicts += 1;
         let mut undone = Vec::new();
@@ -315,7 +301,7 @@ impl Search {
                 self.analysis
                     .learn(&mut self.state, &mut self.constraints, conflict, &mut undo);
             let (terms, cause, level, others) = match learned {
-                Learned::Impossible(cause) => return Err(Stop::Impossible(cause)),
+                Learned::Impossible(origin) => return Ok(Some(origin)),
                 Learned::Learned {
                     terms,
                     cause,
@@ -351,7 +337,7 @@ impl Search {
         for var in undone {
             self.variable_queue.add(&self.state, var);
         }
-        Ok(())
+        Ok(None)
     }
 
     /// From now on decides first what takes part in conflicts. That some selection is found at all

@@ -6,12 +6,12 @@
 //! would be found out when its turn comes, thousands of decisions later, and if no other value will do
 //! either, all of these would be taken back.
 
-use crate::budget::Budget;
+use crate::budget::{Budget, Interrupt};
 use crate::problem::Problem;
 use crate::set::bits;
 
+use super::Search;
 use super::assignment::{ClauseRef, Var};
-use super::{Search, Stop};
 
 impl Search {
     /// Looks at what the best value of a package depends on, and takes the value away if that contradicts
@@ -22,20 +22,20 @@ impl Search {
         budget: &mut Budget,
         var: Var,
         value: u32,
-    ) -> Result<Result<(), ClauseRef>, Stop> {
+    ) -> Result<Option<ClauseRef>, Interrupt> {
         let first = self.state.side_count();
         self.expand(problem, var, value)?;
         let end = self.state.side_count();
         for constraint in first / 2..end / 2 {
             if let Err(conflict) = self.apply_binary(constraint) {
-                return Ok(Err(conflict));
+                return Ok(Some(conflict));
             }
         }
         if !bits::contains(self.state.domain(var), value) {
             // It takes the place of a decision that ends in a conflict.
             budget.take()?;
         }
-        Ok(Ok(()))
+        Ok(None)
     }
 
     /// The value that a package will be decided at, if it has to have one and nobody looked at it yet.

@@ -17,12 +17,13 @@ use pubgrub::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::problem::{Fact, Problem, Variable};
+use crate::selection::Selection;
 use crate::set::PositionSet;
-use crate::universe::{Missing, PackageId};
+use crate::universe::PackageId;
 
-use super::engine::{Found, Outcome, Proof};
+use super::engine::{Proof, Quality, Verdict};
 use super::single_release::Single;
-use crate::budget::{Budget, Exhausted};
+use crate::budget::{Budget, Interrupt};
 
 /// The values of the variables of a solution.
 pub(super) type Values = FxHashMap<Variable, u32>;
@@ -32,7 +33,7 @@ pub(super) fn solve(
     problem: &mut Problem<'_>,
     budget: &mut Budget,
     values: &mut Values,
-) -> Outcome<Found> {
+) -> Result<Verdict<Quality>, Interrupt> {
     let provider = Provider {
         state: RefCell::new(Assignment {
             problem,
@@ -43,23 +44,44 @@ pub(super) fn solve(
     };
     let result = pubgrub::resolve(&provider, Variable::Start, 0_u32);
     let state = provider.state.into_inner();
-    let is_best = !state.by_activity();
+    let quality = if state.by_activity() {
+        Quality::Any
+    } else {
+        Quality::Best
+    };
     let problem = state.problem;
     match result {
         Ok(found) => {
             *values = found.into_iter().collect();
-            Outcome::Solved(Found { is_best })
+            Ok(Verdict::Solved(quality))
         }
-        Err(PubGrubError::NoSolution(tree)) => Outcome::Impossible(proof(problem, tree)),
+        Err(PubGrubError::NoSolution(tree)) => Ok(Verdict::Impossible(proof(problem, tree))),
         Err(
-            PubGrubError::ErrorInShouldCancel(stop)
-            | PubGrubError::ErrorChoosingVersion { source: stop, .. }
-            | PubGrubError::ErrorRetrievingDependencies { source: stop, .. },
-        ) => match stop {
-            Stop::Missing(missing) => Outcome::Missing(missing),
-            Stop::Exhausted => Outcome::GaveUp,
-        },
+            PubGrubError::ErrorInShouldCancel(Stop(interrupt))
+            | PubGrubError::ErrorChoosingVersion {
+                source: Stop(interrupt),
+                ..
+            }
+            | PubGrubError::ErrorRetrievingDependencies {
+                source: Stop(interrupt),
+                ..
+            },
+        ) => Err(interrupt),
     }
+}
+
+/// The releases that the values stand for, as far as the roots reach them.
+pub(super) fn selection(problem: &mut Problem<'_>, values: &Values) -> Selection {
+    let split = problem.split().clone();
+    Selection::collect(problem.universe, |_, release, edge, demand| {
+        let variable = if split.contains(&demand.target) {
+            Variable::Binding(release, u32::try_from(edge).ok()?)
+        } else {
+            Variable::Package(demand.target)
+        };
+        values.get(&variable).copied()
+    })
+    .expect("a solution binds every requirement")
 }
 
 /// The facts at the leaves of a derivation. The tree is taken apart without recursion: derivations
@@ -134,18 +156,15 @@ fn in_domain(problem: &Problem<'_>, variable: Variable, set: &PositionSet) -> Ve
         .collect()
 }
 
-/// Why a search is broken off.
+/// An [`Interrupt`] as an error, which the crate asks for.
 #[derive(Debug)]
-enum Stop {
-    Missing(Missing),
-    Exhausted,
-}
+struct Stop(Interrupt);
 
 impl fmt::Display for Stop {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Missing(_) => "releases are missing",
-            Self::Exhausted => "the budget is used up",
+        formatter.write_str(match self.0 {
+            Interrupt::Missing(_) => "releases are missing",
+            Interrupt::Exhausted => "the budget is used up",
         })
     }
 }
@@ -340,7 +359,7 @@ impl DependencyProvider for Provider<'_, '_> {
         let dependencies = state
             .problem
             .dependencies(*variable, *value)
-            .map_err(Stop::Missing)?;
+            .map_err(|missing| Stop(missing.into()))?;
         Ok(Dependencies::Available(
             dependencies
                 .into_iter()
@@ -350,10 +369,6 @@ impl DependencyProvider for Provider<'_, '_> {
     }
 
     fn should_cancel(&self) -> Result<(), Stop> {
-        self.state
-            .borrow_mut()
-            .budget
-            .take()
-            .map_err(|Exhausted| Stop::Exhausted)
+        self.state.borrow_mut().budget.take().map_err(Stop)
     }
 }

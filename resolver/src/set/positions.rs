@@ -226,6 +226,7 @@ impl fmt::Display for PositionSet {
     }
 }
 
+#[cfg(feature = "pubgrub")]
 impl pubgrub::VersionSet for PositionSet {
     type V = u32;
 

@@ -19,4 +19,4 @@ mod updating;
 
 pub(crate) use report::Told;
 pub use report::{HeldBack, Moved, UpdateReport};
-pub(crate) use updating::{Ended, Updating};
+pub(crate) use updating::Updating;

@@ -3,7 +3,8 @@
 use pkgres_manifest::{PackageName, Version};
 use rustc_hash::FxHashMap;
 
-use super::{Ended, Updating};
+use super::Updating;
+use crate::budget::Interrupt;
 use crate::problem::{Goal, GoalScope};
 use crate::request::{Locked, Moving, Target, Update};
 use crate::set::PositionSet;
@@ -41,7 +42,7 @@ pub(super) fn bound_owners(
 
 impl Updating {
     /// Asks for everything that is named or locked, and looks up which releases these are.
-    pub(super) fn begin(&mut self, universe: &mut Universe) -> Result<(), Ended> {
+    pub(super) fn begin(&mut self, universe: &mut Universe) -> Result<(), Interrupt> {
         let targets = self.targets.iter().map(|(name, _)| name);
         let names: Vec<PackageName> = (self.held.iter().map(|(name, _)| name))
             .chain(targets)
@@ -52,7 +53,7 @@ impl Updating {
             .collect();
         missing.retain(|package| !universe.is_delivered(*package));
         if !missing.is_empty() {
-            return Err(Ended::Missing(Missing::Packages(missing)));
+            return Err(Missing::Packages(missing).into());
         }
         for (name, versions) in &self.held {
             let package = universe.package_id(name);

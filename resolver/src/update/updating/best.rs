@@ -3,12 +3,12 @@
 use pkgres_manifest::{PackageName, Version};
 use rustc_hash::FxHashSet;
 
-use super::{Ended, Stage, Updating};
-use crate::budget::Budget;
+use super::{Stage, Updating};
+use crate::budget::{Budget, Interrupt};
 use crate::explain::Explanation;
 use crate::problem::{Fact, Goal, Goals, LoopNogood, Problem};
 use crate::request::Target;
-use crate::search::{Refutation, refute};
+use crate::search::{Verdict, refute};
 use crate::set::PositionSet;
 use crate::universe::{PackageId, ReleaseId, Universe};
 use crate::update::HeldBack;
@@ -36,7 +36,7 @@ impl Updating {
         budget: &mut Budget,
         at: usize,
         best: Option<Best>,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), Interrupt> {
         let Some((name, moving)) = self.targets.get(at).cloned() else {
             self.stage = Stage::Grow;
             return Ok(());
@@ -72,7 +72,7 @@ impl Updating {
         budget: &mut Budget,
         name: &PackageName,
         best: &mut Best,
-    ) -> Result<bool, Ended> {
+    ) -> Result<bool, Interrupt> {
         let Some(index) = best.candidates.get(best.next).copied() else {
             // The package is on its way out: no version of it stands for an update.
             return Ok(true);
@@ -102,26 +102,27 @@ impl Updating {
         };
         if self.search.is_none() {
             // Often the same stands in the way of many versions.
-            let taken = budget.taken();
-            for (held_back, facts) in &mut best.held_back {
-                let nogoods = self.nogoods.clone();
-                let mut problem = Problem::with_nogoods(universe, self.split.clone(), nogoods);
-                let mut goals = Goals {
-                    wanted: self.wanted.clone(),
-                    ..Goals::default()
-                };
-                goals.wanted.push(goal.clone());
-                problem.limit_to_goals(goals);
-                let refuted = refute(&mut problem, facts.clone(), budget);
-                if refuted.is_err() {
-                    // All of them are tried again.
-                    budget.rewind(taken);
+            let is_same = budget.restartable(|budget| {
+                for (held_back, facts) in &mut best.held_back {
+                    let nogoods = self.nogoods.clone();
+                    let mut problem = Problem::with_nogoods(universe, self.split.clone(), nogoods);
+                    let mut goals = Goals {
+                        wanted: self.wanted.clone(),
+                        ..Goals::default()
+                    };
+                    goals.wanted.push(goal.clone());
+                    problem.limit_to_goals(goals);
+                    let verdict = refute(&mut problem, facts.clone(), budget)?;
+                    if let Verdict::Impossible(_) = verdict {
+                        held_back.alike.push(version.clone());
+                        return Ok(true);
+                    }
                 }
-                if let Refutation::Refuted(_) = refuted? {
-                    held_back.alike.push(version);
-                    best.next += 1;
-                    return Ok(false);
-                }
+                Ok(false)
+            })?;
+            if is_same {
+                best.next += 1;
+                return Ok(false);
             }
         }
         self.wanted.push(goal);
@@ -129,7 +130,7 @@ impl Updating {
         let goal = self.wanted.pop().expect("it was added above");
         best.loop_nogoods.clone_from(&goal.loop_nogoods);
         match found? {
-            Ok(_) => {
+            Verdict::Solved(_) => {
                 let held_back = std::mem::take(&mut best.held_back).into_iter();
                 let mut held_back: Vec<HeldBack> =
                     held_back.map(|(held_back, _)| held_back).collect();
@@ -153,8 +154,8 @@ impl Updating {
                 self.wanted.sort_by_cached_key(name);
                 Ok(true)
             }
-            Err(impossible) => {
-                let explanation = Explanation::without_repairs(universe, *impossible);
+            Verdict::Impossible(refuted) => {
+                let explanation = Explanation::without_repairs(universe, *refuted);
                 best.explanation = Some(Box::new(explanation));
                 Ok(false)
             }

@@ -9,35 +9,22 @@ use pkgres_manifest::{PackageName, Version};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::report::{Findings, Told};
-use crate::budget::Budget;
+use crate::budget::{Budget, Interrupt};
 use crate::explain::{self, Explanation};
+use crate::improve::search_and_improve;
 use crate::problem::{Fact, Goal, Goals, Nogood, Problem};
 use crate::request::{Locked, Moving, Update};
-use crate::search::{Impossible, Outcome, Proof, SearchEngine, search_from};
+use crate::search::{Proof, Refuted, SearchEngine, Verdict};
 use crate::selection::Selection;
 use crate::set::PositionSet;
-use crate::tiers::{Tier, search_second_tier};
-use crate::universe::{Missing, PackageId, ReleaseId, Universe};
+use crate::tiers::search_second_tier;
+use crate::universe::{PackageId, ReleaseId, Universe};
 use begin::BoundOwner;
 use best::Best;
 
-/// How an update ended, or why it stopped.
-pub(crate) enum Ended {
-    /// With a resolution.
-    Solved(Box<Selection>, Box<Findings>),
-    /// What was asked for is impossible.
-    Impossible(Box<Impossible>),
-    /// Something is needed before it can go on.
-    Missing(Missing),
-    /// The budget is used up.
-    GaveUp,
-}
-
-impl From<Missing> for Ended {
-    fn from(missing: Missing) -> Self {
-        Self::Missing(missing)
-    }
-}
+/// The answer to an update: a selection and what was found out on the way, or a proof that what was
+/// asked for is impossible.
+pub(crate) type Updated = Verdict<(Selection, Findings), Box<Refuted>>;
 
 /// An update in progress.
 #[derive(Debug)]
@@ -73,10 +60,10 @@ enum Stage {
     /// Whether the exact versions are possible.
     Exact,
     /// They are not; whether anything is.
-    Anything(Box<Impossible>),
+    Anything(Box<Refuted>),
     /// Nothing is, or, if that is said, not with what was asked for; which packages need several
     /// releases.
-    Split(Box<Impossible>, Asked),
+    Split(Box<Refuted>, Asked),
     /// The best version of the named package at this position.
     Best(usize, Option<Best>),
     /// With everything staying that was not let go.
@@ -123,15 +110,24 @@ impl Updating {
     }
 
     /// Goes on until there is an answer or something is needed.
-    pub(crate) fn advance(&mut self, universe: &mut Universe, budget: &mut Budget) -> Ended {
+    pub(crate) fn advance(
+        &mut self,
+        universe: &mut Universe,
+        budget: &mut Budget,
+    ) -> Result<Updated, Interrupt> {
         loop {
-            if let Err(ended) = self.go_on(universe, budget) {
-                return ended;
+            if let Some(updated) = self.go_on(universe, budget)? {
+                return Ok(updated);
             }
         }
     }
 
-    fn go_on(&mut self, universe: &mut Universe, budget: &mut Budget) -> Result<(), Ended> {
+    /// Goes on to the next stage, or to the answer. An interrupt leaves the stage as it was.
+    fn go_on(
+        &mut self,
+        universe: &mut Universe,
+        budget: &mut Budget,
+    ) -> Result<Option<Updated>, Interrupt> {
         match std::mem::replace(&mut self.stage, Stage::Begin) {
             Stage::Begin => {
                 self.begin(universe)?;
@@ -139,39 +135,39 @@ impl Updating {
             }
             Stage::Exact => {
                 self.stage = Stage::Exact;
-                match self.search(universe, budget, None)? {
-                    Ok(_) => self.stage = Stage::Best(0, None),
-                    Err(impossible) if self.wanted.is_empty() => {
-                        self.stage = Stage::Split(impossible, Asked::Anything);
+                self.stage = match self.search(universe, budget, None)? {
+                    Verdict::Solved(_) => Stage::Best(0, None),
+                    Verdict::Impossible(refuted) if self.wanted.is_empty() => {
+                        Stage::Split(refuted, Asked::Anything)
                     }
-                    Err(impossible) => self.stage = Stage::Anything(impossible),
-                }
+                    Verdict::Impossible(refuted) => Stage::Anything(refuted),
+                };
             }
-            Stage::Anything(impossible) => {
+            Stage::Anything(refuted) => {
                 let wanted = std::mem::take(&mut self.wanted);
-                let found = self.search(universe, budget, None);
+                let verdict = self.search(universe, budget, None);
                 self.wanted = wanted;
-                match found {
-                    Ok(Ok(_)) => self.stage = Stage::Split(impossible, Asked::AsAsked),
-                    Ok(Err(impossible)) => {
-                        self.stage = Stage::Split(impossible, Asked::Anything);
+                self.stage = match verdict {
+                    Ok(Verdict::Solved(_)) => Stage::Split(refuted, Asked::AsAsked),
+                    Ok(Verdict::Impossible(refuted)) => Stage::Split(refuted, Asked::Anything),
+                    Err(interrupt) => {
+                        self.stage = Stage::Anything(refuted);
+                        return Err(interrupt);
                     }
-                    Err(ended) => {
-                        self.stage = Stage::Anything(impossible);
-                        return Err(ended);
-                    }
-                }
+                };
             }
-            Stage::Split(impossible, asked) => self.split(universe, budget, impossible, asked)?,
+            Stage::Split(refuted, asked) => {
+                return self.split(universe, budget, refuted, asked);
+            }
             Stage::Best(at, best) => self.find_best(universe, budget, at, best)?,
             Stage::Grow => {
                 self.stage = Stage::Grow;
                 match self.search(universe, budget, Some(&self.let_go.clone()))? {
-                    Ok(witness) => {
+                    Verdict::Solved(witness) => {
                         let rest = self.let_go.iter().rev().copied().collect();
                         self.stage = Stage::Shrink(rest, Box::new(witness));
                     }
-                    Err(impossible) => self.let_go_of(&impossible.proof),
+                    Verdict::Impossible(refuted) => self.let_go_of(&refuted.proof),
                 }
             }
             Stage::Shrink(rest, witness) => self.shrink(universe, budget, rest, witness)?,
@@ -182,20 +178,22 @@ impl Updating {
                         self.findings.because.insert(name, conflict.reasons);
                         self.stage = Stage::Shrink(rest, witness);
                     }
-                    Err(missing) => {
+                    Err(interrupt) => {
                         self.stage = Stage::Reason(rest, witness, at, explanation);
-                        return Err(Ended::Missing(missing));
+                        return Err(interrupt);
                     }
                 }
             }
             Stage::Last => {
                 self.stage = Stage::Last;
-                let found = self.search(universe, budget, Some(&self.let_go.clone()))?;
-                let selection = found.expect("the last resolution that was found keeps to this");
-                return Err(self.solved(universe, selection));
+                let verdict = self.search(universe, budget, Some(&self.let_go.clone()))?;
+                let Verdict::Solved(selection) = verdict else {
+                    unreachable!("the last selection that was found keeps to this");
+                };
+                return Ok(Some(self.solved(universe, selection)));
             }
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Finds out which packages need several releases for what was asked for, or anything, to be possible,
@@ -204,41 +202,37 @@ impl Updating {
         &mut self,
         universe: &mut Universe,
         budget: &mut Budget,
-        impossible: Box<Impossible>,
+        refuted: Box<Refuted>,
         asked: Asked,
-    ) -> Result<(), Ended> {
+    ) -> Result<Option<Updated>, Interrupt> {
         if !self.may_split {
-            return Err(Ended::Impossible(impossible));
+            return Ok(Some(Verdict::Impossible(refuted)));
         }
-        let taken = budget.taken();
         let goals = match asked {
             Asked::AsAsked => self.goals(None),
             Asked::Anything => Goals::default(),
         };
         let split = self.split.clone();
-        match search_second_tier(universe, &goals, split, &impossible.proof, budget) {
-            Tier::Solved(selection) => {
-                let before = self.split.len();
-                self.split.extend(selection.packages_side_by_side());
-                if self.split.len() == before {
-                    return Err(Ended::Impossible(impossible));
-                }
-                self.nogoods.clear();
-                // They are about what may have several releases.
-                for goal in &mut self.wanted {
-                    goal.loop_nogoods.clear();
-                }
-                self.stage = Stage::Exact;
-                Ok(())
+        let selection = match search_second_tier(universe, &goals, split, &refuted.proof, budget) {
+            Ok(Verdict::Solved(selection)) => selection,
+            Ok(Verdict::Impossible(refuted)) => return Ok(Some(Verdict::Impossible(refuted))),
+            Err(interrupt) => {
+                self.stage = Stage::Split(refuted, asked);
+                return Err(interrupt);
             }
-            Tier::Impossible(impossible) => Err(Ended::Impossible(impossible)),
-            Tier::Missing(missing) => {
-                budget.rewind(taken);
-                self.stage = Stage::Split(impossible, asked);
-                Err(Ended::Missing(missing))
-            }
-            Tier::GaveUp => Err(Ended::GaveUp),
+        };
+        let before = self.split.len();
+        self.split.extend(selection.packages_side_by_side());
+        if self.split.len() == before {
+            return Ok(Some(Verdict::Impossible(refuted)));
         }
+        self.nogoods.clear();
+        // They are about what may have several releases.
+        for goal in &mut self.wanted {
+            goal.loop_nogoods.clear();
+        }
+        self.stage = Stage::Exact;
+        Ok(None)
     }
 
     fn is_held(&self, name: &PackageName) -> bool {
@@ -253,7 +247,7 @@ impl Updating {
         universe: &mut Universe,
         budget: &mut Budget,
         let_go: Option<&BTreeSet<usize>>,
-    ) -> Result<Result<Selection, Box<Impossible>>, Ended> {
+    ) -> Result<Verdict<Selection, Box<Refuted>>, Interrupt> {
         let goals = match self.paused_goals.take() {
             Some(goals) => goals,
             None => self.goals(let_go),
@@ -261,29 +255,28 @@ impl Updating {
         let nogoods = std::mem::take(&mut self.nogoods);
         let mut problem = Problem::with_nogoods(universe, self.split.clone(), nogoods);
         problem.limit_to_goals(goals);
-        let outcome = search_from(&mut self.search, &mut problem, budget);
+        let verdict = search_and_improve(&mut self.search, &mut problem, budget);
         let goals = problem.take_goals();
         self.nogoods = problem.into_nogoods();
-        match outcome {
-            Outcome::Solved(selection) => {
+        Ok(match verdict {
+            Ok(Verdict::Solved(selection)) => {
                 self.keep_loop_nogoods(goals);
-                Ok(Ok(selection))
+                Verdict::Solved(selection)
             }
-            Outcome::Impossible(proof) => {
+            Ok(Verdict::Impossible(proof)) => {
                 self.keep_loop_nogoods(goals.clone());
-                Ok(Err(Box::new(Impossible {
+                Verdict::Impossible(Box::new(Refuted {
                     proof,
                     split: self.split.clone(),
                     nogoods: self.nogoods.clone(),
                     goals,
-                })))
+                }))
             }
-            Outcome::Missing(missing) => {
+            Err(interrupt) => {
                 self.paused_goals = Some(goals);
-                Err(Ended::Missing(missing))
+                return Err(interrupt);
             }
-            Outcome::GaveUp => Err(Ended::GaveUp),
-        }
+        })
     }
 
     fn goals(&self, let_go: Option<&BTreeSet<usize>>) -> Goals {
@@ -339,7 +332,7 @@ impl Updating {
         budget: &mut Budget,
         mut rest: Vec<usize>,
         witness: Box<Selection>,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), Interrupt> {
         let Some(at) = rest.pop() else {
             self.stage = Stage::Last;
             return Ok(());
@@ -356,25 +349,25 @@ impl Updating {
         let mut without = self.let_go.clone();
         without.remove(&at);
         match self.search(universe, budget, Some(&without)) {
-            Ok(Ok(witness)) => {
+            Ok(Verdict::Solved(witness)) => {
                 self.let_go.remove(&at);
                 self.stage = Stage::Shrink(rest, Box::new(witness));
             }
-            Ok(Err(impossible)) => {
-                let explanation = Explanation::without_repairs(universe, *impossible);
+            Ok(Verdict::Impossible(refuted)) => {
+                let explanation = Explanation::without_repairs(universe, *refuted);
                 self.stage = Stage::Reason(rest, witness, at, Box::new(explanation));
             }
-            Err(ended) => {
+            Err(interrupt) => {
                 rest.push(at);
                 self.stage = Stage::Shrink(rest, witness);
-                return Err(ended);
+                return Err(interrupt);
             }
         }
         Ok(())
     }
 
     /// The end: a resolution, and that the named packages moved because they were named.
-    fn solved(&mut self, universe: &mut Universe, selection: Selection) -> Ended {
+    fn solved(&mut self, universe: &mut Universe, selection: Selection) -> Updated {
         let mut goals = self.goals(None);
         debug_assert!(
             !(goals.wanted.iter()).any(|goal| goal.is_left_out(&selection)),
@@ -392,6 +385,6 @@ impl Updating {
         }
         self.findings.is_minimal = self.split.is_empty();
         let findings = std::mem::take(&mut self.findings);
-        Ended::Solved(Box::new(selection), Box::new(findings))
+        Verdict::Solved((selection, findings))
     }
 }

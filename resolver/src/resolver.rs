@@ -305,17 +305,15 @@ impl Resolver {
     }
 
     fn walk(&mut self, paused: Option<Box<Greedy>>) -> Turn {
-        let mut greedy = paused.unwrap_or_else(|| Greedy::begin(&self.universe));
-        let next = match greedy.advance(&mut self.universe, &mut self.budget) {
+        let mut greedy = paused.unwrap_or_else(|| Box::new(Greedy::new()));
+        match greedy.advance(&mut self.universe, &mut self.budget) {
             Progress::Missing(missing) => {
-                return self.need(Missing::Packages(missing), Phase::Greedy(Some(greedy)));
+                self.need(Missing::Packages(missing), Phase::Greedy(Some(greedy)))
             }
             Progress::Done(Some(selection)) => Turn::To(Phase::Candidate(selection)),
             Progress::Done(None) => Turn::To(Phase::FirstTier(Paused::default())),
             Progress::GaveUp => self.give_up(),
-        };
-        greedy.leave(&self.universe);
-        next
+        }
     }
 
     /// What fits otherwise is the answer if no contract speaks against it.

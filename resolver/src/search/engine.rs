@@ -128,13 +128,6 @@ impl SearchEngine {
         }
     }
 
-    /// Ends a search; its memory is there for the next one.
-    fn leave(self, problem: &Problem<'_>) {
-        if let Self::Native(core) = self {
-            core.leave(problem);
-        }
-    }
-
     fn solve(&mut self, problem: &mut Problem<'_>, budget: &mut Budget) -> Outcome<Found> {
         match self {
             Self::Native(core) => core.solve(problem, budget),
@@ -215,7 +208,6 @@ pub(crate) fn search_from(
     ) {
         *paused = Some(search);
     } else {
-        search.leave(problem);
     }
     outcome
 }
@@ -253,7 +245,6 @@ pub(crate) fn refute(
     problem.restrict(Some(facts));
     let mut search = SearchEngine::new(problem, budget.engine());
     let outcome = search.solve(problem, budget);
-    search.leave(problem);
     problem.restrict(None);
     match outcome {
         Outcome::Impossible(proof) => Ok(Refutation::Refuted(proof)),

@@ -5,7 +5,6 @@
 //! variables, sets and constraints are numbers in flat memory, a requirement that many versions
 //! share is one constraint, and going back keeps what does not depend on what is taken back.
 
-mod ahead;
 mod analyze;
 mod assignment;
 mod check_proof;
@@ -34,8 +33,7 @@ use rustc_hash::FxHashMap;
 use crate::index::to_u32;
 use crate::problem::{Nogood, Problem, Variable};
 use crate::selection::Selection;
-use crate::spare::Leftover;
-use crate::universe::{Ahead, ClassRequirements, Missing, PackageRequirement, ReleaseId};
+use crate::universe::{ClassRequirements, Missing, PackageRequirement, ReleaseId};
 
 use crate::budget::{Budget, Exhausted};
 use crate::set::bits;
@@ -57,7 +55,6 @@ pub(crate) struct Search {
     analysis: Analysis,
     order: Order,
     variable_queue: VariableQueue,
-    ahead: Ahead,
     /// The variable of each package, counted from 1.
     package_vars: Vec<Var>,
     other_vars: FxHashMap<Variable, Var>,
@@ -88,39 +85,6 @@ impl From<Missing> for Stop {
     }
 }
 
-impl Leftover for Search {
-    fn empty(&mut self) -> usize {
-        let Self {
-            state,
-            constraints,
-            analysis,
-            order,
-            variable_queue,
-            ahead,
-            package_vars,
-            other_vars,
-            demands,
-            classes,
-            fresh,
-            conflicts,
-            by_activity,
-        } = self;
-        *conflicts = 0;
-        *by_activity = false;
-        state.empty()
-            + constraints.empty()
-            + analysis.empty()
-            + order.empty()
-            + variable_queue.empty()
-            + ahead.empty()
-            + package_vars.empty()
-            + other_vars.empty()
-            + demands.empty()
-            + classes.empty()
-            + fresh.empty()
-    }
-}
-
 impl Search {
     /// A search of which nothing is known, with room for a small problem.
     fn empty() -> Self {
@@ -132,14 +96,9 @@ impl Search {
         }
     }
 
-    /// Leaves its memory to the next search.
-    pub(super) fn leave(self: Box<Self>, problem: &Problem<'_>) {
-        problem.universe.leave(self);
-    }
-
     /// A search for a selection that fulfils an problem.
     pub(super) fn new(problem: &mut Problem<'_>) -> Box<Self> {
-        let mut core = (problem.universe.take_spare()).unwrap_or_else(|| Box::new(Self::empty()));
+        let mut core = Box::new(Self::empty());
         for root in problem.universe.roots() {
             let var = core.package_var(problem, root.package);
             let mut chosen = vec![0; core.state.width(var)];
@@ -358,7 +317,7 @@ impl Search {
     /// matters more than that it is the best.
     fn search_by_activity(&mut self) {
         self.by_activity = true;
-        self.variable_queue.empty();
+        self.variable_queue.clear();
         for var in 0..self.state.vars.len() {
             let var = u32::try_from(var).expect("fewer than 2^32 variables");
             self.variable_queue.add(&self.state, var);

@@ -10,7 +10,6 @@ use pkgres_manifest::{ClassName, Package};
 
 use super::{ClassId, Universe};
 use crate::index::{NONE, to_u32};
-use crate::room::Room as _;
 
 /// A class name that was seen.
 #[derive(Debug)]
@@ -119,7 +118,6 @@ impl Universe {
 
     fn new_class(&mut self, entry: ClassEntry) -> ClassId {
         let id = ClassId(to_u32(self.classes.len()));
-        self.classes.make_room(1);
         self.classes.push(entry);
         id
     }

@@ -4,7 +4,6 @@ use super::edges::{PackageRequirement, SetId};
 use super::{ClassId, PackageId, ReleaseId, Universe};
 use crate::index::{Link, NONE, SEVERAL, to_u32};
 use crate::set::PositionSet;
-use crate::spare::Leftover;
 
 /// A class that a release extends and that required packages must define.
 #[derive(Debug, Clone, Copy)]
@@ -37,14 +36,6 @@ pub(crate) struct ClassRequirements {
     pub(crate) has_circle: bool,
 }
 
-impl Leftover for ClassRequirements {
-    fn empty(&mut self) -> usize {
-        let Self { all, has_circle } = self;
-        *has_circle = false;
-        all.empty()
-    }
-}
-
 impl Universe {
     /// Puts what a release extends into `classes`; `demands` is what it requires.
     pub(crate) fn class_requirements(
@@ -53,7 +44,8 @@ impl Universe {
         demands: &[PackageRequirement],
         classes: &mut ClassRequirements,
     ) {
-        classes.empty();
+        classes.all.clear();
+        classes.has_circle = false;
         if self.read_links(release, demands, classes) {
             return;
         }

@@ -111,9 +111,7 @@ impl Universe {
         let all = self.shards[attached as usize].index();
         let is_named = || all.find(self.name(release.package).as_str()).is_some();
         if self.is_without_classes(release) {
-            return self
-                .has_namesake(release.package)
-                .map_or_else(|| !is_named(), |has| !has);
+            return !is_named();
         }
         let (index, number) = self.locate(release);
         let Some(table) = index.table(number) else {

@@ -7,7 +7,6 @@ use rustc_hash::FxHashMap;
 
 use super::{ClassId, PackageId, ReleaseId, Universe};
 use crate::index::{EdgeNumbers, NONE, to_u32, width};
-use crate::room::Room as _;
 use crate::set::PositionSet;
 use crate::set::bits;
 
@@ -35,11 +34,6 @@ impl SetId {
         place: Place::Here,
         at: NONE,
     };
-
-    /// The set, unless it is unknown.
-    pub(super) fn known(self) -> Option<Self> {
-        (self != Self::UNKNOWN).then_some(self)
-    }
 
     /// A set that no shard has.
     pub(super) fn worked_out(at: u32) -> Self {
@@ -172,16 +166,6 @@ impl Universe {
         }
     }
 
-    /// Fetches the words of what a requirement allows from memory before they are looked at, if an
-    /// index has them.
-    #[inline]
-    pub(crate) fn fetch_allowed(&self, demand: &PackageRequirement) {
-        if let Place::Shard(shard) = demand.allowed.place {
-            let index = self.shards[shard as usize].index();
-            index.fetch_words(demand.allowed.at as usize);
-        }
-    }
-
     /// Which releases of the same package have a requirement, and what it allows, where that takes a word
     /// each and stands in an index, as of nearly all.
     #[inline]
@@ -242,12 +226,9 @@ impl Universe {
             shard,
             owners_width,
         };
-        if self.demands_of_lone(requirer, demands) {
-            return;
-        }
         let index = self.shards[shard as usize].index();
         let mut edges = index.edges(number);
-        demands.make_room(edges.len() + 1);
+        demands.reserve(edges.len() + 1);
         loop {
             match self.simple_demands(requirer, &mut edges, demands) {
                 Next::Nothing => return,
@@ -498,7 +479,6 @@ impl Universe {
     pub(super) fn keep(&mut self, package: PackageId, set: &PositionSet) -> u32 {
         let at = to_u32(self.sets.words.len());
         let width = self.width(package);
-        self.sets.words.make_room(width);
         self.sets.words.resize(self.sets.words.len() + width, 0);
         set.copy_to(&mut self.sets.words[at as usize..]);
         at

@@ -1,14 +1,12 @@
 //! What is known of packages: everything that was delivered, by dense numbers.
 //!
-//! Releases come in *shards*: compiled indexes of many packages or of one, or a root that stands alone. A
-//! package becomes a number when it is first seen. Numbers depend on the order of arrival and never decide anything:
+//! Releases come in *shards*: compiled indexes of many packages or of one. A package becomes a number when it is first seen. Numbers depend on the order of arrival and never decide anything:
 //! wherever an order matters, names, versions or positions in a manifest do.
 //!
 //! The search looks at shards through [`edges`], which are numbers alone. What is said to people
 //! is put together from [`details`], which are texts.
 
 mod about;
-mod ahead;
 mod best;
 mod candidates;
 mod class_ids;
@@ -18,9 +16,7 @@ mod details;
 mod edges;
 mod extenders;
 mod ids;
-mod leftover;
 mod lock;
-mod lone;
 mod may_inherit;
 mod missing;
 mod model;
@@ -32,7 +28,6 @@ mod seen;
 mod shards;
 mod versions;
 
-pub(crate) use ahead::{Ahead, Coming};
 pub(crate) use class_requirements::{ClassRequirement, ClassRequirements, Found};
 pub(crate) use classes::{ClassTable, Parent};
 pub(crate) use details::{Body, Details, Edge, Required};
@@ -49,7 +44,6 @@ use smallvec::SmallVec;
 
 use crate::index::{CompiledIndex, to_u32, width};
 use crate::request::{Locked, PrereleasePolicy};
-use crate::room::Room as _;
 use about::About;
 use class_ids::ClassEntry;
 use model::Model;
@@ -86,8 +80,6 @@ pub(crate) struct Universe {
     shards: Vec<Shard>,
     /// The shards whose packages need not be asked for, in order of preference.
     attached: SmallVec<[u32; 2]>,
-    /// The first attached shard that is large, of which is read ahead.
-    large: Option<u32>,
     packages: Vec<Entry>,
     about: Vec<About>,
     /// The packages that do not come from attached shards.
@@ -120,7 +112,6 @@ impl Universe {
         let mut universe = Self {
             shards: Vec::with_capacity(FEW),
             attached: SmallVec::new(),
-            large: None,
             packages: Vec::with_capacity(FEW),
             about: Vec::with_capacity(FEW),
             package_ids: HashMap::default(),
@@ -152,7 +143,7 @@ impl Universe {
         let mut overrides = self.overrides.values();
         self.model.is_some()
             || overrides.any(Spec::names_prerelease)
-            || shards.any(Shard::any_names_prerelease)
+            || shards.any(|shard| shard.index.any_names_prerelease())
     }
 
     /// Whether there are whole indexes at hand.
@@ -173,12 +164,10 @@ impl Universe {
     #[inline]
     fn add_package(&mut self, delivered: Option<Delivered>, about: About) -> PackageId {
         let id = PackageId(to_u32(self.packages.len()));
-        self.packages.make_room(1);
         self.packages.push(Entry {
             delivered,
             is_required: false,
         });
-        self.about.make_room(1);
         self.about.push(about);
         id
     }

@@ -7,16 +7,15 @@ use pkgres_manifest::{IndexRecord, PackageName, ReleaseSource, Requirement, Spec
 
 use super::about::About;
 use super::candidates::Candidates;
-use super::lone::Lone;
 use super::seen::{Seen, SeenNames};
 use super::{Delivered, PackageId, Universe};
 use crate::index::{CompiledIndex, NONE, to_u32, width};
 use crate::supply::Supply;
 
-/// Releases of packages: an index of which some were delivered, or all, or one release that stands alone.
+/// Releases of packages: an index of which some were delivered, or all.
 #[derive(Debug)]
 pub(super) struct Shard {
-    pub(super) content: Content,
+    pub(super) index: Arc<CompiledIndex>,
     pub(super) source: Option<ReleaseSource>,
     pub(super) seen: SeenNames,
     pub(super) specs: HashMap<u32, Spec, rustc_hash::FxBuildHasher>,
@@ -24,50 +23,24 @@ pub(super) struct Shard {
     pub(super) has_no_classes: bool,
 }
 
-/// What a shard has.
-#[derive(Debug)]
-pub(super) enum Content {
-    Index(Arc<CompiledIndex>),
-    Lone(Lone),
-}
-
 impl Shard {
     /// An index of which nothing was seen.
-    fn of_index(
-        source: Option<ReleaseSource>,
-        index: Arc<CompiledIndex>,
-        mut seen: SeenNames,
-    ) -> Self {
+    fn of_index(source: Option<ReleaseSource>, index: Arc<CompiledIndex>) -> Self {
+        let mut seen = SeenNames::default();
         seen.begin(index.name_count() as usize);
         Self {
             has_no_classes: index.has_no_classes(),
-            content: Content::Index(index),
+            index,
             source,
             seen,
             specs: HashMap::default(),
         }
     }
 
-    /// A release of which nothing was seen; it and what it requires are so many names.
-    pub(super) fn of_lone(lone: Lone, names: usize) -> Self {
-        let mut seen = SeenNames::default();
-        seen.begin(names);
-        Self {
-            has_no_classes: lone.has_no_classes(),
-            content: Content::Lone(lone),
-            source: None,
-            seen,
-            specs: HashMap::default(),
-        }
-    }
-
-    /// The index; that of a release that is read from its record is prepared when it is first asked for.
+    /// The index.
     #[inline]
     pub(super) fn index(&self) -> &Arc<CompiledIndex> {
-        match &self.content {
-            Content::Index(index) => index,
-            Content::Lone(lone) => lone.index(),
-        }
+        &self.index
     }
 
     /// A spec: as it was read, if that is known, and otherwise as its text says.
@@ -75,18 +48,7 @@ impl Shard {
         if let Some(known) = self.specs.get(&number) {
             return known.clone();
         }
-        match &self.content {
-            Content::Index(index) => index.spec(number),
-            Content::Lone(lone) => lone.spec(number),
-        }
-    }
-
-    /// Whether any spec names a prerelease.
-    pub(super) fn any_names_prerelease(&self) -> bool {
-        match &self.content {
-            Content::Index(index) => index.any_names_prerelease(),
-            Content::Lone(lone) => lone.names_prerelease(),
-        }
+        self.index.spec(number)
     }
 }
 
@@ -240,8 +202,7 @@ impl Universe {
     /// Takes a whole index whose packages then need not be asked for. What was provided before
     /// goes first, and so do indexes that were attached before.
     pub(crate) fn attach(&mut self, source: ReleaseSource, index: Arc<CompiledIndex>) {
-        let seen = self.take_over(&index);
-        let shard = self.add_shard(Shard::of_index(Some(source), index, seen));
+        let shard = self.add_shard(Shard::of_index(Some(source), index));
         for id in (0..to_u32(self.packages.len())).map(PackageId) {
             // What has no name yet was seen through another index, and comes from there.
             let index = self.shards[shard as usize].index();
@@ -255,13 +216,9 @@ impl Universe {
                 self.deliver_from(id, shard, number);
             }
             self.know(shard, number, id);
-            self.note_namesake(id);
         }
         if self.attached.is_empty() {
             self.meet_classes(shard);
-        }
-        if self.large.is_none() && self.shards[shard as usize].index().is_large() {
-            self.large = Some(shard);
         }
         self.attached.push(shard);
     }
@@ -276,9 +233,7 @@ impl Universe {
     pub(super) fn know_specs(&mut self, package: PackageId, requirements: &[Requirement]) {
         let delivered = *self.delivered(package);
         let shard = &mut self.shards[delivered.shard as usize];
-        let Content::Index(index) = &shard.content else {
-            return;
-        };
+        let index = &shard.index;
         for (edge, requirement) in index.edges(delivered.first).zip(requirements) {
             let number = index.edge_spec(edge);
             let known = shard.specs.entry(number);
@@ -324,7 +279,7 @@ impl Universe {
         let name = self.name(package).clone();
         self.preferences.note_too_new(&name, records);
         let index = Arc::new(CompiledIndex::compile(records));
-        let shard = self.add_shard(Shard::of_index(source, index, SeenNames::default()));
+        let shard = self.add_shard(Shard::of_index(source, index));
         let index = self.shards[shard as usize].index();
         let number = index.find(name.as_str()).expect("the records are of it");
         self.deliver_from(package, shard, number);

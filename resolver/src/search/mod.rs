@@ -130,7 +130,7 @@ impl Search {
     }
 
     /// Searches on until there is a selection.
-    pub(super) fn solve(
+    fn solve(
         &mut self,
         problem: &mut Problem<'_>,
         budget: &mut Budget,

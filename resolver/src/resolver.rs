@@ -256,7 +256,7 @@ impl Resolver {
                     }
                 }
                 Phase::Greedy(greedy) => {
-                    let greedy = greedy.get_or_insert_with(|| Greedy::begin(universe));
+                    let greedy = greedy.get_or_insert_with(|| Box::new(Greedy::new()));
                     match greedy.advance(universe, budget)? {
                         Some(selection) => Phase::Candidate(selection),
                         None => Phase::first_tier(),

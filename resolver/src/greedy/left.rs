@@ -3,12 +3,8 @@
 //! This is looked at for each requirement, in no order that a processor could foresee. So a package
 //! has one small place, and with few releases it needs no other.
 
-use prefetch_index::prefetch_index;
-
 use crate::index::{NONE, to_u32};
-use crate::room::Room as _;
 use crate::set::bits;
-use crate::spare::Leftover;
 use crate::universe::{PackageId, ReleaseId};
 
 /// What is left of a package.
@@ -57,13 +53,6 @@ pub(super) struct Left {
     before: Vec<(Place, u64)>,
 }
 
-impl Leftover for Left {
-    fn empty(&mut self) -> usize {
-        let Self { all, words, before } = self;
-        all.empty() + words.empty() + before.empty()
-    }
-}
-
 impl Left {
     /// Nothing was required yet; there is room for so many packages.
     pub(super) fn with_room(packages: usize) -> Self {
@@ -76,8 +65,7 @@ impl Left {
 
     /// Makes places for so many packages.
     pub(super) fn make_places(&mut self, packages: usize) {
-        if let Some(more) = packages.checked_sub(self.all.len()) {
-            self.all.make_room(more);
+        if packages > self.all.len() {
             self.all.resize(packages, OfPackage::UNRESTRICTED);
         }
     }
@@ -96,7 +84,6 @@ impl Left {
             chosen => to >> chosen & 1 == 1,
         };
         if left != of_package.left && (fits || forced) {
-            self.before.make_room(1);
             self.before.push((Place::Package(package), of_package.left));
             of_package.left = left;
         }
@@ -113,7 +100,6 @@ impl Left {
         if fits || forced {
             for ((at, word), to) in (to_u32(from)..).zip(words).zip(to) {
                 if *word & !to != 0 {
-                    self.before.make_room(1);
                     self.before.push((Place::Word(at), *word));
                     *word &= to;
                 }
@@ -129,7 +115,6 @@ impl Left {
             let from = self.words.len();
             of_package.is_wide = true;
             of_package.left = u64::from(to_u32(from));
-            self.words.make_room(width);
             self.words.resize(from + width, u64::MAX);
             from
         })
@@ -177,12 +162,6 @@ impl Left {
     #[inline]
     pub(super) fn is_prerelease_named(&self, package: PackageId) -> bool {
         self.all[package.position()].prerelease_named
-    }
-
-    /// Fetches what is left of a package from memory before it is looked at.
-    #[inline]
-    pub(super) fn fetch(&self, package: PackageId) {
-        prefetch_index(&self.all, package.position());
     }
 
     /// From now on changes can be taken back.

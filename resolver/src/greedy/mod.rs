@@ -13,13 +13,10 @@ mod left;
 use crate::budget::{Budget, Interrupt};
 use crate::hierarchy;
 use crate::index::to_u32;
-use crate::room::Room as _;
 use crate::selection::Selection;
 use crate::set::PositionSet;
-use crate::set::bits;
-use crate::spare::Leftover;
 use crate::universe::{
-    Ahead, ClassRequirement, ClassRequirements, Missing, PackageId, PackageRequirement, ReleaseId,
+    ClassRequirement, ClassRequirements, Missing, PackageId, PackageRequirement, ReleaseId,
     Universe,
 };
 use left::Left;
@@ -27,9 +24,6 @@ use left::Left;
 /// How many releases are passed over. Where there are more, some package mostly ends up without any, and
 /// the walk was in vain.
 const PASSED_OVER: u32 = 8;
-
-/// How many requirements ahead it is fetched what tells which release comes.
-const STEP: usize = 16;
 
 /// For so many releases there is room from the beginning.
 const FEW: usize = 16;
@@ -45,7 +39,6 @@ pub(crate) struct Greedy {
     ends: Vec<u32>,
     /// The requirement that comes next.
     next: usize,
-    ahead: Ahead,
     /// The release that may be decided for it.
     tried: Option<ReleaseId>,
     /// What the requirements that were seen leave. What `tried` adds can be taken back.
@@ -59,49 +52,15 @@ pub(crate) struct Greedy {
     failed: bool,
 }
 
-impl Leftover for Greedy {
-    fn empty(&mut self) -> usize {
-        let Self {
-            order,
-            roots_taken_in,
-            targets,
-            ends,
-            next,
-            ahead,
-            tried,
-            left,
-            demands,
-            classes,
-            may_lack_classes,
-            passed_over,
-            failed,
-        } = self;
-        *roots_taken_in = 0;
-        *next = 0;
-        *tried = None;
-        *may_lack_classes = false;
-        *passed_over = 0;
-        *failed = false;
-        order.empty()
-            + targets.empty()
-            + ends.empty()
-            + ahead.empty()
-            + left.empty()
-            + demands.empty()
-            + classes.empty()
-    }
-}
-
 impl Greedy {
     /// A walk that has not begun, with room for that of a small problem.
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             order: Vec::with_capacity(FEW),
             roots_taken_in: 0,
             targets: Vec::with_capacity(2 * FEW),
             ends: Vec::with_capacity(FEW),
             next: 0,
-            ahead: Ahead::default(),
             tried: None,
             left: Left::with_room(2 * FEW),
             demands: Vec::with_capacity(FEW),
@@ -110,16 +69,6 @@ impl Greedy {
             passed_over: 0,
             failed: false,
         }
-    }
-
-    /// A walk that has not begun, in memory that was left if there is any.
-    pub(crate) fn begin(universe: &Universe) -> Box<Self> {
-        (universe.take_spare()).unwrap_or_else(|| Box::new(Self::new()))
-    }
-
-    /// Leaves its memory to the next walk.
-    pub(crate) fn leave(self: Box<Self>, universe: &Universe) {
-        universe.leave(self);
     }
 
     /// Goes on until there is an answer: nothing, if a class rule or a requirement is against it.
@@ -162,14 +111,12 @@ impl Greedy {
         self.left.begin();
         let taken = self.take_in_demands(universe, release, &demands);
         if matches!(taken, Ok(true)) {
-            self.targets.make_room(demands.len());
             for demand in &demands {
                 self.targets.push(demand.target);
                 if demand.names_prerelease {
                     self.left.name_prerelease(demand.target);
                 }
             }
-            self.ends.make_room(1);
             self.ends.push(to_u32(self.targets.len()));
         } else {
             self.left.take_back();
@@ -268,7 +215,6 @@ impl Greedy {
                 self.next += 1;
                 continue;
             }
-            self.read_ahead(universe);
             let release = if let Some(tried) = self.tried {
                 tried
             } else {
@@ -294,41 +240,10 @@ impl Greedy {
             }
             self.next += 1;
             self.left.choose(release);
-            self.order.make_room(1);
             self.order.push(release);
             return Ok(true);
         }
         Ok(false)
-    }
-
-    /// Fetches what will be looked at when requirements are decided that come soon.
-    #[inline]
-    fn read_ahead(&mut self, universe: &Universe) {
-        if !universe.is_large() {
-            return;
-        }
-        let mut ahead = std::mem::take(&mut self.ahead);
-        ahead.read(
-            universe,
-            (self.next, self.targets.len()),
-            |place| {
-                if let Some(package) = self.targets.get(place + STEP) {
-                    self.left.fetch(*package);
-                    universe.fetch_package(*package);
-                }
-            },
-            |place| {
-                let package = self.targets[place];
-                if self.left.chosen(package).is_some() {
-                    return None;
-                }
-                let left = self.left.of(package, universe.width(package));
-                let index = bits::last(left)?;
-                universe.coming(ReleaseId { package, index })
-            },
-            |package| self.left.fetch(package),
-        );
-        self.ahead = ahead;
     }
 
     /// The best release of a package that is left.

@@ -26,7 +26,7 @@ use twox_hash::XxHash3_128;
 
 use super::column::{Column, Lists, Plain, Texts};
 use super::versions::Versions;
-use super::{CompiledIndex, Spare, check};
+use super::{CompiledIndex, check};
 
 /// What every compiled index begins with. The first byte is not text and the last one ends a line,
 /// so that whatever treats the file as text shows.
@@ -216,7 +216,6 @@ impl CompiledIndex {
             externals: sections.lists()?,
             inheritance: None,
             locations: Vec::new(),
-            spare: Spare::default(),
         };
         let end = sections.end.next_multiple_of(ALIGNMENT) + CHECKSUM_BYTES;
         if end == sections.bytes.len() {

@@ -5,7 +5,6 @@
 //! solved without looking at a text. Everything is kept in columns of plain numbers, which a file
 //! can hold as they are.
 
-mod ahead;
 mod bytes;
 mod check;
 mod column;
@@ -26,8 +25,6 @@ use std::sync::OnceLock;
 
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{ArtifactDigest, ClassName, IndexRecord, PackageName, Spec, Version};
-
-use crate::spare::{Leftover, Spare};
 
 /// Stands for "there is none" where a number is expected.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -54,9 +51,7 @@ pub(crate) type EdgeNumbers = [u32; 3];
 
 /// The releases of packages, prepared for solving.
 ///
-/// Many solvers can share it, at the same time too. One that ends leaves the memory that it worked with here for
-/// the next one: what it knew of packages, its walk and its search, each unless that is more than the requirements
-/// of the index take, or a mebibyte.
+/// Many solvers can share it, at the same time too.
 ///
 /// ```
 /// use pkgres_manifest::IndexRecord;
@@ -103,8 +98,6 @@ pub struct CompiledIndex {
     any_names_prerelease: OnceLock<bool>,
     /// Where requirements are written, for those that come from files of packages.
     locations: Vec<Option<Location>>,
-    /// What solvers left that used the index.
-    spare: Spare,
 }
 
 /// What follows where all releases are known to have no classes.
@@ -151,25 +144,6 @@ impl CompiledIndex {
         defined.sort_unstable();
         defined.dedup();
         defined.into_iter().map(|class| self.class_name(class))
-    }
-
-    /// Something that a solver left which used the index before.
-    pub(crate) fn take_spare<T: Leftover>(&self) -> Option<Box<T>> {
-        self.spare.take()
-    }
-
-    /// How many things were left.
-    #[cfg(test)]
-    pub(crate) fn spare_count(&self) -> usize {
-        self.spare.count()
-    }
-
-    /// Leaves something for the next solver that uses the index, unless it takes more memory than the
-    /// requirements of the index and the sets that belong to them.
-    pub(crate) fn leave<T: Leftover>(&self, thing: Box<T>) {
-        let edges = size_of_val::<[EdgeNumbers]>(&self.edges.items);
-        let words = size_of_val::<[u64]>(&self.words);
-        self.spare.keep(thing, edges + words);
     }
 
     /// How many releases there are.

@@ -20,7 +20,7 @@ pub struct Locked {
     /// The releases that are preferred without being part of a whole resolution.
     pub preferred: BTreeSet<(PackageName, Version)>,
     /// Releases that are candidates whatever became of them, but not preferred: if they were
-    /// withdrawn since, they are chosen only where nothing else will do.
+    /// yanked since, they are chosen only where nothing else will do.
     pub kept: BTreeSet<(PackageName, Version)>,
     /// What was known of the artifacts of releases. This decides nothing, but a resolution says
     /// where it [differs](crate::Resolution::artifact_changes).
@@ -102,7 +102,7 @@ impl Locked {
     }
 
     /// The releases of a lockfile as candidates that are not preferred, and what it says of their
-    /// artifacts: everything may move, but nothing has to because it was withdrawn.
+    /// artifacts: everything may move, but nothing has to because it was yanked.
     pub fn keeping_releases_of(lock: &Lockfile) -> Self {
         Self {
             kept: lock.packages.keys().cloned().collect(),

@@ -47,7 +47,7 @@ pub enum Target {
     /// To the best version for which there is a resolution. Of several packages the first by name
     /// has the first choice.
     Newest,
-    /// To this version, which then is a candidate even if it was withdrawn or is a prerelease.
+    /// To this version, which then is a candidate even if it was yanked or is a prerelease.
     Exactly(Version),
 }
 

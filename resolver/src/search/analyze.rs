@@ -8,7 +8,6 @@ use std::cmp::Reverse;
 
 use crate::index::to_u32;
 use crate::set::bits;
-use crate::spare::Leftover;
 
 use super::assignment::{Assignment, ClauseRef, Term, Var};
 use super::clauses::{Antecedent, Constraints, Origin};
@@ -48,18 +47,6 @@ pub(super) enum Learned {
         /// The highest level of the other terms.
         others: u32,
     },
-}
-
-impl Leftover for Analysis {
-    fn empty(&mut self) -> usize {
-        let Self {
-            parts,
-            words,
-            positions,
-            terms,
-        } = self;
-        parts.empty() + words.empty() + positions.empty() + terms.empty()
-    }
 }
 
 impl Analysis {

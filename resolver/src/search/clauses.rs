@@ -6,9 +6,7 @@
 
 use crate::index::{NONE, to_u32};
 use crate::problem::Fact;
-use crate::room::Room as _;
 use crate::set::bits;
-use crate::spare::Leftover;
 use crate::universe::ClassId;
 
 use super::assignment::{Assignment, ClauseRef, Literal, Term, Var};
@@ -69,29 +67,6 @@ pub(super) struct Constraints {
     pub(super) facts: Vec<Fact>,
 }
 
-impl Leftover for Constraints {
-    fn empty(&mut self) -> usize {
-        let Self {
-            causes,
-            clauses,
-            terms,
-            watches,
-            is_watched,
-            heads,
-            antecedents,
-            facts,
-        } = self;
-        causes.empty()
-            + clauses.empty()
-            + terms.empty()
-            + watches.empty()
-            + is_watched.empty()
-            + heads.empty()
-            + antecedents.empty()
-            + facts.empty()
-    }
-}
-
 impl Constraints {
     /// No constraints, with room for those of a small problem.
     pub(super) fn new() -> Self {
@@ -108,7 +83,6 @@ impl Constraints {
         sides: [Literal; 2],
         cause: Origin,
     ) -> u32 {
-        state.make_room_for_sides(2);
         self.put_binary(state, sides, cause)
     }
 
@@ -134,7 +108,6 @@ impl Constraints {
         let number = at / 2;
         if !matches!(cause, Origin::Requirement) {
             debug_assert!(self.causes.last().is_none_or(|(last, _)| *last < number));
-            self.causes.make_room(1);
             self.causes.push((number, cause));
         }
         number
@@ -144,9 +117,7 @@ impl Constraints {
     pub(super) fn add_clause(&mut self, terms: &[Term], cause: Origin) -> u32 {
         let number = to_u32(self.clauses.len());
         let from = to_u32(self.terms.len());
-        self.terms.make_room(terms.len());
         self.terms.extend_from_slice(terms);
-        self.clauses.make_room(1);
         self.clauses.push(Clause {
             from,
             until: to_u32(self.terms.len()),
@@ -286,7 +257,6 @@ impl Constraints {
     }
 
     pub(super) fn add_fact(&mut self, fact: Fact) -> Origin {
-        self.facts.make_room(1);
         self.facts.push(fact);
         Origin::Fact(to_u32(self.facts.len() - 1))
     }

@@ -24,7 +24,6 @@ impl Search {
             }
         }
         while let Some(Listed { var, package }) = self.order.next() {
-            self.fetch_next_vars(problem);
             if self.state.var(var).ordered {
                 self.order.advance();
                 continue;
@@ -37,7 +36,6 @@ impl Search {
                 }
                 budget.take()?;
                 let value = self.best(problem, var);
-                self.read_ahead(problem);
                 self.order.mark();
                 self.state.decide(var, value);
                 return Ok(false);

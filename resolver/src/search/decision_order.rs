@@ -8,14 +8,11 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use prefetch_index::prefetch_index;
 use rustc_hash::FxHashMap;
 
 use crate::index::to_u32;
-use crate::room::Room as _;
 use crate::set::bits;
-use crate::spare::Leftover;
-use crate::universe::{Coming, PackageId, ReleaseId};
+use crate::universe::{PackageId, ReleaseId};
 
 use super::assignment::{Assignment, Var};
 
@@ -44,9 +41,6 @@ pub(super) struct Target {
     pub(super) var: Var,
     pub(super) package: PackageId,
     pub(super) names_prerelease: bool,
-    /// The release that will probably be looked at when there is this requirement; none if another one
-    /// on the package was seen before it, or if the package is not one of the large index.
-    pub(super) coming: Option<Coming>,
 }
 
 /// What a requirement is bound to by the value of a variable.
@@ -77,25 +71,17 @@ struct Start {
 
 impl Targets {
     fn begin(&mut self, var: Var, value: u32, count: usize) {
-        self.all.make_room(count);
+        self.all.reserve(count);
         let var = var as usize;
         if self.latest.len() <= var {
-            self.latest.make_room(var + 1 - self.latest.len());
             self.latest.resize(var + 1, 0);
         }
-        self.starts.make_room(1);
         self.starts.push(Start {
             value,
             target: to_u32(self.all.len()),
             previous: self.latest[var],
         });
         self.latest[var] = to_u32(self.starts.len());
-    }
-
-    /// Where the requirements are of the release that was looked at last for a variable.
-    fn latest_start(&self, var: Var) -> Option<&Start> {
-        let at = self.latest.get(var as usize)?.checked_sub(1)?;
-        self.starts.get(at as usize)
     }
 
     /// Where the requirements of a release are.
@@ -136,32 +122,6 @@ pub(super) struct Order {
     prerelease_named: FxHashMap<PackageId, u32>,
 }
 
-impl Leftover for Order {
-    fn empty(&mut self) -> usize {
-        let Self {
-            targets:
-                Targets {
-                    all,
-                    starts,
-                    latest,
-                },
-            items,
-            vars,
-            next,
-            marks,
-            prerelease_named,
-        } = self;
-        *next = 0;
-        all.empty()
-            + starts.empty()
-            + latest.empty()
-            + items.empty()
-            + vars.empty()
-            + marks.empty()
-            + prerelease_named.empty()
-    }
-}
-
 impl Order {
     /// No order yet, with room for that of a small problem.
     pub(super) fn new() -> Self {
@@ -197,7 +157,6 @@ impl Order {
 
     /// Adds a requirement of the release that was begun last, of those that it was said to have.
     pub(super) fn require(&mut self, target: Target) {
-        debug_assert!(self.targets.all.len() < self.targets.all.capacity());
         self.targets.all.push(target);
     }
 
@@ -218,7 +177,6 @@ impl Order {
             until: end,
         };
         let targets = &self.targets.all[item.targets()];
-        self.vars.make_room(targets.len());
         for target in targets {
             if !std::mem::replace(&mut state.var_mut(target.var).listed, true) {
                 self.vars.push(Listed {
@@ -230,7 +188,6 @@ impl Order {
                 *self.prerelease_named.entry(target.package).or_default() += 1;
             }
         }
-        self.items.make_room(1);
         self.items.push(item);
     }
 
@@ -255,38 +212,6 @@ impl Order {
         items.map(|item| &self.targets.all[item.targets()])
     }
 
-    /// The requirements of a release that were seen, which a value of a variable stands for.
-    pub(super) fn requirements(&self, var: Var, value: u32) -> &[Target] {
-        let Range { start, end } = self.targets.of(var, value);
-        &self.targets.all[start as usize..end as usize]
-    }
-
-    /// Fetches from memory what tells where the requirements are of the release that was looked at last for
-    /// a variable.
-    pub(super) fn fetch_latest(&self, var: Var) {
-        prefetch_index(&self.targets.latest, var as usize);
-    }
-
-    /// Then where that is.
-    pub(super) fn fetch_start(&self, var: Var) {
-        if let Some(at) = self.targets.latest.get(var as usize) {
-            prefetch_index(&self.targets.starts, at.saturating_sub(1) as usize);
-        }
-    }
-
-    /// Then these themselves.
-    pub(super) fn fetch_requirements(&self, var: Var) {
-        if let Some(start) = self.targets.latest_start(var) {
-            prefetch_index(&self.targets.all, start.target as usize);
-        }
-    }
-
-    /// The variables of the requirements of all releases that have their places, each where it comes first,
-    /// and which of them comes next.
-    pub(super) fn upcoming(&self) -> (&[Listed], usize) {
-        (&self.vars, self.next as usize)
-    }
-
     /// The requirement that came next is decided.
     pub(super) fn advance(&mut self) {
         self.next += 1;
@@ -294,7 +219,6 @@ impl Order {
 
     /// Remembers what was reached before a decision.
     pub(super) fn mark(&mut self) {
-        self.marks.make_room(1);
         self.marks.push(Mark {
             items: to_u32(self.items.len()),
             vars: to_u32(self.vars.len()),
@@ -336,14 +260,13 @@ pub(super) struct VariableQueue {
 /// How often a variable took part in conflicts, and how few values it has.
 type Activity = (u32, Reverse<u32>);
 
-impl Leftover for VariableQueue {
-    fn empty(&mut self) -> usize {
-        let Self { heap, known } = self;
-        heap.empty() + known.empty()
-    }
-}
-
 impl VariableQueue {
+    /// Forgets all variables.
+    pub(super) fn clear(&mut self) {
+        self.heap.clear();
+        self.known.clear();
+    }
+
     pub(super) fn add(&mut self, state: &Assignment, var: Var) {
         if state.is_present(var) && state.value(var).is_none() {
             self.push(Self::activity(state, var), var);

@@ -216,11 +216,9 @@ impl Search {
             let missing = missing.map(|demand| demand.target);
             return Err(Missing::Packages(missing.collect()));
         }
-        self.fetch_demanded(problem, demands);
         let is_ordinary = problem.is_ordinary() && self.is_of_package(var);
         let mut is_impossible = false;
         self.order.begin(var, value, demands.len());
-        self.state.make_room_for_sides(2 * demands.len());
         for (edge, demand) in demands.iter().enumerate() {
             let short = if is_ordinary {
                 problem.universe.short_sets(demand)

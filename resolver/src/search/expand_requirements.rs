@@ -3,7 +3,7 @@
 use crate::problem::{Fact, Problem};
 use crate::set::PositionSet;
 use crate::set::bits;
-use crate::universe::{PackageRequirement, ReleaseId, Universe};
+use crate::universe::PackageRequirement;
 
 use super::Search;
 use super::assignment::{Literal, Var};
@@ -12,7 +12,7 @@ use super::decision_order::Target;
 use super::expand::Owner;
 
 impl Search {
-    /// Adds the constraint, for which there is room, of a requirement of a release that is the value of a variable, in an
+    /// Adds the constraint of a requirement of a release that is the value of a variable, in an
     /// [ordinary](Problem::is_ordinary) search. The sets are those of which releases have it and of
     /// what it allows. Says whether that is nothing.
     ///
@@ -26,7 +26,7 @@ impl Search {
         [owners, allowed]: [u64; 2],
     ) -> bool {
         let target = self.package_var(problem, demand.target);
-        self.see_required(problem, target, demand, |_| allowed.checked_ilog2());
+        self.see_required(problem, target, demand);
         if self.state.is_certainly_among(target, &[allowed]) {
             return false;
         }
@@ -41,7 +41,7 @@ impl Search {
         allowed == 0
     }
 
-    /// Adds the constraint, for which there is room, of any requirement of a release; `edge` is its number among them. Says
+    /// Adds the constraint of any requirement of a release; `edge` is its number among them. Says
     /// whether no release is allowed that there is.
     pub(super) fn require(
         &mut self,
@@ -56,9 +56,7 @@ impl Search {
             release,
         } = owner;
         let target = self.bound_var(problem, release, edge, demand.target);
-        self.see_required(problem, target, demand, |universe| {
-            bits::last(universe.allowed_words(demand))
-        });
+        self.see_required(problem, target, demand);
         let allowed = problem.universe.allowed_words(demand);
         if problem.is_whole() && self.state.is_certainly_among(target, allowed) {
             // Nothing else is left, whatever is decided: mostly so of the core library.
@@ -109,30 +107,22 @@ impl Search {
         is_met_by_nothing
     }
 
-    /// Gives a requirement its place among those of the release that was begun last. `newest` finds
-    /// the greatest release that it allows.
+    /// Gives a requirement its place among those of the release that was begun last.
     #[inline]
     fn see_required(
         &mut self,
         problem: &mut Problem<'_>,
         target: Var,
         demand: &PackageRequirement,
-        newest: impl FnOnce(&Universe) -> Option<u32>,
     ) {
         let is_required = &mut self.state.var_mut(target).required;
-        let mut coming = None;
         if !std::mem::replace(is_required, true) {
             problem.universe.set_required(demand.target);
-            coming = newest(problem.universe).and_then(|index| {
-                let package = demand.target;
-                problem.universe.coming(ReleaseId { package, index })
-            });
         }
         self.order.require(Target {
             var: target,
             package: demand.target,
             names_prerelease: demand.names_prerelease,
-            coming,
         });
     }
 }

@@ -5,7 +5,6 @@
 //! variables, sets and constraints are numbers in flat memory, a requirement that many versions
 //! share is one constraint, and going back keeps what does not depend on what is taken back.
 
-mod ahead;
 mod analyze;
 mod assignment;
 mod check_proof;
@@ -33,8 +32,7 @@ use rustc_hash::FxHashMap;
 use crate::index::to_u32;
 use crate::problem::{Nogood, Problem, Variable};
 use crate::selection::Selection;
-use crate::spare::Leftover;
-use crate::universe::{Ahead, ClassRequirements, PackageRequirement, ReleaseId};
+use crate::universe::{ClassRequirements, PackageRequirement, ReleaseId};
 
 use crate::budget::{Budget, Interrupt};
 use crate::set::bits;
@@ -55,7 +53,6 @@ pub(crate) struct Search {
     analysis: Analysis,
     order: Order,
     variable_queue: VariableQueue,
-    ahead: Ahead,
     /// The variable of each package, counted from 1.
     package_vars: Vec<Var>,
     other_vars: FxHashMap<Variable, Var>,
@@ -65,39 +62,6 @@ pub(crate) struct Search {
     fresh: VecDeque<u32>,
     conflicts: u64,
     by_activity: bool,
-}
-
-impl Leftover for Search {
-    fn empty(&mut self) -> usize {
-        let Self {
-            state,
-            constraints,
-            analysis,
-            order,
-            variable_queue,
-            ahead,
-            package_vars,
-            other_vars,
-            demands,
-            classes,
-            fresh,
-            conflicts,
-            by_activity,
-        } = self;
-        *conflicts = 0;
-        *by_activity = false;
-        state.empty()
-            + constraints.empty()
-            + analysis.empty()
-            + order.empty()
-            + variable_queue.empty()
-            + ahead.empty()
-            + package_vars.empty()
-            + other_vars.empty()
-            + demands.empty()
-            + classes.empty()
-            + fresh.empty()
-    }
 }
 
 impl Search {
@@ -344,7 +308,7 @@ impl Search {
     /// matters more than that it is the best.
     fn search_by_activity(&mut self) {
         self.by_activity = true;
-        self.variable_queue.empty();
+        self.variable_queue.clear();
         for var in 0..self.state.vars.len() {
             let var = u32::try_from(var).expect("fewer than 2^32 variables");
             self.variable_queue.add(&self.state, var);

@@ -8,7 +8,7 @@ use crate::{Preference, PrereleasePolicy};
 /// What is known of a release that decides whether it may be chosen.
 pub(super) struct Eligibility<'release> {
     pub(super) version: &'release Version,
-    /// Whether it was withdrawn, or published too late.
+    /// Whether it was yanked, or published too late.
     pub(super) excluded: bool,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Candidates {
 }
 
 impl Candidates {
-    /// `releases` are ascending by version. Releases that are withdrawn or too new are candidates only if they
+    /// `releases` are ascending by version. Releases that are yanked or too new are candidates only if they
     /// are locked, and so are prereleases where the policy is never to take them; if they are only `kept`,
     /// they are chosen where nothing else will do.
     pub(super) fn new(

@@ -4,7 +4,6 @@ use super::edges::{PackageRequirement, SetId};
 use super::{ClassId, PackageId, ReleaseId, Universe};
 use crate::index::{Link, NONE, SEVERAL, to_u32};
 use crate::set::PositionSet;
-use crate::spare::Leftover;
 
 /// A class that a release extends and that required packages must define.
 #[derive(Debug, Clone, Copy)]
@@ -37,14 +36,6 @@ pub(crate) struct ClassRequirements {
     pub(crate) has_circle: bool,
 }
 
-impl Leftover for ClassRequirements {
-    fn empty(&mut self) -> usize {
-        let Self { all, has_circle } = self;
-        *has_circle = false;
-        all.empty()
-    }
-}
-
 impl Universe {
     /// Puts what a release extends into `classes`; `demands` is what it requires.
     pub(crate) fn class_requirements(
@@ -53,7 +44,8 @@ impl Universe {
         demands: &[PackageRequirement],
         classes: &mut ClassRequirements,
     ) {
-        classes.empty();
+        classes.all.clear();
+        classes.has_circle = false;
         if self.read_links(release, demands, classes) {
             return;
         }
@@ -78,15 +70,15 @@ impl Universe {
         classes: &mut ClassRequirements,
     ) -> bool {
         let delivered = self.delivered(release.package);
-        let (shard, number) = (delivered.shard, delivered.first + release.index);
+        let (loaded, number) = (delivered.loaded, delivered.first + release.index);
         let core = self.core;
         let is_elsewhere = |demand: &PackageRequirement| {
-            Some(demand.target) != core && self.delivered(demand.target).shard != shard
+            Some(demand.target) != core && self.delivered(demand.target).loaded != loaded
         };
         if core == Some(release.package) || demands.iter().any(is_elsewhere) {
             return false;
         }
-        let index = self.shards[shard as usize].index();
+        let index = self.indexes[loaded as usize].index();
         let Some(table) = index.table(number) else {
             return true;
         };
@@ -101,34 +93,39 @@ impl Universe {
             None => None,
         };
         for (position, at) in (0..).zip(links) {
-            let link = self.shards[shard as usize].index().inheritance().link(at);
+            let link = self.indexes[loaded as usize].index().inheritance().link(at);
             if let Some((root, at)) = implicit
                 && at == position
-                && !self.add_implicit(shard, root, classes)
+                && !self.add_implicit(loaded, root, classes)
             {
                 return false;
             }
-            let class = self.class_in(shard, link.class);
+            let class = self.class_in(loaded, link.class);
             if classes.all.iter().any(|known| known.class == class) {
                 continue;
             }
             let found = match link.edge {
                 SEVERAL => None,
                 NONE => self.found_in_core(class),
-                edge => self.found_by_edge(shard, edge, link, class, demands),
+                edge => self.found_by_edge(loaded, edge, link, class, demands),
             };
             classes.all.push(ClassRequirement { class, found });
         }
         match implicit {
-            Some((root, at)) if at >= link_count => self.add_implicit(shard, root, classes),
+            Some((root, at)) if at >= link_count => self.add_implicit(loaded, root, classes),
             _ => true,
         }
     }
 
     /// Adds the class that classes without `Extends` extend; says whether it is known where that
     /// is found.
-    fn add_implicit(&mut self, shard: u32, root: ClassId, classes: &mut ClassRequirements) -> bool {
-        if !self.root_class_is_of_core(shard, root) {
+    fn add_implicit(
+        &mut self,
+        loaded: u32,
+        root: ClassId,
+        classes: &mut ClassRequirements,
+    ) -> bool {
+        if !self.root_class_is_of_core(loaded, root) {
             return false;
         }
         if classes.all.iter().all(|known| known.class != root) {
@@ -140,14 +137,14 @@ impl Universe {
 
     /// Whether it is known of an index that none of its packages but the core library has the class that
     /// classes extend which do not say it.
-    pub(super) fn root_class_is_of_core(&self, shard: u32, root: ClassId) -> bool {
+    pub(super) fn root_class_is_of_core(&self, loaded: u32, root: ClassId) -> bool {
         let core = self.core.expect("whoever has a root class has a core");
-        let index = self.shards[shard as usize].index();
+        let index = self.indexes[loaded as usize].index();
         let inheritance = index.inheritance();
-        let in_shard = self.class_number(root, shard);
-        let home = in_shard.and_then(|root| inheritance.home(root));
+        let in_loaded = self.class_number(root, loaded);
+        let home = in_loaded.and_then(|root| inheritance.home(root));
         let is_cores = home.is_none_or(|home| {
-            self.shards[shard as usize].seen.packages[home as usize].package() == Some(core)
+            self.indexes[loaded as usize].seen.packages[home as usize].package() == Some(core)
                 && inheritance.is_harmless(home)
         });
         is_cores && !inheritance.any_unknown()
@@ -156,16 +153,16 @@ impl Universe {
     /// That a class is found in the package that a requirement is on, if that is the only place.
     fn found_by_edge(
         &mut self,
-        shard: u32,
+        loaded: u32,
         edge: u32,
         link: Link,
         class: ClassId,
         demands: &[PackageRequirement],
     ) -> Option<Found> {
-        let [target, ..] = self.shards[shard as usize]
+        let [target, ..] = self.indexes[loaded as usize]
             .index()
             .requirement(edge as usize);
-        let target = self.package_in(shard, target);
+        let target = self.package_in(loaded, target);
         if Some(target) == self.core {
             // Whether a release says that it requires the core library makes no difference.
             return self.found_in_core(class);
@@ -174,8 +171,8 @@ impl Universe {
         let is_only = self.is_plain(target) && !self.core_defines(target, class);
         demand.filter(|_| is_only).map(|demand| Found {
             demand,
-            allowed: SetId::inherited(shard, link.allowed),
-            owners: (link.owners != NONE).then(|| SetId::inherited(shard, link.owners)),
+            allowed: SetId::inherited(loaded, link.allowed),
+            owners: (link.owners != NONE).then(|| SetId::inherited(loaded, link.owners)),
         })
     }
 
@@ -228,8 +225,10 @@ impl Universe {
             return &[];
         }
         // All releases of a package are in one index.
-        let inheritance = self.shards[delivered.shard as usize].index().inheritance();
-        let set = match self.class_number(class, delivered.shard) {
+        let inheritance = self.indexes[delivered.loaded as usize]
+            .index()
+            .inheritance();
+        let set = match self.class_number(class, delivered.loaded) {
             Some(number) => inheritance.definers_of(delivered.name, number),
             None => inheritance.unknown_of(delivered.name),
         };

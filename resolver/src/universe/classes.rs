@@ -90,16 +90,16 @@ impl Universe {
     /// Whether no class of a package can be part of a circle or have the name of another
     /// package's class; `None` if the package does not come from the only attached index.
     pub(crate) fn is_harmless(&self, package: PackageId) -> Option<bool> {
-        let [shard] = self.attached[..] else {
+        let [loaded] = self.attached[..] else {
             return None;
         };
         let delivered = self.delivered(package);
-        let inheritance = self.shards[shard as usize].index().inheritance();
+        let inheritance = self.indexes[loaded as usize].index().inheritance();
         let mut releases = delivered.first..delivered.first + delivered.count;
         // What the core library extends is extended by all.
         let ends_here = self.core != Some(package)
             || releases.all(|release| inheritance.links(release).is_empty());
-        (delivered.shard == shard).then(|| inheritance.is_harmless(delivered.name) && ends_here)
+        (delivered.loaded == loaded).then(|| inheritance.is_harmless(delivered.name) && ends_here)
     }
 
     /// Whether nothing in the only attached index refers to a release that is not in it, and no
@@ -108,12 +108,10 @@ impl Universe {
         let [attached] = self.attached[..] else {
             return false;
         };
-        let all = self.shards[attached as usize].index();
+        let all = self.indexes[attached as usize].index();
         let is_named = || all.find(self.name(release.package).as_str()).is_some();
         if self.is_without_classes(release) {
-            return self
-                .has_namesake(release.package)
-                .map_or_else(|| !is_named(), |has| !has);
+            return !is_named();
         }
         let (index, number) = self.locate(release);
         let Some(table) = index.table(number) else {
@@ -135,8 +133,8 @@ impl Universe {
     /// Whether it is known that nothing that came with a release has classes.
     #[inline]
     fn is_without_classes(&self, release: ReleaseId) -> bool {
-        let shard = self.delivered(release.package).shard;
-        self.shards[shard as usize].has_no_classes
+        let loaded = self.delivered(release.package).loaded;
+        self.indexes[loaded as usize].has_no_classes
     }
 
     /// Whether no class of a release extends another one, even implicitly.
@@ -180,8 +178,8 @@ impl Universe {
         let Some(root) = self.root_class else {
             return true;
         };
-        let shard = self.delivered(release.package).shard;
-        if self.core == Some(release.package) || !self.root_class_is_of_core(shard, root) {
+        let loaded = self.delivered(release.package).loaded;
+        if self.core == Some(release.package) || !self.root_class_is_of_core(loaded, root) {
             return false;
         }
         // The core library comes first among what is required.
@@ -195,22 +193,22 @@ impl Universe {
     /// The classes of a release, if they are known.
     pub(crate) fn class_table(&mut self, release: ReleaseId) -> Option<Arc<ClassTable>> {
         let delivered = self.delivered(release.package);
-        let shard = delivered.shard;
-        let index = Arc::clone(self.shards[shard as usize].index());
+        let loaded = delivered.loaded;
+        let index = Arc::clone(self.indexes[loaded as usize].index());
         let table = index.table(delivered.first + release.index)?;
         let is_core = self.core == Some(release.package);
-        if let Some(known) = self.tables.get(&(shard, table, is_core)) {
+        if let Some(known) = self.tables.get(&(loaded, table, is_core)) {
             return Some(Arc::clone(known));
         }
-        let worked_out = Arc::new(self.work_out_table(shard, &index, table, is_core));
+        let worked_out = Arc::new(self.work_out_table(loaded, &index, table, is_core));
         self.tables
-            .insert((shard, table, is_core), Arc::clone(&worked_out));
+            .insert((loaded, table, is_core), Arc::clone(&worked_out));
         Some(worked_out)
     }
 
     fn work_out_table(
         &mut self,
-        shard: u32,
+        loaded: u32,
         index: &CompiledIndex,
         table: u32,
         is_core: bool,
@@ -219,7 +217,7 @@ impl Universe {
         let mut external: FirstSeen<ClassId> = FirstSeen::default();
         let mut classes = Vec::with_capacity(own.len());
         for (position, class) in own.iter().enumerate() {
-            let name = self.class_in(shard, *class);
+            let name = self.class_in(loaded, *class);
             let parents = index.parents(table, position);
             let implicit = self
                 .root_class
@@ -230,7 +228,7 @@ impl Universe {
                     ParentNumber::Own(own) => Parent::Own(own),
                     ParentNumber::External(at) => {
                         let class = index.externals(table)[at as usize];
-                        Parent::External(external.number(self.class_in(shard, class)))
+                        Parent::External(external.number(self.class_in(loaded, class)))
                     }
                 });
             }

@@ -95,8 +95,8 @@ impl Universe {
     }
 
     fn work_out(&mut self, release: ReleaseId) -> Details {
-        let (shard, number) = self.place(release);
-        let index = Arc::clone(self.shards[shard as usize].index());
+        let (loaded, number) = self.place(release);
+        let index = Arc::clone(self.indexes[loaded as usize].index());
         let core = self.core.filter(|core| *core != release.package);
         let mut edges = Vec::new();
         if let Some(core) = core {
@@ -114,11 +114,11 @@ impl Universe {
             });
         }
         for edge in index.edges(number) {
-            let package = self.package_in(shard, index.edge_target(edge));
+            let package = self.package_in(loaded, index.edge_target(edge));
             if package == release.package {
                 continue;
             }
-            let spec = self.spec(shard, index.edge_spec(edge));
+            let spec = self.spec(loaded, index.edge_spec(edge));
             let (spec, overridden) = self.as_overridden(package, spec);
             let written = Edge {
                 package,
@@ -150,10 +150,10 @@ impl Universe {
             return false;
         }
         let delivered = self.delivered(release.package);
-        let shard = &self.shards[delivered.shard as usize];
-        let mut edges = shard.index().edges(delivered.first + release.index);
+        let loaded = &self.indexes[delivered.loaded as usize];
+        let mut edges = loaded.index().edges(delivered.first + release.index);
         !edges.any(|edge| {
-            let seen = shard.seen.packages[shard.index().edge_target(edge) as usize];
+            let seen = loaded.seen.packages[loaded.index().edge_target(edge) as usize];
             seen.package() == Some(target)
         })
     }
@@ -186,16 +186,16 @@ impl Universe {
             return;
         }
         let delivered = self.delivered(release.package);
-        let shard = &self.shards[delivered.shard as usize];
-        let index = shard.index();
+        let loaded = &self.indexes[delivered.loaded as usize];
+        let index = loaded.index();
         let edges = index.edges(delivered.first + release.index);
         let mut written = |edge: usize| {
             let number = index.edge_spec(edge);
-            let spec = specs.entry((delivered.shard, number));
-            spec.or_insert_with(|| shard.spec(number)).clone()
+            let spec = specs.entry((delivered.loaded, number));
+            spec.or_insert_with(|| loaded.spec(number)).clone()
         };
         let target = |edge: usize| {
-            let seen = shard.seen.packages[index.edge_target(edge) as usize];
+            let seen = loaded.seen.packages[index.edge_target(edge) as usize];
             seen.package().expect("what was chosen was seen")
         };
         let core = self.core.filter(|core| *core != release.package);
@@ -224,11 +224,11 @@ impl Universe {
         }
     }
 
-    /// A spec of a shard.
-    pub(super) fn spec(&mut self, shard: u32, number: u32) -> Spec {
-        let shard = &mut self.shards[shard as usize];
-        let spec = shard.spec(number);
-        shard.specs.entry(number).or_insert_with(|| spec.clone());
+    /// A spec of a loaded index.
+    pub(super) fn spec(&mut self, loaded: u32, number: u32) -> Spec {
+        let loaded = &mut self.indexes[loaded as usize];
+        let spec = loaded.spec(number);
+        loaded.specs.entry(number).or_insert_with(|| spec.clone());
         spec
     }
 

@@ -7,7 +7,6 @@ use rustc_hash::FxHashMap;
 
 use super::{ClassId, PackageId, ReleaseId, Universe};
 use crate::index::{EdgeNumbers, NONE, to_u32, width};
-use crate::room::Room as _;
 use crate::set::PositionSet;
 use crate::set::bits;
 
@@ -15,15 +14,15 @@ use crate::set::bits;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct SetId {
     /// The place that the set stands in.
-    place: Place,
+    place: SetPlace,
     at: u32,
 }
 
 /// What sets of releases stand in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Place {
-    /// The sets of a shard.
-    Shard(u32),
+enum SetPlace {
+    /// The sets of a loaded index.
+    Index(u32),
     /// Those that follow from its classes.
     Inheritance(u32),
     /// What was worked out here.
@@ -32,24 +31,19 @@ enum Place {
 
 impl SetId {
     const UNKNOWN: Self = Self {
-        place: Place::Here,
+        place: SetPlace::Here,
         at: NONE,
     };
 
-    /// The set, unless it is unknown.
-    pub(super) fn known(self) -> Option<Self> {
-        (self != Self::UNKNOWN).then_some(self)
-    }
-
-    /// A set that no shard has.
+    /// A set that no loaded index has.
     pub(super) fn worked_out(at: u32) -> Self {
-        let place = Place::Here;
+        let place = SetPlace::Here;
         Self { place, at }
     }
 
-    /// A set that follows from the classes of a shard.
-    pub(super) fn inherited(shard: u32, at: u32) -> Self {
-        let place = Place::Inheritance(shard);
+    /// A set that follows from the classes of a loaded index.
+    pub(super) fn inherited(loaded: u32, at: u32) -> Self {
+        let place = SetPlace::Inheritance(loaded);
         Self { place, at }
     }
 }
@@ -78,7 +72,7 @@ pub(super) struct Requirer {
     pub(super) release: ReleaseId,
     /// The core library, unless the release is one of it.
     core: Option<PackageId>,
-    pub(super) shard: u32,
+    pub(super) loaded: u32,
     /// How many words a set of releases of its package takes.
     owners_width: u32,
 }
@@ -106,11 +100,11 @@ enum Next {
     Other(usize),
 }
 
-/// What a requirement allows and which releases of the same package have it, as the index of a shard
+/// What a requirement allows and which releases of the same package have it, as the index of a loaded index
 /// says.
 #[inline]
-fn in_index(shard: u32, sets: u32, owners_width: u32) -> (SetId, SetId) {
-    let place = Place::Shard(shard);
+fn in_index(loaded: u32, sets: u32, owners_width: u32) -> (SetId, SetId) {
+    let place = SetPlace::Index(loaded);
     let allowed = SetId {
         place,
         at: sets + owners_width,
@@ -126,11 +120,11 @@ impl PackageRequirement {
     }
 }
 
-/// Sets of releases that no shard has.
+/// Sets of releases that no loaded index has.
 #[derive(Debug, Default)]
 pub(super) struct Sets {
     words: Vec<u64>,
-    /// What a spec of a shard allows of a package.
+    /// What a spec of a loaded index allows of a package.
     of_specs: FxHashMap<(u32, u32, PackageId), u32>,
     /// What releases that say nothing of the core library allow of it.
     of_core: Option<u32>,
@@ -152,8 +146,8 @@ impl Universe {
     pub(crate) fn set(&self, set: SetId, width: usize) -> &[u64] {
         match set.place {
             // So it is nearly always.
-            Place::Shard(shard) => {
-                let index = self.shards[shard as usize].index();
+            SetPlace::Index(loaded) => {
+                let index = self.indexes[loaded as usize].index();
                 index.words_at(set.at as usize, width)
             }
             _ => self.set_apart(set, width),
@@ -164,21 +158,11 @@ impl Universe {
     #[inline(never)]
     fn set_apart(&self, set: SetId, width: usize) -> &[u64] {
         let from = set.at as usize;
-        let inheritance = |shard: u32| self.shards[shard as usize].index().inheritance();
+        let inheritance = |loaded: u32| self.indexes[loaded as usize].index().inheritance();
         match set.place {
-            Place::Shard(_) => unreachable!("it is one of a requirement"),
-            Place::Inheritance(shard) => inheritance(shard).words_at(from, width),
-            Place::Here => &self.sets.words[from..from + width],
-        }
-    }
-
-    /// Fetches the words of what a requirement allows from memory before they are looked at, if an
-    /// index has them.
-    #[inline]
-    pub(crate) fn fetch_allowed(&self, demand: &PackageRequirement) {
-        if let Place::Shard(shard) = demand.allowed.place {
-            let index = self.shards[shard as usize].index();
-            index.fetch_words(demand.allowed.at as usize);
+            SetPlace::Index(_) => unreachable!("it is one of a requirement"),
+            SetPlace::Inheritance(loaded) => inheritance(loaded).words_at(from, width),
+            SetPlace::Here => &self.sets.words[from..from + width],
         }
     }
 
@@ -188,10 +172,10 @@ impl Universe {
     pub(crate) fn short_sets(&self, demand: &PackageRequirement) -> Option<[u64; 2]> {
         match demand.owners {
             Some(SetId {
-                place: Place::Shard(shard),
+                place: SetPlace::Index(loaded),
                 at,
             }) if demand.is_short => {
-                let index = self.shards[shard as usize].index();
+                let index = self.indexes[loaded as usize].index();
                 let words = index.words_at(at as usize, 2);
                 Some([words[0], words[1]])
             }
@@ -220,7 +204,7 @@ impl Universe {
             return;
         }
         let delivered = self.delivered(release.package);
-        let (shard, number) = (delivered.shard, delivered.first + release.index);
+        let (loaded, number) = (delivered.loaded, delivered.first + release.index);
         let owners_width = to_u32(width(delivered.count));
         let core = self.core.filter(|core| *core != release.package);
         if let Some(core) = core {
@@ -239,20 +223,17 @@ impl Universe {
         let requirer = Requirer {
             release,
             core,
-            shard,
+            loaded,
             owners_width,
         };
-        if self.demands_of_lone(requirer, demands) {
-            return;
-        }
-        let index = self.shards[shard as usize].index();
+        let index = self.indexes[loaded as usize].index();
         let mut edges = index.edges(number);
-        demands.make_room(edges.len() + 1);
+        demands.reserve(edges.len() + 1);
         loop {
             match self.simple_demands(requirer, &mut edges, demands) {
                 Next::Nothing => return,
                 Next::New(name) => {
-                    self.package_in(shard, name);
+                    self.package_in(loaded, name);
                 }
                 Next::Other(edge) => self.demand(requirer, edge, demands),
             }
@@ -268,11 +249,11 @@ impl Universe {
         edges: &mut Range<usize>,
         demands: &mut Vec<PackageRequirement>,
     ) -> Next {
-        let shard = &self.shards[requirer.shard as usize];
-        let index = shard.index();
+        let loaded = &self.indexes[requirer.loaded as usize];
+        let index = loaded.index();
         let names_prerelease = index.any_names_prerelease();
         for [name, spec, sets] in index.requirements(edges.clone()) {
-            let seen = shard.seen.packages[*name as usize];
+            let seen = loaded.seen.packages[*name as usize];
             let Some(target) = seen.package() else {
                 return Next::New(*name);
             };
@@ -283,7 +264,7 @@ impl Universe {
             if target == requirer.release.package {
                 continue;
             }
-            let (allowed, owners) = in_index(requirer.shard, *sets, requirer.owners_width);
+            let (allowed, owners) = in_index(requirer.loaded, *sets, requirer.owners_width);
             demands.push(PackageRequirement {
                 target,
                 allowed,
@@ -302,25 +283,25 @@ impl Universe {
         let Requirer {
             release,
             core,
-            shard,
+            loaded,
             owners_width,
         } = requirer;
-        let [name, spec, sets] = self.shards[shard as usize].index().requirement(edge);
-        let target = self.package_in(shard, name);
+        let [name, spec, sets] = self.indexes[loaded as usize].index().requirement(edge);
+        let target = self.package_in(loaded, name);
         if target == release.package {
             return;
         }
         let is_core = Some(target) == core;
-        let indexed = self.indexed(shard, sets, owners_width, target);
+        let indexed = self.indexed(loaded, sets, owners_width, target);
         let (allowed, owners) = if let Some((allowed, owners)) = indexed {
             (allowed, Some(owners))
         } else {
-            let is_nowhere = self.is_nowhere(shard, name, target);
-            let (_, owners) = in_index(shard, sets, owners_width);
-            let allowed = self.set_of_edge(shard, spec, target);
+            let is_nowhere = self.is_nowhere(loaded, name, target);
+            let (_, owners) = in_index(loaded, sets, owners_width);
+            let allowed = self.set_of_edge(loaded, spec, target);
             (allowed, is_nowhere.then_some(owners))
         };
-        let names_prerelease = || self.shards[shard as usize].index().names_prerelease(spec);
+        let names_prerelease = || self.indexes[loaded as usize].index().names_prerelease(spec);
         let demand = PackageRequirement {
             // Releases that do not write the requirement have it, too.
             owners: owners.filter(|_| !is_core),
@@ -336,32 +317,32 @@ impl Universe {
     #[inline]
     fn indexed(
         &self,
-        shard: u32,
+        loaded: u32,
         sets: u32,
         owners_width: u32,
         target: PackageId,
     ) -> Option<(SetId, SetId)> {
         let delivered = self.packages[target.position()].delivered.as_ref()?;
-        let is_indexed = delivered.shard == shard && delivered.is_plain;
+        let is_indexed = delivered.loaded == loaded && delivered.is_plain;
         if !is_indexed || self.overriding(target).is_some() {
             return None;
         }
-        Some(in_index(shard, sets, owners_width))
+        Some(in_index(loaded, sets, owners_width))
     }
 
-    /// Whether nobody has the package of a name of a shard, not even its index.
-    fn is_nowhere(&self, shard: u32, name: u32, package: PackageId) -> bool {
+    /// Whether nobody has the package of a name of a loaded index, not even its index.
+    fn is_nowhere(&self, loaded: u32, name: u32, package: PackageId) -> bool {
         let delivered = &self.packages[package.position()].delivered;
         let is_unknown = delivered.is_some_and(|delivered| delivered.count == 0);
-        let index = self.shards[shard as usize].index();
+        let index = self.indexes[loaded as usize].index();
         is_unknown && index.releases(name).is_empty()
     }
 
     /// What a requirement allows of a target that does not come from the index of its owner.
-    fn set_of_edge(&mut self, shard: u32, spec: u32, target: PackageId) -> SetId {
+    fn set_of_edge(&mut self, loaded: u32, spec: u32, target: PackageId) -> SetId {
         match self.set_whatever_is_said(target) {
             Some(allowed) => allowed,
-            None => self.set_of_spec(shard, spec, target),
+            None => self.set_of_spec(loaded, spec, target),
         }
     }
 
@@ -395,12 +376,12 @@ impl Universe {
     }
 
     /// What the requirement on the core library of a release allows that writes it so.
-    pub(super) fn set_of_core_edge(&mut self, shard: u32, width: u32, edge: EdgeNumbers) -> SetId {
+    pub(super) fn set_of_core_edge(&mut self, loaded: u32, width: u32, edge: EdgeNumbers) -> SetId {
         let core = self.core.expect("a core library is required");
         let [_, spec, sets] = edge;
-        match self.indexed(shard, sets, width, core) {
+        match self.indexed(loaded, sets, width, core) {
             Some((allowed, _)) => allowed,
-            None => self.set_of_edge(shard, spec, core),
+            None => self.set_of_edge(loaded, spec, core),
         }
     }
 
@@ -473,12 +454,12 @@ impl Universe {
         SetId::worked_out(at)
     }
 
-    fn set_of_spec(&mut self, shard: u32, spec: u32, target: PackageId) -> SetId {
-        let key = (shard, spec, target);
+    fn set_of_spec(&mut self, loaded: u32, spec: u32, target: PackageId) -> SetId {
+        let key = (loaded, spec, target);
         if let Some(at) = self.sets.of_specs.get(&key) {
             return SetId::worked_out(*at);
         }
-        let spec = self.spec(shard, spec);
+        let spec = self.spec(loaded, spec);
         let at = self.keep_matching(target, &spec);
         self.sets.of_specs.insert(key, at);
         SetId::worked_out(at)
@@ -498,7 +479,6 @@ impl Universe {
     pub(super) fn keep(&mut self, package: PackageId, set: &PositionSet) -> u32 {
         let at = to_u32(self.sets.words.len());
         let width = self.width(package);
-        self.sets.words.make_room(width);
         self.sets.words.resize(self.sets.words.len() + width, 0);
         set.copy_to(&mut self.sets.words[at as usize..]);
         at

@@ -19,8 +19,8 @@ impl Universe {
         target: PackageId,
     ) -> Option<SetId> {
         let delivered = *self.delivered(release.package);
-        let (shard, first, name) = (delivered.shard, delivered.first, delivered.name);
-        let index = Arc::clone(self.shards[shard as usize].index());
+        let (loaded, first, name) = (delivered.loaded, delivered.first, delivered.name);
+        let index = Arc::clone(self.indexes[loaded as usize].index());
         let inheritance = index.inheritance();
         if !inheritance.may_share_links(name) {
             return None;
@@ -31,14 +31,14 @@ impl Universe {
             return Some(*known);
         }
         let is_in_core = Some(target) == self.core;
-        let core = self.core_number(shard).filter(|_| is_in_core);
-        let number = self.class_number(class, shard);
+        let core = self.core_number(loaded).filter(|_| is_in_core);
+        let number = self.class_number(class, loaded);
         let mut demands = Vec::new();
         let mut found = PositionSet::single(release.index);
         for other in self.releases(release.package) {
             let at = first + other.index;
             if !inheritance.requires_no_more(at, own, core)
-                || !self.extends(shard, at, class, number)
+                || !self.extends(loaded, at, class, number)
             {
                 continue;
             }
@@ -54,8 +54,8 @@ impl Universe {
 
     /// Whether a release extends a class of another package; `number` is what its index knows the class
     /// by.
-    fn extends(&self, shard: u32, release: u32, class: ClassId, number: Option<u32>) -> bool {
-        let index = self.shards[shard as usize].index();
+    fn extends(&self, loaded: u32, release: u32, class: ClassId, number: Option<u32>) -> bool {
+        let index = self.indexes[loaded as usize].index();
         let inheritance = index.inheritance();
         let is_named = |link: &Link| Some(link.class) == number;
         if inheritance.links(release).iter().any(is_named) {

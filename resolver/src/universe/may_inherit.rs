@@ -63,10 +63,10 @@ impl Universe {
     /// The packages that a release requires, the core library included; `None` for one that was not seen.
     fn required(&self, release: ReleaseId) -> impl Iterator<Item = Option<PackageId>> {
         let delivered = self.delivered(release.package);
-        let shard = &self.shards[delivered.shard as usize];
-        let edges = shard.index().edges(delivered.first + release.index);
+        let loaded = &self.indexes[delivered.loaded as usize];
+        let edges = loaded.index().edges(delivered.first + release.index);
         let written = edges
-            .map(|edge| shard.seen.packages[shard.index().edge_target(edge) as usize].package());
+            .map(|edge| loaded.seen.packages[loaded.index().edge_target(edge) as usize].package());
         let core = self.core.filter(|core| *core != release.package);
         let others = written.filter(move |target| *target != Some(release.package));
         core.map(Some).into_iter().chain(others)

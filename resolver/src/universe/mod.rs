@@ -1,14 +1,12 @@
 //! What is known of packages: everything that was delivered, by dense numbers.
 //!
-//! Releases come in *shards*: compiled indexes of many packages or of one, or a root that stands alone. A
-//! package becomes a number when it is first seen. Numbers depend on the order of arrival and never decide anything:
+//! Releases come in *loaded indexes*, each a compiled index of many packages or of one. A package becomes a number when it is first seen. Numbers depend on the order of arrival and never decide anything:
 //! wherever an order matters, names, versions or positions in a manifest do.
 //!
-//! The search looks at shards through [`edges`], which are numbers alone. What is said to people
+//! The search looks at loaded indexes through [`edges`], which are numbers alone. What is said to people
 //! is put together from [`details`], which are texts.
 
 mod about;
-mod ahead;
 mod best;
 mod candidates;
 mod class_ids;
@@ -18,9 +16,8 @@ mod details;
 mod edges;
 mod extenders;
 mod ids;
-mod leftover;
+mod loaded_index;
 mod lock;
-mod lone;
 mod may_inherit;
 mod missing;
 mod model;
@@ -29,10 +26,8 @@ mod owners;
 mod preferences;
 mod roots;
 mod seen;
-mod shards;
 mod versions;
 
-pub(crate) use ahead::{Ahead, Coming};
 pub(crate) use class_requirements::{ClassRequirement, ClassRequirements, Found};
 pub(crate) use classes::{ClassTable, Parent};
 pub(crate) use details::{Body, Details, Edge, Required};
@@ -49,20 +44,19 @@ use smallvec::SmallVec;
 
 use crate::index::{CompiledIndex, to_u32, width};
 use crate::request::{Locked, PrereleasePolicy};
-use crate::room::Room as _;
 use about::About;
 use class_ids::ClassEntry;
+use loaded_index::LoadedIndex;
 use model::Model;
 use preferences::Preferences;
-use shards::Shard;
 
 /// Where the releases of a package are. The search looks at little else, so there is little of it.
 #[derive(Debug, Clone, Copy)]
 struct Delivered {
-    /// The shard, and the number of the name there; [`NONE`] if no registry has the package.
-    shard: u32,
+    /// The loaded index, and the number of the name there; [`NONE`] if no registry has the package.
+    loaded: u32,
     name: u32,
-    /// The first release in the shard.
+    /// The first release in the loaded index.
     first: u32,
     count: u32,
     /// Whether every release may be chosen and the newest is the best.
@@ -77,23 +71,21 @@ struct Entry {
     is_required: bool,
 }
 
-/// For so many packages and shards there is room from the beginning: a root and what it comes with.
+/// For so many packages and loaded indexes there is room from the beginning: a root and what it comes with.
 const FEW: usize = 2;
 
 /// Everything that is known.
 #[derive(Debug, Default)]
 pub(crate) struct Universe {
-    shards: Vec<Shard>,
-    /// The shards whose packages need not be asked for, in order of preference.
+    indexes: Vec<LoadedIndex>,
+    /// The loaded indexes whose packages need not be asked for, in order of preference.
     attached: SmallVec<[u32; 2]>,
-    /// The first attached shard that is large, of which is read ahead.
-    large: Option<u32>,
     packages: Vec<Entry>,
     about: Vec<About>,
-    /// The packages that do not come from attached shards.
+    /// The packages that do not come from attached loaded indexes.
     package_ids: HashMap<PackageName, PackageId, rustc_hash::FxBuildHasher>,
     classes: Vec<ClassEntry>,
-    /// The classes that the first attached shard does not have.
+    /// The classes that the first attached loaded index does not have.
     class_ids: HashMap<ClassName, ClassId, rustc_hash::FxBuildHasher>,
     core: Option<PackageId>,
     root_class: Option<ClassId>,
@@ -104,7 +96,7 @@ pub(crate) struct Universe {
     overrides: FxHashMap<PackageId, Spec>,
     details: FxHashMap<ReleaseId, Arc<Details>>,
     bodies: FxHashMap<ReleaseId, Body>,
-    /// Tables of classes by shard, number, and whether they are the core library's.
+    /// Tables of classes by loaded index, number, and whether they are the core library's.
     tables: FxHashMap<(u32, u32, bool), Arc<ClassTable>>,
     sets: edges::Sets,
     /// The candidates of the core library that define a class; `None` if there are none.
@@ -118,9 +110,8 @@ impl Universe {
         locked: Locked,
     ) -> Self {
         let mut universe = Self {
-            shards: Vec::with_capacity(FEW),
+            indexes: Vec::with_capacity(FEW),
             attached: SmallVec::new(),
-            large: None,
             packages: Vec::with_capacity(FEW),
             about: Vec::with_capacity(FEW),
             package_ids: HashMap::default(),
@@ -147,12 +138,12 @@ impl Universe {
 
     /// Whether any requirement that is known names a prerelease.
     pub(crate) fn any_names_prerelease(&self) -> bool {
-        let mut shards = self.shards.iter();
+        let mut indexes = self.indexes.iter();
         // What a model demands stands in no index.
         let mut overrides = self.overrides.values();
         self.model.is_some()
             || overrides.any(Spec::names_prerelease)
-            || shards.any(Shard::any_names_prerelease)
+            || indexes.any(|loaded| loaded.index.any_names_prerelease())
     }
 
     /// Whether there are whole indexes at hand.
@@ -173,12 +164,10 @@ impl Universe {
     #[inline]
     fn add_package(&mut self, delivered: Option<Delivered>, about: About) -> PackageId {
         let id = PackageId(to_u32(self.packages.len()));
-        self.packages.make_room(1);
         self.packages.push(Entry {
             delivered,
             is_required: false,
         });
-        self.about.make_room(1);
         self.about.push(about);
         id
     }
@@ -192,7 +181,7 @@ impl Universe {
         self.about(package).name(|| {
             // Packages that are not delivered were seen by name.
             let delivered = self.delivered(package);
-            let index = self.shards[delivered.shard as usize].index();
+            let index = self.indexes[delivered.loaded as usize].index();
             index.name(delivered.name)
         })
     }
@@ -227,8 +216,8 @@ impl Universe {
     /// The index and the number in it of a release.
     #[inline]
     fn locate(&self, release: ReleaseId) -> (&CompiledIndex, u32) {
-        let (shard, number) = self.place(release);
-        (self.shards[shard as usize].index(), number)
+        let (loaded, number) = self.place(release);
+        (self.indexes[loaded as usize].index(), number)
     }
 
     /// The index of a release and the number that it has there. In one index releases stand in the order of
@@ -236,13 +225,13 @@ impl Universe {
     #[inline]
     pub(crate) fn place(&self, release: ReleaseId) -> (u32, u32) {
         let delivered = self.delivered(release.package);
-        (delivered.shard, delivered.first + release.index)
+        (delivered.loaded, delivered.first + release.index)
     }
 
     /// Where a package comes from; `None` for roots and what no registry has.
     pub(crate) fn source(&self, package: PackageId) -> Option<&ReleaseSource> {
         let delivered = self.delivered(package);
-        self.shards.get(delivered.shard as usize)?.source.as_ref()
+        self.indexes.get(delivered.loaded as usize)?.source.as_ref()
     }
 
     /// How many releases a package has.

@@ -54,25 +54,25 @@ impl Universe {
         let core = self.core.expect("a core library is required");
         let core_width = self.width(core);
         let delivered = *self.delivered(package);
-        let (shard, owners_width) = (delivered.shard, to_u32(width(delivered.count)));
-        let number = self.core_number(shard);
+        let (loaded, owners_width) = (delivered.loaded, to_u32(width(delivered.count)));
+        let number = self.core_number(loaded);
         let default = self.default_core_set(core);
         let is_default_same = self.set(default, core_width) == self.set(allowed, core_width);
         // Releases mostly write it alike.
         let mut known: FxHashMap<EdgeNumbers, bool> = FxHashMap::default();
         let mut owners = Vec::new();
         for index in 0..delivered.count {
-            let edges = self.shards[shard as usize]
+            let edges = self.indexes[loaded as usize]
                 .index()
                 .edges(delivered.first + index);
             let written = number.and_then(|number| {
-                let index = self.shards[shard as usize].index();
+                let index = self.indexes[loaded as usize].index();
                 let mut written = edges.rev().map(|edge| index.requirement(edge));
                 written.find(|[target, ..]| *target == number)
             });
             let is_same = written.map_or(is_default_same, |edge| {
                 *known.entry(edge).or_insert_with(|| {
-                    let set = self.set_of_core_edge(shard, owners_width, edge);
+                    let set = self.set_of_core_edge(loaded, owners_width, edge);
                     self.set(set, core_width) == self.set(allowed, core_width)
                 })
             });
@@ -83,10 +83,10 @@ impl Universe {
         owners.into_iter().collect()
     }
 
-    /// The number of the core library in the index of a shard, if that names it.
-    pub(super) fn core_number(&self, shard: u32) -> Option<u32> {
+    /// The number of the core library in the index of a loaded index, if that names it.
+    pub(super) fn core_number(&self, loaded: u32) -> Option<u32> {
         let name = self.name(self.core?);
-        self.shards[shard as usize].index().find(name.as_str())
+        self.indexes[loaded as usize].index().find(name.as_str())
     }
 
     /// Finds out which releases of a package share the requirements of which no index knows it.

@@ -52,13 +52,6 @@ impl Preferences {
         versions.map_or(&[], Vec::as_slice)
     }
 
-    /// Whether nothing speaks against the only release of a package, or for it.
-    pub(super) fn is_plain_alone(&self, record: &IndexRecord) -> bool {
-        let is_plain = !record.yanked && !record.version.is_prerelease();
-        let is_locked = self.locked_versions.contains_key(&record.name);
-        is_plain && !is_locked && self.exclude_newer.is_none()
-    }
-
     /// Keeps in mind which releases were published too late.
     pub(super) fn note_too_new(&mut self, name: &PackageName, records: &[IndexRecord]) {
         let Some(cutoff) = self.exclude_newer else {

@@ -11,13 +11,9 @@ impl Universe {
             Root::Package(record) => {
                 let package = self.package_id(&record.name);
                 if !self.is_delivered(package) {
-                    if self.preferences.is_plain_alone(&record) {
-                        self.deliver_lone(package, record);
-                    } else {
-                        let requirements = record.requirements.clone();
-                        self.deliver(package, None, &[*record]);
-                        self.know_specs(package, &requirements);
-                    }
+                    let requirements = record.requirements.clone();
+                    self.deliver(package, None, &[*record]);
+                    self.know_specs(package, &requirements);
                 }
                 self.roots.push(ReleaseId { package, index: 0 });
             }

@@ -2,7 +2,6 @@
 
 use super::{ClassId, PackageId};
 use crate::index::to_u32;
-use crate::room::Room as _;
 
 /// The package that a name of an index is, once it was seen.
 ///
@@ -62,7 +61,6 @@ impl SeenNames {
     pub(super) fn know_class(&mut self, number: u32, class: ClassId) {
         let known = number as usize + 1;
         if self.classes.len() < known {
-            self.classes.make_room(known - self.classes.len());
             self.classes.resize(known, 0);
         }
         self.classes[number as usize] = class.0 + 1;

@@ -14,7 +14,7 @@ impl Universe {
             if delivered.count == 0 {
                 return Box::default();
             }
-            let index = self.shards[delivered.shard as usize].index();
+            let index = self.indexes[delivered.loaded as usize].index();
             let releases = delivered.first..delivered.first + delivered.count;
             releases.map(|release| index.version(release)).collect()
         })
@@ -45,7 +45,7 @@ impl Universe {
         if delivered.count == 0 {
             return 0;
         }
-        let index = self.shards[delivered.shard as usize].index();
+        let index = self.indexes[delivered.loaded as usize].index();
         index.count_below(delivered.name, bound)
     }
 

@@ -18,7 +18,7 @@ pub(super) fn release_flags(record: &IndexRecord) -> u8 {
         | flag(record.digest.is_some(), HAS_DIGEST)
 }
 
-/// Whether a release with these flags is neither withdrawn nor a prerelease.
+/// Whether a release with these flags is neither yanked nor a prerelease.
 pub(in crate::index) fn is_plain(flags: u8) -> bool {
     flags & (YANKED | PRERELEASE) == 0
 }

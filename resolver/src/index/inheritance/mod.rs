@@ -14,7 +14,6 @@ pub(crate) use extends::Extends;
 
 use std::ops::Range;
 
-use prefetch_index::prefetch_index;
 use rustc_hash::FxHashMap;
 
 use super::column::{Lists, ListsBuilder};
@@ -177,11 +176,6 @@ impl Inheritance {
     pub(crate) fn extends(&self, release: u32) -> Extends {
         let extends = self.extends.get(release as usize);
         extends.copied().unwrap_or_default()
-    }
-
-    /// Fetches what the classes of a release extend.
-    pub(super) fn fetch_extends(&self, release: u32) {
-        prefetch_index(&self.extends, release as usize);
     }
 
     /// Whether the classes of any release are unknown.

@@ -3,10 +3,7 @@
 //! There are more of these than of anything else in a search. So a side has its set in itself wherever the
 //! variable has few values, and terms can refer to it there.
 
-use prefetch_index::prefetch_index;
-
 use crate::index::{NONE, to_u32};
-use crate::room::Room as _;
 use crate::set::bits;
 
 use super::{Assignment, ClauseRef, Set, Term, Var};
@@ -51,35 +48,14 @@ impl Assignment {
         &mut self.sides[at as usize]
     }
 
-    /// Fetches so many constraints of a variable with few values from memory that were added last: mostly
-    /// these are what its value requires.
-    #[inline]
-    pub(crate) fn fetch_owned(&self, var: Var, count: usize) {
-        let state = self.var(var);
-        if !state.is_narrow() || state.owned.first == NONE {
-            return;
-        }
-        // Two of them stand in one line of the processor's cache.
-        let places = (0..=state.owned.first).rev().step_by(4);
-        for at in places.take(count.div_ceil(2)) {
-            prefetch_index(&self.sides, at as usize);
-        }
-    }
-
     pub(crate) fn side_count(&self) -> u32 {
         to_u32(self.sides.len())
     }
 
-    /// Adds the sides of a constraint, for which there is room.
+    /// Adds the sides of a constraint.
     #[inline]
     pub(crate) fn add_sides(&mut self, sides: [Literal; 2]) {
-        debug_assert!(self.sides.len() + sides.len() <= self.sides.capacity());
         self.sides.extend_from_slice(&sides);
-    }
-
-    /// Makes room for so many more sides.
-    pub(crate) fn make_room_for_sides(&mut self, count: usize) {
-        self.sides.make_room(count);
     }
 
     /// The term of a side.

@@ -20,13 +20,9 @@ pub(super) use var::{Var, VarState};
 pub(super) use watch_list::MANY_SINGLES;
 pub(super) use watch_list::WatchList;
 
-use prefetch_index::prefetch_index;
-
 use crate::index::{to_u32, width};
 use crate::problem::Variable;
-use crate::room::Room as _;
 use crate::set::bits;
-use crate::spare::Leftover;
 use trail::{Certainty, Entry, Level};
 use var::{ValueSet, VarDetails};
 
@@ -49,37 +45,6 @@ pub(super) struct Assignment {
     scratch: Vec<Entry>,
 }
 
-impl Leftover for Assignment {
-    fn empty(&mut self) -> usize {
-        let Self {
-            vars,
-            details,
-            words,
-            sets,
-            sides,
-            trail,
-            history,
-            levels,
-            certain,
-            queue,
-            queue_head,
-            scratch,
-        } = self;
-        *queue_head = 0;
-        vars.empty()
-            + details.empty()
-            + words.empty()
-            + sets.empty()
-            + sides.empty()
-            + trail.empty()
-            + history.empty()
-            + levels.empty()
-            + certain.empty()
-            + queue.empty()
-            + scratch.empty()
-    }
-}
-
 impl Assignment {
     /// A state without variables, with room for those of a small problem.
     pub(super) fn new() -> Self {
@@ -98,13 +63,10 @@ impl Assignment {
         let width = width(values);
         let words = to_u32(self.words.len());
         if width > 1 {
-            self.words.make_room(ValueSet::COUNT * width);
             self.words
                 .resize(self.words.len() + ValueSet::COUNT * width, 0);
         }
-        self.vars.make_room(1);
         self.vars.push(VarState::new(values, words));
-        self.details.make_room(1);
         self.details.push(VarDetails::new(variable, values));
         if width > 1 {
             for set in [ValueSet::Domain, ValueSet::Certain, ValueSet::Unseen] {
@@ -117,18 +79,6 @@ impl Assignment {
     #[inline]
     pub(super) fn var(&self, var: Var) -> &VarState {
         &self.vars[var as usize]
-    }
-
-    /// Fetches what is known of a variable from memory before it is looked at.
-    #[inline]
-    pub(super) fn fetch(&self, var: Var) {
-        prefetch_index(&self.vars, var as usize);
-    }
-
-    /// Likewise for what else is known of it.
-    #[inline]
-    pub(super) fn fetch_details(&self, var: Var) {
-        prefetch_index(&self.details, var as usize);
     }
 
     #[inline]

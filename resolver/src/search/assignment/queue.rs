@@ -1,7 +1,5 @@
 //! The variables whose domains were reduced and whose constraints were not looked at since.
 
-use crate::room::Room as _;
-
 use super::{Assignment, Var};
 
 impl Assignment {
@@ -10,7 +8,6 @@ impl Assignment {
         let state = &mut self.vars[var as usize];
         if !state.queued {
             state.queued = true;
-            self.queue.make_room(1);
             self.queue.push(var);
         }
     }

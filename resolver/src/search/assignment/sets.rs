@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use crate::room::Room as _;
 use crate::set::bits;
 
 use super::literals::place;
@@ -39,7 +38,6 @@ impl Assignment {
     #[inline]
     pub(crate) fn keep(&mut self, words: &[u64]) -> Set {
         let set = place(self.sets.len());
-        self.sets.make_room(words.len());
         match words {
             [word] => self.sets.push(*word),
             words => self.sets.extend_from_slice(words),
@@ -51,7 +49,6 @@ impl Assignment {
     #[inline]
     fn keep_empty(&mut self, var: Var) -> Set {
         let (set, width) = (self.sets.len(), self.width(var));
-        self.sets.make_room(width);
         self.sets.resize(set + width, 0);
         place(set)
     }

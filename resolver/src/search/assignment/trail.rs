@@ -5,7 +5,6 @@
 //! that are taken back.
 
 use crate::index::{NONE, to_u32};
-use crate::room::Room as _;
 use crate::set::bits;
 
 use super::{Assignment, Set, Term, ValueSet, Var, VarState};
@@ -160,7 +159,6 @@ impl Assignment {
 
     /// Decides on a value, on a level of its own.
     pub(crate) fn decide(&mut self, var: Var, value: u32) {
-        self.levels.make_room(1);
         self.levels.push(Level {
             trail: to_u32(self.trail.len()),
         });
@@ -199,7 +197,6 @@ impl Assignment {
         let at = to_u32(self.certain.len());
         let latest = &mut self.details_mut(term.var).latest_certain;
         let previous = std::mem::replace(latest, at);
-        self.certain.make_room(1);
         self.certain.push(Certainty {
             var: term.var,
             reason,
@@ -245,7 +242,6 @@ impl Assignment {
         let at = to_u32(self.trail.len());
         let before = to_u32(self.history.len());
         let state = &mut self.vars[term.var as usize];
-        self.history.make_room(state.width());
         let domain = &self.words[state.range(ValueSet::Domain)];
         self.history.extend_from_slice(domain);
         state.note(at, term, reason, level, before.into())
@@ -254,7 +250,6 @@ impl Assignment {
     /// Puts an entry on the trail, whose variable is to be looked at.
     #[inline]
     fn put(&mut self, entry: Entry) {
-        self.trail.make_room(1);
         self.trail.push(entry);
         self.enqueue(entry.var);
     }

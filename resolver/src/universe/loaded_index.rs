@@ -7,16 +7,15 @@ use pkgres_manifest::{IndexRecord, PackageName, ReleaseSource, Requirement, Spec
 
 use super::about::About;
 use super::candidates::Candidates;
-use super::lone::Lone;
 use super::seen::{Seen, SeenNames};
 use super::{Delivered, PackageId, Universe};
 use crate::index::{CompiledIndex, NONE, to_u32, width};
 use crate::supply::Supply;
 
-/// Releases of packages: an index of which some were delivered, or all, or one release that stands alone.
+/// Releases of packages: an index of which some were delivered, or all.
 #[derive(Debug)]
-pub(super) struct Shard {
-    pub(super) content: Content,
+pub(super) struct LoadedIndex {
+    pub(super) index: Arc<CompiledIndex>,
     pub(super) source: Option<ReleaseSource>,
     pub(super) seen: SeenNames,
     pub(super) specs: HashMap<u32, Spec, rustc_hash::FxBuildHasher>,
@@ -24,50 +23,24 @@ pub(super) struct Shard {
     pub(super) has_no_classes: bool,
 }
 
-/// What a shard has.
-#[derive(Debug)]
-pub(super) enum Content {
-    Index(Arc<CompiledIndex>),
-    Lone(Lone),
-}
-
-impl Shard {
+impl LoadedIndex {
     /// An index of which nothing was seen.
-    fn of_index(
-        source: Option<ReleaseSource>,
-        index: Arc<CompiledIndex>,
-        mut seen: SeenNames,
-    ) -> Self {
+    fn of_index(source: Option<ReleaseSource>, index: Arc<CompiledIndex>) -> Self {
+        let mut seen = SeenNames::default();
         seen.begin(index.name_count() as usize);
         Self {
             has_no_classes: index.has_no_classes(),
-            content: Content::Index(index),
+            index,
             source,
             seen,
             specs: HashMap::default(),
         }
     }
 
-    /// A release of which nothing was seen; it and what it requires are so many names.
-    pub(super) fn of_lone(lone: Lone, names: usize) -> Self {
-        let mut seen = SeenNames::default();
-        seen.begin(names);
-        Self {
-            has_no_classes: lone.has_no_classes(),
-            content: Content::Lone(lone),
-            source: None,
-            seen,
-            specs: HashMap::default(),
-        }
-    }
-
-    /// The index; that of a release that is read from its record is prepared when it is first asked for.
+    /// The index.
     #[inline]
     pub(super) fn index(&self) -> &Arc<CompiledIndex> {
-        match &self.content {
-            Content::Index(index) => index,
-            Content::Lone(lone) => lone.index(),
-        }
+        &self.index
     }
 
     /// A spec: as it was read, if that is known, and otherwise as its text says.
@@ -75,18 +48,7 @@ impl Shard {
         if let Some(known) = self.specs.get(&number) {
             return known.clone();
         }
-        match &self.content {
-            Content::Index(index) => index.spec(number),
-            Content::Lone(lone) => lone.spec(number),
-        }
-    }
-
-    /// Whether any spec names a prerelease.
-    pub(super) fn any_names_prerelease(&self) -> bool {
-        match &self.content {
-            Content::Index(index) => index.any_names_prerelease(),
-            Content::Lone(lone) => lone.names_prerelease(),
-        }
+        self.index.spec(number)
     }
 }
 
@@ -95,67 +57,67 @@ impl Universe {
         if let Some(known) = self.package_ids.get(name) {
             return *known;
         }
-        if let Some((shard, number)) = self.find_attached(name.as_str()) {
-            return self.package_in(shard, number);
+        if let Some((loaded, number)) = self.find_attached(name.as_str()) {
+            return self.package_in(loaded, number);
         }
         self.add_named(name)
     }
 
-    /// A package that no attached shard has, and that was not seen.
+    /// A package that no attached loaded index has, and that was not seen.
     fn add_named(&mut self, name: &PackageName) -> PackageId {
         let id = self.add_package(None, About::called(name.clone()));
         self.package_ids.insert(name.clone(), id);
         id
     }
 
-    /// The attached shard that a name comes from.
+    /// The attached loaded index that a name comes from.
     fn find_attached(&self, name: &str) -> Option<(u32, u32)> {
-        self.attached.iter().find_map(|shard| {
-            let index = self.shards[*shard as usize].index();
+        self.attached.iter().find_map(|loaded| {
+            let index = self.indexes[*loaded as usize].index();
             let number = index.find(name)?;
-            (!index.releases(number).is_empty()).then_some((*shard, number))
+            (!index.releases(number).is_empty()).then_some((*loaded, number))
         })
     }
 
-    /// The package of a name of a shard.
+    /// The package of a name of a loaded index.
     #[inline]
-    pub(super) fn package_in(&mut self, shard: u32, number: u32) -> PackageId {
-        let seen = self.shards[shard as usize].seen.packages[number as usize];
+    pub(super) fn package_in(&mut self, loaded: u32, number: u32) -> PackageId {
+        let seen = self.indexes[loaded as usize].seen.packages[number as usize];
         match seen.package() {
             Some(known) => known,
-            None => self.meet(shard, number),
+            None => self.meet(loaded, number),
         }
     }
 
-    /// Meets a package through a name of a shard.
+    /// Meets a package through a name of a loaded index.
     #[inline(never)]
-    fn meet(&mut self, shard: u32, number: u32) -> PackageId {
-        if let Some(id) = self.meet_plain(shard, number) {
+    fn meet(&mut self, loaded: u32, number: u32) -> PackageId {
+        if let Some(id) = self.meet_plain(loaded, number) {
             return id;
         }
-        let id = self.find_or_add(shard, number);
-        self.know(shard, number, id);
+        let id = self.find_or_add(loaded, number);
+        self.know(loaded, number, id);
         id
     }
 
     /// Meets a package of the first attached index of which nothing but the index has to be known, as of
     /// nearly all. No other index has the name before this one, or it would stand in the table.
     #[inline]
-    fn meet_plain(&mut self, shard: u32, number: u32) -> Option<PackageId> {
-        if self.attached.first() != Some(&shard) || !self.preferences.are_plain() {
+    fn meet_plain(&mut self, loaded: u32, number: u32) -> Option<PackageId> {
+        if self.attached.first() != Some(&loaded) || !self.preferences.are_plain() {
             return None;
         }
-        let of_shard = &mut self.shards[shard as usize];
-        let index = of_shard.index();
+        let of_loaded = &mut self.indexes[loaded as usize];
+        let index = of_loaded.index();
         let releases = index.releases(number);
         if releases.is_empty() || !index.is_plain(number) || !self.overrides.is_empty() {
             return None;
         }
         let count = releases.end - releases.start;
         let id = PackageId(to_u32(self.packages.len()));
-        of_shard.seen.packages[number as usize] = Seen::new(id, width(count) == 1);
+        of_loaded.seen.packages[number as usize] = Seen::new(id, width(count) == 1);
         let delivered = Delivered {
-            shard,
+            loaded,
             name: number,
             first: releases.start,
             count,
@@ -164,18 +126,18 @@ impl Universe {
         Some(self.add_package(Some(delivered), About::default()))
     }
 
-    /// The package of a name of a shard that is seen there for the first time.
-    fn find_or_add(&mut self, shard: u32, number: u32) -> PackageId {
-        let index = self.shards[shard as usize].index();
-        if self.attached.first() == Some(&shard) && !index.releases(number).is_empty() {
-            return self.new_delivered(shard, number);
+    /// The package of a name of a loaded index that is seen there for the first time.
+    fn find_or_add(&mut self, loaded: u32, number: u32) -> PackageId {
+        let index = self.indexes[loaded as usize].index();
+        if self.attached.first() == Some(&loaded) && !index.releases(number).is_empty() {
+            return self.new_delivered(loaded, number);
         }
         let name = index.name_text(number);
         if let Some(known) = self.package_ids.get(name) {
             *known
         } else if let Some((other, there)) = self.find_attached(name) {
-            if other == shard {
-                self.new_delivered(shard, number)
+            if other == loaded {
+                self.new_delivered(loaded, number)
             } else {
                 self.package_in(other, there)
             }
@@ -185,50 +147,51 @@ impl Universe {
         }
     }
 
-    /// Keeps which package a name of a shard is, which comes from there or not.
+    /// Keeps which package a name of a loaded index is, which comes from there or not.
     #[inline]
-    pub(super) fn know(&mut self, shard: u32, number: u32, package: PackageId) {
+    pub(super) fn know(&mut self, loaded: u32, number: u32, package: PackageId) {
         let delivered = &self.packages[package.position()].delivered;
         let is_simple = self.overriding(package).is_none()
             && delivered.is_some_and(|delivered| {
-                delivered.shard == shard && delivered.is_plain && width(delivered.count) == 1
+                delivered.loaded == loaded && delivered.is_plain && width(delivered.count) == 1
             });
-        self.shards[shard as usize].seen.packages[number as usize] = Seen::new(package, is_simple);
+        self.indexes[loaded as usize].seen.packages[number as usize] =
+            Seen::new(package, is_simple);
     }
 
-    /// A package that is seen and comes from an attached shard.
+    /// A package that is seen and comes from an attached loaded index.
     #[inline]
-    fn new_delivered(&mut self, shard: u32, number: u32) -> PackageId {
-        let (delivered, candidates) = self.in_shard(shard, number, None);
+    fn new_delivered(&mut self, loaded: u32, number: u32) -> PackageId {
+        let (delivered, candidates) = self.in_loaded(loaded, number, None);
         let about = candidates.map_or_else(About::default, About::with_candidates);
         self.add_package(Some(delivered), about)
     }
 
-    /// Says that a package comes from a shard.
-    fn deliver_from(&mut self, package: PackageId, shard: u32, number: u32) {
+    /// Says that a package comes from a loaded index.
+    fn deliver_from(&mut self, package: PackageId, loaded: u32, number: u32) {
         let known_name = self.about(package).known_name();
-        let (delivered, candidates) = self.in_shard(shard, number, known_name);
+        let (delivered, candidates) = self.in_loaded(loaded, number, known_name);
         self.packages[package.position()].delivered = Some(delivered);
         if let Some(candidates) = candidates {
             self.about[package.position()].set_candidates(candidates);
         }
     }
 
-    /// Where the releases of a name of a shard are, and what decides among them.
+    /// Where the releases of a name of a loaded index are, and what decides among them.
     #[inline]
-    fn in_shard(
+    fn in_loaded(
         &self,
-        shard: u32,
+        loaded: u32,
         number: u32,
         known_name: Option<&PackageName>,
     ) -> (Delivered, Option<Box<Candidates>>) {
-        let index = self.shards[shard as usize].index();
+        let index = self.indexes[loaded as usize].index();
         let releases = index.releases(number);
         let candidates = self.preferences.candidates(index, number, || {
             known_name.cloned().unwrap_or_else(|| index.name(number))
         });
         let delivered = Delivered {
-            shard,
+            loaded,
             name: number,
             first: releases.start,
             count: releases.end - releases.start,
@@ -240,11 +203,10 @@ impl Universe {
     /// Takes a whole index whose packages then need not be asked for. What was provided before
     /// goes first, and so do indexes that were attached before.
     pub(crate) fn attach(&mut self, source: ReleaseSource, index: Arc<CompiledIndex>) {
-        let seen = self.take_over(&index);
-        let shard = self.add_shard(Shard::of_index(Some(source), index, seen));
+        let loaded = self.add_index(LoadedIndex::of_index(Some(source), index));
         for id in (0..to_u32(self.packages.len())).map(PackageId) {
             // What has no name yet was seen through another index, and comes from there.
-            let index = self.shards[shard as usize].index();
+            let index = self.indexes[loaded as usize].index();
             let name = self.about(id).known_name();
             let name = name.filter(|_| !self.is_model(id));
             let Some(number) = name.and_then(|name| index.find(name.as_str())) else {
@@ -252,36 +214,30 @@ impl Universe {
             };
             let has_releases = !index.releases(number).is_empty();
             if has_releases && !self.is_delivered(id) {
-                self.deliver_from(id, shard, number);
+                self.deliver_from(id, loaded, number);
             }
-            self.know(shard, number, id);
-            self.note_namesake(id);
+            self.know(loaded, number, id);
         }
         if self.attached.is_empty() {
-            self.meet_classes(shard);
+            self.meet_classes(loaded);
         }
-        if self.large.is_none() && self.shards[shard as usize].index().is_large() {
-            self.large = Some(shard);
-        }
-        self.attached.push(shard);
+        self.attached.push(loaded);
     }
 
-    /// Adds a shard; gives the number that it has from now on.
-    pub(super) fn add_shard(&mut self, shard: Shard) -> u32 {
-        self.shards.push(shard);
-        to_u32(self.shards.len() - 1)
+    /// Adds a loaded index; gives the number that it has from now on.
+    pub(super) fn add_index(&mut self, loaded: LoadedIndex) -> u32 {
+        self.indexes.push(loaded);
+        to_u32(self.indexes.len() - 1)
     }
 
     /// Keeps what the only release of a package requires as it was read: its text need not tell all of it.
     pub(super) fn know_specs(&mut self, package: PackageId, requirements: &[Requirement]) {
         let delivered = *self.delivered(package);
-        let shard = &mut self.shards[delivered.shard as usize];
-        let Content::Index(index) = &shard.content else {
-            return;
-        };
+        let loaded = &mut self.indexes[delivered.loaded as usize];
+        let index = &loaded.index;
         for (edge, requirement) in index.edges(delivered.first).zip(requirements) {
             let number = index.edge_spec(edge);
-            let known = shard.specs.entry(number);
+            let known = loaded.specs.entry(number);
             known.or_insert_with(|| requirement.spec.clone());
         }
     }
@@ -313,7 +269,7 @@ impl Universe {
         }
         if records.is_empty() {
             self.packages[package.position()].delivered = Some(Delivered {
-                shard: NONE,
+                loaded: NONE,
                 name: NONE,
                 first: 0,
                 count: 0,
@@ -324,10 +280,10 @@ impl Universe {
         let name = self.name(package).clone();
         self.preferences.note_too_new(&name, records);
         let index = Arc::new(CompiledIndex::compile(records));
-        let shard = self.add_shard(Shard::of_index(source, index, SeenNames::default()));
-        let index = self.shards[shard as usize].index();
+        let loaded = self.add_index(LoadedIndex::of_index(source, index));
+        let index = self.indexes[loaded as usize].index();
         let number = index.find(name.as_str()).expect("the records are of it");
-        self.deliver_from(package, shard, number);
-        self.know(shard, number, package);
+        self.deliver_from(package, loaded, number);
+        self.know(loaded, number, package);
     }
 }

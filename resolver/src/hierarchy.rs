@@ -28,13 +28,13 @@ pub(crate) enum Violation {
 }
 
 impl Violation {
-    /// The paths from class to class on which the rule is broken; a circle ends where it begins.
+    /// The paths from class to class on which the rule is broken; a cycle ends where it begins.
     pub(crate) fn paths(&self) -> Vec<Vec<ClassAt>> {
         match self {
             Self::Missing { .. } => Vec::new(),
-            Self::Cycle(circle) => {
-                let mut closed = circle.clone();
-                closed.extend(circle.first().copied());
+            Self::Cycle(cycle) => {
+                let mut closed = cycle.clone();
+                closed.extend(cycle.first().copied());
                 vec![closed]
             }
             Self::Diamond(paths) => paths.to_vec(),
@@ -42,14 +42,14 @@ impl Violation {
     }
 }
 
-/// The first violation of a selection: missing classes before circles before diamonds, and the
+/// The first violation of a selection: missing classes before cycles before diamonds, and the
 /// classes of releases that were decided earlier before others.
 pub(crate) fn violation(universe: &mut Universe, selection: &Selection) -> Option<Violation> {
     violations(universe, selection).next()
 }
 
 /// What a selection violates, beginning with the [first](violation): a missing class, or else some
-/// circles, or else a diamond of each class that has one of its own.
+/// cycles, or else a diamond of each class that has one of its own.
 pub(crate) fn violations(
     universe: &mut Universe,
     selection: &Selection,
@@ -60,13 +60,13 @@ pub(crate) fn violations(
     };
     match graph.parents_first() {
         Ok(order) => Box::new(graph.diamonds(&order).map(Violation::Diamond)),
-        Err(circle) => Box::new(graph.circles(circle).map(Violation::Cycle)),
+        Err(cycle) => Box::new(graph.cycles(cycle).map(Violation::Cycle)),
     }
 }
 
 /// Whether it is known without looking at classes that a selection whose extended classes are all
 /// found breaks no rule: no package in it has a class that another one has too, or one that can be
-/// part of a circle.
+/// part of a cycle.
 pub(crate) fn is_harmless(universe: &Universe, selection: &Selection) -> bool {
     let mut foreign = None;
     selection.packages_side_by_side().next().is_none()
@@ -176,7 +176,7 @@ impl Graph {
         Ok(graph)
     }
 
-    /// All classes with parents before children, or a circle.
+    /// All classes with parents before children, or a cycle.
     fn parents_first(&self) -> Result<Vec<u32>, Vec<u32>> {
         #[derive(Clone, Copy, PartialEq)]
         enum State {
@@ -210,8 +210,8 @@ impl Graph {
                     }
                     State::Open => {
                         let begin = path.iter().position(|(on_path, _)| *on_path == parent);
-                        let circle = &path[begin.expect("open classes are on the path")..];
-                        return Err(circle.iter().map(|(at, _)| *at).collect());
+                        let cycle = &path[begin.expect("open classes are on the path")..];
+                        return Err(cycle.iter().map(|(at, _)| *at).collect());
                     }
                 }
             }
@@ -219,22 +219,22 @@ impl Graph {
         Ok(order)
     }
 
-    /// Short circles in place of one, which may be long and then says little: each of its classes is on
+    /// Short cycles in place of one, which may be long and then says little: each of its classes is on
     /// one of them.
-    fn circles(self, circle: Vec<u32>) -> impl Iterator<Item = Vec<ClassAt>> {
+    fn cycles(self, cycle: Vec<u32>) -> impl Iterator<Item = Vec<ClassAt>> {
         let mut covered: FxHashSet<u32> = FxHashSet::default();
-        circle.into_iter().filter_map(move |start| {
+        cycle.into_iter().filter_map(move |start| {
             if covered.contains(&start) {
                 return None;
             }
-            let circle = self.circle(start)?;
-            covered.extend(&circle);
-            Some(self.classes(&circle))
+            let cycle = self.cycle(start)?;
+            covered.extend(&cycle);
+            Some(self.classes(&cycle))
         })
     }
 
-    /// The shortest circle that has a class.
-    fn circle(&self, start: u32) -> Option<Vec<u32>> {
+    /// The shortest cycle that has a class.
+    fn cycle(&self, start: u32) -> Option<Vec<u32>> {
         let mut came_from: FxHashMap<u32, u32> = FxHashMap::default();
         let mut queue = VecDeque::from([start]);
         came_from.insert(start, start);

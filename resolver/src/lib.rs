@@ -14,7 +14,7 @@
 //! moved and why, and what stands in the way of better versions.
 //!
 //! [`LockCheck`] says whether a lockfile still holds, without searching, and [`ModelPlan`] finds
-//! out what the objects of a model demand.
+//! out what the objects of a model require.
 //!
 //! ```
 //! use pkgres_manifest::{IndexRecord, Limits};
@@ -71,8 +71,8 @@ pub use request::{
     PrereleasePolicy, Request, Root, SolveOptions, Target, Update,
 };
 pub use resolution::{
-    ArtifactChange, BoundRequirement, ChosenPrerelease, ChosenWithdrawn, Demand, ModelNotLockable,
-    PathStep, PrereleaseReason, RequirementPath, Resolution, ResolvedOwner, ResolvedPackage,
+    ArtifactChange, BoundRequirement, ChosenPrerelease, ChosenYanked, ModelNotLockable, PathStep,
+    PrereleaseReason, RequirementPath, Requirer, Resolution, ResolvedOwner, ResolvedPackage,
     ResolvedRoot, SideBySide, Stats,
 };
 pub use resolver::{Resolver, Step};

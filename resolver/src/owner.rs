@@ -4,7 +4,7 @@ use std::fmt;
 
 use pkgres_manifest::{PackageName, Version};
 
-/// Who has a requirement: a release, or the object model, whose objects demand packages and which
+/// Who has a requirement: a release, or the object model, whose objects require packages and which
 /// has neither a name nor a version.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Owner {

@@ -45,12 +45,12 @@ impl Selection {
         mut bind: impl FnMut(&mut Universe, ReleaseId, usize, &PackageRequirement) -> Option<u32>,
     ) -> Option<Self> {
         let roots = universe.roots().to_vec();
-        let mut demands = Vec::new();
+        let mut requirements = Vec::new();
         Self::walk(&roots, |release, bound| {
-            universe.demands(release, &mut demands);
-            for (edge, demand) in demands.iter().enumerate() {
-                let index = bind(universe, release, edge, demand)?;
-                let package = demand.target;
+            universe.requirements(release, &mut requirements);
+            for (edge, requirement) in requirements.iter().enumerate() {
+                let index = bind(universe, release, edge, requirement)?;
+                let package = requirement.target;
                 bound.push(ReleaseId { package, index });
             }
             Some(())

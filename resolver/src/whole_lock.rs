@@ -19,12 +19,12 @@ pub(crate) fn selection(
     if !missing.is_empty() {
         return Err(Missing::Packages(missing).into());
     }
-    let selection = Selection::collect(universe, |universe, release, edge, demand| {
-        if !demand.is_known() {
+    let selection = Selection::collect(universe, |universe, release, edge, requirement| {
+        if !requirement.is_known() {
             return None;
         }
-        let index = universe.locked_binding(release, edge, demand.target)?;
-        universe.allows(demand, index).then_some(index)
+        let index = universe.locked_binding(release, edge, requirement.target)?;
+        universe.allows(requirement, index).then_some(index)
     });
     Ok(selection.filter(|selection| {
         let has_several = selection.packages_side_by_side().next().is_some();

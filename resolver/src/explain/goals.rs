@@ -72,7 +72,7 @@ fn dropped_by(problem: &mut Problem<'_>, fact: &Fact, package: PackageId) -> Opt
     }
     let reached = goal.loop_nogoods.first()?.reached.clone();
     let universe = &mut *problem.universe;
-    let mut demands = Vec::new();
+    let mut requirements = Vec::new();
     reached.into_iter().find(|release| {
         let mut candidates = universe
             .candidates_of(release.package)
@@ -80,8 +80,10 @@ fn dropped_by(problem: &mut Problem<'_>, fact: &Fact, package: PackageId) -> Opt
             .collect::<Vec<_>>()
             .into_iter();
         candidates.any(|index| {
-            universe.demands(ReleaseId { index, ..*release }, &mut demands);
-            demands.iter().any(|demand| demand.target == package)
+            universe.requirements(ReleaseId { index, ..*release }, &mut requirements);
+            requirements
+                .iter()
+                .any(|requirement| requirement.target == package)
         })
     })
 }

@@ -12,10 +12,10 @@ use crate::universe::{ClassId, PackageId, ReleaseId, Universe};
 use super::reason::{Reason, ReasonKind, reason_about};
 use super::subject::{Subject, candidates};
 
-/// The paths on which a rule is broken; a circle is not closed.
+/// The paths on which a rule is broken; a cycle is not closed.
 pub(super) fn paths(violation: &Violation) -> Vec<&[ClassAt]> {
     match violation {
-        Violation::Cycle(circle) => vec![circle],
+        Violation::Cycle(cycle) => vec![cycle],
         Violation::Diamond(paths) => paths.iter().map(Vec::as_slice).collect(),
         Violation::Missing { .. } => Vec::new(),
     }
@@ -34,7 +34,7 @@ pub(super) fn inheritance(problem: &Problem<'_>, alike: &[u32]) -> Option<Reason
     });
     let nogoods: Vec<(&Nogood, Vec<&[ClassAt]>)> = nogoods.collect();
     let (first, paths) = nogoods.first()?;
-    let is_circle = matches!(first.breach, NogoodCause::Rule(Violation::Cycle(_)));
+    let is_cycle = matches!(first.breach, NogoodCause::Rule(Violation::Cycle(_)));
     // The releases that can stand at a place of a path.
     let covered = |path: usize, at: usize| -> Vec<ReleaseId> {
         let all: BTreeSet<ReleaseId> = (nogoods.iter())
@@ -59,7 +59,7 @@ pub(super) fn inheritance(problem: &Problem<'_>, alike: &[u32]) -> Option<Reason
             let releases = Subject::new(universe, class.release.package, &releases).text;
             steps.push(format!("{} ({releases})", universe.class_name(class.class)));
         }
-        if is_circle {
+        if is_cycle {
             steps.push(universe.class_name(path[0].class).to_string());
         }
         told.push(steps.join(" > "));
@@ -73,12 +73,12 @@ pub(super) fn inheritance(problem: &Problem<'_>, alike: &[u32]) -> Option<Reason
 /// The releases that a nogood is about at a place of a path, each of which can stand there.
 fn covered(problem: &Problem<'_>, nogood: &Nogood, path: &[ClassAt], at: usize) -> Vec<ReleaseId> {
     let universe = &*problem.universe;
-    let is_circle = matches!(nogood.breach, NogoodCause::Rule(Violation::Cycle(_)));
+    let is_cycle = matches!(nogood.breach, NogoodCause::Rule(Violation::Cycle(_)));
     let release = path[at].release;
     let is_bound = |(variable, _): &(Variable, PositionSet)| matches!(variable, Variable::Binding(owner, _) if *owner == release);
     let term = if problem.is_split(release.package) {
-        // Before the first class of a circle stands the last one.
-        let last = path[at..].iter().rev().filter(|_| is_circle);
+        // Before the first class of a cycle stands the last one.
+        let last = path[at..].iter().rev().filter(|_| is_cycle);
         let mut before = path[..at].iter().rev().chain(last);
         let by = before.find(|class| class.release != release);
         let by = by.map(|class| class.release);
@@ -109,26 +109,26 @@ fn covered(problem: &Problem<'_>, nogood: &Nogood, path: &[ClassAt], at: usize) 
     }
 }
 
-/// That classes of releases of a package extend each other; the circle is that of the first one.
-pub(super) fn own_circle(universe: &mut Universe, package: PackageId) -> Reason {
+/// That classes of releases of a package extend each other; the cycle is that of the first one.
+pub(super) fn own_cycle(universe: &mut Universe, package: PackageId) -> Reason {
     let mut releases = candidates(universe, package);
-    let mut circle: Vec<ClassId> = Vec::new();
+    let mut cycle: Vec<ClassId> = Vec::new();
     releases.retain(|release| {
         let Some(table) = universe.class_table(*release) else {
             return false;
         };
-        if table.has_circle && circle.is_empty() {
-            circle = table.own_circle();
+        if table.has_cycle && cycle.is_empty() {
+            cycle = table.own_cycle();
         }
-        table.has_circle
+        table.has_cycle
     });
-    let first = circle.first().copied();
-    let names: Vec<&str> = (circle.into_iter().chain(first))
+    let first = cycle.first().copied();
+    let names: Vec<&str> = (cycle.into_iter().chain(first))
         .map(|class| universe.class_name(class).as_str())
         .collect();
-    let circle = names.join(" > ");
+    let cycle = names.join(" > ");
     reason_about(universe, package, &releases, |subject| {
-        let text = format!("classes of {} extend each other: {circle}", subject.text);
+        let text = format!("classes of {} extend each other: {cycle}", subject.text);
         (text, ReasonKind::OwnCycle)
     })
 }

@@ -14,7 +14,7 @@ use super::subject::candidates;
 /// What keeps a release from being chosen.
 #[derive(Debug, Clone, Copy)]
 struct Obstacles {
-    is_withdrawn: bool,
+    is_yanked: bool,
     is_too_new: bool,
     /// Whether it is a prerelease where these are refused.
     is_refused: bool,
@@ -23,7 +23,7 @@ struct Obstacles {
 impl Obstacles {
     fn of(universe: &Universe, release: ReleaseId) -> Self {
         Self {
-            is_withdrawn: universe.is_yanked(release),
+            is_yanked: universe.is_yanked(release),
             is_too_new: universe.is_too_new(release),
             is_refused: universe.is_prerelease(release)
                 && universe.prerelease_policy() == PrereleasePolicy::Never,
@@ -31,7 +31,7 @@ impl Obstacles {
     }
 
     fn count(self) -> usize {
-        [self.is_withdrawn, self.is_too_new, self.is_refused]
+        [self.is_yanked, self.is_too_new, self.is_refused]
             .into_iter()
             .filter(|is_there| *is_there)
             .count()
@@ -45,9 +45,9 @@ impl Obstacles {
         } else {
             "matches"
         };
-        match (self.is_withdrawn, self.is_too_new, self.is_refused) {
+        match (self.is_yanked, self.is_too_new, self.is_refused) {
             (true, false, false) => Hint::packages(format!(
-                "{release} {matches} but was withdrawn; only a lock can hold it"
+                "{release} {matches} but was yanked; only a lock can hold it"
             )),
             (false, true, false) => Hint::option(format!(
                 "{release} {matches} but was published too late for `--exclude-newer`"
@@ -56,9 +56,9 @@ impl Obstacles {
                 "`--prerelease allow` lets {release} in, which {matches}"
             )),
             (false, false, true) => Hint::option(format!("`--prerelease allow` lets {release} in")),
-            (is_withdrawn, is_too_new, is_refused) => {
+            (is_yanked, is_too_new, is_refused) => {
                 let all = [
-                    (is_withdrawn, "was withdrawn"),
+                    (is_yanked, "was yanked"),
                     (is_too_new, "was published too late for `--exclude-newer`"),
                     (
                         is_refused,

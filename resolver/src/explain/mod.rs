@@ -6,7 +6,6 @@
 
 mod breaches;
 mod clash;
-mod demands;
 mod extends;
 mod goals;
 mod hint;
@@ -14,6 +13,7 @@ mod hints;
 mod inherited;
 mod kept_out;
 mod lines;
+mod object_requirements;
 mod places;
 mod reason;
 mod reasons;

@@ -37,8 +37,8 @@ pub(crate) fn locate_classes(reasons: &mut [Reason], root: &Package) {
                     reason.location = Some(location);
                 }
                 ReasonKind::OwnCycle => {
-                    let circles = class_circles(classes);
-                    reason.location = circles.first().map(|circle| circle.location.clone());
+                    let cycles = class_circles(classes);
+                    reason.location = cycles.first().map(|cycle| cycle.location.clone());
                 }
                 _ => {}
             }

@@ -86,7 +86,7 @@ pub enum ReasonKind {
     },
     /// A class would be inherited twice, or extend itself: the paths, as classes and releases.
     Inherits {
-        /// One path for a circle, two for a class that is inherited twice.
+        /// One path for a cycle, two for a class that is inherited twice.
         paths: Vec<Vec<(ClassName, PackageName, Version)>>,
     },
 }

@@ -5,10 +5,10 @@ use crate::problem::{Fact, Problem};
 use crate::set::PositionSet;
 
 use super::breaches::Breaches;
-use super::demands::demands;
 use super::extends::extends;
 use super::goals::limit_to_goals;
-use super::inherited::own_circle;
+use super::inherited::own_cycle;
+use super::object_requirements::object_requirements;
 use super::reason::Reason;
 use super::requirements::requirements;
 
@@ -27,7 +27,7 @@ pub(super) fn of(
             target,
             allowed,
         } if problem.universe.is_model(*owner) => {
-            demands(problem.universe, *owner, (*target, allowed), breaches)
+            object_requirements(problem.universe, *owner, (*target, allowed), breaches)
         }
         Fact::Requires {
             owner,
@@ -35,7 +35,7 @@ pub(super) fn of(
             allowed,
         } => requirements(problem.universe, (*owner, *target, allowed), told),
         Fact::Extends { owner, class } => extends(problem, *owner, *class, told)?,
-        Fact::OwnCycle { owner } => vec![own_circle(problem.universe, *owner)],
+        Fact::OwnCycle { owner } => vec![own_cycle(problem.universe, *owner)],
         Fact::Wanted { package } | Fact::Stays { package } => {
             vec![limit_to_goals(problem, fact, *package)]
         }

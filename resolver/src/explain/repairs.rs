@@ -68,7 +68,7 @@ impl Repairs {
         let mut tries: Vec<Requirement> = facts
             .iter()
             .filter_map(|fact| match fact {
-                // What objects demand is pinned in a model, and mended by other means.
+                // What objects require is pinned in a model, and mended by other means.
                 Fact::Requires { owner, .. } if universe.is_model(*owner) => None,
                 Fact::Requires {
                     owner,

@@ -120,8 +120,8 @@ fn summary(problem: &Problem<'_>, facts: &[Fact], about: &Clash) -> (Code, Strin
                 format!("`{class}` would inherit `{inherited}` twice"),
             );
         }
-        Some(NogoodCause::Rule(Violation::Cycle(circle))) => {
-            let class = universe.class_name(circle[0].class);
+        Some(NogoodCause::Rule(Violation::Cycle(cycle))) => {
+            let class = universe.class_name(cycle[0].class);
             return (Code::ClassCycle, format!("`{class}` would extend itself"));
         }
         Some(NogoodCause::Rule(Violation::Missing { .. }) | NogoodCause::Line) | None => {}
@@ -175,16 +175,16 @@ fn summary(problem: &Problem<'_>, facts: &[Fact], about: &Clash) -> (Code, Strin
         };
         return (Code::NoVersion, message);
     }
-    let demands = facts.iter().filter_map(|fact| match fact {
+    let requirements = facts.iter().filter_map(|fact| match fact {
         Fact::Requires {
             target, allowed, ..
         } if *target == clashing => Some(allowed.is_empty()),
         Fact::Wanted { package } | Fact::Stays { package } if *package == clashing => Some(false),
         _ => None,
     });
-    let demands: Vec<bool> = demands.collect();
-    let allows_nothing = demands.contains(&true);
-    if demands.len() == 1 || allows_nothing || !about.leading.is_empty() {
+    let requirements: Vec<bool> = requirements.collect();
+    let allows_nothing = requirements.contains(&true);
+    if requirements.len() == 1 || allows_nothing || !about.leading.is_empty() {
         (Code::NoVersion, format!("no {version} of `{name}` will do"))
     } else {
         (

@@ -43,7 +43,7 @@ pub(crate) struct Greedy {
     tried: Option<ReleaseId>,
     /// What the requirements that were seen leave. What `tried` adds can be taken back.
     left: Left,
-    demands: Vec<PackageRequirement>,
+    requirements: Vec<PackageRequirement>,
     classes: ClassRequirements,
     /// Whether several packages can define a class that is extended.
     may_lack_classes: bool,
@@ -63,7 +63,7 @@ impl Greedy {
             next: 0,
             tried: None,
             left: Left::with_room(2 * FEW),
-            demands: Vec::with_capacity(FEW),
+            requirements: Vec::with_capacity(FEW),
             classes: ClassRequirements::default(),
             may_lack_classes: false,
             passed_over: 0,
@@ -105,47 +105,47 @@ impl Greedy {
     /// Takes in what a release requires, unless that contradicts what is decided; returns whether it
     /// did. A walk that has failed takes in what it can.
     fn take_in(&mut self, universe: &mut Universe, release: ReleaseId) -> Result<bool, Interrupt> {
-        let mut demands = std::mem::take(&mut self.demands);
-        universe.demands(release, &mut demands);
+        let mut requirements = std::mem::take(&mut self.requirements);
+        universe.requirements(release, &mut requirements);
         self.left.make_places(universe.package_count());
         self.left.begin();
-        let taken = self.take_in_demands(universe, release, &demands);
+        let taken = self.take_in_requirements(universe, release, &requirements);
         if matches!(taken, Ok(true)) {
-            for demand in &demands {
-                self.targets.push(demand.target);
-                if demand.names_prerelease {
-                    self.left.name_prerelease(demand.target);
+            for requirement in &requirements {
+                self.targets.push(requirement.target);
+                if requirement.names_prerelease {
+                    self.left.name_prerelease(requirement.target);
                 }
             }
             self.ends.push(to_u32(self.targets.len()));
         } else {
             self.left.take_back();
         }
-        self.demands = demands;
+        self.requirements = requirements;
         taken
     }
 
-    fn take_in_demands(
+    fn take_in_requirements(
         &mut self,
         universe: &mut Universe,
         release: ReleaseId,
-        demands: &[PackageRequirement],
+        requirements: &[PackageRequirement],
     ) -> Result<bool, Interrupt> {
         let mut missing = Vec::new();
-        for demand in demands {
-            if !demand.is_known() {
-                missing.push(demand.target);
+        for requirement in requirements {
+            if !requirement.is_known() {
+                missing.push(requirement.target);
                 continue;
             }
-            if !self.restrict(demand.target, universe.allowed_words(demand)) {
+            if !self.restrict(requirement.target, universe.allowed_words(requirement)) {
                 return Ok(false);
             }
         }
         if !missing.is_empty() {
             return Err(Missing::Packages(missing).into());
         }
-        let is_open = !self.failed && !universe.finds_classes(release, demands);
-        if is_open && !self.take_in_classes(universe, release, demands) {
+        let is_open = !self.failed && !universe.finds_classes(release, requirements);
+        if is_open && !self.take_in_classes(universe, release, requirements) {
             return Ok(false);
         }
         Ok(true)
@@ -156,12 +156,13 @@ impl Greedy {
         &mut self,
         universe: &mut Universe,
         release: ReleaseId,
-        demands: &[PackageRequirement],
+        requirements: &[PackageRequirement],
     ) -> bool {
         let mut classes = std::mem::take(&mut self.classes);
-        universe.class_requirements(release, demands, &mut classes);
-        let can_be_found = |demanded| self.take_in_class(universe, demanded, demands);
-        let is_right = !classes.has_circle && classes.all.iter().all(can_be_found);
+        universe.class_requirements(release, requirements, &mut classes);
+        let can_be_found =
+            |required_class| self.take_in_class(universe, required_class, requirements);
+        let is_right = !classes.has_cycle && classes.all.iter().all(can_be_found);
         self.classes = classes;
         is_right
     }
@@ -169,24 +170,24 @@ impl Greedy {
     fn take_in_class(
         &mut self,
         universe: &mut Universe,
-        demanded: &ClassRequirement,
-        demands: &[PackageRequirement],
+        required_class: &ClassRequirement,
+        requirements: &[PackageRequirement],
     ) -> bool {
-        if let Some(found) = demanded.found {
-            let target = demands[found.demand].target;
+        if let Some(found) = required_class.found {
+            let target = requirements[found.requirement].target;
             let allowed = universe.set(found.allowed, universe.width(target));
             return self.restrict(target, allowed);
         }
         let mut defining: Option<(PackageId, PositionSet)> = None;
-        for demand in demands {
-            let by_target = universe.definers(demand.target, demanded.class);
+        for requirement in requirements {
+            let by_target = universe.definers(requirement.target, required_class.class);
             if !by_target.is_empty() {
                 if defining.is_some() {
                     // The check at the end decides.
                     self.may_lack_classes = true;
                     return true;
                 }
-                defining = Some((demand.target, by_target));
+                defining = Some((requirement.target, by_target));
             }
         }
         let Some((package, defining)) = defining else {

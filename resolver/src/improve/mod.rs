@@ -4,7 +4,7 @@
 //! conflicts instead ends in any valid selection; here it is made locally best, one exchange after
 //! the other. Each exchange makes the first decision that it changes better, so there is an end.
 
-mod demanded;
+mod allowed;
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ use crate::search::{Found, Quality, SearchEngine, Verdict, search};
 use crate::selection::Selection;
 use crate::set::PositionSet;
 use crate::universe::{ClassRequirements, PackageId, PackageRequirement, ReleaseId, Universe};
-use demanded::Demanded;
+use allowed::AllowedByAll;
 
 /// Searches for a valid selection and makes it locally best, unless the search has ended in the best
 /// one. A search that is interrupted goes on from `paused`.
@@ -67,8 +67,8 @@ fn improve(
     budget: &mut Budget,
 ) -> Result<Selection, Interrupt> {
     let mut improvement = Improvement {
-        demanded: Demanded::by(universe, &selection, split),
-        demands: Vec::new(),
+        allowed_by_all: AllowedByAll::by(universe, &selection, split),
+        requirements: Vec::new(),
         classes: ClassRequirements::default(),
         any_names_prerelease: universe.any_names_prerelease(),
         universe,
@@ -87,8 +87,8 @@ struct Improvement<'search> {
     split: &'search BTreeSet<PackageId>,
     fixed: &'search [PackageId],
     budget: &'search mut Budget,
-    demanded: Demanded,
-    demands: Vec<PackageRequirement>,
+    allowed_by_all: AllowedByAll,
+    requirements: Vec<PackageRequirement>,
     classes: ClassRequirements,
     /// Where none does, what names a prerelease need not be looked for.
     any_names_prerelease: bool,
@@ -141,11 +141,14 @@ impl Improvement<'_> {
         let package = release.package;
         let is_first = !std::mem::replace(&mut decided.packages[package.position()], true);
         if (is_first || self.split.contains(&package)) && self.any_names_prerelease {
-            self.universe.demands(release, &mut self.demands);
-            let named = self.demands.iter().filter(|demand| demand.names_prerelease);
+            self.universe.requirements(release, &mut self.requirements);
+            let named = self
+                .requirements
+                .iter()
+                .filter(|requirement| requirement.names_prerelease);
             decided
                 .prerelease_named
-                .extend(named.map(|demand| demand.target));
+                .extend(named.map(|requirement| requirement.target));
         }
     }
 
@@ -166,10 +169,10 @@ impl Improvement<'_> {
         }
         let named = decided.prerelease_named.contains(&package);
         let mut among = if is_split {
-            self.universe.demands(owner, &mut self.demands);
-            PositionSet::of_words(self.universe.allowed_words(&self.demands[edge]))
+            self.universe.requirements(owner, &mut self.requirements);
+            PositionSet::of_words(self.universe.allowed_words(&self.requirements[edge]))
         } else {
-            match self.demanded.of(self.universe, package) {
+            match self.allowed_by_all.of(self.universe, package) {
                 Some(words) => PositionSet::of_words(words),
                 None => return Ok(false),
             }
@@ -192,7 +195,7 @@ impl Improvement<'_> {
                 better,
             };
             if let Some(selection) = self.exchanged(exchange)? {
-                self.demanded = Demanded::by(self.universe, &selection, self.split);
+                self.allowed_by_all = AllowedByAll::by(self.universe, &selection, self.split);
                 self.selection = selection;
                 return Ok(true);
             }
@@ -204,18 +207,20 @@ impl Improvement<'_> {
     /// several releases of a package may be, the check of the whole selection decides.
     fn finds_classes(&mut self, exchange: Exchange) -> bool {
         let better = exchange.better;
-        if !self.split.is_empty() || self.universe.finds_classes(better, &self.demands) {
+        if !self.split.is_empty() || self.universe.finds_classes(better, &self.requirements) {
             return true;
         }
         let mut classes = std::mem::take(&mut self.classes);
         self.universe
-            .class_requirements(better, &self.demands, &mut classes);
-        let finds_all = !classes.has_circle
-            && classes.all.iter().all(|demanded| {
-                self.demands.iter().any(|demand| {
-                    let kept = self.selection.only(demand.target);
+            .class_requirements(better, &self.requirements, &mut classes);
+        let finds_all = !classes.has_cycle
+            && classes.all.iter().all(|allowed_by_all| {
+                self.requirements.iter().any(|requirement| {
+                    let kept = self.selection.only(requirement.target);
                     let kept = kept.filter(|kept| kept.package != better.package);
-                    let defining = self.universe.definers(demand.target, demanded.class);
+                    let defining = self
+                        .universe
+                        .definers(requirement.target, allowed_by_all.class);
                     kept.is_some_and(|kept| defining.contains(kept.index))
                 })
             });
@@ -226,17 +231,17 @@ impl Improvement<'_> {
     /// The selection after an exchange, if it is valid.
     fn exchanged(&mut self, exchange: Exchange) -> Result<Option<Selection>, Interrupt> {
         let Exchange { better, .. } = exchange;
-        self.universe.demands(better, &mut self.demands);
+        self.universe.requirements(better, &mut self.requirements);
         let (selection, split) = (&self.selection, self.split);
         // Few exchanges fit; that one does not usually shows in what it requires itself.
-        let fits = (self.demands.iter().enumerate()).all(|required| {
+        let fits = (self.requirements.iter().enumerate()).all(|required| {
             kept_release(self.universe, selection, split, exchange, better, required).is_some()
         });
         if !fits || !self.finds_classes(exchange) {
             return Ok(None);
         }
         let (universe, selection, split) = (&mut *self.universe, &self.selection, self.split);
-        let demands = &mut self.demands;
+        let requirements = &mut self.requirements;
         let roots = universe.roots().to_vec();
         let found = Selection::walk(&roots, |owner, bound| {
             let kept = selection.bound(owner);
@@ -255,8 +260,8 @@ impl Improvement<'_> {
                 }));
                 return Some(());
             }
-            universe.demands(owner, demands);
-            for required in demands.iter().enumerate() {
+            universe.requirements(owner, requirements);
+            for required in requirements.iter().enumerate() {
                 let index = kept_release(universe, selection, split, exchange, owner, required)?;
                 let package = required.1.target;
                 bound.push(ReleaseId { package, index });
@@ -291,10 +296,10 @@ fn kept_release(
     split: &BTreeSet<PackageId>,
     exchange: Exchange,
     owner: ReleaseId,
-    (edge, demand): (usize, &PackageRequirement),
+    (edge, requirement): (usize, &PackageRequirement),
 ) -> Option<u32> {
-    let package = demand.target;
-    if !demand.is_known() {
+    let package = requirement.target;
+    if !requirement.is_known() {
         // What the search never came across is not among the releases that are there.
         return None;
     }
@@ -304,14 +309,14 @@ fn kept_release(
         } else {
             selection.only(package)?.index
         };
-        return universe.allows(demand, there).then_some(there);
+        return universe.allows(requirement, there).then_some(there);
     }
     let among: PositionSet = selection
         .releases()
         .iter()
         .filter(|release| release.package == package)
         .map(|release| release.index)
-        .filter(|index| universe.allows(demand, *index))
+        .filter(|index| universe.allows(requirement, *index))
         .collect();
-    universe.best_binding(owner, edge, package, &among, demand.names_prerelease)
+    universe.best_binding(owner, edge, package, &among, requirement.names_prerelease)
 }

@@ -78,9 +78,9 @@ fn check_versions(index: &CompiledIndex, names: usize, releases: usize) -> Check
         let releases = first_release[name]..first_release[name + 1];
         that(versions.are_ascending(releases.clone()), VERSIONS)?;
         let own = &flags[releases.start as usize..releases.end as usize];
-        let is_plain = own.iter().all(|flags| compile::is_plain(*flags));
+        let has_default_order = own.iter().all(|flags| compile::has_default_order(*flags));
         let says_plain = index.package_flags[name] & PLAIN != 0;
-        that(says_plain == is_plain, "the flags of packages")?;
+        that(says_plain == has_default_order, "the flags of packages")?;
     }
     Ok(())
 }

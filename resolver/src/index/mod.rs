@@ -18,7 +18,7 @@ pub use bytes::IndexBytesError;
 pub(crate) use column::to_u32;
 use column::{Column, Lists, Texts};
 pub(crate) use first_seen::FirstSeen;
-pub(crate) use inheritance::{Inheritance, Link, SEVERAL, leading_to_circles};
+pub(crate) use inheritance::{Inheritance, Link, SEVERAL, leading_to_cycles};
 use versions::Versions;
 
 use std::sync::OnceLock;
@@ -203,7 +203,7 @@ impl CompiledIndex {
 
     /// Whether every release of a package may be chosen and the newest is the best.
     #[inline]
-    pub(crate) fn is_plain(&self, name: u32) -> bool {
+    pub(crate) fn has_default_order(&self, name: u32) -> bool {
         self.package_flags[name as usize] & PLAIN != 0
     }
 

@@ -15,7 +15,7 @@ pub(super) struct Bindings {
     /// In the order of the requirements of each release.
     bound: Vec<(PackageId, u32)>,
     /// What is made use of again for each release.
-    demands: Vec<PackageRequirement>,
+    requirements: Vec<PackageRequirement>,
     specs: FxHashMap<(u32, u32), Spec>,
 }
 
@@ -44,11 +44,11 @@ impl LockCheck {
         let Bindings {
             starts,
             bound,
-            demands,
+            requirements,
             specs,
         } = &mut self.bindings;
         // Packages are met by this.
-        universe.demands(release, demands);
+        universe.requirements(release, requirements);
         let universe = &*universe;
         let start = bound.len();
         let mut is_right = true;

@@ -2,7 +2,7 @@
 //!
 //! Stale is what no longer holds: a root requires something else, a binding breaks a rule, a
 //! release is gone or has another digest, something is not reached any more. That newer versions
-//! exist, that a release was withdrawn or that a registry moved does not make a lock stale.
+//! exist, that a release was yanked or that a registry moved does not make a lock stale.
 
 mod bindings;
 mod staleness;
@@ -354,13 +354,14 @@ impl LockCheck {
         }
         let bindings = &self.bindings;
         let mut unbound = None;
-        let selection = Selection::collect(&mut self.universe, |_, release, number, demand| {
-            let bound = bindings.of(release, number, demand.target);
-            if bound.is_none() {
-                unbound = Some((release, demand.target));
-            }
-            bound
-        });
+        let selection =
+            Selection::collect(&mut self.universe, |_, release, number, requirement| {
+                let bound = bindings.of(release, number, requirement.target);
+                if bound.is_none() {
+                    unbound = Some((release, requirement.target));
+                }
+                bound
+            });
         let Some(selection) = selection else {
             // A lock that is not from a file can lead to releases that it has not.
             report
@@ -381,11 +382,11 @@ impl LockCheck {
                     class: self.universe.class_name(class).clone(),
                 });
             }
-            Some(Violation::Cycle(circle)) => {
-                let classes = circle
+            Some(Violation::Cycle(cycle)) => {
+                let classes = cycle
                     .iter()
                     .map(|at| self.universe.class_name(at.class).clone());
-                report.stale.push(Staleness::ClassCircle(classes.collect()));
+                report.stale.push(Staleness::ClassCycle(classes.collect()));
             }
             Some(Violation::Diamond([path, _])) => {
                 let [first, .., last] = path.as_slice() else {

@@ -139,7 +139,7 @@ pub enum Staleness {
         inherited: ClassName,
     },
     /// Classes extend each other.
-    ClassCircle(Vec<ClassName>),
+    ClassCycle(Vec<ClassName>),
     /// A package has several releases though one is all that is allowed.
     SeveralReleases {
         /// The package.
@@ -176,6 +176,6 @@ impl Staleness {
 pub struct LockReport {
     /// Why the lock is stale; it fits if there is nothing.
     pub stale: Vec<Staleness>,
-    /// Releases that are locked and were withdrawn.
+    /// Releases that are locked and were yanked.
     pub yanked: Vec<(PackageName, Version)>,
 }

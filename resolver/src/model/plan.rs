@@ -1,4 +1,4 @@
-//! From a model to what its objects demand.
+//! From a model to what its objects require.
 //!
 //! That is found out in two stages, each a type: which packages define the classes of objects that
 //! name none ([`ModelPlan`]), then which versions the packages of pinned objects have
@@ -16,10 +16,10 @@ use pkgres_manifest::{
 use super::fallback::{Fallback, Substitution, pinned};
 use crate::request::{ModelRoot, ObjectRequirement};
 
-/// What the objects of a model demand, and what was decided on the way.
+/// What the objects of a model require, and what was decided on the way.
 #[derive(Debug, Clone)]
 pub struct PlannedModel {
-    /// The model and the demands of its objects.
+    /// The model and the requirements of its objects.
     pub root: ModelRoot,
     /// Pinned versions that are gone.
     pub substitutions: Vec<Substitution>,
@@ -177,7 +177,7 @@ impl ObjectPackages {
             .collect()
     }
 
-    /// What the objects demand, or what is wrong with the model, by the versions of the
+    /// What the objects require, or what is wrong with the model, by the versions of the
     /// [needed packages](Self::needed_packages). A package that is not among them has none.
     pub fn with_versions(
         mut self,
@@ -188,15 +188,16 @@ impl ObjectPackages {
         }
         let mut substitutions = Vec::new();
         let model = Arc::clone(&self.plan.model);
-        let root = ModelRoot::try_new(model, |object| self.demand(object, &mut substitutions))?;
+        let root =
+            ModelRoot::try_new(model, |object| self.requirement(object, &mut substitutions))?;
         Ok(PlannedModel {
             root,
             substitutions,
         })
     }
 
-    /// What an object demands.
-    fn demand(
+    /// What an object requires.
+    fn requirement(
         &self,
         id: ObjectId,
         substitutions: &mut Vec<Substitution>,

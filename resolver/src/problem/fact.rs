@@ -1,11 +1,9 @@
-//! Dependencies, and why they hold.
+//! What a proof rests on.
 
 use crate::set::PositionSet;
 use crate::universe::{ClassId, PackageId};
 
-use super::Variable;
-
-/// Why a dependency holds, without regard to which versions of the owner it holds for.
+/// A rule that a proof uses, without regard to which versions of the owner it holds for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Fact {
     /// Versions of `owner` require `target`, which leaves `allowed`.
@@ -16,7 +14,7 @@ pub(crate) enum Fact {
     },
     /// Versions of `owner` extend a class that required packages must define.
     Extends { owner: PackageId, class: ClassId },
-    /// Versions of `owner` have classes that extend each other in a circle.
+    /// Versions of `owner` have classes that extend each other in a cycle.
     OwnCycle { owner: PackageId },
     /// The nogood of this number.
     Nogood(u32),
@@ -24,15 +22,6 @@ pub(crate) enum Fact {
     Wanted { package: PackageId },
     /// A package is to stay at what the lock holds, if it is there at all.
     Stays { package: PackageId },
-}
-
-/// A dependency of a variable's value.
-#[derive(Debug, Clone)]
-pub(crate) struct Dependency {
-    pub(crate) target: Variable,
-    pub(crate) allowed: PositionSet,
-    /// Why it holds; `None` if it is only part of the problem.
-    pub(crate) fact: Option<Fact>,
 }
 
 /// Something that is written once and can be changed to allow every version.

@@ -113,14 +113,14 @@ impl Among {
         split: &BTreeSet<PackageId>,
         selection: &Selection,
     ) -> LoopNogood {
-        let mut demands = Vec::new();
+        let mut requirements = Vec::new();
         let mut packages = Vec::new();
         let mut bindings = Vec::new();
         for package in &self.packages {
             let reached = selection.only(*package);
             if let Some(release) = reached {
-                universe.demands(release, &mut demands);
-                self.bind(universe, split, release, &demands, &mut bindings);
+                universe.requirements(release, &mut requirements);
+                self.bind(universe, split, release, &requirements, &mut bindings);
             }
             // What is no candidate is not chosen anyway.
             let mut harmless = PositionSet::range(0, universe.release_count(*package));
@@ -132,16 +132,18 @@ impl Among {
                 if reached == Some(release) {
                     continue;
                 }
-                universe.demands(release, &mut demands);
-                if !(demands.iter()).all(|demand| self.has_all(universe, split, demand)) {
+                universe.requirements(release, &mut requirements);
+                if !(requirements.iter())
+                    .all(|requirement| self.has_all(universe, split, requirement))
+                {
                     harmless = harmless.intersection(&PositionSet::single(index).complement());
                 }
             }
             packages.push((*package, harmless));
         }
         for release in &self.releases {
-            universe.demands(*release, &mut demands);
-            self.bind(universe, split, *release, &demands, &mut bindings);
+            universe.requirements(*release, &mut requirements);
+            self.bind(universe, split, *release, &requirements, &mut bindings);
         }
         LoopNogood {
             packages,
@@ -156,13 +158,13 @@ impl Among {
         &self,
         universe: &Universe,
         split: &BTreeSet<PackageId>,
-        demand: &PackageRequirement,
+        requirement: &PackageRequirement,
     ) -> bool {
-        if !split.contains(&demand.target) {
-            return self.known_packages.contains(&demand.target);
+        if !split.contains(&requirement.target) {
+            return self.known_packages.contains(&requirement.target);
         }
-        let candidates = universe.candidates_of(demand.target);
-        candidates.is_subset_of(&self.releases_of(demand.target))
+        let candidates = universe.candidates_of(requirement.target);
+        candidates.is_subset_of(&self.releases_of(requirement.target))
     }
 
     /// What the requirements of a release on packages that may have several have to be bound to.
@@ -171,12 +173,12 @@ impl Among {
         universe: &Universe,
         split: &BTreeSet<PackageId>,
         release: ReleaseId,
-        demands: &[PackageRequirement],
+        requirements: &[PackageRequirement],
         bindings: &mut Vec<(ReleaseId, usize, PositionSet)>,
     ) {
-        for (edge, demand) in demands.iter().enumerate() {
-            if split.contains(&demand.target) && !self.has_all(universe, split, demand) {
-                bindings.push((release, edge, self.releases_of(demand.target)));
+        for (edge, requirement) in requirements.iter().enumerate() {
+            if split.contains(&requirement.target) && !self.has_all(universe, split, requirement) {
+                bindings.push((release, edge, self.releases_of(requirement.target)));
             }
         }
     }

@@ -18,20 +18,20 @@ mod loop_nogood;
 mod nogood;
 mod variable;
 
-pub(crate) use fact::{Dependency, Fact, Relaxation};
+pub(crate) use fact::{Fact, Relaxation};
 pub(crate) use goals::{Goal, GoalScope, Goals};
 pub(crate) use loop_nogood::LoopNogood;
 pub(crate) use nogood::{Nogood, NogoodBuilder, NogoodCause};
 pub(crate) use variable::Variable;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use rustc_hash::FxHashSet;
 
 use crate::hierarchy::Violation;
 use crate::selection::Selection;
 use crate::set::PositionSet;
-use crate::universe::{ClassId, Missing, PackageId, ReleaseId, Universe};
+use crate::universe::{ClassId, PackageId, ReleaseId, Universe};
 
 /// The problem for one choice of split packages.
 #[derive(Debug)]
@@ -39,8 +39,6 @@ pub(crate) struct Problem<'universe> {
     pub(crate) universe: &'universe mut Universe,
     split: BTreeSet<PackageId>,
     nogoods: Vec<Nogood>,
-    /// The nogoods that have a term for a variable, and the number of the term.
-    terms: HashMap<Variable, Vec<(u32, u32)>>,
     /// If set, only these facts hold.
     only: Option<FxHashSet<Fact>>,
     /// What allows every version.
@@ -55,7 +53,6 @@ impl<'universe> Problem<'universe> {
             universe,
             split,
             nogoods: Vec::new(),
-            terms: HashMap::new(),
             only: None,
             relaxation: None,
             goals: Goals::default(),
@@ -130,7 +127,7 @@ impl<'universe> Problem<'universe> {
                 target,
                 allowed,
             }) => *owner == package && *target == on && *allowed == PositionSet::of_words(words),
-            // What objects demand nothing overrides.
+            // What objects require nothing overrides.
             Some(Relaxation::Override { target }) => {
                 *target == on && !self.universe.is_model(package)
             }
@@ -181,144 +178,6 @@ impl<'universe> Problem<'universe> {
         }
     }
 
-    /// What a value of a variable depends on.
-    pub(crate) fn dependencies(
-        &mut self,
-        variable: Variable,
-        value: u32,
-    ) -> Result<Vec<Dependency>, Missing> {
-        let mut found = Vec::new();
-        match variable {
-            Variable::Start => {
-                for root in self.universe.roots().to_vec() {
-                    found.push(Dependency {
-                        target: Variable::Package(root.package),
-                        allowed: PositionSet::single(root.index),
-                        fact: None,
-                    });
-                }
-            }
-            Variable::Package(_) | Variable::Release(_) => {
-                let release = variable.release(value).expect("both stand for releases");
-                self.release_dependencies(release, &mut found)?;
-            }
-            Variable::Binding(release, edge) => {
-                let details = self.universe.known_details(release);
-                let package = details.edges[edge as usize].package;
-                found.push(Dependency {
-                    target: Variable::Release(ReleaseId {
-                        package,
-                        index: value,
-                    }),
-                    allowed: PositionSet::single(0),
-                    fact: None,
-                });
-            }
-            Variable::Provider(release, class) => {
-                let (edge, allowed) = self
-                    .definers_of(release, class)
-                    .into_iter()
-                    .nth(value as usize)
-                    .expect("there is one value a provider");
-                let target = self.bound_variable(release, edge);
-                let owner = release.package;
-                self.depend(target, allowed, Fact::Extends { owner, class }, &mut found);
-            }
-            Variable::Nogood(_) | Variable::Never => {}
-        }
-        for (number, term) in self.terms.get(&variable).cloned().unwrap_or_default() {
-            let nogood = &self.nogoods[number as usize];
-            if nogood.terms[term as usize].1.contains(value) {
-                let count = u32::try_from(nogood.terms.len()).expect("few terms");
-                let others = PositionSet::range(0, count)
-                    .intersection(&PositionSet::single(term).complement());
-                self.depend(
-                    Variable::Nogood(number),
-                    others,
-                    Fact::Nogood(number),
-                    &mut found,
-                );
-            }
-        }
-        Ok(found)
-    }
-
-    fn depend(
-        &self,
-        target: Variable,
-        allowed: PositionSet,
-        fact: Fact,
-        found: &mut Vec<Dependency>,
-    ) {
-        if !self.is_in_force(&fact) {
-            return;
-        }
-        found.push(Dependency {
-            target,
-            allowed,
-            fact: Some(fact),
-        });
-    }
-
-    fn release_dependencies(
-        &mut self,
-        release: ReleaseId,
-        found: &mut Vec<Dependency>,
-    ) -> Result<(), Missing> {
-        let details = self.universe.details(release);
-        let owner = release.package;
-        let missing: Vec<PackageId> = details
-            .edges
-            .iter()
-            .map(|edge| edge.package)
-            .filter(|package| !self.universe.is_delivered(*package))
-            .collect();
-        if !missing.is_empty() {
-            return Err(Missing::Packages(missing));
-        }
-        let mut is_impossible = false;
-        for (number, edge) in details.edges.iter().enumerate() {
-            self.universe.set_required(edge.package);
-            let allowed = self.universe.allowed(edge);
-            is_impossible |= allowed.is_empty();
-            let fact = Fact::Requires {
-                owner,
-                target: edge.package,
-                allowed: allowed.clone(),
-            };
-            let target = self.bound_variable(release, number);
-            self.depend(target, allowed, fact, found);
-        }
-        // Where no release of a required package is left, that is the reason; that its classes are
-        // missing only follows from it.
-        let Some(classes) = details.classes.as_ref().filter(|_| !is_impossible) else {
-            return Ok(());
-        };
-        if classes.has_circle {
-            let fact = Fact::OwnCycle { owner };
-            self.depend(Variable::Never, PositionSet::EMPTY, fact, found);
-        }
-        for class in &classes.external {
-            let fact = Fact::Extends {
-                owner,
-                class: *class,
-            };
-            match self.definers_of(release, *class).as_slice() {
-                [] => self.depend(Variable::Never, PositionSet::EMPTY, fact, found),
-                [(edge, allowed)] => {
-                    let target = self.bound_variable(release, *edge);
-                    self.depend(target, allowed.clone(), fact, found);
-                }
-                several => {
-                    let count = u32::try_from(several.len()).expect("few providers");
-                    let target = Variable::Provider(release, *class);
-                    self.depend(target, PositionSet::range(0, count), fact, found);
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// Whether a release requires something of which no candidate is left. Its classes are not looked
     /// at then.
     pub(crate) fn lacks_a_package(&mut self, release: ReleaseId) -> bool {
@@ -364,13 +223,6 @@ impl<'universe> Problem<'universe> {
 
     /// Forbids what a nogood says.
     pub(crate) fn add(&mut self, nogood: Nogood) {
-        let number = u32::try_from(self.nogoods.len()).expect("fewer than 2^32 nogoods");
-        for (term, (variable, _)) in (0..).zip(&nogood.terms) {
-            self.terms
-                .entry(*variable)
-                .or_default()
-                .push((number, term));
-        }
         self.nogoods.push(nogood);
     }
 }

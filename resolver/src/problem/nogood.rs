@@ -81,7 +81,6 @@ impl Nogood {
                 let bound = selection.bound(*release).get(*edge as usize)?;
                 Some(bound.index)
             }
-            _ => None,
         };
         let holds = |(variable, values): &(Variable, PositionSet)| {
             value(variable).is_some_and(|value| values.contains(value))

@@ -1,24 +1,16 @@
 //! What has to be decided.
 
-use crate::universe::{ClassId, PackageId, ReleaseId};
+use crate::universe::{PackageId, ReleaseId};
 
 /// Something that has to be decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Variable {
-    /// What requires the roots.
-    Start,
     /// A package that has one release; the value is its position.
     Package(PackageId),
     /// A release of a split package; the value is 0 if it is there.
     Release(ReleaseId),
     /// What a requirement on a split package is bound to, by the number of the edge.
     Binding(ReleaseId, u32),
-    /// Which of the packages that can define a class does.
-    Provider(ReleaseId, ClassId),
-    /// Which term of a nogood does not hold.
-    Nogood(u32),
-    /// Something without values: what depends on it cannot be.
-    Never,
 }
 
 impl Variable {
@@ -30,7 +22,7 @@ impl Variable {
                 index: value,
             }),
             Self::Release(release) => Some(release),
-            _ => None,
+            Self::Binding(..) => None,
         }
     }
 }

@@ -42,26 +42,28 @@ pub struct ModelRoot {
 }
 
 impl ModelRoot {
-    /// A model, and what each of its objects demands.
+    /// A model, and what each of its objects requires.
     pub fn new(
         model: Arc<ObjectModel>,
-        mut demand: impl FnMut(ObjectId) -> ObjectRequirement,
+        mut requirement: impl FnMut(ObjectId) -> ObjectRequirement,
     ) -> Self {
         let numbers = 0..model.objects().len();
-        let objects = numbers.map(|number| demand(ObjectId(number))).collect();
+        let objects = numbers
+            .map(|number| requirement(ObjectId(number)))
+            .collect();
         Self { model, objects }
     }
 
-    /// A model, and what each of its objects demands; or all that is wrong with them.
+    /// A model, and what each of its objects requires; or all that is wrong with them.
     pub fn try_new<E>(
         model: Arc<ObjectModel>,
-        mut demand: impl FnMut(ObjectId) -> Result<ObjectRequirement, E>,
+        mut requirement: impl FnMut(ObjectId) -> Result<ObjectRequirement, E>,
     ) -> Result<Self, Vec<E>> {
         let mut objects = Vec::with_capacity(model.objects().len());
         let mut errors = Vec::new();
         for number in 0..model.objects().len() {
-            match demand(ObjectId(number)) {
-                Ok(demand) => objects.push(demand),
+            match requirement(ObjectId(number)) {
+                Ok(requirement) => objects.push(requirement),
                 Err(error) => errors.push(error),
             }
         }
@@ -73,7 +75,7 @@ impl ModelRoot {
     }
 }
 
-/// What an object demands.
+/// What an object requires.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ObjectRequirement {
     /// The package that the object's class is taken from.

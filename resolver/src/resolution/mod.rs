@@ -25,8 +25,8 @@ pub use lock::ModelNotLockable;
 pub use owners::ResolvedOwner;
 use parts::Parts;
 pub use paths::{PathStep, RequirementPath};
-pub use remarks::{ChosenPrerelease, ChosenWithdrawn, PrereleaseReason};
-pub use side_by_side::{Demand, SideBySide};
+pub use remarks::{ChosenPrerelease, ChosenYanked, PrereleaseReason};
+pub use side_by_side::{Requirer, SideBySide};
 
 /// A valid set of releases and what each requirement is bound to.
 ///
@@ -69,7 +69,7 @@ pub struct ResolvedPackage {
     pub source: ReleaseSource,
     /// The digest of its artifact, if the source knows it; none for releases of the host.
     pub digest: Option<ArtifactDigest>,
-    /// Whether it was withdrawn; it was chosen because a lock holds it.
+    /// Whether it was yanked; it was chosen because a lock holds it.
     pub yanked: bool,
     /// Its requirements: the core library first, then in the order of the manifest.
     pub requires: Vec<BoundRequirement>,
@@ -176,15 +176,15 @@ impl Resolution {
         solved.prereleases.get_or_init(find)
     }
 
-    /// The withdrawn releases among the releases, sorted by name and version.
-    pub fn withdrawn(&self) -> Vec<ChosenWithdrawn> {
+    /// The yanked releases among the releases, sorted by name and version.
+    pub fn yanked(&self) -> Vec<ChosenYanked> {
         let Solved {
             universe,
             selection,
             update,
             ..
         } = &*self.solved;
-        parts::withdrawn(universe, selection, update.is_some())
+        parts::yanked(universe, selection, update.is_some())
     }
 
     /// The overrides of packages that nothing here requires, sorted: they changed nothing.
@@ -222,12 +222,12 @@ impl Resolution {
     }
 
     /// Who requires a package, and in which versions: roots first, then by name and version.
-    pub fn requirers(&self, name: &PackageName) -> Vec<Demand> {
+    pub fn requirers(&self, name: &PackageName) -> Vec<Requirer> {
         self.owners()
             .flat_map(|owner| {
                 let requires = owner.requires().iter();
                 let bound = requires.filter(|bound| bound.package == *name);
-                bound.map(move |bound| Demand::new(owner, bound))
+                bound.map(move |bound| Requirer::new(owner, bound))
             })
             .collect()
     }

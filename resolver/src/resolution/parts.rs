@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::chosen::{Versions, digest, sorted};
 use super::{
-    BoundRequirement, ChosenPrerelease, ChosenWithdrawn, Demand, PrereleaseReason, ResolvedOwner,
+    BoundRequirement, ChosenPrerelease, ChosenYanked, PrereleaseReason, Requirer, ResolvedOwner,
     ResolvedPackage, ResolvedRoot, SideBySide,
 };
 use crate::request::PrereleasePolicy;
@@ -79,7 +79,7 @@ impl Parts {
         is_locked: impl Fn(&PackageName, &Version) -> bool,
     ) -> Vec<SideBySide> {
         let mut versions: BTreeMap<&PackageName, BTreeSet<&Version>> = BTreeMap::new();
-        let mut because: BTreeMap<&PackageName, Vec<Demand>> = BTreeMap::new();
+        let mut because: BTreeMap<&PackageName, Vec<Requirer>> = BTreeMap::new();
         for owner in self.owners() {
             if let Some((name, version)) = owner.release()
                 && packages.contains(name)
@@ -88,8 +88,8 @@ impl Parts {
             }
             for required in owner.requires() {
                 if packages.contains(&required.package) {
-                    let demands = because.entry(&required.package).or_default();
-                    demands.push(Demand::new(owner, required));
+                    let requirements = because.entry(&required.package).or_default();
+                    requirements.push(Requirer::new(owner, required));
                 }
             }
         }
@@ -107,16 +107,16 @@ impl Parts {
     }
 }
 
-/// The withdrawn releases of a selection; an update may have asked for some.
-pub(super) fn withdrawn(
+/// The yanked releases of a selection; an update may have asked for some.
+pub(super) fn yanked(
     universe: &Universe,
     selection: &Selection,
     is_update: bool,
-) -> Vec<ChosenWithdrawn> {
+) -> Vec<ChosenYanked> {
     let locked = universe.locked();
     let chosen = selection.releases().iter();
-    let withdrawn = chosen.filter(|release| universe.is_yanked(**release));
-    let mut withdrawn: Vec<ChosenWithdrawn> = withdrawn
+    let yanked = chosen.filter(|release| universe.is_yanked(**release));
+    let mut yanked: Vec<ChosenYanked> = yanked
         .map(|release| {
             let name = universe.name(release.package).clone();
             let version = universe.read_version(*release);
@@ -125,15 +125,15 @@ pub(super) fn withdrawn(
             let was_asked_for =
                 is_update && locked.preferred.contains(&key) && !locked.kept.contains(&key);
             let (name, version) = key;
-            ChosenWithdrawn {
+            ChosenYanked {
                 name,
                 version,
                 was_asked_for,
             }
         })
         .collect();
-    withdrawn.sort_unstable();
-    withdrawn
+    yanked.sort_unstable();
+    yanked
 }
 
 /// The prereleases of a selection, and why they were chosen.

@@ -1,4 +1,4 @@
-//! What is worth a remark: prereleases and withdrawn releases that were chosen.
+//! What is worth a remark: prereleases and yanked releases that were chosen.
 
 use pkgres_manifest::{PackageName, Spec, Version};
 
@@ -33,9 +33,9 @@ pub enum PrereleaseReason {
     NoStable,
 }
 
-/// A withdrawn release that was chosen.
+/// A yanked release that was chosen.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ChosenWithdrawn {
+pub struct ChosenYanked {
     /// The package.
     pub name: PackageName,
     /// The release.

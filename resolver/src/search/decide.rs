@@ -76,7 +76,7 @@ impl Search {
     /// Whether a variable stands for a package that has one release.
     #[inline]
     pub(super) fn is_of_package(&self, var: Var) -> bool {
-        self.state.var(var).is_plain
+        self.state.var(var).has_default_order
             || matches!(self.state.details(var).variable, Variable::Package(_))
     }
 
@@ -84,7 +84,7 @@ impl Search {
     #[inline]
     pub(super) fn best(&self, problem: &Problem<'_>, var: Var) -> u32 {
         let state = self.state.var(var);
-        if state.is_plain {
+        if state.has_default_order {
             return bits::last_below(self.state.domain(var), state.values)
                 .expect("a value is left");
         }

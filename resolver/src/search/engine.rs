@@ -6,7 +6,7 @@
 //! the contracts of a model hold would be far too many constraints, nearly all of them idle. They are
 //! checked on each selection that an engine finds. What breaks one becomes a [`Nogood`], the engine
 //! goes on from where it is, and what it finds in the end breaks none. SMT solvers call this lazy
-//! clause generation ("lemmas on demand", de Moura and Rueß 2002).
+//! clause generation ("lemmas on requirement", de Moura and Rueß 2002).
 
 use std::collections::BTreeSet;
 
@@ -126,12 +126,10 @@ impl SearchEngine {
     }
 
     /// The releases that the values stand for, as far as the roots reach them.
+    #[cfg_attr(not(feature = "pubgrub"), expect(unused_variables))]
     fn selection(&self, problem: &mut Problem<'_>) -> Selection {
         match self {
-            Self::Native(search) => {
-                let _ = problem;
-                search.selection()
-            }
+            Self::Native(search) => search.selection(),
             #[cfg(feature = "pubgrub")]
             Self::Pubgrub(values) => pubgrub::selection(problem, values),
         }
@@ -165,8 +163,10 @@ impl SearchEngine {
         for _ in 0..count {
             budget.take()?;
         }
-        if let Self::Native(search) = self {
-            search.add_last_loop_nogood(problem, package);
+        match self {
+            Self::Native(search) => search.add_last_loop_nogood(problem, package),
+            #[cfg(feature = "pubgrub")]
+            Self::Pubgrub(_) => {}
         }
         Ok(false)
     }
@@ -198,8 +198,10 @@ impl SearchEngine {
         for nogood in nogoods {
             if known.insert(nogood.terms.clone()) {
                 problem.rule_out(selection, nogood);
-                if let Self::Native(search) = self {
-                    search.add_last_nogood(problem);
+                match self {
+                    Self::Native(search) => search.add_last_nogood(problem),
+                    #[cfg(feature = "pubgrub")]
+                    Self::Pubgrub(_) => {}
                 }
             }
         }

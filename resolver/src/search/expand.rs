@@ -35,7 +35,7 @@ impl Search {
         }
         let values = problem.universe.release_count(package);
         let var = self.state.add_var(Variable::Package(package), values);
-        self.state.var_mut(var).is_plain = problem.universe.is_plain(package);
+        self.state.var_mut(var).has_default_order = problem.universe.has_default_order(package);
         self.package_vars[position] = var + 1;
         if !problem.goals().is_empty() {
             self.add_goals(problem, package, None, var);
@@ -185,15 +185,15 @@ impl Search {
             self.constraints
                 .add_binary(&mut self.state, sides, Origin::Problem);
         } else if let Some(release) = variable.release(value) {
-            let mut demands = std::mem::take(&mut self.demands);
-            problem.universe.demands(release, &mut demands);
+            let mut requirements = std::mem::take(&mut self.requirements);
+            problem.universe.requirements(release, &mut requirements);
             let owner = Owner {
                 var,
                 value,
                 release,
             };
-            let result = self.expand_release(problem, owner, &demands);
-            self.demands = demands;
+            let result = self.expand_release(problem, owner, &requirements);
+            self.requirements = requirements;
             result?;
         }
         self.state.expand(var, value);
@@ -204,42 +204,44 @@ impl Search {
         &mut self,
         problem: &mut Problem<'_>,
         owner: Owner,
-        demands: &[PackageRequirement],
+        requirements: &[PackageRequirement],
     ) -> Result<(), Missing> {
         let Owner {
             var,
             value,
             release,
         } = owner;
-        if !demands.iter().all(PackageRequirement::is_known) {
-            let missing = demands.iter().filter(|demand| !demand.is_known());
-            let missing = missing.map(|demand| demand.target);
+        if !requirements.iter().all(PackageRequirement::is_known) {
+            let missing = requirements
+                .iter()
+                .filter(|requirement| !requirement.is_known());
+            let missing = missing.map(|requirement| requirement.target);
             return Err(Missing::Packages(missing.collect()));
         }
         let is_ordinary = problem.is_ordinary() && self.is_of_package(var);
         let mut is_impossible = false;
-        self.order.begin(var, value, demands.len());
-        for (edge, demand) in demands.iter().enumerate() {
+        self.order.begin(var, value, requirements.len());
+        for (edge, requirement) in requirements.iter().enumerate() {
             let short = if is_ordinary {
-                problem.universe.short_sets(demand)
+                problem.universe.short_sets(requirement)
             } else {
                 None
             };
             let is_met_by_nothing = match short {
-                Some(sets) => self.require_short(problem, var, demand, sets),
-                None => self.require(problem, owner, edge, demand),
+                Some(sets) => self.require_short(problem, var, requirement, sets),
+                None => self.require(problem, owner, edge, requirement),
             };
             is_impossible |= is_met_by_nothing;
         }
         // Where no release of a required package is left, that is the reason; that its classes are
         // missing only follows from it.
         let is_found = if problem.is_whole() {
-            problem.universe.finds_classes(release, demands)
+            problem.universe.finds_classes(release, requirements)
         } else {
             problem.universe.extends_nothing(release)
         };
         if !is_impossible && !is_found {
-            self.expand_classes(problem, owner, demands);
+            self.expand_classes(problem, owner, requirements);
         }
         Ok(())
     }

@@ -20,22 +20,22 @@ impl Search {
         &mut self,
         problem: &mut Problem<'_>,
         owner: Owner,
-        demands: &[PackageRequirement],
+        requirements: &[PackageRequirement],
     ) {
         let mut classes = std::mem::take(&mut self.classes);
         problem
             .universe
-            .class_requirements(owner.release, demands, &mut classes);
+            .class_requirements(owner.release, requirements, &mut classes);
         let package = owner.release.package;
-        if classes.has_circle {
+        if classes.has_cycle {
             let fact = Fact::OwnCycle { owner: package };
             if problem.is_in_force(&fact) {
                 let terms = [self.single(owner.var, owner.value)];
                 self.add_clause_of(&terms, fact);
             }
         }
-        for demanded in &classes.all {
-            let class = demanded.class;
+        for required_class in &classes.all {
+            let class = required_class.class;
             let fact = Fact::Extends {
                 owner: package,
                 class,
@@ -43,9 +43,9 @@ impl Search {
             if !problem.is_in_force(&fact) {
                 continue;
             }
-            match &demanded.found {
-                Some(found) => self.expand_found(problem, owner, class, found, demands),
-                None => self.expand_sought(problem, owner, class, demands),
+            match &required_class.found {
+                Some(found) => self.expand_found(problem, owner, class, found, requirements),
+                None => self.expand_sought(problem, owner, class, requirements),
             }
         }
         self.classes = classes;
@@ -57,7 +57,7 @@ impl Search {
         problem: &mut Problem<'_>,
         owner: Owner,
         class: ClassId,
-        demands: &[PackageRequirement],
+        requirements: &[PackageRequirement],
     ) {
         let Owner {
             var,
@@ -65,24 +65,26 @@ impl Search {
             release,
         } = owner;
         let mut definers: Vec<(usize, &PackageRequirement, PositionSet)> = Vec::new();
-        for (edge, demand) in demands.iter().enumerate() {
-            let defining = problem.universe.definers(demand.target, class);
-            let defining = defining.intersection(&problem.universe.candidates_of(demand.target));
+        for (edge, requirement) in requirements.iter().enumerate() {
+            let defining = problem.universe.definers(requirement.target, class);
+            let defining =
+                defining.intersection(&problem.universe.candidates_of(requirement.target));
             if !defining.is_empty() {
-                definers.push((edge, demand, defining));
+                definers.push((edge, requirement, defining));
             }
         }
         let universe = &*problem.universe;
-        let is_implied = |(_, demand, defining): &(usize, &PackageRequirement, PositionSet)| {
-            let required = universe.allowed_words(demand);
-            PositionSet::of_words(required).is_subset_of(defining)
-        };
+        let is_implied =
+            |(_, requirement, defining): &(usize, &PackageRequirement, PositionSet)| {
+                let required = universe.allowed_words(requirement);
+                PositionSet::of_words(required).is_subset_of(defining)
+            };
         if problem.is_whole() && definers.iter().any(is_implied) {
             return;
         }
         let mut terms = vec![self.single(var, value)];
-        for (edge, demand, defining) in definers {
-            let target = self.bound_var(problem, release, edge, demand.target);
+        for (edge, requirement, defining) in definers {
+            let target = self.bound_var(problem, release, edge, requirement.target);
             let mut allowed = vec![0; self.state.width(target)];
             defining.copy_to(&mut allowed);
             // That the package is there at all is what the requirement says.
@@ -111,22 +113,25 @@ impl Search {
         owner: Owner,
         class: ClassId,
         found: &Found,
-        demands: &[PackageRequirement],
+        requirements: &[PackageRequirement],
     ) {
         let Owner {
             var,
             value,
             release,
         } = owner;
-        let demand = &demands[found.demand];
-        let (package, width) = (demand.target, problem.universe.width(demand.target));
-        let required = problem.universe.allowed_words(demand);
+        let requirement = &requirements[found.requirement];
+        let (package, width) = (
+            requirement.target,
+            problem.universe.width(requirement.target),
+        );
+        let required = problem.universe.allowed_words(requirement);
         let allowed = problem.universe.set(found.allowed, width);
         if problem.is_whole() && bits::is_subset(required, allowed) {
             // Wherever the requirement leads the class is found.
             return;
         }
-        let target = self.bound_var(problem, release, found.demand, package);
+        let target = self.bound_var(problem, release, found.requirement, package);
         let allowed = problem.universe.set(found.allowed, width);
         if self.has_class_constraint(var, value, target, allowed) {
             return;

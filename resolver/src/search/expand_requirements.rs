@@ -22,11 +22,11 @@ impl Search {
         &mut self,
         problem: &mut Problem<'_>,
         owner: Var,
-        demand: &PackageRequirement,
+        requirement: &PackageRequirement,
         [owners, allowed]: [u64; 2],
     ) -> bool {
-        let target = self.package_var(problem, demand.target);
-        self.see_required(problem, target, demand);
+        let target = self.package_var(problem, requirement.target);
+        self.see_required(problem, target, requirement);
         if self.state.is_certainly_among(target, &[allowed]) {
             return false;
         }
@@ -48,32 +48,32 @@ impl Search {
         problem: &mut Problem<'_>,
         owner: Owner,
         edge: usize,
-        demand: &PackageRequirement,
+        requirement: &PackageRequirement,
     ) -> bool {
         let Owner {
             var,
             value,
             release,
         } = owner;
-        let target = self.bound_var(problem, release, edge, demand.target);
-        self.see_required(problem, target, demand);
-        let allowed = problem.universe.allowed_words(demand);
+        let target = self.bound_var(problem, release, edge, requirement.target);
+        self.see_required(problem, target, requirement);
+        let allowed = problem.universe.allowed_words(requirement);
         if problem.is_whole() && self.state.is_certainly_among(target, allowed) {
             // Nothing else is left, whatever is decided: mostly so of the core library.
             return false;
         }
         // What a requirement on a split package is bound to belongs to one release.
-        let is_shared = self.is_of_package(var) && !problem.is_split(demand.target);
+        let is_shared = self.is_of_package(var) && !problem.is_split(requirement.target);
         let owners = if is_shared {
-            problem.universe.owners(release, demand)
+            problem.universe.owners(release, requirement)
         } else {
             None
         };
         let mut every;
-        let mut allowed = problem.universe.allowed_words(demand);
-        if problem.is_relaxed(release.package, demand.target, allowed) {
+        let mut allowed = problem.universe.allowed_words(requirement);
+        if problem.is_relaxed(release.package, requirement.target, allowed) {
             every = vec![0; allowed.len()];
-            let candidates = problem.universe.candidates_of(demand.target);
+            let candidates = problem.universe.candidates_of(requirement.target);
             candidates.copy_to(&mut every);
             allowed = &every;
         }
@@ -93,7 +93,7 @@ impl Search {
         } else {
             let fact = Fact::Requires {
                 owner: release.package,
-                target: demand.target,
+                target: requirement.target,
                 allowed: PositionSet::of_words(allowed),
             };
             if !problem.is_in_force(&fact) {
@@ -113,16 +113,16 @@ impl Search {
         &mut self,
         problem: &mut Problem<'_>,
         target: Var,
-        demand: &PackageRequirement,
+        requirement: &PackageRequirement,
     ) {
         let is_required = &mut self.state.var_mut(target).required;
         if !std::mem::replace(is_required, true) {
-            problem.universe.set_required(demand.target);
+            problem.universe.set_required(requirement.target);
         }
         self.order.require(Target {
             var: target,
-            package: demand.target,
-            names_prerelease: demand.names_prerelease,
+            package: requirement.target,
+            names_prerelease: requirement.names_prerelease,
         });
     }
 }

@@ -56,7 +56,7 @@ pub(crate) struct Search {
     /// The variable of each package, counted from 1.
     package_vars: Vec<Var>,
     other_vars: FxHashMap<Variable, Var>,
-    demands: Vec<PackageRequirement>,
+    requirements: Vec<PackageRequirement>,
     classes: ClassRequirements,
     /// Clauses that nothing looked at yet.
     fresh: VecDeque<u32>,

@@ -164,11 +164,12 @@ mod tests {
     use crate::problem::Variable;
     use crate::search::assignment::MANY_SINGLES;
     use crate::search::clauses::Origin;
+    use crate::universe::PackageId;
 
     #[test]
     fn what_stays_in_a_list_is_looked_through_after_single_values_left_it() {
         let (mut state, mut constraints) = (Assignment::new(), Constraints::new());
-        let [one, other] = [0, 1].map(|_| state.add_var(Variable::Never, 8));
+        let [one, other] = [0, 1].map(|_| state.add_var(Variable::Package(PackageId::FIRST), 8));
         let mut add = |state: &mut Assignment, word: u64| {
             let sides = [(one, word), (other, 0b11)];
             let sides = sides.map(|(var, word)| state.new_side(var, &[word]));

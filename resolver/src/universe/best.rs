@@ -16,8 +16,8 @@ impl Universe {
 
     /// Whether every release of a package may be chosen and the newest is the best.
     #[inline]
-    pub(crate) fn is_plain(&self, package: PackageId) -> bool {
-        self.delivered(package).is_plain
+    pub(crate) fn has_default_order(&self, package: PackageId) -> bool {
+        self.delivered(package).has_default_order
     }
 
     /// The best release of a package among some.
@@ -51,7 +51,7 @@ impl Universe {
     /// Whether no candidate is better than a release, whatever names prereleases.
     pub(crate) fn is_best(&self, release: ReleaseId) -> bool {
         let ReleaseId { package, index } = release;
-        if self.is_plain(package) {
+        if self.has_default_order(package) {
             return index + 1 == self.release_count(package);
         }
         let all = self.candidates_of(package);
@@ -68,7 +68,7 @@ impl Universe {
         words: &[u64],
         prerelease_named: bool,
     ) -> Option<u32> {
-        if self.is_plain(package) {
+        if self.has_default_order(package) {
             return bits::last(words);
         }
         self.best(package, &PositionSet::of_words(words), prerelease_named)

@@ -18,7 +18,7 @@ pub(crate) struct ClassRequirement {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Found {
     /// The position of the requirement on it.
-    pub(crate) demand: usize,
+    pub(crate) requirement: usize,
     /// The candidates that define the class.
     pub(crate) allowed: SetId,
     /// The releases of the same package that find the class in the same package alone, if the index
@@ -31,29 +31,29 @@ pub(crate) struct Found {
 pub(crate) struct ClassRequirements {
     /// In the order in which the classes are extended.
     pub(crate) all: Vec<ClassRequirement>,
-    /// Whether classes of the release extend each other in a circle. No choice of other packages
+    /// Whether classes of the release extend each other in a cycle. No choice of other packages
     /// mends that: such a release is no candidate.
-    pub(crate) has_circle: bool,
+    pub(crate) has_cycle: bool,
 }
 
 impl Universe {
-    /// Puts what a release extends into `classes`; `demands` is what it requires.
+    /// Puts what a release extends into `classes`; `requirements` is what it requires.
     pub(crate) fn class_requirements(
         &mut self,
         release: ReleaseId,
-        demands: &[PackageRequirement],
+        requirements: &[PackageRequirement],
         classes: &mut ClassRequirements,
     ) {
         classes.all.clear();
-        classes.has_circle = false;
-        if self.read_links(release, demands, classes) {
+        classes.has_cycle = false;
+        if self.read_links(release, requirements, classes) {
             return;
         }
         classes.all.clear();
         let Some(table) = self.class_table(release) else {
             return;
         };
-        classes.has_circle = table.has_circle;
+        classes.has_cycle = table.has_cycle;
         let all = table.external.iter().map(|class| ClassRequirement {
             class: *class,
             found: None,
@@ -66,16 +66,16 @@ impl Universe {
     fn read_links(
         &mut self,
         release: ReleaseId,
-        demands: &[PackageRequirement],
+        requirements: &[PackageRequirement],
         classes: &mut ClassRequirements,
     ) -> bool {
         let delivered = self.delivered(release.package);
         let (loaded, number) = (delivered.loaded, delivered.first + release.index);
         let core = self.core;
-        let is_elsewhere = |demand: &PackageRequirement| {
-            Some(demand.target) != core && self.delivered(demand.target).loaded != loaded
+        let is_elsewhere = |requirement: &PackageRequirement| {
+            Some(requirement.target) != core && self.delivered(requirement.target).loaded != loaded
         };
-        if core == Some(release.package) || demands.iter().any(is_elsewhere) {
+        if core == Some(release.package) || requirements.iter().any(is_elsewhere) {
             return false;
         }
         let index = self.indexes[loaded as usize].index();
@@ -83,7 +83,7 @@ impl Universe {
             return true;
         };
         let inheritance = index.inheritance();
-        if inheritance.has_circle(table) {
+        if inheritance.has_cycle(table) {
             return false;
         }
         let links = inheritance.link_range(number);
@@ -107,7 +107,7 @@ impl Universe {
             let found = match link.edge {
                 SEVERAL => None,
                 NONE => self.found_in_core(class),
-                edge => self.found_by_edge(loaded, edge, link, class, demands),
+                edge => self.found_by_edge(loaded, edge, link, class, requirements),
             };
             classes.all.push(ClassRequirement { class, found });
         }
@@ -157,7 +157,7 @@ impl Universe {
         edge: u32,
         link: Link,
         class: ClassId,
-        demands: &[PackageRequirement],
+        requirements: &[PackageRequirement],
     ) -> Option<Found> {
         let [target, ..] = self.indexes[loaded as usize]
             .index()
@@ -167,10 +167,12 @@ impl Universe {
             // Whether a release says that it requires the core library makes no difference.
             return self.found_in_core(class);
         }
-        let demand = demands.iter().position(|demand| demand.target == target);
-        let is_only = self.is_plain(target) && !self.core_defines(target, class);
-        demand.filter(|_| is_only).map(|demand| Found {
-            demand,
+        let requirement = requirements
+            .iter()
+            .position(|requirement| requirement.target == target);
+        let is_only = self.has_default_order(target) && !self.core_defines(target, class);
+        requirement.filter(|_| is_only).map(|requirement| Found {
+            requirement,
             allowed: SetId::inherited(loaded, link.allowed),
             owners: (link.owners != NONE).then(|| SetId::inherited(loaded, link.owners)),
         })
@@ -191,7 +193,7 @@ impl Universe {
         };
         // The core library comes first among what is required.
         Some(Found {
-            demand: 0,
+            requirement: 0,
             allowed: allowed?,
             owners: None,
         })

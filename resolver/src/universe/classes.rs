@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::{ClassId, PackageId, PackageRequirement, ReleaseId, Universe};
-use crate::index::{CompiledIndex, FirstSeen, ParentNumber, leading_to_circles, to_u32};
+use crate::index::{CompiledIndex, FirstSeen, ParentNumber, leading_to_cycles, to_u32};
 use crate::set::bits;
 
 /// Where a class that is extended is to be found.
@@ -33,9 +33,9 @@ pub(crate) struct ClassTable {
     positions: Box<[(ClassId, u32)]>,
     /// The names that required packages must define, in the order in which they are extended.
     pub(crate) external: Box<[ClassId]>,
-    /// Whether classes of the release extend each other in a circle. No choice of other packages
+    /// Whether classes of the release extend each other in a cycle. No choice of other packages
     /// mends that: such a release is no candidate.
-    pub(crate) has_circle: bool,
+    pub(crate) has_cycle: bool,
 }
 
 impl ClassTable {
@@ -63,8 +63,8 @@ impl ClassTable {
     }
 
     /// Classes of the release of which each extends the next, and the last one the first; none if
-    /// there is no circle.
-    pub(crate) fn own_circle(&self) -> Vec<ClassId> {
+    /// there is no cycle.
+    pub(crate) fn own_cycle(&self) -> Vec<ClassId> {
         let leads = leading(&self.classes);
         let mut way: Vec<u32> = Vec::new();
         let mut seen: FxHashMap<u32, usize> = FxHashMap::default();
@@ -72,8 +72,8 @@ impl ClassTable {
         let mut next = first.map(|(class, _)| class);
         while let Some(class) = next {
             if let Some(begin) = seen.insert(class, way.len()) {
-                let circle = way[begin..].iter();
-                return circle.map(|at| self.classes[*at as usize].name).collect();
+                let cycle = way[begin..].iter();
+                return cycle.map(|at| self.classes[*at as usize].name).collect();
             }
             way.push(class);
             let mut parents = self.classes[class as usize].parents.iter();
@@ -87,7 +87,7 @@ impl ClassTable {
 }
 
 impl Universe {
-    /// Whether no class of a package can be part of a circle or have the name of another
+    /// Whether no class of a package can be part of a cycle or have the name of another
     /// package's class; `None` if the package does not come from the only attached index.
     pub(crate) fn is_harmless(&self, package: PackageId) -> Option<bool> {
         let [loaded] = self.attached[..] else {
@@ -125,7 +125,7 @@ impl Universe {
         // What the core library extends is extended by all.
         let ends_here = self.core != Some(release.package) || index.externals(table).is_empty();
         ends_here
-            && !index.inheritance().has_circle(table)
+            && !index.inheritance().has_cycle(table)
             && !is_named()
             && !index.table_classes(table).iter().any(is_elsewhere)
     }
@@ -148,8 +148,12 @@ impl Universe {
     }
 
     /// Whether it is known without looking that whatever meets the requirements of a release has
-    /// all classes that the release extends; `demands` is what it requires.
-    pub(crate) fn finds_classes(&self, release: ReleaseId, demands: &[PackageRequirement]) -> bool {
+    /// all classes that the release extends; `requirements` is what it requires.
+    pub(crate) fn finds_classes(
+        &self,
+        release: ReleaseId,
+        requirements: &[PackageRequirement],
+    ) -> bool {
         if self.is_without_classes(release) {
             return true;
         }
@@ -158,8 +162,10 @@ impl Universe {
         extends.nothing(self.root_class.is_some())
             || extends.nothing(false) && self.has_root_class(release)
             || extends.names_what_is_required()
-                && demands.iter().all(|demand| demand.is_as_indexed)
-                && (!extends.is_implicit() || self.finds_root_class(release, demands))
+                && requirements
+                    .iter()
+                    .all(|requirement| requirement.is_as_indexed)
+                && (!extends.is_implicit() || self.finds_root_class(release, requirements))
     }
 
     /// Whether a release is one of the core library that has the class itself which classes extend that
@@ -174,7 +180,7 @@ impl Universe {
 
     /// Whether whatever a release allows of the core library has the class that classes extend which
     /// do not say it.
-    fn finds_root_class(&self, release: ReleaseId, demands: &[PackageRequirement]) -> bool {
+    fn finds_root_class(&self, release: ReleaseId, requirements: &[PackageRequirement]) -> bool {
         let Some(root) = self.root_class else {
             return true;
         };
@@ -183,9 +189,9 @@ impl Universe {
             return false;
         }
         // The core library comes first among what is required.
-        demands.first().is_some_and(|demand| {
-            let allowed = self.allowed_words(demand);
-            let defining = self.words_of_definers(demand.target, root);
+        requirements.first().is_some_and(|requirement| {
+            let allowed = self.allowed_words(requirement);
+            let defining = self.words_of_definers(requirement.target, root);
             defining.len() == allowed.len() && bits::is_subset(allowed, defining)
         })
     }
@@ -255,14 +261,14 @@ impl Universe {
         positions.sort_unstable();
         ClassTable {
             positions,
-            has_circle: leading(&classes).contains(&true),
+            has_cycle: leading(&classes).contains(&true),
             classes: classes.into_boxed_slice(),
             external: external.things().into(),
         }
     }
 }
 
-/// For each class whether it leads to classes that extend each other in a circle.
+/// For each class whether it leads to classes that extend each other in a cycle.
 fn leading(classes: &[ClassNode]) -> Vec<bool> {
     let mut pairs = Vec::new();
     for (class, node) in (0..).zip(classes) {
@@ -272,5 +278,5 @@ fn leading(classes: &[ClassNode]) -> Vec<bool> {
             }
         }
     }
-    leading_to_circles(to_u32(classes.len()), pairs)
+    leading_to_cycles(to_u32(classes.len()), pairs)
 }

@@ -167,7 +167,7 @@ impl Universe {
     }
 
     /// Goes through the requirements of a release of a selection, in the order of
-    /// [`demands`](Self::demands). Specs that were read are kept in `specs`.
+    /// [`requirements`](Self::requirements). Specs that were read are kept in `specs`.
     pub(crate) fn each_requirement(
         &self,
         release: ReleaseId,

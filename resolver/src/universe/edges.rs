@@ -68,7 +68,7 @@ pub(crate) struct PackageRequirement {
 
 /// The release whose requirements are looked at.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Requirer {
+pub(super) struct RequirementReader {
     pub(super) release: ReleaseId,
     /// The core library, unless the release is one of it.
     core: Option<PackageId>,
@@ -77,15 +77,19 @@ pub(super) struct Requirer {
     owners_width: u32,
 }
 
-impl Requirer {
-    /// Puts a requirement into `demands`: one on the core library takes the place of what nobody wrote,
+impl RequirementReader {
+    /// Puts a requirement into `requirements`: one on the core library takes the place of what nobody wrote,
     /// which comes first.
     #[inline]
-    pub(super) fn require(self, demand: PackageRequirement, demands: &mut Vec<PackageRequirement>) {
-        if Some(demand.target) == self.core {
-            demands[0] = demand;
+    pub(super) fn require(
+        self,
+        requirement: PackageRequirement,
+        requirements: &mut Vec<PackageRequirement>,
+    ) {
+        if Some(requirement.target) == self.core {
+            requirements[0] = requirement;
         } else {
-            demands.push(demand);
+            requirements.push(requirement);
         }
     }
 }
@@ -169,12 +173,12 @@ impl Universe {
     /// Which releases of the same package have a requirement, and what it allows, where that takes a word
     /// each and stands in an index, as of nearly all.
     #[inline]
-    pub(crate) fn short_sets(&self, demand: &PackageRequirement) -> Option<[u64; 2]> {
-        match demand.owners {
+    pub(crate) fn short_sets(&self, requirement: &PackageRequirement) -> Option<[u64; 2]> {
+        match requirement.owners {
             Some(SetId {
                 place: SetPlace::Index(loaded),
                 at,
-            }) if demand.is_short => {
+            }) if requirement.is_short => {
                 let index = self.indexes[loaded as usize].index();
                 let words = index.words_at(at as usize, 2);
                 Some([words[0], words[1]])
@@ -185,8 +189,8 @@ impl Universe {
 
     /// The words of what a requirement allows, whose target was delivered.
     #[inline]
-    pub(crate) fn allowed_words(&self, demand: &PackageRequirement) -> &[u64] {
-        self.set(demand.allowed, demand.width as usize)
+    pub(crate) fn allowed_words(&self, requirement: &PackageRequirement) -> &[u64] {
+        self.set(requirement.allowed, requirement.width as usize)
     }
 
     /// How many words the sets of a package take; none if it was not delivered.
@@ -195,12 +199,16 @@ impl Universe {
         delivered.map_or(0, |delivered| to_u32(width(delivered.count)))
     }
 
-    /// Puts the requirements of a release into `demands`, in the order of its manifest, the core
+    /// Puts the requirements of a release into `requirements`, in the order of its manifest, the core
     /// library first.
-    pub(crate) fn demands(&mut self, release: ReleaseId, demands: &mut Vec<PackageRequirement>) {
-        demands.clear();
+    pub(crate) fn requirements(
+        &mut self,
+        release: ReleaseId,
+        requirements: &mut Vec<PackageRequirement>,
+    ) {
+        requirements.clear();
         if self.is_model(release.package) {
-            self.demands_of_objects(release, demands);
+            self.requirements_of_objects(release, requirements);
             return;
         }
         let delivered = self.delivered(release.package);
@@ -210,7 +218,7 @@ impl Universe {
         if let Some(core) = core {
             let allowed = self.default_core_set(core);
             let names_prerelease = self.overriding(core).is_some_and(Spec::names_prerelease);
-            demands.push(PackageRequirement {
+            requirements.push(PackageRequirement {
                 target: core,
                 allowed,
                 width: self.known_width(core),
@@ -220,7 +228,7 @@ impl Universe {
                 is_short: false,
             });
         }
-        let requirer = Requirer {
+        let reader = RequirementReader {
             release,
             core,
             loaded,
@@ -228,14 +236,14 @@ impl Universe {
         };
         let index = self.indexes[loaded as usize].index();
         let mut edges = index.edges(number);
-        demands.reserve(edges.len() + 1);
+        requirements.reserve(edges.len() + 1);
         loop {
-            match self.simple_demands(requirer, &mut edges, demands) {
+            match self.simple_requirements(reader, &mut edges, requirements) {
                 Next::Nothing => return,
                 Next::New(name) => {
                     self.package_in(loaded, name);
                 }
-                Next::Other(edge) => self.demand(requirer, edge, demands),
+                Next::Other(edge) => self.requirement(reader, edge, requirements),
             }
         }
     }
@@ -243,13 +251,13 @@ impl Universe {
     /// Takes the next requirements in that are on [simple](super::seen::Seen::is_simple) packages which were
     /// seen, as nearly all are; says where it came to.
     #[inline]
-    fn simple_demands(
+    fn simple_requirements(
         &self,
-        requirer: Requirer,
+        reader: RequirementReader,
         edges: &mut Range<usize>,
-        demands: &mut Vec<PackageRequirement>,
+        requirements: &mut Vec<PackageRequirement>,
     ) -> Next {
-        let loaded = &self.indexes[requirer.loaded as usize];
+        let loaded = &self.indexes[reader.loaded as usize];
         let index = loaded.index();
         let names_prerelease = index.any_names_prerelease();
         for [name, spec, sets] in index.requirements(edges.clone()) {
@@ -258,34 +266,39 @@ impl Universe {
                 return Next::New(*name);
             };
             edges.start += 1;
-            if !seen.is_simple() || Some(target) == requirer.core {
+            if !seen.is_simple() || Some(target) == reader.core {
                 return Next::Other(edges.start - 1);
             }
-            if target == requirer.release.package {
+            if target == reader.release.package {
                 continue;
             }
-            let (allowed, owners) = in_index(requirer.loaded, *sets, requirer.owners_width);
-            demands.push(PackageRequirement {
+            let (allowed, owners) = in_index(reader.loaded, *sets, reader.owners_width);
+            requirements.push(PackageRequirement {
                 target,
                 allowed,
                 width: 1,
                 owners: Some(owners),
                 is_as_indexed: true,
                 names_prerelease: names_prerelease && index.names_prerelease(*spec),
-                is_short: requirer.owners_width == 1,
+                is_short: reader.owners_width == 1,
             });
         }
         Next::Nothing
     }
 
     /// Takes any requirement in.
-    fn demand(&mut self, requirer: Requirer, edge: usize, demands: &mut Vec<PackageRequirement>) {
-        let Requirer {
+    fn requirement(
+        &mut self,
+        reader: RequirementReader,
+        edge: usize,
+        requirements: &mut Vec<PackageRequirement>,
+    ) {
+        let RequirementReader {
             release,
             core,
             loaded,
             owners_width,
-        } = requirer;
+        } = reader;
         let [name, spec, sets] = self.indexes[loaded as usize].index().requirement(edge);
         let target = self.package_in(loaded, name);
         if target == release.package {
@@ -302,13 +315,13 @@ impl Universe {
             (allowed, is_nowhere.then_some(owners))
         };
         let names_prerelease = || self.indexes[loaded as usize].index().names_prerelease(spec);
-        let demand = PackageRequirement {
+        let requirement = PackageRequirement {
             // Releases that do not write the requirement have it, too.
             owners: owners.filter(|_| !is_core),
             is_as_indexed: indexed.is_some(),
-            ..self.demand_apart(target, allowed, names_prerelease)
+            ..self.requirement_apart(target, allowed, names_prerelease)
         };
-        requirer.require(demand, demands);
+        reader.require(requirement, requirements);
     }
 
     /// What an index says that a requirement allows, and which releases of the same package have it;
@@ -323,7 +336,7 @@ impl Universe {
         target: PackageId,
     ) -> Option<(SetId, SetId)> {
         let delivered = self.packages[target.position()].delivered.as_ref()?;
-        let is_indexed = delivered.loaded == loaded && delivered.is_plain;
+        let is_indexed = delivered.loaded == loaded && delivered.has_default_order;
         if !is_indexed || self.overriding(target).is_some() {
             return None;
         }
@@ -357,7 +370,7 @@ impl Universe {
     }
 
     /// A requirement of which no index knows what it allows.
-    pub(super) fn demand_apart(
+    pub(super) fn requirement_apart(
         &self,
         target: PackageId,
         allowed: SetId,
@@ -386,11 +399,15 @@ impl Universe {
     }
 
     /// Whether a requirement allows a release of its target.
-    pub(crate) fn allows(&self, demand: &PackageRequirement, index: u32) -> bool {
-        bits::contains(self.allowed_words(demand), index)
+    pub(crate) fn allows(&self, requirement: &PackageRequirement, index: u32) -> bool {
+        bits::contains(self.allowed_words(requirement), index)
     }
 
-    fn demands_of_objects(&mut self, release: ReleaseId, demands: &mut Vec<PackageRequirement>) {
+    fn requirements_of_objects(
+        &mut self,
+        release: ReleaseId,
+        requirements: &mut Vec<PackageRequirement>,
+    ) {
         let details = self.details(release);
         for (number, edge) in details.edges.iter().enumerate() {
             let allowed = if !self.is_delivered(edge.package) {
@@ -403,7 +420,7 @@ impl Universe {
                 self.sets.of_objects.insert((release, number), at);
                 SetId::worked_out(at)
             };
-            demands.push(PackageRequirement {
+            requirements.push(PackageRequirement {
                 target: edge.package,
                 allowed,
                 width: self.known_width(edge.package),
@@ -468,7 +485,7 @@ impl Universe {
     /// Keeps the set of the candidates of a package that match a spec.
     pub(super) fn keep_matching(&mut self, package: PackageId, spec: &Spec) -> u32 {
         let matching = self.versions_in(package, spec);
-        if self.is_plain(package) {
+        if self.has_default_order(package) {
             return self.keep(package, &matching);
         }
         let candidates = self.candidates_of(package);

@@ -33,7 +33,7 @@ impl Universe {
         let is_in_core = Some(target) == self.core;
         let core = self.core_number(loaded).filter(|_| is_in_core);
         let number = self.class_number(class, loaded);
-        let mut demands = Vec::new();
+        let mut requirements = Vec::new();
         let mut found = PositionSet::single(release.index);
         for other in self.releases(release.package) {
             let at = first + other.index;
@@ -42,8 +42,11 @@ impl Universe {
             {
                 continue;
             }
-            self.demands(other, &mut demands);
-            if demands.iter().any(|demand| demand.target == target) {
+            self.requirements(other, &mut requirements);
+            if requirements
+                .iter()
+                .any(|requirement| requirement.target == target)
+            {
                 found = found.union(&PositionSet::single(other.index));
             }
         }

@@ -5,6 +5,10 @@
 pub(crate) struct PackageId(pub(super) u32);
 
 impl PackageId {
+    /// The first package, for tests that need any.
+    #[cfg(test)]
+    pub(crate) const FIRST: Self = Self(0);
+
     #[inline]
     pub(crate) fn position(self) -> usize {
         self.0 as usize

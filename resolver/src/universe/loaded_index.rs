@@ -104,13 +104,13 @@ impl Universe {
     /// nearly all. No other index has the name before this one, or it would stand in the table.
     #[inline]
     fn meet_plain(&mut self, loaded: u32, number: u32) -> Option<PackageId> {
-        if self.attached.first() != Some(&loaded) || !self.preferences.are_plain() {
+        if self.attached.first() != Some(&loaded) || !self.preferences.keep_default_order() {
             return None;
         }
         let of_loaded = &mut self.indexes[loaded as usize];
         let index = of_loaded.index();
         let releases = index.releases(number);
-        if releases.is_empty() || !index.is_plain(number) || !self.overrides.is_empty() {
+        if releases.is_empty() || !index.has_default_order(number) || !self.overrides.is_empty() {
             return None;
         }
         let count = releases.end - releases.start;
@@ -121,7 +121,7 @@ impl Universe {
             name: number,
             first: releases.start,
             count,
-            is_plain: true,
+            has_default_order: true,
         };
         Some(self.add_package(Some(delivered), About::default()))
     }
@@ -153,7 +153,9 @@ impl Universe {
         let delivered = &self.packages[package.position()].delivered;
         let is_simple = self.overriding(package).is_none()
             && delivered.is_some_and(|delivered| {
-                delivered.loaded == loaded && delivered.is_plain && width(delivered.count) == 1
+                delivered.loaded == loaded
+                    && delivered.has_default_order
+                    && width(delivered.count) == 1
             });
         self.indexes[loaded as usize].seen.packages[number as usize] =
             Seen::new(package, is_simple);
@@ -195,7 +197,7 @@ impl Universe {
             name: number,
             first: releases.start,
             count: releases.end - releases.start,
-            is_plain: candidates.is_none(),
+            has_default_order: candidates.is_none(),
         };
         (delivered, candidates)
     }
@@ -273,7 +275,7 @@ impl Universe {
                 name: NONE,
                 first: 0,
                 count: 0,
-                is_plain: true,
+                has_default_order: true,
             });
             return;
         }

@@ -60,7 +60,7 @@ struct Delivered {
     first: u32,
     count: u32,
     /// Whether every release may be chosen and the newest is the best.
-    is_plain: bool,
+    has_default_order: bool,
 }
 
 /// A package that was seen.
@@ -139,7 +139,7 @@ impl Universe {
     /// Whether any requirement that is known names a prerelease.
     pub(crate) fn any_names_prerelease(&self) -> bool {
         let mut indexes = self.indexes.iter();
-        // What a model demands stands in no index.
+        // What a model requires stands in no index.
         let mut overrides = self.overrides.values();
         self.model.is_some()
             || overrides.any(Spec::names_prerelease)

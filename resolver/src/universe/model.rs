@@ -28,14 +28,14 @@ impl Universe {
             .objects
             .into_iter()
             .enumerate()
-            .map(|(number, demand)| {
+            .map(|(number, requirement)| {
                 let object = root.model.object(ObjectId(number));
                 Edge {
-                    package: self.package_id(&demand.package),
+                    package: self.package_id(&requirement.package),
                     object: Some((ObjectId(number), self.class_id(&object.class))),
                     requirement: Requirement {
-                        package: demand.package,
-                        spec: demand.spec,
+                        package: requirement.package,
+                        spec: requirement.spec,
                         location: Some(object.location.clone()),
                     },
                     overridden: None,

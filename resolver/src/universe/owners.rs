@@ -16,10 +16,10 @@ impl Universe {
     pub(crate) fn owners(
         &mut self,
         release: ReleaseId,
-        demand: &PackageRequirement,
+        requirement: &PackageRequirement,
     ) -> Option<SetId> {
-        if demand.owners.is_some() {
-            return demand.owners;
+        if requirement.owners.is_some() {
+            return requirement.owners;
         }
         let package = release.package;
         if self.is_model(package) {
@@ -34,12 +34,12 @@ impl Universe {
             self.sets.first = Some(at);
             return Some(SetId::worked_out(at));
         }
-        let key = (package, demand.target, demand.allowed);
+        let key = (package, requirement.target, requirement.allowed);
         if let Some(known) = self.sets.of_owners.get(&key) {
             return Some(*known);
         }
-        if Some(demand.target) == self.core {
-            let owners = self.owners_of_core(package, demand.allowed);
+        if Some(requirement.target) == self.core {
+            let owners = self.owners_of_core(package, requirement.allowed);
             let owners = SetId::worked_out(self.keep(package, &owners));
             self.sets.of_owners.insert(key, owners);
             return Some(owners);
@@ -91,18 +91,21 @@ impl Universe {
 
     /// Finds out which releases of a package share the requirements of which no index knows it.
     fn find_owners(&mut self, package: PackageId) {
-        let mut demands = Vec::new();
+        let mut requirements = Vec::new();
         let mut all: Vec<(PackageRequirement, u32)> = Vec::new();
         for release in self.releases(package) {
-            self.demands(release, &mut demands);
+            self.requirements(release, &mut requirements);
             // What others require may not have been delivered yet.
-            let is_open =
-                |demand: &&PackageRequirement| demand.owners.is_none() && demand.is_known();
-            let open = demands.iter().filter(is_open);
-            all.extend(open.map(|demand| (*demand, release.index)));
+            let is_open = |requirement: &&PackageRequirement| {
+                requirement.owners.is_none() && requirement.is_known()
+            };
+            let open = requirements.iter().filter(is_open);
+            all.extend(open.map(|requirement| (*requirement, release.index)));
         }
         let universe = &*self;
-        let key = |demand: &PackageRequirement| (demand.target, universe.allowed_words(demand));
+        let key = |requirement: &PackageRequirement| {
+            (requirement.target, universe.allowed_words(requirement))
+        };
         all.sort_by(|(one, _), (two, _)| key(one).cmp(&key(two)));
         let alike = all.chunk_by(|(one, _), (two, _)| key(one) == key(two));
         let alike: Vec<(&[(PackageRequirement, u32)], PositionSet)> = alike
@@ -110,8 +113,8 @@ impl Universe {
             .collect();
         for (alike, owners) in alike {
             let owners = SetId::worked_out(self.keep(package, &owners));
-            for (demand, _) in alike {
-                let key = (package, demand.target, demand.allowed);
+            for (requirement, _) in alike {
+                let key = (package, requirement.target, requirement.allowed);
                 self.sets.of_owners.insert(key, owners);
             }
         }
@@ -147,10 +150,10 @@ mod tests {
         universe.attach(source, CompiledIndex::compile(&records).into());
         let package = universe.package_id(&a);
         let releases = universe.releases(package);
-        let mut demands = Vec::new();
+        let mut requirements = Vec::new();
         let of_release = |release| {
-            universe.demands(release, &mut demands);
-            let owners = universe.owners(release, demands.first()?)?;
+            universe.requirements(release, &mut requirements);
+            let owners = universe.owners(release, requirements.first()?)?;
             let owners = universe.set(owners, universe.width(package));
             Some((0..4).filter(|at| bits::contains(owners, *at)).collect())
         };

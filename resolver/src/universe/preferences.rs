@@ -69,7 +69,7 @@ impl Preferences {
 
     /// Whether no release of any package is preferred but for being the newest.
     #[inline]
-    pub(super) fn are_plain(&self) -> bool {
+    pub(super) fn keep_default_order(&self) -> bool {
         self.locked_versions.is_empty()
             && self.kept_versions.is_empty()
             && self.too_new.is_empty()
@@ -85,7 +85,7 @@ impl Preferences {
         number: u32,
         name: impl FnOnce() -> PackageName,
     ) -> Option<Box<Candidates>> {
-        if index.is_plain(number) && self.are_plain() {
+        if index.has_default_order(number) && self.keep_default_order() {
             return None;
         }
         self.candidates_among(index, number, &name())
@@ -100,7 +100,7 @@ impl Preferences {
         let locked = self.locked_versions(name);
         let too_new = self.too_new.get(name);
         let newest_is_best = self.prefer == Preference::Newest && too_new.is_none();
-        if index.is_plain(number) && locked.is_empty() && newest_is_best {
+        if index.has_default_order(number) && locked.is_empty() && newest_is_best {
             return None;
         }
         let kept = self.kept_versions.get(name);

@@ -17,7 +17,7 @@ use crate::index::{CompiledIndex, EdgeNumbers, NAMES_PRERELEASE, PLAIN, Texts, t
 use classes::classes;
 use releases::{digests, release_flags};
 
-pub(super) use releases::{DIGEST_BYTES, digest_from, is_plain};
+pub(super) use releases::{DIGEST_BYTES, digest_from, has_default_order};
 
 /// Prepares releases.
 pub(super) fn compile(mut records: Vec<&IndexRecord>) -> CompiledIndex {
@@ -242,8 +242,10 @@ fn releases(index: &mut CompiledIndex, records: &[&IndexRecord], packages: &[Ran
         flags.push(release_flags(record));
     }
     let package_flags = packages.iter().map(|range| {
-        let is_plain = flags[range.clone()].iter().all(|flags| is_plain(*flags));
-        u8::from(is_plain) * PLAIN
+        let has_default_order = flags[range.clone()]
+            .iter()
+            .all(|flags| has_default_order(*flags));
+        u8::from(has_default_order) * PLAIN
     });
     index.package_flags = package_flags.collect::<Vec<u8>>().into();
     index.versions = Versions::of(records.iter().map(|record| &record.version));

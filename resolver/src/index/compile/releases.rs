@@ -19,7 +19,7 @@ pub(super) fn release_flags(record: &IndexRecord) -> u8 {
 }
 
 /// Whether a release with these flags is neither yanked nor a prerelease.
-pub(in crate::index) fn is_plain(flags: u8) -> bool {
+pub(in crate::index) fn has_default_order(flags: u8) -> bool {
     flags & (YANKED | PRERELEASE) == 0
 }
 

@@ -9,7 +9,7 @@ const NAMED: u8 = 1;
 /// A class does not say what it extends.
 const IMPLICIT: u8 = 2;
 
-/// That the classes which are named are found, and in no circle, does not follow from what is
+/// That the classes which are named are found, and in no cycle, does not follow from what is
 /// required.
 const SOUGHT: u8 = 4;
 
@@ -51,7 +51,7 @@ impl Inheritance {
                 NAMED
             };
             let implicit = self.implicit_at(table).map_or(0, |_| IMPLICIT);
-            let sought = if self.has_circle(table) { SOUGHT } else { 0 };
+            let sought = if self.has_cycle(table) { SOUGHT } else { 0 };
             Extends(named | implicit | sought)
         };
         let tables = index.tables.iter().map(|table| table.checked_sub(1));

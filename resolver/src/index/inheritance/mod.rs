@@ -4,12 +4,12 @@
 //! None of it stands in a file. It is worked out when an index is compiled or opened, in about the
 //! time that it would take to check it.
 
-mod circles;
+mod cycles;
 mod definers;
 mod extends;
 mod links;
 
-pub(crate) use circles::leading_to_circles;
+pub(crate) use cycles::leading_to_cycles;
 pub(crate) use extends::Extends;
 
 use std::ops::Range;
@@ -56,8 +56,8 @@ pub(crate) struct Inheritance {
     link_starts: Vec<u32>,
     /// For each class a package that has it; [`NONE`] if none has.
     homes: Vec<u32>,
-    /// Whether the classes of a table extend each other in a circle.
-    circles: Vec<bool>,
+    /// Whether the classes of a table extend each other in a cycle.
+    cycles: Vec<bool>,
     /// For each table how many classes of others are extended before a class comes that says
     /// nothing of what it extends; [`NONE`] if all say it.
     implicit: Vec<u32>,
@@ -70,7 +70,7 @@ pub(crate) struct Inheritance {
     any_unknown: bool,
     /// For each release what it extends. Nothing if none extends anything.
     extends: Vec<Extends>,
-    /// Whether no class of a package can be part of a circle or have the name of another
+    /// Whether no class of a package can be part of a cycle or have the name of another
     /// package's class.
     harmless: Vec<bool>,
 }
@@ -85,7 +85,7 @@ impl Inheritance {
         links: Vec::new(),
         link_starts: Vec::new(),
         homes: Vec::new(),
-        circles: Vec::new(),
+        cycles: Vec::new(),
         implicit: Vec::new(),
         requirements: Lists::NOTHING,
         required: Vec::new(),
@@ -183,11 +183,9 @@ impl Inheritance {
         self.any_unknown
     }
 
-    /// Whether the classes of a table extend each other in a circle.
-    pub(crate) fn has_circle(&self, table: u32) -> bool {
-        self.circles
-            .get(table as usize)
-            .is_some_and(|circle| *circle)
+    /// Whether the classes of a table extend each other in a cycle.
+    pub(crate) fn has_cycle(&self, table: u32) -> bool {
+        self.cycles.get(table as usize).is_some_and(|cycle| *cycle)
     }
 
     /// How many classes of others a table extends before a class comes that says nothing of what
@@ -217,7 +215,7 @@ impl Inheritance {
         self.may_share_links[name as usize]
     }
 
-    /// Whether no class of a package can be part of a circle or have the name of another
+    /// Whether no class of a package can be part of a cycle or have the name of another
     /// package's class, as far as the index goes.
     pub(crate) fn is_harmless(&self, name: u32) -> bool {
         self.harmless.get(name as usize).is_none_or(|is| *is)
@@ -226,7 +224,7 @@ impl Inheritance {
     fn look_at_tables(&mut self, index: &CompiledIndex) {
         for table in 0..index.table_classes.len() {
             self.implicit.push(externals_before_implicit(index, table));
-            self.circles.push(circles::has_own_circle(index, table));
+            self.cycles.push(cycles::has_own_cycle(index, table));
         }
     }
 
@@ -310,7 +308,7 @@ mod tests {
                 assert_eq!(inheritance.unknown_of(name), None);
                 assert!(!inheritance.defines(name, 0));
             }
-            assert!(!inheritance.has_circle(0));
+            assert!(!inheritance.has_cycle(0));
             assert_eq!(inheritance.implicit_at(0), None);
             assert!(inheritance.links(0).is_empty() && !inheritance.any_unknown());
             assert!(inheritance.extends(0).nothing(true));

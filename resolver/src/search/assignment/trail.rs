@@ -292,6 +292,7 @@ impl Assignment {
 #[cfg(test)]
 mod tests {
     use crate::problem::Variable;
+    use crate::universe::PackageId;
 
     use super::*;
 
@@ -299,7 +300,8 @@ mod tests {
     fn what_follows_from_lower_levels_stays_with_its_level() {
         for values in [3, 70] {
             let mut state = Assignment::new();
-            let [one, other] = [0, 1].map(|_| state.add_var(Variable::Never, values));
+            let [one, other] =
+                [0, 1].map(|_| state.add_var(Variable::Package(PackageId::FIRST), values));
             let absent = Term {
                 var: other,
                 set: state.keep_single(other, values),

@@ -79,6 +79,7 @@ impl Assignment {
 #[cfg(test)]
 mod tests {
     use crate::problem::Variable;
+    use crate::universe::PackageId;
 
     use super::super::{ClauseRef, Term};
     use super::*;
@@ -86,7 +87,7 @@ mod tests {
     #[test]
     fn what_goes_is_unseen_until_it_was_seen_and_again_when_it_came_back() {
         let mut state = Assignment::new();
-        let var = state.add_var(Variable::Never, 70);
+        let var = state.add_var(Variable::Package(PackageId::FIRST), 70);
         state.set_awaited(var, 3, true);
         state.set_awaited(var, 66, true);
         assert_eq!(state.unseen(var), None);

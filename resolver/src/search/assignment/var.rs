@@ -46,7 +46,7 @@ pub(crate) struct VarState {
     /// Whether it has its place in the order of decisions.
     pub(crate) ordered: bool,
     /// Whether the greatest value that is left is the best one.
-    pub(crate) is_plain: bool,
+    pub(crate) has_default_order: bool,
     /// Whether any value is gone without a decision; as long as none is, there is no need to look at
     /// which are left.
     pub(super) is_reduced_for_good: bool,
@@ -106,7 +106,7 @@ impl VarState {
             required: false,
             listed: false,
             ordered: false,
-            is_plain: false,
+            has_default_order: false,
             is_reduced_for_good: false,
         }
     }

@@ -135,7 +135,7 @@ impl Updating {
                 let mut held_back: Vec<HeldBack> =
                     held_back.map(|(held_back, _)| held_back).collect();
                 if universe.is_last_resort(ReleaseId { package, index }) {
-                    // To stay at what was withdrawn is not to be held back from what is older.
+                    // To stay at what was yanked is not to be held back from what is older.
                     let is_named = self.names_prerelease(universe, package);
                     let is_better = |version: &Version| {
                         let other = universe.index_of(package, version);
@@ -181,11 +181,12 @@ impl Updating {
             let package = *package;
             releases.extend(allowed.iter().map(|index| ReleaseId { package, index }));
         }
-        let mut demands = Vec::new();
+        let mut requirements = Vec::new();
         releases.into_iter().any(|release| {
-            universe.demands(release, &mut demands);
-            let mut demands = demands.iter();
-            demands.any(|demand| demand.target == package && demand.names_prerelease)
+            universe.requirements(release, &mut requirements);
+            let mut requirements = requirements.iter();
+            requirements
+                .any(|requirement| requirement.target == package && requirement.names_prerelease)
         })
     }
 }

@@ -1,4 +1,4 @@
-//! What objects of a model demand, as reasons.
+//! What objects of a model require, as reasons.
 
 use pkgres_manifest::{ObjectId, VersionSet};
 
@@ -8,9 +8,9 @@ use crate::universe::{ClassId, Edge, PackageId, ReleaseId, Universe};
 use super::breaches::Breaches;
 use super::reason::{Reason, ReasonKind};
 
-/// What objects of a model demand of a package, where that is exactly these versions. Where contracts
+/// What objects of a model require of a package, where that is exactly these versions. Where contracts
 /// that are not met are among the reasons, only the objects count that they are about, if any.
-pub(super) fn demands(
+pub(super) fn object_requirements(
     universe: &mut Universe,
     root: PackageId,
     (target, allowed): (PackageId, &PositionSet),
@@ -24,15 +24,15 @@ pub(super) fn demands(
         let is_meant = edge.package == target && universe.allowed(edge) == *allowed;
         Some((edge, edge.object?)).filter(|_| is_meant)
     });
-    let mut demanding: Vec<(&Edge, (ObjectId, ClassId))> = edges.collect();
+    let mut requiring: Vec<(&Edge, (ObjectId, ClassId))> = edges.collect();
     let is_named = |(_, (object, _)): &(&Edge, (ObjectId, ClassId))| breaches.are_about(*object);
-    if demanding.iter().any(is_named) {
-        demanding.retain(is_named);
+    if requiring.iter().any(is_named) {
+        requiring.retain(is_named);
     }
-    let model = universe.model().expect("only models demand").clone();
+    let model = universe.model().expect("only models require").clone();
     let package = universe.name(target).clone();
     let mut reasons = Vec::new();
-    for (edge, (object, class)) in demanding {
+    for (edge, (object, class)) in requiring {
         let (shown, spec) = (model.shown(object), &edge.requirement.spec);
         let defining = universe.definers(target, class);
         let versions = universe.versions_in(target, spec);

@@ -15,7 +15,7 @@ impl Inheritance {
         self.homes = vec![NONE; index.class_name_count() as usize];
         for name in 0..names {
             for table in index.tables_of(name).flatten() {
-                self.harmless[name as usize] &= !self.has_circle(table);
+                self.harmless[name as usize] &= !self.has_cycle(table);
                 for class in index.table_classes(table) {
                     let home = &mut self.homes[*class as usize];
                     if *home != NONE && *home != name {
@@ -28,12 +28,12 @@ impl Inheritance {
                 }
             }
         }
-        self.find_circles(index);
+        self.find_cycles(index);
     }
 
-    /// Packages that have a class which can be part of a circle are not harmless. Whichever releases are
-    /// chosen, a circle of their classes is one of names.
-    fn find_circles(&mut self, index: &CompiledIndex) {
+    /// Packages that have a class which can be part of a cycle are not harmless. Whichever releases are
+    /// chosen, a cycle of their classes is one of names.
+    fn find_cycles(&mut self, index: &CompiledIndex) {
         let mut extending: Vec<(u32, u32)> = Vec::new();
         for table in 0..index.table_classes.len() {
             let (classes, externals) = (index.table_classes(table), index.externals(table));
@@ -46,10 +46,10 @@ impl Inheritance {
         }
         let count = index.class_name_count();
         let turned = extending.iter().map(|(parent, class)| (*class, *parent));
-        let from_circles = leading_to_circles(count, turned.collect());
-        let to_circles = leading_to_circles(count, extending);
+        let from_cycles = leading_to_cycles(count, turned.collect());
+        let to_cycles = leading_to_cycles(count, extending);
         for (class, home) in self.homes.iter().enumerate() {
-            if *home != NONE && to_circles[class] && from_circles[class] {
+            if *home != NONE && to_cycles[class] && from_cycles[class] {
                 // Where several packages have the class, none of them is harmless anyway.
                 self.harmless[*home as usize] = false;
             }
@@ -57,8 +57,8 @@ impl Inheritance {
     }
 }
 
-/// Which of some things lead to a circle; a pair is a thing and one that leads to it.
-pub(crate) fn leading_to_circles(count: u32, mut pairs: Vec<(u32, u32)>) -> Vec<bool> {
+/// Which of some things lead to a cycle; a pair is a thing and one that leads to it.
+pub(crate) fn leading_to_cycles(count: u32, mut pairs: Vec<(u32, u32)>) -> Vec<bool> {
     if pairs.is_empty() {
         return vec![false; count as usize];
     }
@@ -84,8 +84,8 @@ pub(crate) fn leading_to_circles(count: u32, mut pairs: Vec<(u32, u32)>) -> Vec<
     left.iter().map(|left| *left > 0).collect()
 }
 
-/// Whether classes of a table extend each other in a circle.
-pub(super) fn has_own_circle(index: &CompiledIndex, table: u32) -> bool {
+/// Whether classes of a table extend each other in a cycle.
+pub(super) fn has_own_cycle(index: &CompiledIndex, table: u32) -> bool {
     let count = to_u32(index.table_classes(table).len());
     let mut pairs = Vec::new();
     for class in 0..count {
@@ -95,5 +95,5 @@ pub(super) fn has_own_circle(index: &CompiledIndex, table: u32) -> bool {
             }
         }
     }
-    !pairs.is_empty() && leading_to_circles(count, pairs).contains(&true)
+    !pairs.is_empty() && leading_to_cycles(count, pairs).contains(&true)
 }

@@ -5,6 +5,8 @@
 //! the releases decided so far comes first. The crate does not say what it takes back, but a
 //! variable that is decided again shows it: everything decided since then is gone.
 
+mod dependencies;
+
 use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::fmt;
@@ -21,12 +23,15 @@ use crate::selection::Selection;
 use crate::set::PositionSet;
 use crate::universe::PackageId;
 
+use dependencies::{VirtualPackage, dependencies};
+
 use super::engine::{Proof, Quality, Verdict};
 use super::single_release::Single;
 use crate::budget::{Budget, Interrupt};
 
 /// The values of the variables of a solution.
-pub(super) type Values = FxHashMap<Variable, u32>;
+#[derive(Debug, Default)]
+pub(crate) struct Values(FxHashMap<VirtualPackage, u32>);
 
 /// Finds values that fulfil an problem.
 pub(super) fn solve(
@@ -35,14 +40,14 @@ pub(super) fn solve(
     values: &mut Values,
 ) -> Result<Verdict<Quality>, Interrupt> {
     let provider = Provider {
-        state: RefCell::new(Assignment {
+        state: RefCell::new(Session {
             problem,
             budget,
             trail: Trail::default(),
             conflicts: 0,
         }),
     };
-    let result = pubgrub::resolve(&provider, Variable::Start, 0_u32);
+    let result = pubgrub::resolve(&provider, VirtualPackage::Start, 0_u32);
     let state = provider.state.into_inner();
     let quality = if state.by_activity() {
         Quality::Any
@@ -52,7 +57,7 @@ pub(super) fn solve(
     let problem = state.problem;
     match result {
         Ok(found) => {
-            *values = found.into_iter().collect();
+            *values = Values(found.into_iter().collect());
             Ok(Verdict::Solved(quality))
         }
         Err(PubGrubError::NoSolution(tree)) => Ok(Verdict::Impossible(proof(problem, tree))),
@@ -73,20 +78,23 @@ pub(super) fn solve(
 /// The releases that the values stand for, as far as the roots reach them.
 pub(super) fn selection(problem: &mut Problem<'_>, values: &Values) -> Selection {
     let split = problem.split().clone();
-    Selection::collect(problem.universe, |_, release, edge, demand| {
-        let variable = if split.contains(&demand.target) {
+    Selection::collect(problem.universe, |_, release, edge, requirement| {
+        let variable = if split.contains(&requirement.target) {
             Variable::Binding(release, u32::try_from(edge).ok()?)
         } else {
-            Variable::Package(demand.target)
+            Variable::Package(requirement.target)
         };
-        values.get(&variable).copied()
+        values.0.get(&VirtualPackage::Variable(variable)).copied()
     })
     .expect("a solution binds every requirement")
 }
 
 /// The facts at the leaves of a derivation. The tree is taken apart without recursion: derivations
 /// can be as deep as the longest chain of packages.
-fn proof(problem: &mut Problem<'_>, tree: DerivationTree<Variable, PositionSet, Never>) -> Proof {
+fn proof(
+    problem: &mut Problem<'_>,
+    tree: DerivationTree<VirtualPackage, PositionSet, Never>,
+) -> Proof {
     let mut proof = Proof::default();
     let mut single = Single::new(problem.universe.package_count());
     let mut seen = FxHashSet::default();
@@ -115,7 +123,7 @@ fn proof(problem: &mut Problem<'_>, tree: DerivationTree<Variable, PositionSet, 
 
 fn add_leaf(
     problem: &mut Problem<'_>,
-    leaf: &External<Variable, PositionSet, Never>,
+    leaf: &External<VirtualPackage, PositionSet, Never>,
     facts: &mut Vec<Fact>,
     single: &mut Single,
 ) {
@@ -123,11 +131,17 @@ fn add_leaf(
         return;
     };
     let variables = [*source, *target];
-    for value in in_domain(problem, *source, from) {
-        for dependency in problem.dependencies(*source, value).unwrap_or_default() {
+    let variables = variables.into_iter().filter_map(|package| match package {
+        VirtualPackage::Variable(variable) => Some(variable),
+        _ => None,
+    });
+    // Sets that come from the crate may be complements.
+    let versions = PositionSet::range(0, source.version_count(problem));
+    for version in versions.intersection(from).iter() {
+        for dependency in dependencies(problem, *source, version).unwrap_or_default() {
             if dependency.target == *target && dependency.allowed == *allowed {
                 let fact = dependency.fact;
-                single.add(problem, fact.as_ref(), variables.into_iter());
+                single.add(problem, fact.as_ref(), variables.clone());
                 // Most releases require the same.
                 if fact.as_ref() != facts.last() {
                     facts.extend(fact);
@@ -135,25 +149,6 @@ fn add_leaf(
             }
         }
     }
-}
-
-/// The values of a variable that a set holds; sets that come from the crate may be complements.
-fn in_domain(problem: &Problem<'_>, variable: Variable, set: &PositionSet) -> Vec<u32> {
-    let size = match variable {
-        Variable::Package(package) => problem.universe.release_count(package),
-        Variable::Binding(release, edge) => {
-            let package = problem.universe.known_details(release).edges[edge as usize].package;
-            problem.universe.release_count(package)
-        }
-        Variable::Provider(release, _) => {
-            u32::try_from(problem.universe.known_details(release).edges.len()).expect("few edges")
-        }
-        Variable::Start | Variable::Release(_) | Variable::Nogood(_) | Variable::Never => 1,
-    };
-    PositionSet::range(0, size)
-        .intersection(set)
-        .iter()
-        .collect()
 }
 
 /// An [`Interrupt`] as an error, which the crate asks for.
@@ -171,12 +166,6 @@ impl fmt::Display for Stop {
 
 impl std::error::Error for Stop {}
 
-impl fmt::Display for Variable {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(self, formatter)
-    }
-}
-
 /// There are no reasons beyond dependencies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Never {}
@@ -187,34 +176,34 @@ impl fmt::Display for Never {
     }
 }
 
-/// The decisions that stand, as far as the calls of the crate show.
+/// The decisions in force, as far as the calls of the crate show.
 #[derive(Debug, Default)]
 struct Trail {
     decided: Vec<Decision>,
-    positions: FxHashMap<Variable, usize>,
-    /// For each variable, which decided releases require it: their position and the number of
+    positions: FxHashMap<VirtualPackage, usize>,
+    /// For each package, which decided releases require it: their position and the number of
     /// the edge, ascending, and whether the requirement names a prerelease.
-    required_by: FxHashMap<Variable, Vec<(usize, usize)>>,
+    required_by: FxHashMap<VirtualPackage, Vec<(usize, usize)>>,
     /// For each package, how many requirements of decided releases name a prerelease.
     prerelease_named: FxHashMap<PackageId, u32>,
 }
 
 #[derive(Debug)]
 struct Decision {
-    variable: Variable,
+    package: VirtualPackage,
     /// The targets of the release's requirements, and for each whether it names a prerelease.
-    required: Vec<(Variable, PackageId, bool)>,
+    required: Vec<(VirtualPackage, PackageId, bool)>,
 }
 
 impl Trail {
-    /// Takes back the decision on a variable and everything after it.
-    fn take_back(&mut self, variable: Variable) -> bool {
-        let Some(position) = self.positions.get(&variable).copied() else {
+    /// Takes back the decision on a package and everything after it.
+    fn take_back(&mut self, package: VirtualPackage) -> bool {
+        let Some(position) = self.positions.get(&package).copied() else {
             return false;
         };
         while self.decided.len() > position {
             let decision = self.decided.pop().expect("the length was checked");
-            self.positions.remove(&decision.variable);
+            self.positions.remove(&decision.package);
             for (target, package, named) in decision.required {
                 let requirers = self.required_by.get_mut(&target).expect("it was entered");
                 requirers.pop();
@@ -229,9 +218,9 @@ impl Trail {
         true
     }
 
-    fn push(&mut self, variable: Variable, required: Vec<(Variable, PackageId, bool)>) {
+    fn push(&mut self, package: VirtualPackage, required: Vec<(VirtualPackage, PackageId, bool)>) {
         let position = self.decided.len();
-        self.positions.insert(variable, position);
+        self.positions.insert(package, position);
         for (edge, (target, package, named)) in required.iter().enumerate() {
             self.required_by
                 .entry(*target)
@@ -241,20 +230,20 @@ impl Trail {
                 *self.prerelease_named.entry(*package).or_default() += 1;
             }
         }
-        self.decided.push(Decision { variable, required });
+        self.decided.push(Decision { package, required });
     }
 
-    /// The earliest requirement on a variable.
-    fn rank(&self, variable: Variable) -> (usize, usize) {
+    /// The earliest requirement on a package.
+    fn rank(&self, package: VirtualPackage) -> (usize, usize) {
         self.required_by
-            .get(&variable)
+            .get(&package)
             .and_then(|requirers| requirers.first())
             .copied()
             .unwrap_or((usize::MAX, usize::MAX))
     }
 }
 
-struct Assignment<'solve, 'universe> {
+struct Session<'solve, 'universe> {
     problem: &'solve mut Problem<'universe>,
     budget: &'solve mut Budget,
     trail: Trail,
@@ -262,18 +251,18 @@ struct Assignment<'solve, 'universe> {
 }
 
 struct Provider<'solve, 'universe> {
-    state: RefCell<Assignment<'solve, 'universe>>,
+    state: RefCell<Session<'solve, 'universe>>,
 }
 
-impl Assignment<'_, '_> {
+impl Session<'_, '_> {
     /// Whether variables that take part in conflicts are decided first. Problems that are too hard
     /// for the order of decisions are solved at all, which matters more than the best selection.
     fn by_activity(&self) -> bool {
         self.conflicts >= self.budget.conflict_limit()
     }
 
-    fn choose(&mut self, variable: Variable, set: &PositionSet) -> Option<u32> {
-        if self.trail.take_back(variable) {
+    fn choose(&mut self, package: VirtualPackage, set: &PositionSet) -> Option<u32> {
+        if self.trail.take_back(package) {
             self.conflicts += 1;
         }
         let prerelease_named = |trail: &Trail, package: PackageId| {
@@ -282,12 +271,12 @@ impl Assignment<'_, '_> {
                 .get(&package)
                 .is_some_and(|count| *count > 0)
         };
-        let chosen = match variable {
-            Variable::Package(package) => {
+        let chosen = match package {
+            VirtualPackage::Variable(Variable::Package(package)) => {
                 let named = prerelease_named(&self.trail, package);
                 self.problem.universe.best(package, set, named)?
             }
-            Variable::Binding(release, edge) => {
+            VirtualPackage::Variable(Variable::Binding(release, edge)) => {
                 let edge = edge as usize;
                 let package = self.problem.universe.known_details(release).edges[edge].package;
                 let named = prerelease_named(&self.trail, package);
@@ -297,69 +286,77 @@ impl Assignment<'_, '_> {
             }
             _ => set.contains(0).then_some(0).or_else(|| set.iter().next())?,
         };
-        let required = match variable.release(chosen) {
+        let release = match package {
+            VirtualPackage::Variable(variable) => variable.release(chosen),
+            _ => None,
+        };
+        let required = match release {
             Some(release) => {
                 let details = self.problem.universe.details(release);
                 (0..details.edges.len())
                     .map(|edge| {
                         let spec = &details.edges[edge].requirement.spec;
                         let target = self.problem.bound_variable(release, edge);
+                        let target = VirtualPackage::Variable(target);
                         (target, details.edges[edge].package, spec.names_prerelease())
                     })
                     .collect()
             }
             None => Vec::new(),
         };
-        self.trail.push(variable, required);
+        self.trail.push(package, required);
         Some(chosen)
     }
 }
 
 impl DependencyProvider for Provider<'_, '_> {
-    type P = Variable;
+    type P = VirtualPackage;
     type V = u32;
     type VS = PositionSet;
-    /// Kind of variable, conflicts, position of the earliest requirement.
+    /// Kind of package, conflicts, position of the earliest requirement.
     type Priority = (u8, u32, Reverse<(usize, usize)>);
     type M = Never;
     type Err = Stop;
 
     fn prioritize(
         &self,
-        variable: &Variable,
+        package: &VirtualPackage,
         _: &PositionSet,
         statistics: &PackageResolutionStatistics,
     ) -> Self::Priority {
         let state = self.state.borrow();
-        let kind = match variable {
+        let kind = match package {
             // What follows from a decision is part of it.
-            Variable::Start | Variable::Release(_) | Variable::Never => 2,
-            Variable::Package(_) | Variable::Binding(..) => 1,
+            VirtualPackage::Start
+            | VirtualPackage::Variable(Variable::Release(_))
+            | VirtualPackage::Never => 2,
+            VirtualPackage::Variable(_) => 1,
             // Nothing is to be chosen here before all packages are.
-            Variable::Provider(..) | Variable::Nogood(_) => 0,
+            VirtualPackage::Provider(..) | VirtualPackage::Nogood(_) => 0,
         };
         let conflicts = if state.by_activity() {
             statistics.conflict_count()
         } else {
             0
         };
-        (kind, conflicts, Reverse(state.trail.rank(*variable)))
+        (kind, conflicts, Reverse(state.trail.rank(*package)))
     }
 
-    fn choose_version(&self, variable: &Variable, set: &PositionSet) -> Result<Option<u32>, Stop> {
-        Ok(self.state.borrow_mut().choose(*variable, set))
+    fn choose_version(
+        &self,
+        package: &VirtualPackage,
+        set: &PositionSet,
+    ) -> Result<Option<u32>, Stop> {
+        Ok(self.state.borrow_mut().choose(*package, set))
     }
 
     fn get_dependencies(
         &self,
-        variable: &Variable,
+        package: &VirtualPackage,
         value: &u32,
-    ) -> Result<Dependencies<Variable, PositionSet, Never>, Stop> {
+    ) -> Result<Dependencies<VirtualPackage, PositionSet, Never>, Stop> {
         let mut state = self.state.borrow_mut();
-        let dependencies = state
-            .problem
-            .dependencies(*variable, *value)
-            .map_err(|missing| Stop(missing.into()))?;
+        let dependencies = dependencies(state.problem, *package, *value).map_err(Stop)?;
         Ok(Dependencies::Available(
             dependencies
                 .into_iter()

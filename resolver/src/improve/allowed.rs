@@ -9,37 +9,37 @@ use crate::universe::{ClassRequirements, PackageId, ReleaseId, Universe};
 /// What all requirements on a package together allow, for the packages that have better candidates
 /// than the one that was chosen.
 #[derive(Default)]
-pub(super) struct Demanded {
+pub(super) struct AllowedByAll {
     /// For each package where its set stands; [`NONE`] if it has none.
     sets: Vec<u32>,
     words: Vec<u64>,
 }
 
-impl Demanded {
+impl AllowedByAll {
     pub(super) fn by(
         universe: &mut Universe,
         selection: &Selection,
         split: &BTreeSet<PackageId>,
     ) -> Self {
-        let mut demanded = Self::default();
-        demanded.begin(universe, selection, split);
-        let (mut demands, mut classes) = (Vec::new(), ClassRequirements::default());
+        let mut allowed_by_all = Self::default();
+        allowed_by_all.begin(universe, selection, split);
+        let (mut requirements, mut classes) = (Vec::new(), ClassRequirements::default());
         for (at, release) in selection.releases().iter().enumerate() {
             let mut bound = selection.bound_at(at).iter();
-            if !bound.any(|bound| demanded.has(bound.package)) {
+            if !bound.any(|bound| allowed_by_all.has(bound.package)) {
                 continue;
             }
-            universe.demands(*release, &mut demands);
-            for demand in &demands {
-                let allowed = universe.allowed_words(demand);
-                demanded.restrict(demand.target, allowed);
+            universe.requirements(*release, &mut requirements);
+            for requirement in &requirements {
+                let allowed = universe.allowed_words(requirement);
+                allowed_by_all.restrict(requirement.target, allowed);
             }
-            if !universe.finds_classes(*release, &demands) {
-                universe.class_requirements(*release, &demands, &mut classes);
-                demanded.restrict_to_definers(universe, selection, *release, &classes);
+            if !universe.finds_classes(*release, &requirements) {
+                universe.class_requirements(*release, &requirements, &mut classes);
+                allowed_by_all.restrict_to_definers(universe, selection, *release, &classes);
             }
         }
-        demanded
+        allowed_by_all
     }
 
     /// Gives each package a set that has better candidates than the one that was chosen.
@@ -84,11 +84,16 @@ impl Demanded {
         release: ReleaseId,
         classes: &ClassRequirements,
     ) {
-        for demanded in &classes.all {
+        for allowed_by_all in &classes.all {
             let mut defining = selection
                 .bound(release)
                 .iter()
-                .map(|bound| (*bound, universe.definers(bound.package, demanded.class)))
+                .map(|bound| {
+                    (
+                        *bound,
+                        universe.definers(bound.package, allowed_by_all.class),
+                    )
+                })
                 .filter(|(bound, defining)| defining.contains(bound.index));
             let (Some((bound, only)), None) = (defining.next(), defining.next()) else {
                 continue;

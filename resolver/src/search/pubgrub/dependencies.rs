@@ -1,0 +1,210 @@
+//! The problem as packages and dependencies of the `pubgrub` crate.
+//!
+//! The crate knows packages, versions and dependencies, and nothing else. Every variable of the
+//! problem is a package there, and what is not a dependency becomes one by way of further packages
+//! that never appear in an answer: a class that several packages can define is a package with one
+//! version a provider, and a nogood is a package with one version a term, where version i depends on
+//! term i not being so.
+
+use std::fmt;
+
+use crate::budget::Interrupt;
+use crate::problem::{Fact, Problem, Variable};
+use crate::set::PositionSet;
+use crate::universe::{ClassId, Missing, PackageId, ReleaseId};
+
+/// A package of the crate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum VirtualPackage {
+    /// What requires the roots.
+    Start,
+    /// A variable of the problem.
+    Variable(Variable),
+    /// Which of the packages that can define a class does.
+    Provider(ReleaseId, ClassId),
+    /// Which term of a nogood is not so.
+    Nogood(u32),
+    /// A package without versions: what depends on it cannot be.
+    Never,
+}
+
+impl fmt::Display for VirtualPackage {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, formatter)
+    }
+}
+
+impl VirtualPackage {
+    /// How many versions it has.
+    pub(super) fn version_count(self, problem: &Problem<'_>) -> u32 {
+        let universe = &*problem.universe;
+        match self {
+            Self::Variable(Variable::Package(package)) => universe.release_count(package),
+            Self::Variable(Variable::Binding(release, edge)) => {
+                let edges = &universe.known_details(release).edges;
+                universe.release_count(edges[edge as usize].package)
+            }
+            Self::Provider(release, _) => {
+                u32::try_from(universe.known_details(release).edges.len()).expect("few edges")
+            }
+            Self::Start | Self::Variable(Variable::Release(_)) | Self::Nogood(_) | Self::Never => 1,
+        }
+    }
+}
+
+/// A dependency of a version.
+#[derive(Debug, Clone)]
+pub(super) struct Dependency {
+    pub(super) target: VirtualPackage,
+    pub(super) allowed: PositionSet,
+    /// The rule that it stands for; `None` if it only joins packages of this module.
+    pub(super) fact: Option<Fact>,
+}
+
+/// What a version of a package depends on.
+pub(super) fn dependencies(
+    problem: &mut Problem<'_>,
+    package: VirtualPackage,
+    version: u32,
+) -> Result<Vec<Dependency>, Interrupt> {
+    let mut found = Vec::new();
+    match package {
+        VirtualPackage::Start => {
+            found.extend(problem.universe.roots().iter().map(|root| Dependency {
+                target: VirtualPackage::Variable(Variable::Package(root.package)),
+                allowed: PositionSet::single(root.index),
+                fact: None,
+            }));
+        }
+        VirtualPackage::Variable(variable) => {
+            if let Some(release) = variable.release(version) {
+                add_release(problem, release, &mut found)?;
+            } else if let Variable::Binding(release, edge) = variable {
+                let details = problem.universe.known_details(release);
+                let package = details.edges[edge as usize].package;
+                found.push(Dependency {
+                    target: VirtualPackage::Variable(Variable::Release(ReleaseId {
+                        package,
+                        index: version,
+                    })),
+                    allowed: PositionSet::single(0),
+                    fact: None,
+                });
+            }
+            add_nogoods(problem, variable, version, &mut found);
+        }
+        VirtualPackage::Provider(release, class) => {
+            let (edge, allowed) = problem
+                .definers_of(release, class)
+                .into_iter()
+                .nth(version as usize)
+                .expect("there is one version a provider");
+            let target = VirtualPackage::Variable(problem.bound_variable(release, edge));
+            let owner = release.package;
+            let fact = Fact::Extends { owner, class };
+            add(problem, target, allowed, fact, &mut found);
+        }
+        VirtualPackage::Nogood(_) | VirtualPackage::Never => {}
+    }
+    Ok(found)
+}
+
+/// Adds a dependency, if the fact that it stands for was not dropped.
+fn add(
+    problem: &Problem<'_>,
+    target: VirtualPackage,
+    allowed: PositionSet,
+    fact: Fact,
+    found: &mut Vec<Dependency>,
+) {
+    if problem.is_in_force(&fact) {
+        found.push(Dependency {
+            target,
+            allowed,
+            fact: Some(fact),
+        });
+    }
+}
+
+/// Adds the nogoods that have a term which holds at a value of a variable.
+fn add_nogoods(problem: &Problem<'_>, variable: Variable, value: u32, found: &mut Vec<Dependency>) {
+    for (number, nogood) in (0..).zip(problem.nogoods()) {
+        let count = u32::try_from(nogood.terms.len()).expect("few terms");
+        for (term, (of, values)) in (0..).zip(&nogood.terms) {
+            if *of == variable && values.contains(value) {
+                let others = PositionSet::range(0, count)
+                    .intersection(&PositionSet::single(term).complement());
+                let target = VirtualPackage::Nogood(number);
+                add(problem, target, others, Fact::Nogood(number), found);
+            }
+        }
+    }
+}
+
+/// Adds what a release requires and extends.
+fn add_release(
+    problem: &mut Problem<'_>,
+    release: ReleaseId,
+    found: &mut Vec<Dependency>,
+) -> Result<(), Interrupt> {
+    let details = problem.universe.details(release);
+    let owner = release.package;
+    let required = details.edges.iter().map(|edge| edge.package);
+    let missing: Vec<PackageId> = required
+        .filter(|package| !problem.universe.is_delivered(*package))
+        .collect();
+    if !missing.is_empty() {
+        return Err(Missing::Packages(missing).into());
+    }
+    let mut is_impossible = false;
+    for (number, edge) in details.edges.iter().enumerate() {
+        problem.universe.set_required(edge.package);
+        let allowed = problem.universe.allowed(edge);
+        is_impossible |= allowed.is_empty();
+        let fact = Fact::Requires {
+            owner,
+            target: edge.package,
+            allowed: allowed.clone(),
+        };
+        let target = VirtualPackage::Variable(problem.bound_variable(release, number));
+        add(problem, target, allowed, fact, found);
+    }
+    // Where no release of a required package is left, that is the reason; that its classes are
+    // missing only follows from it.
+    let Some(classes) = details.classes.as_ref().filter(|_| !is_impossible) else {
+        return Ok(());
+    };
+    if classes.has_cycle {
+        let fact = Fact::OwnCycle { owner };
+        add(
+            problem,
+            VirtualPackage::Never,
+            PositionSet::EMPTY,
+            fact,
+            found,
+        );
+    }
+    for class in &classes.external {
+        let class = *class;
+        let fact = Fact::Extends { owner, class };
+        match problem.definers_of(release, class).as_slice() {
+            [] => add(
+                problem,
+                VirtualPackage::Never,
+                PositionSet::EMPTY,
+                fact,
+                found,
+            ),
+            [(edge, allowed)] => {
+                let target = VirtualPackage::Variable(problem.bound_variable(release, *edge));
+                add(problem, target, allowed.clone(), fact, found);
+            }
+            several => {
+                let count = u32::try_from(several.len()).expect("few providers");
+                let target = VirtualPackage::Provider(release, class);
+                add(problem, target, PositionSet::range(0, count), fact, found);
+            }
+        }
+    }
+    Ok(())
+}

@@ -75,6 +75,8 @@ pub struct Settings {
     pub cache_bytes: usize,
     /// After how many seconds an artifact that belongs to no release is removed.
     pub orphan_seconds: u64,
+    /// How long a publish waits while its artifact is being removed.
+    pub removal_timeout: Duration,
 }
 
 impl Default for Settings {
@@ -85,6 +87,7 @@ impl Default for Settings {
             batch_names: MAX_BATCH_NAMES,
             cache_bytes: 256 << 20,
             orphan_seconds: 24 * 3600,
+            removal_timeout: Duration::from_secs(5),
         }
     }
 }

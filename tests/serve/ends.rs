@@ -2,7 +2,6 @@
 
 use std::io::{Read as _, Write as _};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use pkgres_tests::archives::archive;
 
@@ -16,34 +15,39 @@ fn what_is_open_is_finished_when_the_server_is_told_to_end() {
     let token = Server::token(&data);
     let bytes = archive("a.Web", "1.0.0", &[]);
     let mut connection = server.connect();
-    let idle = server.connect();
+    let silent = server.connect();
+    let mut idle = server.connect();
+    let answer = idle.ask("GET", "/index/config.json", &[], b"");
+    assert_eq!(answer.expect("an answer").0, 200);
     let head = format!(
         "PUT /v1/packages/a.Web/versions/1.0.0 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\
-         Content-Type: application/zip\r\nContent-Length: {}\r\n\r\n",
+         Content-Type: application/zip\r\nContent-Length: {}\r\nExpect: 100-continue\r\n\r\n",
         bytes.len()
     );
-    // The head and a part of the body are there when the signal comes.
+    // The server waits for the body when the signal comes.
     connection
         .stream()
         .write_all(head.as_bytes())
         .expect("the server reads");
+    let (status, ..) = connection.answer().expect("the server goes on");
+    assert_eq!(status, 100);
     connection
         .stream()
         .write_all(&bytes[..10])
         .expect("the server reads");
-    std::thread::sleep(Duration::from_millis(200));
-    let told = Command::new("kill")
+    let signal = Command::new("kill")
         .args(["-TERM", &server.process.id().to_string()])
         .status();
-    assert!(told.expect("kill runs").success());
-    std::thread::sleep(Duration::from_millis(200));
+    assert!(signal.expect("kill runs").success());
+    // Once idle connections are closed, the signal has arrived.
+    assert!(idle.is_closed());
     connection
         .stream()
         .write_all(&bytes[10..])
         .expect("the server still reads");
     let (status, _, body) = connection.answer().expect("an answer");
     assert_eq!(status, 201, "{}", String::from_utf8_lossy(&body));
-    drop((connection, idle));
+    drop((connection, silent));
     let exit = server.process.wait().expect("an end");
     assert_eq!(exit.code(), Some(0));
     let mut rest = String::new();

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use pkgres_manifest::{ArtifactDigest, IndexRecord, Limits};
 use pkgres_tests::archives::archive;
@@ -33,14 +34,20 @@ fn no_acknowledged_release_is_lost_and_none_is_half_there() {
         let mut server = Server::start(&data, &[]);
         let token = Server::token(&data);
         let address = server.address().to_owned();
-        // A publish takes a few milliseconds, so that kills come at every point of one.
-        let moment = Duration::from_micros(random.below(40_000) as u64);
+        // Some kills come before anything is published, others after a few publishes and at every point of
+        // the next one, which takes a few milliseconds.
+        let publishes = random.below(4);
+        let moment = Duration::from_micros(random.below(10_000) as u64);
+        let (publish, published) = channel();
         let is_over = AtomicBool::new(false);
         let open = AtomicU32::new(0);
         std::thread::scope(|scope| {
+            let (is_over, open, next) = (&is_over, &open, &next);
+            let (address, token, acknowledged) = (&address, &token, &acknowledged);
             for _ in 0..WRITERS {
-                scope.spawn(|| {
-                    let Ok(mut connection) = Connection::open(&address) else {
+                let publish = publish.clone();
+                scope.spawn(move || {
+                    let Ok(mut connection) = Connection::open(address) else {
                         return;
                     };
                     while !is_over.load(Ordering::Relaxed) {
@@ -67,11 +74,14 @@ fn no_acknowledged_release_is_lost_and_none_is_half_there() {
                         let digest = ArtifactDigest::of_archive(&bytes).to_string();
                         let key = format!("{name} {version}");
                         acknowledged.lock().expect("no panic").insert(key, digest);
+                        let _ = publish.send(());
                     }
                 });
             }
-            let begun = Instant::now();
-            std::thread::sleep(moment.saturating_sub(begun.elapsed()));
+            // Should a writer fail, its panic ends the test.
+            drop(publish);
+            let _ = published.iter().take(publishes).count();
+            std::thread::sleep(moment);
             server.process.kill().expect("a kill");
             is_over.store(true, Ordering::Relaxed);
         });

@@ -73,7 +73,7 @@ pub(crate) struct Connection {
 impl Connection {
     pub(crate) fn open(address: &str) -> std::io::Result<Self> {
         let stream = TcpStream::connect(address)?;
-        stream.set_read_timeout(Some(Duration::from_mins(1)))?;
+        stream.set_read_timeout(Some(Duration::from_mins(5)))?;
         stream.set_nodelay(true)?;
         Ok(Self {
             stream: BufReader::new(stream),
@@ -142,6 +142,12 @@ impl Connection {
         let mut body = vec![0; length];
         self.stream.read_exact(&mut body)?;
         Ok((status, head, body))
+    }
+
+    /// Waits until the server closes the connection; false if it sends something instead.
+    pub(crate) fn is_closed(&mut self) -> bool {
+        let rest = self.stream.fill_buf().expect("the server closes it");
+        rest.is_empty()
     }
 
     pub(crate) fn stream(&mut self) -> &mut TcpStream {

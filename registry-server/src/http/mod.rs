@@ -20,7 +20,6 @@ mod negotiate;
 mod openapi;
 mod operations;
 mod pages;
-mod patience;
 mod query;
 mod range;
 mod read_body;
@@ -31,6 +30,7 @@ mod request_id;
 mod route;
 mod service;
 mod warnings;
+mod write_timeout;
 
 pub use listen::{ServeOptions, serve};
 pub use microversion::Microversion;

@@ -24,11 +24,8 @@ const LEFT: i64 = 15 * 60;
 /// For how many seconds a removal is remembered that ended: longer than any publish takes.
 const REMEMBERED: i64 = 24 * 3600;
 
-/// How long a publish waits for the removal of its artifact.
-const PATIENCE: Duration = Duration::from_secs(5);
-
-/// How often it looks.
-const LOOKING: Duration = Duration::from_millis(50);
+/// How often a publish looks whether the removal of its artifact is over.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 impl RegistryBackend {
     /// Removes artifacts that no release has and that are old enough for that to stay so; says how
@@ -112,11 +109,11 @@ impl RegistryBackend {
             match &last {
                 None => return Ok(None),
                 Some(removal) if removal.is_over => return Ok(last),
-                Some(_) if begun.elapsed() > PATIENCE => {
+                Some(_) if begun.elapsed() > self.settings.removal_timeout => {
                     let cause = format!("the artifact {digest} is still being removed");
                     return Err(Problem::unavailable(cause));
                 }
-                Some(removal) if self.is_going_on(removal) => std::thread::sleep(LOOKING),
+                Some(removal) if self.is_going_on(removal) => std::thread::sleep(POLL_INTERVAL),
                 Some(_) => {
                     self.remove_unused(digest)?;
                 }

@@ -13,6 +13,9 @@ use tempfile::TempDir;
 
 use crate::shared::{environment, first_token};
 
+/// More time than anything takes, however busy the machine is.
+const AMPLE: Duration = Duration::from_hours(1);
+
 /// A service on a registry of its own.
 pub(crate) struct Served {
     pub(crate) service: Arc<Service>,
@@ -75,6 +78,11 @@ impl Served {
     }
 
     pub(crate) fn with(settings: Settings) -> Self {
+        Self::with_body_timeout(settings, AMPLE)
+    }
+
+    /// With the time that a body of a request has.
+    pub(crate) fn with_body_timeout(settings: Settings, timeout: Duration) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let storage = Storage {
             data: folder.path().join("data"),
@@ -90,10 +98,7 @@ impl Served {
         let registry = Arc::new(registry);
         let token = first_token(&registry);
         Self {
-            service: Arc::new(Service::new(
-                Arc::clone(&registry),
-                Duration::from_millis(200),
-            )),
+            service: Arc::new(Service::new(Arc::clone(&registry), timeout)),
             registry,
             token,
             seconds,

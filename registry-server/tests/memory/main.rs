@@ -100,12 +100,14 @@ impl Served {
         let registry = RegistryBackend::open(&storage, settings, environment).expect("a registry");
         let registry = Arc::new(registry);
         let token = first_token(&registry);
-        let service = Service::new(Arc::clone(&registry), Duration::from_mins(1));
+        let service = Service::new(Arc::clone(&registry), Duration::from_hours(1));
         let listener = runtime
             .block_on(tokio::net::TcpListener::bind("127.0.0.1:0"))
             .expect("a port");
         let address = listener.local_addr().expect("an address");
-        let options = ServeOptions::default();
+        let options = ServeOptions::default()
+            .with_head_timeout(Duration::from_hours(1))
+            .with_write_timeout(Duration::from_hours(1));
         runtime.spawn(serve(
             listener,
             Arc::new(service),

@@ -19,7 +19,7 @@ fn id(archive: &[u8]) -> String {
 
 /// What a list has, as name and version.
 fn listed(registry: &Arc<RegistryBackend>, query: &str) -> Vec<String> {
-    let service = Arc::new(Service::new(Arc::clone(registry), Duration::from_secs(1)));
+    let service = Arc::new(Service::new(Arc::clone(registry), Duration::from_hours(1)));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -82,7 +82,7 @@ impl Gate {
         let (_state, waited) = self
             .shared
             .changed
-            .wait_timeout_while(state, Duration::from_secs(20), |state| state.waiting == 0)
+            .wait_timeout_while(state, Duration::from_mins(5), |state| state.waiting == 0)
             .expect("no panic");
         assert!(!waited.timed_out(), "nothing came to the gate");
     }

@@ -8,7 +8,7 @@ use pkgres_tests::archives::archive;
 use crate::server::Server;
 
 #[test]
-fn what_is_open_is_finished_when_the_server_is_told_to_end() {
+fn open_requests_are_finished_when_the_server_ends() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let data = folder.path().join("data");
     let mut server = Server::start(&data, &[]);
@@ -53,16 +53,18 @@ fn what_is_open_is_finished_when_the_server_is_told_to_end() {
     let mut rest = String::new();
     server.stdout.read_to_string(&mut rest).expect("the rest");
     assert_eq!(rest, "", "stdout has the address and nothing else");
-    let mut said = String::new();
+    let mut stderr_text = String::new();
     let mut stderr = server.process.stderr.take().expect("a pipe");
-    stderr.read_to_string(&mut said).expect("what was said");
+    stderr
+        .read_to_string(&mut stderr_text)
+        .expect("the messages");
     assert!(
-        said.starts_with("The token for everything is in "),
-        "{said}"
+        stderr_text.starts_with("The token for everything is in "),
+        "{stderr_text}"
     );
-    assert!(!said.contains(&token), "{said}");
+    assert!(!stderr_text.contains(&token), "{stderr_text}");
 
-    // Everything is there when it starts again, and the token is not made twice.
+    // Everything is there when it starts again, and the token is not created twice.
     let again = Server::start(&data, &[]);
     assert_eq!(Server::token(&data), token);
     let answer = again
@@ -73,7 +75,7 @@ fn what_is_open_is_finished_when_the_server_is_told_to_end() {
 
 #[test]
 #[cfg(unix)]
-fn secrets_are_for_their_owner_alone() {
+fn only_the_owner_can_read_secrets() {
     use std::os::unix::fs::PermissionsExt as _;
 
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -86,7 +88,7 @@ fn secrets_are_for_their_owner_alone() {
 }
 
 #[test]
-fn what_cannot_be_served_is_said() {
+fn a_server_that_cannot_start_says_why() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let blocked = folder.path().join("file");
     std::fs::File::create_new(&blocked).expect("a file");
@@ -136,15 +138,15 @@ fn what_cannot_be_served_is_said() {
             .stdin(Stdio::null())
             .output()
             .expect("the binary runs");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(exit), "{said}");
-        assert!(said.contains(expected), "{said}");
+        let stderr_text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(exit), "{stderr_text}");
+        assert!(stderr_text.contains(expected), "{stderr_text}");
         assert!(output.stdout.is_empty());
     }
 }
 
 #[test]
-fn a_mirror_is_what_the_server_says() {
+fn a_static_mirror_has_what_the_server_serves() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let data = folder.path().join("data");
     let server = Server::start(&data, &[]);

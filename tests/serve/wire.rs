@@ -1,4 +1,4 @@
-//! The rules of HTTP on the wire, as `gabbi-run` asks for them.
+//! The rules of HTTP on a connection, also as `gabbi-run` checks them.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -10,7 +10,7 @@ use pkgres_tests::services;
 use crate::server::Server;
 
 #[test]
-fn the_rules_that_gabbi_knows() {
+fn the_rules_of_gabbi() {
     let Some(gabbi) = services::program("gabbi-run") else {
         return;
     };
@@ -77,7 +77,7 @@ fn slow_connections_do_not_keep_others_waiting() {
 }
 
 #[test]
-fn what_is_not_http_is_refused() {
+fn input_that_is_not_http_is_rejected() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let data = folder.path().join("data");
     let server = Server::start(&data, &[]);

@@ -1,9 +1,9 @@
-//! Accepting connections, and answering the requests that come over them.
+//! Accepting connections, and answering their requests.
 //!
-//! A client decides neither how long a connection lives nor what it costs: the head of a request, an idle
-//! connection and a client that stops reading each have a timeout, and there is a limit of connections,
-//! beyond which clients wait in the backlog of the port. HTTP/1 and HTTP/2 come over the same port without
-//! TLS, and are told apart by the first bytes.
+//! A client decides neither how long a connection lives nor what it costs: the head of a request, an
+//! idle connection and a client that stops reading each have a timeout, and there is a limit of
+//! connections, beyond which clients wait in the backlog of the port. HTTP/1 and HTTP/2 come over the
+//! same port without TLS, and are detected by the first bytes.
 
 use std::convert::Infallible;
 use std::future::poll_fn;

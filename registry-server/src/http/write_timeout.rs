@@ -1,12 +1,12 @@
 //! Write timeouts: a client that stops reading what it is sent loses its connection.
 //!
-//! Such a client keeps a place among the connections, and what is to be sent stays in memory. There are
-//! two places where it shows:
+//! Such a client occupies a connection, and the rest of its response stays in memory. It is noticed in
+//! two places:
 //!
 //! - The socket takes no more bytes. [`ClientStream`] notices that.
-//! - With HTTP/2 a client has a flow-control window for each response. It can stop to open the window, and
-//!   still read and answer the pings that keep the connection alive. [`Unsent`] therefore counts what
-//!   is left of the bodies of a connection.
+//! - With HTTP/2 a client has a flow-control window for each response. It can stop opening the window,
+//!   and still read and answer the pings that keep the connection alive. [`Unsent`] therefore counts
+//!   the bytes of the bodies of a connection that are not sent yet.
 //!
 //! How long a response takes as a whole is not limited: a slow client reads something now and then.
 
@@ -22,12 +22,12 @@ use http_body::{Body, Frame, SizeHint};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
-use super::reply::Pieces;
+use super::response::ResponseBody;
 
 /// The connection of a client. Writing fails if the client reads nothing for too long.
 pub(super) struct ClientStream<S> {
     stream: S,
-    /// Bytes that were read to tell the protocols apart, and are read once more.
+    /// The bytes that were read to detect the protocol, and are read once more.
     first: Bytes,
     timeout: Duration,
     /// When the timeout is over. It counts while `is_blocked`.
@@ -159,14 +159,14 @@ impl Unsent {
     }
 }
 
-/// A body that counts what is sent of it.
+/// A body whose unsent bytes are counted.
 pub(super) struct CountedBody {
-    pieces: Pieces,
+    pieces: ResponseBody,
     unsent: Arc<Unsent>,
 }
 
 impl CountedBody {
-    pub(super) fn new(pieces: Pieces, unsent: &Arc<Unsent>) -> Self {
+    pub(super) fn new(pieces: ResponseBody, unsent: &Arc<Unsent>) -> Self {
         Self {
             pieces,
             unsent: Arc::clone(unsent),
@@ -196,7 +196,7 @@ impl Body for CountedBody {
     }
 }
 
-/// A piece of a body that counts what is sent of it.
+/// A piece of a body whose unsent bytes are counted.
 pub(super) struct CountedPiece {
     bytes: Bytes,
     unsent: Arc<Unsent>,

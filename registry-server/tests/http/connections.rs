@@ -1,4 +1,4 @@
-//! A server on a port, with both protocols. What timeouts do is tested where they are, on a paused clock.
+//! A server on a port, with both protocols. `src/http/listen/tests.rs` tests timeouts, on a paused clock.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};

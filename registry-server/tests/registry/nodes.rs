@@ -74,15 +74,15 @@ pub(crate) fn follow_each_other(postgres: &Postgres) {
             }
         }
     });
-    let followed = |serial: u64| {
+    let wait_for = |serial: u64| {
         while notifications.recv_timeout(AMPLE).expect("a node follows") < serial {}
     };
-    followed(all);
+    wait_for(all);
     for number in 1..=MORE {
         let version = format!("2.{number}.0");
         let bytes = archive("a.W0", &version, &[]);
         publish(&nodes[0], "a.W0", &version, bytes).expect("a release");
-        followed(all + number);
+        wait_for(all + number);
     }
     following.join().expect("no panic");
 }

@@ -14,9 +14,9 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 
 use super::*;
-use crate::access::Actor;
+use crate::access::Principal;
 use crate::environment::Environment;
-use crate::registry::{RegistryBackend, Settings, Storage};
+use crate::registry::{RegistryBackend, RegistryOptions, Storage};
 
 /// How much of what is sent to a client the connection holds, in bytes.
 const BUFFER: usize = 64 << 10;
@@ -50,25 +50,24 @@ struct Server {
 impl Server {
     fn start(options: ServeOptions) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let storage = Storage {
-            data: folder.path().to_owned(),
-            database: None,
-            blobs: None,
-        };
-        let environment = Environment {
-            now: Arc::new(|| Timestamp::UNIX_EPOCH),
-            random: Arc::new(|bytes| bytes.fill(7)),
-        };
-        let registry = RegistryBackend::open(&storage, Settings::default(), environment);
+        let storage = Storage::new(folder.path());
+        let environment = Environment::new(|| Timestamp::UNIX_EPOCH, |bytes| bytes.fill(7));
+        let registry = RegistryBackend::open(&storage, RegistryOptions::default(), environment);
         let registry = Arc::new(registry.expect("a registry"));
         let archive = large_archive("a.Large", "1.0.0", LARGE, &Limits::default());
         let path = format!("/blobs/sha256/{}", Digest::of(&archive));
         let name = PackageName::parse("a.Large").expect("a name");
         let version = Version::parse("1.0.0").expect("a version");
         registry
-            .publish(&Actor::operator(), &name, &version, &archive.into(), false)
+            .publish(
+                &Principal::operator(),
+                &name,
+                &version,
+                &archive.into(),
+                false,
+            )
             .expect("a release");
-        let service = Arc::new(Service::new(registry, SECOND));
+        let service = Arc::new(Service::new(registry));
         let (clients, listener) = mpsc::unbounded_channel();
         let (end, ended) = oneshot::channel::<()>();
         let running = tokio::spawn(serve_all(listener, service, options, async {
@@ -87,7 +86,10 @@ impl Server {
     async fn send(&self, begin: &[u8]) -> DuplexStream {
         let (mut client, server) = duplex(BUFFER);
         self.clients.send(server).expect("the server listens");
-        client.write_all(begin).await.expect("the connection holds it");
+        client
+            .write_all(begin)
+            .await
+            .expect("the connection holds it");
         client
     }
 
@@ -132,7 +134,7 @@ fn one_connection() -> ServeOptions {
 }
 
 #[test]
-fn who_says_nothing_is_hung_up_on() {
+fn silent_connections_are_closed() {
     paused(async {
         let options = ServeOptions::default()
             .with_connections(4)
@@ -183,12 +185,13 @@ fn slow_heads_do_not_keep_others_waiting() {
 }
 
 #[test]
-fn who_does_not_listen_is_hung_up_on() {
+fn a_client_that_stops_reading_is_disconnected() {
     paused(async {
         let server = Server::start(one_connection());
         let request = format!("GET {} HTTP/1.1\r\nHost: x\r\n\r\n", server.path);
 
-        // A client that reads a bit now and then gets all of it, though that takes longer than the timeout.
+        // A client that reads a bit now and then gets all of it, though that takes longer than the
+        // timeout.
         let mut slow = server.send(request.as_bytes()).await;
         let begun = Instant::now();
         let mut piece = vec![0; LARGE / 30];
@@ -234,7 +237,7 @@ async fn next_frame(stream: &mut DuplexStream) -> io::Result<(u8, u8, Vec<u8>)> 
 
 /// With HTTP/2 a client can read, answer pings, and yet take nothing of a response.
 #[test]
-fn who_does_not_listen_is_hung_up_on_with_http2() {
+fn a_client_that_stops_reading_is_disconnected_with_http2() {
     const DATA: u8 = 0;
     const HEADERS: u8 = 1;
     const SETTINGS: u8 = 4;
@@ -281,10 +284,7 @@ fn who_does_not_listen_is_hung_up_on_with_http2() {
             }
         };
         assert!(
-            matches!(
-                end.kind(),
-                ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe
-            ),
+            matches!(end.kind(), ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe),
             "{end}"
         );
         let lasted = begun.elapsed();

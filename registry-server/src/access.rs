@@ -1,4 +1,7 @@
 //! Who asks, and what they may do.
+//!
+//! Each operation runs for a [`Principal`]: the operator on the machine of the server, or the owner of a
+//! token. Tokens can create tokens, but none with a scope, a name or a validity beyond their own.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -7,24 +10,23 @@ use jiff::Timestamp;
 use pkgres_manifest::PackageName;
 use pkgres_registry_client::Namespace;
 
-use crate::holder::Holder;
 use crate::problem::{Problem, ProblemCode};
-use crate::store::tokens::TokenRow;
 
-/// Something that a token may be good for.
+/// What a token permits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Scope {
     /// Publish releases.
     Publish,
-    /// Yank releases, and take that back.
+    /// Yank releases, and undo that.
     Yank,
-    /// Delete releases, which takes them out of the index for good.
+    /// Delete releases, which removes them from the index for good.
     Delete,
-    /// Change who owns a package.
+    /// Change the owners of a package.
     Owners,
     /// Read a private registry.
     Read,
-    /// Make, list and remove tokens of one's owner.
+    /// Create, list and remove tokens of the same owner.
     Tokens,
     /// Everything, for all packages and tokens.
     Admin,
@@ -32,7 +34,7 @@ pub enum Scope {
 
 impl Scope {
     /// Every scope.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: &'static [Self] = &[
         Self::Publish,
         Self::Yank,
         Self::Delete,
@@ -42,7 +44,7 @@ impl Scope {
         Self::Admin,
     ];
 
-    /// The scope as it is written.
+    /// The name of the scope.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Publish => "publish",
@@ -55,9 +57,10 @@ impl Scope {
         }
     }
 
-    /// Reads a scope.
+    /// The scope with a name.
     pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|scope| scope.as_str() == text)
+        let mut all = Self::ALL.iter().copied();
+        all.find(|scope| scope.as_str() == text)
     }
 }
 
@@ -67,62 +70,88 @@ impl fmt::Display for Scope {
     }
 }
 
-/// Who asks: the operator or the holder of a token.
+/// What a principal authenticated with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Actor {
-    /// What lets them in.
-    pub holder: Holder,
-    /// Whom the token belongs to, and what is published with it.
+#[non_exhaustive]
+pub enum Credential {
+    /// Access to the machine of the server.
+    Operator,
+    /// A token, by its id, which is not secret.
+    Token(String),
+}
+
+impl Credential {
+    /// The id of the token, if the credential is one.
+    pub fn token(&self) -> Option<&str> {
+        match self {
+            Self::Operator => None,
+            Self::Token(id) => Some(id),
+        }
+    }
+}
+
+/// The operator, or the owner of a token, with their rights.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Principal {
+    /// What the principal authenticated with.
+    pub credential: Credential,
+    /// The owner of the token, and of the packages that are published with it.
     pub owner: String,
-    /// What it is good for.
+    /// The scopes of the token.
     pub scopes: BTreeSet<Scope>,
-    /// The packages that it is good for; none for all.
+    /// The packages that the token is for; empty for all.
     pub names: Vec<Namespace>,
-    /// When it stops being good.
+    /// When the token expires.
     pub expires: Option<Timestamp>,
 }
 
-impl Actor {
-    /// The operator, on the machine of the server.
-    pub fn operator() -> Self {
+impl Principal {
+    /// A principal with some scopes, for all packages and without an end.
+    pub fn new(
+        credential: Credential,
+        owner: impl Into<String>,
+        scopes: impl IntoIterator<Item = Scope>,
+    ) -> Self {
         Self {
-            holder: Holder::Operator,
-            owner: "admin".to_owned(),
-            scopes: BTreeSet::from([Scope::Admin]),
+            credential,
+            owner: owner.into(),
+            scopes: scopes.into_iter().collect(),
             names: Vec::new(),
             expires: None,
         }
     }
 
-    /// The holder of a token that is kept. What cannot be read is an error: without one of its names
-    /// or its end the token would be good for more than it is for.
-    pub(crate) fn from_row(row: TokenRow) -> Result<Self, Problem> {
-        let damaged = || Problem::internal(format!("the token {} cannot be read", row.id));
-        let names = row.names.split_whitespace().map(Namespace::parse);
-        let names = names.collect::<Result<_, _>>().map_err(|_| damaged())?;
-        let expires = row.expires.as_deref().map(str::parse).transpose();
-        let expires = expires.map_err(|_| damaged())?;
-        Ok(Self {
-            // A scope that this version does not know is one that nobody asks for.
-            scopes: row.scopes.split(' ').filter_map(Scope::parse).collect(),
-            holder: Holder::Token(row.id),
-            owner: row.owner,
-            names,
-            expires,
-        })
+    /// The operator, who may do everything.
+    pub fn operator() -> Self {
+        Self::new(Credential::Operator, "admin", [Scope::Admin])
     }
 
-    /// Whether the token may do everything.
+    /// This principal, for some packages alone; an empty list is for all.
+    #[must_use]
+    pub fn with_names(mut self, names: impl IntoIterator<Item = Namespace>) -> Self {
+        self.names = names.into_iter().collect();
+        self
+    }
+
+    /// This principal, until a time.
+    #[must_use]
+    pub fn with_expiry(mut self, expires: Option<Timestamp>) -> Self {
+        self.expires = expires;
+        self
+    }
+
+    /// Whether the principal may do everything.
     pub fn is_admin(&self) -> bool {
         self.scopes.contains(&Scope::Admin)
     }
 
-    /// Whether the token is good for a scope.
+    /// Whether the principal has a scope.
     pub fn has(&self, scope: Scope) -> bool {
         self.is_admin() || self.scopes.contains(&scope)
     }
 
-    /// Refuses unless the token is good for a scope.
+    /// An error unless the principal has a scope.
     pub(crate) fn require(&self, scope: Scope) -> Result<(), Problem> {
         if self.has(scope) {
             return Ok(());
@@ -131,7 +160,7 @@ impl Actor {
         Err(Problem::new(ProblemCode::Forbidden, detail))
     }
 
-    /// Refuses unless the token is good for a scope and a package.
+    /// An error unless the principal has a scope for a package.
     pub(crate) fn require_for(&self, scope: Scope, name: &PackageName) -> Result<(), Problem> {
         self.require(scope)?;
         if self.is_admin()
@@ -144,25 +173,26 @@ impl Actor {
         Err(Problem::new(ProblemCode::Forbidden, detail))
     }
 
-    /// Whether the token is good for all packages that some patterns fit; none fit all.
-    fn reaches(&self, names: &[Namespace]) -> bool {
+    /// Whether the token is for all packages that some patterns match; no patterns match all packages.
+    fn covers(&self, names: &[Namespace]) -> bool {
         let is_within = |name: &Namespace| self.names.iter().any(|own| own.covers(name));
         self.is_admin() || self.names.is_empty() || !names.is_empty() && names.iter().all(is_within)
     }
 
-    /// Whether the token may list and remove another one: with the scope `tokens`, those of its owner
-    /// that are for no other packages, but none for everything; and any token may remove itself.
+    /// Whether the principal may list and remove the token of another one. Any token may remove itself.
+    /// The scope `tokens` is for tokens of the same owner that are for no further packages, except for
+    /// those with the scope `admin`.
     pub(crate) fn governs(&self, other: &Self) -> bool {
-        if self.is_admin() || self.holder == other.holder {
+        if self.is_admin() || self.credential == other.credential {
             return true;
         }
         let is_ours = self.owner == other.owner && !other.is_admin();
-        self.has(Scope::Tokens) && is_ours && self.reaches(&other.names)
+        self.has(Scope::Tokens) && is_ours && self.covers(&other.names)
     }
 
-    /// Refuses unless the token may make another one, which is good for nothing that the token itself
-    /// is not good for, and for no longer.
-    pub(crate) fn require_to_make(&self, new: &NewToken) -> Result<(), Problem> {
+    /// An error unless the principal may create a token: it has no scope and no package that the
+    /// principal has not, and expires no later.
+    pub(crate) fn require_to_create(&self, new: &NewToken) -> Result<(), Problem> {
         self.require(Scope::Tokens)?;
         for scope in &new.scopes {
             self.require(*scope)?;
@@ -171,33 +201,68 @@ impl Actor {
             self.require(Scope::Admin)?;
         }
         let forbidden = |detail: String| Err(Problem::new(ProblemCode::Forbidden, detail));
-        if !self.reaches(&new.names) {
+        if !self.covers(&new.names) {
             return forbidden(
                 "the new token would be for names that this one is not for".to_owned(),
             );
         }
         match self.expires {
             Some(end) if new.expires.is_none_or(|expires| expires > end) => forbidden(format!(
-                "the token is good until {end}, and makes none that is for longer"
+                "the token expires at {end}, and creates none that expires later"
             )),
             _ => Ok(()),
         }
     }
 }
 
-/// A token that is to be made.
+/// A token that is to be created.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NewToken {
-    /// Whom it belongs to.
+    /// The owner of the token.
     pub owner: String,
-    /// What it is good for.
+    /// What the token permits.
     pub scopes: BTreeSet<Scope>,
-    /// The packages that it is good for; none for all.
+    /// The packages that the token is for; empty for all.
     pub names: Vec<Namespace>,
-    /// What its owner calls it.
+    /// A note of its owner.
     pub note: String,
-    /// When it stops being good; nothing for never.
+    /// When the token expires; none for never.
     pub expires: Option<Timestamp>,
+}
+
+impl NewToken {
+    /// A token for all packages, without a note, which never expires.
+    pub fn new(owner: impl Into<String>, scopes: impl IntoIterator<Item = Scope>) -> Self {
+        Self {
+            owner: owner.into(),
+            scopes: scopes.into_iter().collect(),
+            names: Vec::new(),
+            note: String::new(),
+            expires: None,
+        }
+    }
+
+    /// This token, for some packages alone; an empty list is for all.
+    #[must_use]
+    pub fn with_names(mut self, names: impl IntoIterator<Item = Namespace>) -> Self {
+        self.names = names.into_iter().collect();
+        self
+    }
+
+    /// This token with a note.
+    #[must_use]
+    pub fn with_note(mut self, note: impl Into<String>) -> Self {
+        self.note = note.into();
+        self
+    }
+
+    /// This token, until a time.
+    #[must_use]
+    pub fn with_expiry(mut self, expires: Option<Timestamp>) -> Self {
+        self.expires = expires;
+        self
+    }
 }
 
 #[cfg(test)]
@@ -205,39 +270,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_scope_that_is_lacking_is_named() {
-        let actor = Actor {
-            scopes: BTreeSet::from([Scope::Yank]),
-            ..Actor::operator()
-        };
-        let refused = actor.require(Scope::Publish).err();
-        let refused = refused.map(|problem| problem.detail);
+    fn a_missing_scope_is_named() {
+        let principal = Principal::new(Credential::Operator, "admin", [Scope::Yank]);
+        let problem = principal.require(Scope::Publish).err();
+        let detail = problem.map(|problem| problem.detail);
         let expected = "the token lacks the scope `publish`".to_owned();
-        assert_eq!(refused, Some(expected));
-    }
-
-    #[test]
-    fn what_is_damaged_is_not_good_for_more() {
-        let row = |names: &str, expires: Option<&str>| TokenRow {
-            id: "1".to_owned(),
-            owner: "team".to_owned(),
-            scopes: "publish fly".to_owned(),
-            names: names.to_owned(),
-            note: String::new(),
-            created: "2026-01-01T00:00:00Z".to_owned(),
-            expires: expires.map(str::to_owned),
-        };
-        let whole = Actor::from_row(row("a.* b.C", Some("2027-01-01T00:00:00Z")));
-        let whole = whole.expect("it can be read");
-        assert_eq!((whole.names.len(), whole.scopes.len()), (2, 1));
-        assert!(whole.expires.is_some());
-        assert_eq!(
-            Actor::from_row(row("", None))
-                .expect("it can be read")
-                .names,
-            []
-        );
-        assert!(Actor::from_row(row("a.* ?", None)).is_err());
-        assert!(Actor::from_row(row("a.*", Some("soon"))).is_err());
+        assert_eq!(detail, Some(expected));
     }
 }

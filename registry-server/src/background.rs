@@ -1,4 +1,4 @@
-//! What a node does beside answering.
+//! Background work of a node: following other nodes, and removing artifacts that no release has.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,20 +7,20 @@ use std::time::{Duration, Instant};
 
 use crate::registry::RegistryBackend;
 
-/// How often other nodes are asked for news even if they say nothing: what they say can be lost.
-const FOLLOWING: Duration = Duration::from_secs(2);
+/// How often the node looks for changes of other nodes without a notification, which can be lost.
+const FOLLOW_INTERVAL: Duration = Duration::from_secs(2);
 
-/// How often artifacts without a release are looked for.
-const SWEEPING: Duration = Duration::from_hours(1);
+/// How often artifacts without a release are removed.
+const SWEEP_INTERVAL: Duration = Duration::from_hours(1);
 
-/// The threads of a node that follow other nodes and clean up. They end when this is dropped.
+/// The background threads of a node. They end when this is dropped.
 pub struct Background {
     is_over: Arc<AtomicBool>,
     threads: Vec<(Thread, Option<JoinHandle<()>>)>,
 }
 
 impl Background {
-    /// Begins the work.
+    /// Starts the threads.
     pub fn start(registry: &Arc<RegistryBackend>) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
         let mut threads = Vec::new();
@@ -46,36 +46,43 @@ impl Drop for Background {
         for (thread, handle) in &mut self.threads {
             thread.unpark();
             if let Some(handle) = handle.take() {
-                // A thread that panicked has said so.
+                // A thread that panicked has printed its message.
                 let _ = handle.join();
             }
         }
     }
 }
 
-/// Takes over what other nodes write.
+/// Follows the changes of other nodes.
 fn follow(registry: &RegistryBackend, is_over: &AtomicBool) {
     while !is_over.load(Ordering::Relaxed) {
         let followed = registry
-            .wait_for_change(FOLLOWING)
+            .wait_for_change(FOLLOW_INTERVAL)
             .and_then(|()| registry.refresh());
         if let Err(problem) = followed {
-            tracing::error!(%problem, "other nodes cannot be followed; trying again");
-            std::thread::park_timeout(FOLLOWING);
+            tracing::error!(
+                problem = format!("{problem:#}"),
+                "other nodes cannot be followed; trying again"
+            );
+            std::thread::park_timeout(FOLLOW_INTERVAL);
         }
     }
 }
 
+/// Removes artifacts without a release, again and again.
 fn sweep(registry: &RegistryBackend, is_over: &AtomicBool) {
     while !is_over.load(Ordering::Relaxed) {
         match registry.sweep() {
             Ok(0) => {}
             Ok(count) => tracing::info!(count, "removed artifacts that no release has"),
-            Err(problem) => tracing::error!(%problem, "artifacts cannot be cleaned up"),
+            Err(problem) => tracing::error!(
+                problem = format!("{problem:#}"),
+                "artifacts cannot be cleaned up"
+            ),
         }
         let begun = Instant::now();
-        while begun.elapsed() < SWEEPING && !is_over.load(Ordering::Relaxed) {
-            std::thread::park_timeout(SWEEPING);
+        while begun.elapsed() < SWEEP_INTERVAL && !is_over.load(Ordering::Relaxed) {
+            std::thread::park_timeout(SWEEP_INTERVAL);
         }
     }
 }

@@ -1,24 +1,34 @@
-//! What a registry takes from the machine that it runs on.
+//! The clock and the source of randomness that a registry uses.
 
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use pkgres_manifest::Hexadecimal;
 
-/// The clock and the source of randomness. Passed in, so that tests can set both.
+/// A clock and a source of randomness. Libraries read neither themselves, and tests set both.
 #[derive(Clone)]
 pub struct Environment {
-    /// What time it is.
-    pub now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
-    /// Fills bytes with randomness that nobody can guess.
+    now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
     #[allow(clippy::type_complexity, reason = "a name would only hide what it is")]
-    pub random: Arc<dyn Fn(&mut [u8]) + Send + Sync>,
+    random: Arc<dyn Fn(&mut [u8]) + Send + Sync>,
 }
 
 impl Environment {
-    /// The time.
+    /// An environment with a clock, and a function that fills bytes with randomness that nobody can
+    /// guess: tokens and the signing key are made of it.
+    pub fn new(
+        now: impl Fn() -> Timestamp + Send + Sync + 'static,
+        random: impl Fn(&mut [u8]) + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            now: Arc::new(now),
+            random: Arc::new(random),
+        }
+    }
+
+    /// The time, in whole seconds.
     pub(crate) fn now(&self) -> Timestamp {
-        // What is kept and shown has seconds: RFC 3339 without a fraction.
+        // Times are stored and shown as RFC 3339 without a fraction.
         let now = (self.now)();
         Timestamp::from_second(now.as_second()).unwrap_or(now)
     }
@@ -53,10 +63,7 @@ mod tests {
 
     #[test]
     fn uuids_are_of_version_four() {
-        let environment = Environment {
-            now: Arc::new(|| Timestamp::UNIX_EPOCH),
-            random: Arc::new(|bytes| bytes.fill(0xff)),
-        };
+        let environment = Environment::new(|| Timestamp::UNIX_EPOCH, |bytes| bytes.fill(0xff));
         assert_eq!(environment.uuid(), "ffffffff-ffff-4fff-bfff-ffffffffffff");
     }
 }

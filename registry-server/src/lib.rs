@@ -1,41 +1,61 @@
 //! A registry of class packages: storage, publishing, the index and the HTTP interface.
 //!
-//! A [`RegistryBackend`] keeps releases in a database (a file, or PostgreSQL for several nodes) and their
-//! archives as files or in a bucket. Publishing checks an archive with the validator that clients
-//! have, and its requirements with the solver; then the archive is written, and one transaction
-//! makes the release together with the documents of the index that change. What resolvers read
-//! is those documents, as they were stored: a node holds their digests, and the bodies that are
-//! asked for, and follows the database by serial.
+//! A [`RegistryBackend`] stores releases in a database (a file, or PostgreSQL for several nodes) and
+//! their archives as files or in a bucket. To publish, an archive is checked with the validator that
+//! clients have, and its requirements with the solver. Then the archive is written, and one transaction
+//! adds the release and the documents of the index that change with it. Resolvers read these documents
+//! as they were stored: a node holds their digests and a cache of their bodies, and follows the
+//! database by serial.
 //!
-//! [`Service`] answers requests of HTTP for a registry, and [`serve`] takes connections.
-//! `docs/registry-protocol.md` says what is asked and answered; [`Background`] is what a node does
-//! beside that. Everything of [`RegistryBackend`] blocks unless its documentation says otherwise.
+//! A [`Service`] answers HTTP requests for a registry, [`serve`] accepts connections, and
+//! [`Background`] follows other nodes and removes artifacts that no release has.
+//! `docs/registry-protocol.md` specifies the protocol. Every operation of [`RegistryBackend`] blocks
+//! unless its documentation says otherwise.
 //!
-//! A publish costs as much as the releases that its package has, for their document is rendered
-//! anew. Writers wait for each other, on all nodes; readers wait for nobody.
+//! A publish costs as much as its package has releases, because the index document of the package is
+//! rendered anew. Writers wait for each other, on all nodes; readers wait for nobody.
 
 mod access;
 mod background;
 mod blobs;
+mod candidate;
 mod database;
 mod environment;
-mod holder;
 mod http;
 mod index;
 mod problem;
-mod publish;
 mod registry;
 mod store;
 
-pub use crate::http::{Microversion, ServeOptions, Service, serve};
-pub use access::{Actor, NewToken, Scope};
+pub use crate::http::{Microversion, ResponseBody, ServeOptions, Service, serve};
+pub use access::{Credential, NewToken, Principal, Scope};
 pub use background::Background;
-pub use blobs::BlobError;
+pub use blobs::{AccessKey, BlobError};
 pub use database::DatabaseError;
 pub use environment::Environment;
-pub use holder::Holder;
 pub use problem::{Problem, ProblemCode};
 pub use registry::{
-    Bucket, OpenError, PackageView, Published, RegistryBackend, ReleaseView, Settings, Storage,
-    TokenView,
+    Bucket, OpenError, PackageView, Published, RegistryBackend, RegistryOptions, ReleaseView,
+    Storage, TokenView,
+};
+
+/// Everything that an embedder holds can be shared between threads.
+const _: () = {
+    const fn is_shareable<T: Send + Sync>() {}
+    is_shareable::<Background>();
+    is_shareable::<BlobError>();
+    is_shareable::<DatabaseError>();
+    is_shareable::<Environment>();
+    is_shareable::<NewToken>();
+    is_shareable::<OpenError>();
+    is_shareable::<PackageView>();
+    is_shareable::<Principal>();
+    is_shareable::<Problem>();
+    is_shareable::<RegistryBackend>();
+    is_shareable::<RegistryOptions>();
+    is_shareable::<ResponseBody>();
+    is_shareable::<ServeOptions>();
+    is_shareable::<Service>();
+    is_shareable::<Storage>();
+    is_shareable::<TokenView>();
 };

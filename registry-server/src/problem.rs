@@ -1,15 +1,21 @@
-//! Why a request is not answered: one code for each condition.
+//! Problems: the errors of all operations, with one code for each condition.
+//!
+//! A [`Problem`] has a detail for the client, and may have a cause, which is for the log alone: it may
+//! show how the server is built. HTTP turns the code into a status; see RFC 9457 for the idea.
 
+use std::error::Error;
 use std::fmt;
+use std::sync::Arc;
 
 use pkgres_registry_client::protocol::Malformed;
 
-use crate::database::DatabaseError;
+use crate::database::{BoxError, DatabaseError};
 
 macro_rules! codes {
     ($($(#[$documentation:meta])* $name:ident = $status:literal $text:literal,)*) => {
-        /// The conditions that errors tell apart. Codes are never renamed or reused.
+        /// The condition of a problem. Codes are never renamed or reused.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
         pub enum ProblemCode {
             $($(#[$documentation])* $name,)*
         }
@@ -18,12 +24,12 @@ macro_rules! codes {
             /// Every code.
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
 
-            /// The code as it stands in answers.
+            /// The code as responses have it.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $text,)* }
             }
 
-            /// The status of answers with this code.
+            /// The status of responses with this code.
             pub const fn status(self) -> u16 {
                 match self { $(Self::$name => $status,)* }
             }
@@ -32,43 +38,43 @@ macro_rules! codes {
 }
 
 codes! {
-    /// There is nothing at the address.
+    /// No route has the path.
     NoSuchAddress = 404 "pkgres.no_such_address",
-    /// There is no package of the name.
+    /// There is no package with the name.
     NoSuchPackage = 404 "pkgres.no_such_package",
     /// The package has no such version.
     NoSuchVersion = 404 "pkgres.no_such_version",
     /// No release defines the class.
     NoSuchClass = 404 "pkgres.no_such_class",
-    /// There is no artifact of the digest.
+    /// There is no artifact with the digest.
     NoSuchBlob = 404 "pkgres.no_such_blob",
-    /// There is no release of the id in the catalog, or no such file in it.
+    /// The catalog has no release with the id, or the release has no such file.
     NoSuchEntry = 404 "pkgres.no_such_entry",
-    /// There is no category of the id.
+    /// There is no category with the id.
     NoSuchCategory = 404 "pkgres.no_such_category",
-    /// There is no bundle of the name.
+    /// There is no bundle with the name.
     NoSuchBundle = 404 "pkgres.no_such_bundle",
-    /// There is no token of the number.
+    /// There is no token with the id.
     NoSuchToken = 404 "pkgres.no_such_token",
-    /// The address does not take the method.
+    /// The path does not support the method.
     MethodNotAllowed = 405 "pkgres.method_not_allowed",
-    /// The answer cannot have any of the media types that are accepted.
+    /// The response has none of the media types that the client accepts.
     NotAcceptable = 406 "pkgres.not_acceptable",
-    /// The microversion is not a version.
+    /// The microversion is not a version of the form `X.Y`.
     MicroversionInvalid = 400 "pkgres.microversion_invalid",
-    /// The microversion is not one of those that are spoken.
+    /// The server does not support the microversion.
     MicroversionUnknown = 406 "pkgres.microversion_unknown",
-    /// The body has another media type than the address takes.
+    /// The body has another media type than the path expects.
     MediaTypeUnsupported = 415 "pkgres.media_type_unsupported",
-    /// A header makes no sense.
+    /// A header is invalid.
     HeaderInvalid = 400 "pkgres.header_invalid",
-    /// The address is not well formed.
+    /// The path is not well formed.
     AddressInvalid = 400 "pkgres.address_invalid",
-    /// A parameter of the query is unknown, repeated or wrong.
+    /// A parameter of the query is unknown, repeated or invalid.
     QueryInvalid = 400 "pkgres.query_invalid",
-    /// The body is not what it should be.
+    /// The body is invalid.
     BodyInvalid = 400 "pkgres.body_invalid",
-    /// The body did not arrive as a whole.
+    /// The body ended early.
     BodyIncomplete = 400 "pkgres.body_incomplete",
     /// The body did not arrive in time.
     BodyTooSlow = 408 "pkgres.body_too_slow",
@@ -76,55 +82,59 @@ codes! {
     BodyTooLarge = 413 "pkgres.body_too_large",
     /// The range lies outside of the artifact.
     RangeNotSatisfiable = 416 "pkgres.range_not_satisfiable",
-    /// The name in the address is not a name.
+    /// The name in the path is invalid.
     NameInvalid = 400 "pkgres.name_invalid",
-    /// The version in the address is not a version.
+    /// The version in the path is invalid.
     VersionInvalid = 400 "pkgres.version_invalid",
-    /// The archive or the package in it cannot be used.
+    /// The archive or the package in it is invalid.
     PackageInvalid = 400 "pkgres.package_invalid",
-    /// The archive holds another release than the address says.
+    /// The archive is another release than the path says.
     ReleaseMismatch = 400 "pkgres.release_mismatch",
     /// The release was published with other bytes.
     VersionExists = 409 "pkgres.version_exists",
-    /// There is a package whose name differs in case alone.
+    /// There is a package whose name differs only in case.
     NameTaken = 409 "pkgres.name_taken",
-    /// There is a category of the name.
+    /// There is a category with the name.
     CategoryExists = 409 "pkgres.category_exists",
     /// The requirements of the release cannot be satisfied from the registry.
     Unsatisfiable = 409 "pkgres.unsatisfiable",
-    /// The package was changed since its generation was read.
+    /// The package has changed since the client read its generation.
     ConcurrentUpdate = 409 "pkgres.concurrent_update",
-    /// A token is needed, and there is none that is valid.
+    /// The request needs a valid token.
     Unauthorized = 401 "pkgres.unauthorized",
-    /// The token may not do this.
+    /// The token does not permit this.
     Forbidden = 403 "pkgres.forbidden",
     /// The package belongs to others.
     NotOwner = 403 "pkgres.not_owner",
     /// The category still has releases.
     CategoryInUse = 403 "pkgres.category_in_use",
-    /// This cannot be changed, or not in this way.
+    /// The value cannot be changed, or not in this way.
     NotChangeable = 403 "pkgres.not_changeable",
-    /// Something went wrong inside; the log says what.
+    /// The server failed; the log says why.
     Internal = 500 "pkgres.internal",
-    /// The database or the artifacts cannot be reached at the moment.
+    /// The database or the artifacts cannot be reached now.
     Unavailable = 503 "pkgres.unavailable",
 }
 
-/// Why a request is not answered.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The error of an operation.
+///
+/// `{}` shows the code and the detail, `{:#}` the cause as well. The cause is the
+/// [source](Error::source).
+#[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Problem {
     /// The condition.
     pub code: ProblemCode,
-    /// What is wrong, for whoever asked.
+    /// What is wrong, for the client.
     pub detail: String,
-    /// What is wrong, for the log alone: it may say how the server is built.
-    pub cause: Option<String>,
-    /// How many bytes the artifact has of which a range was asked for.
+    /// What is wrong, for the log alone.
+    pub cause: Option<Arc<dyn Error + Send + Sync>>,
+    /// The length of the artifact, in bytes, if the problem is a range outside of it.
     pub length: Option<u64>,
 }
 
 impl Problem {
-    /// A problem that whoever asked can see and mend.
+    /// A problem that the client can understand and solve.
     pub fn new(code: ProblemCode, detail: impl Into<String>) -> Self {
         Self {
             code,
@@ -134,38 +144,55 @@ impl Problem {
         }
     }
 
-    /// Something went wrong inside. `cause` goes to the log, not into the answer.
-    pub fn internal(cause: impl fmt::Display) -> Self {
-        Self {
-            code: ProblemCode::Internal,
-            detail: "the server failed; its log says why under the request id".to_owned(),
-            cause: Some(cause.to_string()),
-            length: None,
-        }
+    /// A failure of the server. The cause goes to the log, not into the response.
+    pub fn internal(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        let detail = "the server failed; its log says why under the request id";
+        Self::new(ProblemCode::Internal, detail).with_cause(cause)
     }
 
-    /// Something that the server needs does not answer.
-    pub fn unavailable(cause: impl fmt::Display) -> Self {
-        Self {
-            code: ProblemCode::Unavailable,
-            detail: "the server cannot reach its data at the moment; try again".to_owned(),
-            cause: Some(cause.to_string()),
-            length: None,
-        }
+    /// The database or the artifacts cannot be reached. The cause goes to the log, not into the
+    /// response.
+    pub fn unavailable(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        let detail = "the server cannot reach its data at the moment; try again";
+        Self::new(ProblemCode::Unavailable, detail).with_cause(cause)
+    }
+
+    /// This problem with a cause for the log.
+    #[must_use]
+    pub fn with_cause(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        let cause: BoxError = cause.into();
+        self.cause = Some(Arc::from(cause));
+        self
     }
 }
+
+/// Problems are equal if they say the same.
+impl PartialEq for Problem {
+    fn eq(&self, other: &Self) -> bool {
+        let cause = |problem: &Self| problem.cause.as_ref().map(ToString::to_string);
+        (self.code, &self.detail, self.length) == (other.code, &other.detail, other.length)
+            && cause(self) == cause(other)
+    }
+}
+
+impl Eq for Problem {}
 
 impl fmt::Display for Problem {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}: {}", self.code.as_str(), self.detail)?;
         match &self.cause {
-            Some(cause) => write!(formatter, " ({cause})"),
-            None => Ok(()),
+            Some(cause) if formatter.alternate() => write!(formatter, " ({cause})"),
+            _ => Ok(()),
         }
     }
 }
 
-impl std::error::Error for Problem {}
+impl Error for Problem {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        let cause = self.cause.as_deref()?;
+        Some(cause)
+    }
+}
 
 impl From<DatabaseError> for Problem {
     fn from(error: DatabaseError) -> Self {
@@ -173,15 +200,14 @@ impl From<DatabaseError> for Problem {
             DatabaseError::Unreachable(_) | DatabaseError::NoTls | DatabaseError::Untrusted(_) => {
                 Self::unavailable(error)
             }
-            // Nothing of this program has one: it came from whoever asks.
+            // No text of this program has one: it comes from the client.
             DatabaseError::Nul => Self::new(ProblemCode::BodyInvalid, error.to_string()),
             _ => Self::internal(error),
         }
     }
 }
 
-/// What is read back from the data was written by this program: that it is malformed is no fault
-/// of whoever asked.
+/// This program wrote what it reads from the data: if that is malformed, the client is not at fault.
 impl From<Malformed> for Problem {
     fn from(error: Malformed) -> Self {
         Self::internal(error)
@@ -199,5 +225,14 @@ mod tests {
         let texts: BTreeSet<&str> = ProblemCode::ALL.iter().map(|code| code.as_str()).collect();
         assert_eq!(texts.len(), ProblemCode::ALL.len());
         assert!(texts.iter().all(|text| text.starts_with("pkgres.")));
+    }
+
+    #[test]
+    fn the_cause_is_the_source_and_not_for_clients() {
+        let problem = Problem::unavailable(DatabaseError::Nul);
+        let source = problem.source().expect("the cause");
+        assert!(source.is::<DatabaseError>());
+        assert!(!problem.to_string().contains("U+0000"));
+        assert!(format!("{problem:#}").contains("U+0000"));
     }
 }

@@ -2,63 +2,69 @@
 
 use std::io::{Read as _, Write as _};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use pkgres_tests::archives::archive;
 
 use crate::server::Server;
 
 #[test]
-fn what_is_open_is_finished_when_the_server_is_told_to_end() {
+fn open_requests_are_finished_when_the_server_ends() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let data = folder.path().join("data");
     let mut server = Server::start(&data, &[]);
     let token = Server::token(&data);
     let bytes = archive("a.Web", "1.0.0", &[]);
     let mut connection = server.connect();
-    let idle = server.connect();
+    let silent = server.connect();
+    let mut idle = server.connect();
+    let answer = idle.ask("GET", "/index/config.json", &[], b"");
+    assert_eq!(answer.expect("an answer").0, 200);
     let head = format!(
         "PUT /v1/packages/a.Web/versions/1.0.0 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\
-         Content-Type: application/zip\r\nContent-Length: {}\r\n\r\n",
+         Content-Type: application/zip\r\nContent-Length: {}\r\nExpect: 100-continue\r\n\r\n",
         bytes.len()
     );
-    // The head and a part of the body are there when the signal comes.
+    // The server waits for the body when the signal comes.
     connection
         .stream()
         .write_all(head.as_bytes())
         .expect("the server reads");
+    let (status, ..) = connection.answer().expect("the server goes on");
+    assert_eq!(status, 100);
     connection
         .stream()
         .write_all(&bytes[..10])
         .expect("the server reads");
-    std::thread::sleep(Duration::from_millis(200));
-    let told = Command::new("kill")
+    let signal = Command::new("kill")
         .args(["-TERM", &server.process.id().to_string()])
         .status();
-    assert!(told.expect("kill runs").success());
-    std::thread::sleep(Duration::from_millis(200));
+    assert!(signal.expect("kill runs").success());
+    // Once idle connections are closed, the signal has arrived.
+    assert!(idle.is_closed());
     connection
         .stream()
         .write_all(&bytes[10..])
         .expect("the server still reads");
     let (status, _, body) = connection.answer().expect("an answer");
     assert_eq!(status, 201, "{}", String::from_utf8_lossy(&body));
-    drop((connection, idle));
+    drop((connection, silent));
     let exit = server.process.wait().expect("an end");
     assert_eq!(exit.code(), Some(0));
     let mut rest = String::new();
     server.stdout.read_to_string(&mut rest).expect("the rest");
     assert_eq!(rest, "", "stdout has the address and nothing else");
-    let mut said = String::new();
+    let mut stderr_text = String::new();
     let mut stderr = server.process.stderr.take().expect("a pipe");
-    stderr.read_to_string(&mut said).expect("what was said");
+    stderr
+        .read_to_string(&mut stderr_text)
+        .expect("the messages");
     assert!(
-        said.starts_with("The token for everything is in "),
-        "{said}"
+        stderr_text.starts_with("The token for everything is in "),
+        "{stderr_text}"
     );
-    assert!(!said.contains(&token), "{said}");
+    assert!(!stderr_text.contains(&token), "{stderr_text}");
 
-    // Everything is there when it starts again, and the token is not made twice.
+    // Everything is there when it starts again, and the token is not created twice.
     let again = Server::start(&data, &[]);
     assert_eq!(Server::token(&data), token);
     let answer = again
@@ -69,7 +75,7 @@ fn what_is_open_is_finished_when_the_server_is_told_to_end() {
 
 #[test]
 #[cfg(unix)]
-fn secrets_are_for_their_owner_alone() {
+fn only_the_owner_can_read_secrets() {
     use std::os::unix::fs::PermissionsExt as _;
 
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -82,7 +88,7 @@ fn secrets_are_for_their_owner_alone() {
 }
 
 #[test]
-fn what_cannot_be_served_is_said() {
+fn a_server_that_cannot_start_says_why() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let blocked = folder.path().join("file");
     std::fs::File::create_new(&blocked).expect("a file");
@@ -132,15 +138,15 @@ fn what_cannot_be_served_is_said() {
             .stdin(Stdio::null())
             .output()
             .expect("the binary runs");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(exit), "{said}");
-        assert!(said.contains(expected), "{said}");
+        let stderr_text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(exit), "{stderr_text}");
+        assert!(stderr_text.contains(expected), "{stderr_text}");
         assert!(output.stdout.is_empty());
     }
 }
 
 #[test]
-fn a_mirror_is_what_the_server_says() {
+fn a_static_mirror_has_what_the_server_serves() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let data = folder.path().join("data");
     let server = Server::start(&data, &[]);

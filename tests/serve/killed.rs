@@ -1,9 +1,10 @@
-//! What a kill leaves: all that was acknowledged, and nothing half.
+//! What survives a kill: everything that was acknowledged, and nothing incomplete.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use pkgres_manifest::{ArtifactDigest, IndexRecord, Limits};
 use pkgres_tests::archives::archive;
@@ -12,14 +13,14 @@ use serde_json::Value;
 
 use crate::server::{Connection, Server};
 
-/// How often the server is killed, unless `KILLS` says otherwise.
+/// How often the server is killed, unless the variable `KILLS` sets another number.
 const KILLS: u32 = 200;
 
 /// How many clients publish at once.
 const WRITERS: u32 = 3;
 
 #[test]
-fn no_acknowledged_release_is_lost_and_none_is_half_there() {
+fn no_acknowledged_release_is_lost_and_none_is_incomplete() {
     let kills = std::env::var("KILLS")
         .ok()
         .and_then(|text| text.parse().ok());
@@ -33,14 +34,20 @@ fn no_acknowledged_release_is_lost_and_none_is_half_there() {
         let mut server = Server::start(&data, &[]);
         let token = Server::token(&data);
         let address = server.address().to_owned();
-        // A publish takes a few milliseconds, so that kills come at every point of one.
-        let moment = Duration::from_micros(random.below(40_000) as u64);
+        // Some kills come before anything is published, others after a few publishes and at every point of
+        // the next one, which takes a few milliseconds.
+        let acknowledgements = random.below(4);
+        let moment = Duration::from_micros(random.below(10_000) as u64);
+        let (sender, receiver) = channel();
         let is_over = AtomicBool::new(false);
         let open = AtomicU32::new(0);
         std::thread::scope(|scope| {
+            let (is_over, open, next) = (&is_over, &open, &next);
+            let (address, token, acknowledged) = (&address, &token, &acknowledged);
             for _ in 0..WRITERS {
-                scope.spawn(|| {
-                    let Ok(mut connection) = Connection::open(&address) else {
+                let sender = sender.clone();
+                scope.spawn(move || {
+                    let Ok(mut connection) = Connection::open(address) else {
                         return;
                     };
                     while !is_over.load(Ordering::Relaxed) {
@@ -67,17 +74,20 @@ fn no_acknowledged_release_is_lost_and_none_is_half_there() {
                         let digest = ArtifactDigest::of_archive(&bytes).to_string();
                         let key = format!("{name} {version}");
                         acknowledged.lock().expect("no panic").insert(key, digest);
+                        let _ = sender.send(());
                     }
                 });
             }
-            let begun = Instant::now();
-            std::thread::sleep(moment.saturating_sub(begun.elapsed()));
+            // Should a writer fail, its panic ends the test.
+            drop(sender);
+            let _ = receiver.iter().take(acknowledgements).count();
+            std::thread::sleep(moment);
             server.process.kill().expect("a kill");
             is_over.store(true, Ordering::Relaxed);
         });
         cut_short += u32::from(open.load(Ordering::Relaxed) > 0);
         drop(server);
-        // Looking at everything each time would take ever longer.
+        // Checking everything each time would take ever longer.
         if round % 10 == 9 || round + 1 == kills.unwrap_or(KILLS) {
             check(&data, &acknowledged.lock().expect("no panic"));
         }
@@ -87,7 +97,7 @@ fn no_acknowledged_release_is_lost_and_none_is_half_there() {
     assert!(cut_short > 0, "no kill came during a publish");
 }
 
-/// Starts the server again and looks at all that it has.
+/// Starts the server again and checks everything that it has.
 fn check(data: &std::path::Path, acknowledged: &BTreeMap<String, String>) {
     let server = Server::start(data, &[]);
     let mut connection = server.connect();
@@ -110,7 +120,7 @@ fn check(data: &std::path::Path, acknowledged: &BTreeMap<String, String>) {
             let digest = record.digest.expect("a digest").to_string();
             found.insert(format!("{name} {}", record.version), digest);
         }
-        // The class came with the first release.
+        // The document of the class was rendered with the first release.
         get(&format!("/index/v1/classes/{address}.json"));
     }
     for (release, digest) in acknowledged {

@@ -1,5 +1,5 @@
-//! `pkgres serve` as a process: what it prints, how it ends, what a kill leaves, and the rules of
-//! HTTP on the wire.
+//! `pkgres serve` as a process: what it prints, how it ends, what survives a kill, and the rules of HTTP on a
+//! connection.
 
 mod database;
 mod ends;

@@ -1,5 +1,4 @@
-//! The public client of Murano's catalog against a server: what it prints, and what is there
-//! afterwards.
+//! The public client of Murano's catalog with a server: what it prints, and what it changes.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +8,7 @@ use pkgres_tests::services;
 
 use crate::server::Server;
 
-/// The client, and whom it asks as whom.
+/// The client, with the address and the token that it uses.
 struct Client {
     program: PathBuf,
     base: String,
@@ -18,7 +17,7 @@ struct Client {
 }
 
 impl Client {
-    /// Runs a command; gives what it prints, and whether it says that it went well.
+    /// Runs a command. Returns whether it succeeds, and what it prints.
     fn run(&self, arguments: &[&str]) -> (bool, String) {
         let output = Command::new(&self.program)
             .args(["--os-no-client-auth", "--os-tenant-id", "t"])
@@ -70,7 +69,7 @@ impl Client {
         row.expect("the release is listed")[0].clone()
     }
 
-    // What a test makes up is written as plainly as a user would.
+    // Tests write files as plainly as a user would.
     #[allow(clippy::disallowed_methods)]
     fn write(&self, name: &str, bytes: &[u8]) {
         std::fs::write(self.folder.join(name), bytes).expect("a file");
@@ -114,8 +113,11 @@ fn the_client_imports_shows_changes_downloads_and_deletes() {
     ]);
     // The client asks the server for what is required, by the spec as it stands there; that is
     // there already, and is passed over.
-    let told = client.done(&["package-import", "--exists-action", "s", "one.zip"]);
-    assert!(told.contains("Importing package a.Db failed"), "{told}");
+    let printed = client.done(&["package-import", "--exists-action", "s", "one.zip"]);
+    assert!(
+        printed.contains("Importing package a.Db failed"),
+        "{printed}"
+    );
     client.done(&["package-import", "--exists-action", "s", "two.zip"]);
     let all = ["a.Db 1.2.0", "a.Web 1.0.0", "a.Web 2.0.0"];
     assert_eq!(client.listed(&["--limit", "0"]), all);
@@ -144,8 +146,8 @@ fn the_client_imports_shows_changes_downloads_and_deletes() {
     // Updating exchanges the release of the same version alone.
     let other = archive_with("a.Web", "2.0.0", &[], "other bytes");
     client.write("two.zip", &other);
-    let (_, told) = client.run(&["package-import", "--exists-action", "a", "two.zip"]);
-    assert!(told.contains("Exiting"), "{told}");
+    let (_, printed) = client.run(&["package-import", "--exists-action", "a", "two.zip"]);
+    assert!(printed.contains("Exiting"), "{printed}");
     assert_eq!(client.id("a.Web", "2.0.0"), id);
     client.done(&["package-import", "--exists-action", "u", "two.zip"]);
     assert_eq!(client.listed(&["--limit", "0"]), all);
@@ -154,9 +156,9 @@ fn the_client_imports_shows_changes_downloads_and_deletes() {
 
     client.done(&["package-delete", &next]);
     assert_eq!(client.listed(&["--limit", "0"]), all[..2]);
-    let (is_done, told) = client.run(&["package-show", &next]);
-    assert!(!is_done && told.contains("not found"), "{told}");
-    // What it is told beside the package, here that a name is like one of others, it passes over.
+    let (is_done, printed) = client.run(&["package-show", &next]);
+    assert!(!is_done && printed.contains("not found"), "{printed}");
+    // It ignores the warning about a similar name.
     let mut connection = server.connect();
     let token = Server::token(&folder.path().join("data"));
     let (status, _, made) = connection
@@ -234,8 +236,11 @@ fn the_client_imports_bundles_and_saves_packages() {
         .current_dir(folder.path())
         .output()
         .expect("the client runs");
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(told.contains("a.Web") && told.contains("1.2.0"), "{told}");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        printed.contains("a.Web") && printed.contains("1.2.0"),
+        "{printed}"
+    );
     let (_, _, body) = other
         .connect()
         .ask("GET", "/index/v1/changes", &[], b"")

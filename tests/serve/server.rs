@@ -1,4 +1,4 @@
-//! A server process, and asking it over a connection.
+//! A server process, and connections to it.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -50,7 +50,7 @@ impl Server {
             .trim_end_matches('/')
     }
 
-    /// The token for everything.
+    /// The first token, with the scope `admin`.
     pub(crate) fn token(data: &Path) -> String {
         let token = std::fs::read_to_string(data.join("admin-token")).expect("the first token");
         token.trim().to_owned()
@@ -64,7 +64,7 @@ impl Drop for Server {
     }
 }
 
-/// A connection that is kept.
+/// A connection that is kept alive.
 pub(crate) struct Connection {
     stream: BufReader<TcpStream>,
     host: String,
@@ -73,7 +73,7 @@ pub(crate) struct Connection {
 impl Connection {
     pub(crate) fn open(address: &str) -> std::io::Result<Self> {
         let stream = TcpStream::connect(address)?;
-        stream.set_read_timeout(Some(Duration::from_mins(1)))?;
+        stream.set_read_timeout(Some(Duration::from_mins(5)))?;
         stream.set_nodelay(true)?;
         Ok(Self {
             stream: BufReader::new(stream),
@@ -81,7 +81,7 @@ impl Connection {
         })
     }
 
-    /// Asks and reads the answer: status, head and body.
+    /// Sends a request and reads the response: status, head and body.
     pub(crate) fn ask(
         &mut self,
         method: &str,
@@ -101,7 +101,7 @@ impl Connection {
         self.answer()
     }
 
-    /// Publishes a release that is not there yet.
+    /// Publishes a new release.
     pub(crate) fn publish(&mut self, token: &str, name: &str, version: &str, archive: &[u8]) {
         let (status, _, body) = self
             .ask(
@@ -142,6 +142,12 @@ impl Connection {
         let mut body = vec![0; length];
         self.stream.read_exact(&mut body)?;
         Ok((status, head, body))
+    }
+
+    /// Waits until the server closes the connection; false if it sends something instead.
+    pub(crate) fn is_closed(&mut self) -> bool {
+        let rest = self.stream.fill_buf().expect("the server closes it");
+        rest.is_empty()
     }
 
     pub(crate) fn stream(&mut self) -> &mut TcpStream {

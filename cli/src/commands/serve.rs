@@ -7,8 +7,8 @@ use std::time::Duration;
 use pkgres_files::{RealFileSystem, write_private_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_registry_server::{
-    Background, BlobError, Bucket, DatabaseError, Environment, OpenError, RegistryBackend,
-    ServeOptions, Service, Settings, Storage, serve,
+    AccessKey, Background, BlobError, Bucket, DatabaseError, Environment, OpenError,
+    RegistryBackend, RegistryOptions, ServeOptions, Service, Storage, serve,
 };
 use tokio::net::TcpListener;
 use tracing_subscriber::EnvFilter;
@@ -20,9 +20,6 @@ use crate::output::Output;
 
 /// What is logged unless `PKGRES_LOG` says otherwise.
 const LOGGED: &str = "warn,pkgres_registry_server=info";
-
-/// How long the body of a request may take.
-const BODY_PATIENCE: Duration = Duration::from_mins(1);
 
 /// The name of the file with the first token.
 const TOKEN_FILE: &str = "admin-token";
@@ -46,7 +43,7 @@ pub(crate) fn run(args: &ServeArgs, output: &mut Output) -> Result<Exit> {
     let token_file = args.storage.data.join(TOKEN_FILE);
     let is_new = registry.create_first_token(|secret| keep(&token_file, secret))?;
     let background = Background::start(&registry);
-    let service = Arc::new(Service::new(Arc::clone(&registry), BODY_PATIENCE));
+    let service = Arc::new(Service::new(Arc::clone(&registry)));
     let served = runtime.block_on(async {
         let listener = TcpListener::bind(args.listen)
             .await
@@ -90,31 +87,23 @@ pub(crate) fn open(
     runtime: &tokio::runtime::Handle,
 ) -> Result<RegistryBackend> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let credentials = variable("AWS_ACCESS_KEY_ID").zip(variable("AWS_SECRET_ACCESS_KEY"));
-    let storage = Storage {
-        data: args.data.clone(),
-        database: args.database.clone(),
-        blobs: args.blobs.clone().map(|address| Bucket {
-            address,
-            credentials: credentials
-                .map(|(key, secret)| (key, secret, variable("AWS_SESSION_TOKEN"))),
-            runtime: runtime.clone(),
-        }),
-    };
-    let settings = Settings {
-        is_private,
-        ..Settings::default()
-    };
-    Ok(RegistryBackend::open(&storage, settings, environment())?)
+    let key = variable("AWS_ACCESS_KEY_ID").zip(variable("AWS_SECRET_ACCESS_KEY"));
+    let key = key.map(|(id, secret)| {
+        AccessKey::new(id, secret).with_session_token(variable("AWS_SESSION_TOKEN"))
+    });
+    let bucket = args.blobs.clone();
+    let bucket = bucket.map(|address| Bucket::new(address, runtime.clone()).with_access_key(key));
+    let storage = Storage::new(&args.data)
+        .with_database(args.database.clone())
+        .with_blobs(bucket);
+    let options = RegistryOptions::default().with_private(is_private);
+    Ok(RegistryBackend::open(&storage, options, environment())?)
 }
 
 fn environment() -> Environment {
-    Environment {
-        now: Arc::new(jiff::Timestamp::now),
-        random: Arc::new(|bytes| {
-            getrandom::fill(bytes).expect("the system has a source of randomness");
-        }),
-    }
+    Environment::new(jiff::Timestamp::now, |bytes| {
+        getrandom::fill(bytes).expect("the system has a source of randomness");
+    })
 }
 
 fn keep(path: &Path, secret: &str) -> Result<()> {
@@ -180,6 +169,6 @@ impl From<OpenError> for Failure {
 
 impl From<pkgres_registry_server::Problem> for Failure {
     fn from(problem: pkgres_registry_server::Problem) -> Self {
-        cannot_start(Escaped::new(&problem.to_string()).to_string())
+        cannot_start(Escaped::new(&format!("{problem:#}")).to_string())
     }
 }

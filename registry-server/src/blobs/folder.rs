@@ -3,33 +3,31 @@
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use bytes::Bytes;
 use futures_util::stream;
-use pkgres_files::{
-    EntryKind, FileError, FileSystem, RealFileSystem, make_folder, map_file, write_file,
-};
+use pkgres_files::{EntryKind, FileSystem, RealFileSystem, make_folder, map_file, write_file};
 use pkgres_registry_client::protocol::Digest;
 
-use super::{BlobError, Content, PIECE, Pieces, SMALL, is_older};
+use super::content::{BlobError, Content, PIECE, Pieces, SMALL, is_older};
 
 /// Artifacts as files `aa/aabb…` below a folder, named by their digests.
 pub(crate) struct Folder {
     root: PathBuf,
-    /// The folders, by the first byte of digests, that this process brought to the disk.
-    are_made: Mutex<Box<[bool; 256]>>,
+    /// The folders, by the first byte of digests, that this process has synced to the disk.
+    synced: Mutex<Box<[bool; 256]>>,
 }
 
 impl Folder {
-    /// The artifacts below a folder, which is made if there is none.
+    /// The artifacts below a folder, which is created if there is none.
     pub(crate) fn open(root: PathBuf) -> Result<Self, BlobError> {
-        make_folder(&RealFileSystem, &root).map_err(failed)?;
+        make_folder(&RealFileSystem, &root)?;
         Ok(Self {
             root,
-            are_made: Mutex::new(Box::new([false; 256])),
+            synced: Mutex::new(Box::new([false; 256])),
         })
     }
 
@@ -43,26 +41,23 @@ impl Folder {
         if self.length_of(&path)? == Some(bytes.len() as u64) {
             return Ok(());
         }
-        // That a folder is there does not say that it still is after a crash; it waits for the disk
-        // twice, and so once a process is enough.
+        // A folder that exists may be gone after a crash, unless it was synced. That waits for the disk
+        // twice, so it is done once in a process.
         let first = usize::from(digest.0[0]);
-        let are_made = || self.are_made.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_made = are_made()[first];
-        if !is_made && let Some(folder) = path.parent() {
-            make_folder(&RealFileSystem, folder).map_err(failed)?;
-            are_made()[first] = true;
+        let synced = || self.synced.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_synced = synced()[first];
+        if !is_synced && let Some(folder) = path.parent() {
+            make_folder(&RealFileSystem, folder)?;
+            synced()[first] = true;
         }
-        write_file(&RealFileSystem, &path, bytes).map_err(failed)
+        Ok(write_file(&RealFileSystem, &path, bytes)?)
     }
 
-    fn length_of(&self, path: &std::path::Path) -> Result<Option<u64>, BlobError> {
+    fn length_of(&self, path: &Path) -> Result<Option<u64>, BlobError> {
         match std::fs::symlink_metadata(path) {
             Ok(metadata) => Ok(metadata.is_file().then_some(metadata.len())),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(BlobError::Failed(format!(
-                "{}: {error}",
-                self.root.display()
-            ))),
+            Err(error) => Err(BlobError::failed(self.root.display().to_string(), error)),
         }
     }
 
@@ -76,8 +71,7 @@ impl Folder {
         range: Option<Range<u64>>,
     ) -> Result<Option<Content>, BlobError> {
         let path = self.path(digest);
-        let failed =
-            |error: std::io::Error| BlobError::Failed(format!("{}: {error}", path.display()));
+        let failed = |error: std::io::Error| BlobError::failed(path.display().to_string(), error);
         let mut file = match File::open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -90,18 +84,18 @@ impl Folder {
         let length = range.end.saturating_sub(range.start);
         file.seek(SeekFrom::Start(range.start)).map_err(failed)?;
         if length <= SMALL {
-            let (_, bytes) = next(file, length, length).map_err(failed)?;
+            let (_, bytes) = next_piece(file, length, length).map_err(failed)?;
             return Ok(Some(Content::Whole(bytes)));
         }
         Ok(Some(Content::Pieces(length, pieces(file, length))))
     }
 
     pub(super) fn get(&self, digest: &Digest) -> Result<Option<Bytes>, BlobError> {
-        // Files here are written once and never changed, so that they can be mapped.
+        // Files here are never changed, so they can be mapped.
         match map_file(&self.path(digest), u64::MAX) {
             Ok(bytes) => Ok(Some(Bytes::from_owner(bytes))),
             Err(error) if error.is_not_found() => Ok(None),
-            Err(error) => Err(failed(error)),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -111,10 +105,10 @@ impl Folder {
         now: SystemTime,
     ) -> Result<Vec<Digest>, BlobError> {
         let system = RealFileSystem;
-        let names = |folder: &std::path::Path| {
+        let names = |folder: &Path| {
             system
                 .names(folder)
-                .map_err(|error| BlobError::Failed(format!("{}: {error}", folder.display())))
+                .map_err(|error| BlobError::failed(folder.display().to_string(), error))
         };
         let mut found = Vec::new();
         for part in names(&self.root)? {
@@ -138,38 +132,32 @@ impl Folder {
 
     pub(super) fn remove(&self, digest: &Digest) -> Result<(), BlobError> {
         match RealFileSystem.remove(&self.path(digest)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(BlobError::Failed(
-                format!("cannot remove {digest}: {error}"),
-            )),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(BlobError::failed(format!("cannot remove {digest}"), error))
+            }
             _ => Ok(()),
         }
     }
 }
 
-/// What comes next in a file, piece by piece.
+/// The next `length` bytes of a file, piece by piece.
 fn pieces(file: File, length: u64) -> Pieces {
     Box::pin(stream::try_unfold((file, length), async |(file, left)| {
         if left == 0 {
             return Ok(None);
         }
         // Reading waits for the disk.
-        let read = tokio::task::spawn_blocking(move || next(file, left, PIECE as u64)).await;
+        let read = tokio::task::spawn_blocking(move || next_piece(file, left, PIECE as u64)).await;
         let (file, bytes) = read.map_err(std::io::Error::other)??;
         let left = left - bytes.len() as u64;
         Ok(Some((bytes, (file, left))))
     }))
 }
 
-/// The next piece of a file of which `left` bytes are wanted, with at most `room` bytes. That there
-/// are fewer is an error.
-fn next(mut file: File, left: u64, room: u64) -> std::io::Result<(File, Bytes)> {
+/// The next piece of a file, of at most `room` bytes. An error if the file ends before `left` bytes.
+fn next_piece(mut file: File, left: u64, room: u64) -> std::io::Result<(File, Bytes)> {
     let length = usize::try_from(left.min(room)).map_err(std::io::Error::other)?;
     let mut bytes = vec![0; length];
     file.read_exact(&mut bytes)?;
     Ok((file, bytes.into()))
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
-fn failed(error: FileError) -> BlobError {
-    BlobError::Failed(error.to_string())
 }

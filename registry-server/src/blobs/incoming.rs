@@ -1,24 +1,24 @@
-//! What arrives: in memory as long as it is small, in a file without a name from then on.
+//! Receiving bytes: in memory as long as they are few, then in a file without a name.
 
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use pkgres_files::{FileError, RealFileSystem, Spool, make_folder};
 
-use super::{PIECE, SMALL};
+use super::content::{PIECE, SMALL};
 
-/// A folder for what arrives.
+/// The folder for bytes that are being received.
 #[derive(Debug, Clone)]
 pub(crate) struct Incoming(PathBuf);
 
 impl Incoming {
-    /// The folder, which is made if there is none.
+    /// The folder, which is created if there is none.
     pub(crate) fn open(folder: &Path) -> Result<Self, FileError> {
         make_folder(&RealFileSystem, folder)?;
         Ok(Self(folder.to_owned()))
     }
 
-    /// Something that begins to arrive.
+    /// A receiver that has no bytes yet.
     pub(crate) fn receive(&self) -> Receiving {
         Receiving {
             folder: self.0.clone(),
@@ -28,21 +28,21 @@ impl Incoming {
     }
 }
 
-/// Something that arrives. Writing blocks only when [`is_full`](Self::is_full) says so.
+/// Bytes that are being received. Nothing blocks except [`write`](Self::write) and what calls it.
 pub(crate) struct Receiving {
     folder: PathBuf,
-    /// What was not written to the file yet.
+    /// The bytes that are not in the file yet.
     held: Vec<u8>,
     spool: Option<Spool>,
 }
 
 impl Receiving {
-    /// Takes what came, into memory.
+    /// Takes a piece into memory.
     pub(crate) fn take(&mut self, piece: &[u8]) {
         self.held.extend_from_slice(piece);
     }
 
-    /// Whether there is so much in memory that it has to be written.
+    /// Whether memory holds so much that it has to be written.
     pub(crate) fn is_full(&self) -> bool {
         let room = if self.spool.is_some() {
             PIECE as u64
@@ -60,12 +60,12 @@ impl Receiving {
         };
         spool.write(&self.held)?;
         self.held.clear();
-        // What a small one may have is not needed for the pieces of a large one.
+        // The memory of a small artifact is not needed for the pieces of a large one.
         self.held.shrink_to(2 * PIECE);
         Ok(())
     }
 
-    /// Takes what came, and writes as much as has to be.
+    /// Takes a piece, and writes if memory is full.
     pub(crate) fn add(&mut self, piece: &[u8]) -> Result<(), FileError> {
         self.take(piece);
         if self.is_full() {
@@ -74,7 +74,7 @@ impl Receiving {
         Ok(())
     }
 
-    /// All that came.
+    /// All bytes that were received.
     pub(crate) fn finish(mut self) -> Result<Bytes, FileError> {
         if self.spool.is_none() {
             return Ok(self.held.into());
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_arrives_is_the_same_small_and_large() {
+    fn small_and_large_bodies_are_received_unchanged() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let incoming = Incoming::open(&folder.path().join("a/b")).expect("a folder");
         let small = usize::try_from(SMALL).expect("it is small");

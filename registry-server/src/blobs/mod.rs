@@ -1,72 +1,40 @@
-//! Artifacts by digest.
+//! The store of artifacts, by digest.
 //!
-//! Blobs are put where nothing has their name, and never change: two writers of one digest write
-//! the same bytes. Which release has which artifact is for the database to say, so a blob is
-//! always written before the transaction that refers to it.
+//! Blobs are put under their digest and never change: two writers of one digest write the same bytes.
+//! The database says which release has which artifact, so a blob is always written before the
+//! transaction that refers to it.
 //!
-//! No artifact is in memory as a whole, unless it is small. What is to be looked at as a whole is a
-//! part of memory that stands for a file; what is sent is read piece by piece.
+//! No artifact is in memory as a whole unless it is small. One that is read as a whole is mapped from a
+//! file; one that is sent is read piece by piece.
 
+mod content;
 mod folder;
 mod incoming;
 mod object;
 
 use std::ops::Range;
-use std::pin::Pin;
 use std::time::SystemTime;
 
 use bytes::Bytes;
-use futures_util::Stream;
 use pkgres_registry_client::protocol::Digest;
 
+pub use content::BlobError;
+pub(crate) use content::{Content, PIECE, Pieces};
 pub(crate) use folder::Folder;
 pub(crate) use incoming::Incoming;
+pub use object::AccessKey;
 pub(crate) use object::ObjectBlobs;
 
-/// Up to so many bytes an artifact may be in memory.
-pub(crate) const SMALL: u64 = 1 << 20;
-
-/// How many bytes of larger ones are in memory at once, for each that is on its way.
-pub(crate) const PIECE: usize = 256 << 10;
-
-/// Artifacts cannot be read or written.
-#[derive(Debug, thiserror::Error)]
-pub enum BlobError {
-    /// The address of the bucket makes no sense, or asks for what cannot be done.
-    #[error("{0}")]
-    Address(String),
-    /// Where they are kept does not do what it should.
-    #[error("{0}")]
-    Failed(String),
-}
-
-/// What is sent, piece by piece.
-pub(crate) type Pieces = Pin<Box<dyn Stream<Item = std::io::Result<Bytes>> + Send>>;
-
-/// An artifact, or a part of one, to be sent.
-pub(crate) enum Content {
-    /// All of it.
-    Whole(Bytes),
-    /// So many bytes, one piece after the other.
-    Pieces(u64, Pieces),
-}
-
-/// Whether what was written at a time is at least so many seconds old. Where artifacts are kept may
-/// have a clock of its own: what was written after `now` is as old as what was written then.
-fn is_older(written: SystemTime, seconds: u64, now: SystemTime) -> bool {
-    now.duration_since(written).map_or(0, |age| age.as_secs()) >= seconds
-}
-
-/// Where artifacts are kept.
+/// The store of artifacts.
 pub(crate) enum Blobs {
-    /// Files.
+    /// A folder of files.
     Folder(Folder),
-    /// A bucket.
+    /// A bucket of an object store.
     Object(ObjectBlobs),
 }
 
 impl Blobs {
-    /// Keeps an artifact. There may be one of the digest already.
+    /// Stores an artifact, unless there is one with the digest.
     pub(crate) fn put(&self, digest: &Digest, bytes: Bytes) -> Result<(), BlobError> {
         match self {
             Self::Folder(folder) => folder.put(digest, &bytes),
@@ -74,8 +42,7 @@ impl Blobs {
         }
     }
 
-    /// An artifact, if there is one of the digest, as memory that stands for a file unless it is
-    /// small.
+    /// The artifact with a digest. A large one is mapped from a file.
     pub(crate) fn get(
         &self,
         digest: &Digest,
@@ -87,7 +54,7 @@ impl Blobs {
         }
     }
 
-    /// An artifact or a range of it, to be sent. The range lies in it.
+    /// The artifact with a digest, or a range inside of it, to be sent.
     pub(crate) fn read(
         &self,
         digest: &Digest,
@@ -99,7 +66,7 @@ impl Blobs {
         }
     }
 
-    /// How many bytes the artifact of the digest has, if there is one.
+    /// The length of the artifact with a digest, in bytes.
     pub(crate) fn length(&self, digest: &Digest) -> Result<Option<u64>, BlobError> {
         match self {
             Self::Folder(folder) => folder.length(digest),

@@ -13,25 +13,55 @@ use pkgres_registry_client::protocol::Digest;
 use tokio::runtime::Handle;
 use url::Url;
 
-use super::{BlobError, Content, Incoming, is_older};
+use super::content::{BlobError, Content, is_older};
+use super::incoming::Incoming;
 
-/// For how long a store may say nothing.
-const SILENCE: Duration = Duration::from_mins(2);
+/// The read timeout of the store.
+const READ_TIMEOUT: Duration = Duration::from_mins(2);
+
+/// The key that requests to a bucket are signed with.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct AccessKey {
+    /// The id of the key.
+    pub id: String,
+    /// The secret of the key.
+    pub secret: String,
+    /// The token of a temporary session.
+    pub session_token: Option<String>,
+}
+
+impl AccessKey {
+    /// A key that is not for a temporary session.
+    pub fn new(id: impl Into<String>, secret: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            secret: secret.into(),
+            session_token: None,
+        }
+    }
+
+    /// This key with the token of a temporary session.
+    #[must_use]
+    pub fn with_session_token(mut self, token: Option<String>) -> Self {
+        self.session_token = token;
+        self
+    }
+}
 
 /// Artifacts as objects `sha256/aabb…` of a bucket.
 pub(crate) struct ObjectBlobs {
     store: Arc<dyn ObjectStore>,
     prefix: String,
-    /// Where requests to the store are run. Callers block, on threads that may.
+    /// Where requests to the store run, while their callers block.
     runtime: Handle,
 }
 
 impl ObjectBlobs {
-    /// The artifacts of `s3://BUCKET/PREFIX?endpoint=…&region=…`, with the credentials that are
-    /// given as (key, secret, session token).
+    /// The artifacts of `s3://BUCKET/PREFIX?endpoint=…&region=…`.
     pub(crate) fn open(
         address: &str,
-        credentials: Option<&(String, String, Option<String>)>,
+        access_key: Option<&AccessKey>,
         runtime: Handle,
     ) -> Result<Self, BlobError> {
         let wrong =
@@ -41,17 +71,17 @@ impl ObjectBlobs {
             return Err(wrong("only `s3://` is known"));
         }
         let bucket = url.host_str().ok_or_else(|| wrong("the name is missing"))?;
-        // TLS needs one, and whoever is first chooses it; that it is there already is fine.
+        // TLS needs a provider for the process; an embedder may have installed one.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = AmazonS3Builder::new()
             .with_bucket_name(bucket)
             .with_region("us-east-1")
             .with_conditional_put(S3ConditionalPut::ETagMatch);
-        // An artifact is sent as quickly as whoever downloads reads: that has no end of its own, and
-        // only silence of the store is one.
+        // An artifact is read as quickly as the client reads, so a download has no timeout as a whole,
+        // but a read timeout.
         let mut options = ClientOptions::new()
             .with_timeout_disabled()
-            .with_read_timeout(SILENCE);
+            .with_read_timeout(READ_TIMEOUT);
         for (key, value) in url.query_pairs() {
             match key.as_ref() {
                 "endpoint" => {
@@ -66,13 +96,13 @@ impl ObjectBlobs {
                 _ => return Err(wrong(&format!("there is no parameter `{key}`"))),
             }
         }
-        builder = match credentials {
-            Some((key, secret, session)) => {
+        builder = match access_key {
+            Some(key) => {
                 let builder = builder
-                    .with_access_key_id(key)
-                    .with_secret_access_key(secret);
-                match session {
-                    Some(session) => builder.with_token(session),
+                    .with_access_key_id(&key.id)
+                    .with_secret_access_key(&key.secret);
+                match &key.session_token {
+                    Some(token) => builder.with_token(token),
                     None => builder,
                 }
             }
@@ -119,15 +149,15 @@ impl ObjectBlobs {
             Some(Content::Whole(bytes)) => return Ok(Some(bytes)),
             Some(Content::Pieces(_, pieces)) => pieces,
         };
-        let broken = |error: &dyn std::fmt::Display| {
-            BlobError::Failed(format!("{digest} could not be read as a whole: {error}"))
-        };
+        let action = || format!("{digest} could not be read as a whole");
         let mut receiving = incoming.receive();
         while let Some(piece) = self.runtime.block_on(pieces.next()) {
-            let piece = piece.map_err(|error| broken(&error))?;
-            receiving.add(&piece).map_err(|error| broken(&error))?;
+            let piece = piece.map_err(|error| BlobError::failed(action(), error))?;
+            let added = receiving.add(&piece);
+            added.map_err(|error| BlobError::failed(action(), error))?;
         }
-        let bytes = receiving.finish().map_err(|error| broken(&error))?;
+        let bytes = receiving.finish();
+        let bytes = bytes.map_err(|error| BlobError::failed(action(), error))?;
         Ok(Some(bytes))
     }
 
@@ -188,7 +218,6 @@ impl ObjectBlobs {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 fn failed(error: Error) -> BlobError {
-    BlobError::Failed(format!("the object store failed: {error}"))
+    BlobError::failed("the object store failed", error)
 }

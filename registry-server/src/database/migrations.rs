@@ -1,20 +1,21 @@
-//! Bringing the schema up to date.
+//! Migrations: the steps that bring the schema up to date.
 
-use super::{Database, DatabaseError, Result};
+use super::engine::Database;
+use super::error::{DatabaseError, Result};
 
-/// The steps from nothing to the newest schema. What stands here is never changed, only added to.
+/// The steps from an empty database to the newest schema. Steps are added, and never changed.
 const STEPS: &[&str] = &[
     include_str!("../../migrations/0001_initial.sql"),
     include_str!("../../migrations/0002_catalog.sql"),
     include_str!("../../migrations/0003_removals.sql"),
 ];
 
-/// Runs the steps that a database has not seen yet, each in a transaction of its own.
+/// Runs the steps that a database has not had yet, each in a transaction of its own.
 pub(super) fn run(database: &Database) -> Result<()> {
     let mut next = 1;
     loop {
         let is_done = database.write(|transaction| {
-            // Two nodes that start together wait for each other in `write`, or here.
+            // Two nodes that start together wait for each other in `write`.
             transaction
                 .script("CREATE TABLE IF NOT EXISTS migrations (step BIGINT PRIMARY KEY)")?;
             let row =

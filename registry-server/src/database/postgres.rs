@@ -1,4 +1,7 @@
-//! PostgreSQL: a pool of connections, and one that listens.
+//! PostgreSQL: a pool of connections, and one that listens for changes.
+//!
+//! A transaction that writes takes an advisory lock first, and notifies the listeners of all nodes
+//! when it commits.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -9,38 +12,40 @@ use postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 use postgres::{Client, Config, IsolationLevel, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::told::told;
-use super::{DatabaseError, Result, Row, Transaction, Value, secure};
+use super::error::{BoxError, DatabaseError, PostgresError, Result};
+use super::tls;
+use super::transaction::{Row, Transaction, Value, check};
 
-/// How many connections are kept when nobody needs them.
+/// The limit of idle connections in the pool.
 const IDLE_CONNECTIONS: usize = 16;
 
-/// After how much silence a server is asked whether it is still there.
+/// After how much silence the driver probes whether the server is still there.
 const KEEPALIVE: Duration = Duration::from_secs(30);
 
-/// Writers of all nodes wait for each other here, also before there is a row to wait for.
+/// The lock that writers of all nodes wait for, even in an empty database without a row to lock.
 const WRITER_LOCK: &str = "SELECT pg_advisory_xact_lock(7065736572)";
 
+/// A server of PostgreSQL.
 pub(crate) struct Postgres {
     config: Config,
     tls: MakeRustlsConnect,
-    idle: Mutex<Vec<Pooled>>,
+    idle: Mutex<Vec<PooledConnection>>,
     listener: Mutex<Option<Client>>,
 }
 
-/// A connection with the statements that it has compiled.
-struct Pooled {
+/// A connection with its prepared statements.
+struct PooledConnection {
     client: Client,
     statements: HashMap<&'static str, Statement>,
 }
 
 impl Postgres {
     pub(super) fn open(address: &str) -> Result<Self> {
-        let (mut config, tls) = secure::read(address)?;
+        let (mut config, tls) = tls::parse_address(address)?;
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(Duration::from_secs(10));
         }
-        // A server that is gone without a word is noticed, unless the address says when.
+        // A server that disappears is noticed; the address can set when.
         if config.get_keepalives_idle() == Config::new().get_keepalives_idle() {
             config.keepalives_idle(KEEPALIVE);
             config.keepalives_interval(KEEPALIVE / 3);
@@ -61,17 +66,18 @@ impl Postgres {
         Ok(pool)
     }
 
-    fn connect(&self) -> Result<Pooled> {
+    fn connect(&self) -> Result<PooledConnection> {
         let client = self.config.connect(self.tls.clone()).map_err(|error| {
-            secure::fault(&error).unwrap_or_else(|| DatabaseError::Unreachable(told(&error)))
+            tls::failure(&error)
+                .unwrap_or_else(|| DatabaseError::Unreachable(PostgresError(error).into()))
         })?;
-        Ok(Pooled {
+        Ok(PooledConnection {
             client,
             statements: HashMap::new(),
         })
     }
 
-    fn take(&self) -> Result<Pooled> {
+    fn take(&self) -> Result<PooledConnection> {
         loop {
             let idle = self
                 .idle
@@ -86,7 +92,7 @@ impl Postgres {
         }
     }
 
-    fn give_back(&self, pooled: Pooled) {
+    fn give_back(&self, pooled: PooledConnection) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         if idle.len() < IDLE_CONNECTIONS && !pooled.client.is_closed() {
             idle.push(pooled);
@@ -118,44 +124,44 @@ impl Postgres {
         result
     }
 
-    pub(super) fn wait_for_change(&self, patience: Duration) -> Result<()> {
+    pub(super) fn wait_for_change(&self, timeout: Duration) -> Result<()> {
         let mut listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner);
         let is_lost = listener.as_ref().is_none_or(Client::is_closed);
         if is_lost {
             let mut client = self.connect()?.client;
             client
                 .batch_execute("LISTEN pkgres_changes")
-                .map_err(|error| failed(&error))?;
-            // What was said before is not repeated: the caller looks now.
+                .map_err(failed)?;
+            // Earlier notifications are not repeated: the caller looks now.
             *listener = Some(client);
             return Ok(());
         }
         let Some(client) = listener.as_mut() else {
             return Ok(());
         };
-        let waited = client.notifications().timeout_iter(patience).next();
+        let waited = client.notifications().timeout_iter(timeout).next();
         if let Err(error) = waited {
             *listener = None;
-            return Err(failed(&error));
+            return Err(failed(error));
         }
         Ok(())
     }
 }
 
 fn transact<T, E: From<DatabaseError>>(
-    pooled: &mut Pooled,
+    pooled: &mut PooledConnection,
     read_only: bool,
     work: impl FnOnce(&mut dyn Transaction) -> std::result::Result<T, E>,
 ) -> std::result::Result<T, E> {
     let builder = pooled.client.build_transaction().read_only(read_only);
-    // A reader sees one state. A writer has to see what those before it wrote once it is its turn.
+    // A reader sees one state. A writer that got the lock has to see what the writers before it wrote.
     let builder = builder.isolation_level(if read_only {
         IsolationLevel::RepeatableRead
     } else {
         IsolationLevel::ReadCommitted
     });
-    let transaction = builder.start().map_err(|error| failed(&error))?;
-    let mut open = Open {
+    let transaction = builder.start().map_err(failed)?;
+    let mut open = PostgresTransaction {
         transaction,
         statements: &mut pooled.statements,
     };
@@ -163,49 +169,45 @@ fn transact<T, E: From<DatabaseError>>(
         open.script(WRITER_LOCK)?;
     }
     let result = work(&mut open);
-    let Open {
+    let PostgresTransaction {
         mut transaction, ..
     } = open;
     let value = match result {
         Ok(value) => value,
         Err(error) => {
-            // What went wrong first is what counts. A connection that cannot take back what it did
-            // is gone, and with it the transaction.
+            // The first error is the one that counts. A connection that cannot roll back is gone, and
+            // with it the transaction.
             if let Err(second) = transaction.rollback() {
-                tracing::warn!(
-                    error = told(&second),
-                    "a transaction could not be taken back"
-                );
+                let error = PostgresError(second);
+                tracing::warn!(%error, "a transaction could not be rolled back");
             }
             return Err(error);
         }
     };
-    // Listeners hear of it when the transaction is committed, and not otherwise.
-    let noted = if read_only {
+    // PostgreSQL notifies the listeners if the transaction commits.
+    let notified = if read_only {
         Ok(())
     } else {
         transaction.batch_execute("NOTIFY pkgres_changes")
     };
-    noted
+    notified
         .and_then(|()| transaction.commit())
-        .map_err(|error| failed(&error))?;
+        .map_err(failed)?;
     Ok(value)
 }
 
-struct Open<'connection> {
+/// A transaction on a connection of the pool.
+struct PostgresTransaction<'connection> {
     transaction: postgres::Transaction<'connection>,
     statements: &'connection mut HashMap<&'static str, Statement>,
 }
 
-impl Open<'_> {
+impl PostgresTransaction<'_> {
     fn prepare(&mut self, statement: &'static str) -> Result<Statement> {
         if let Some(known) = self.statements.get(statement) {
             return Ok(known.clone());
         }
-        let prepared = self
-            .transaction
-            .prepare(statement)
-            .map_err(|error| failed(&error))?;
+        let prepared = self.transaction.prepare(statement).map_err(failed)?;
         self.statements.insert(statement, prepared.clone());
         Ok(prepared)
     }
@@ -218,48 +220,44 @@ fn parameters(values: &[Value]) -> Vec<&(dyn ToSql + Sync)> {
         .collect()
 }
 
-impl Transaction for Open<'_> {
+impl Transaction for PostgresTransaction<'_> {
     fn execute(&mut self, statement: &'static str, values: &[Value]) -> Result<u64> {
-        super::check(values)?;
+        check(values)?;
         let statement = self.prepare(statement)?;
         self.transaction
             .execute(&statement, &parameters(values))
-            .map_err(|error| failed(&error))
+            .map_err(failed)
     }
 
     fn query(&mut self, statement: &'static str, values: &[Value]) -> Result<Vec<Row>> {
-        super::check(values)?;
+        check(values)?;
         let statement = self.prepare(statement)?;
         let rows = self
             .transaction
             .query(&statement, &parameters(values))
-            .map_err(|error| failed(&error))?;
+            .map_err(failed)?;
         rows.iter()
             .map(|row| {
                 (0..row.len())
                     .map(|column| row.try_get(column))
                     .collect::<std::result::Result<Vec<Value>, _>>()
                     .map(Row)
-                    .map_err(|error| failed(&error))
+                    .map_err(failed)
             })
             .collect()
     }
 
     fn script(&mut self, statements: &str) -> Result<()> {
-        self.transaction
-            .batch_execute(statements)
-            .map_err(|error| failed(&error))
+        self.transaction.batch_execute(statements).map_err(failed)
     }
 }
-
-type Fault = Box<dyn std::error::Error + Sync + Send>;
 
 impl ToSql for Value {
     fn to_sql(
         &self,
         kind: &Type,
         out: &mut postgres::types::private::BytesMut,
-    ) -> std::result::Result<IsNull, Fault> {
+    ) -> std::result::Result<IsNull, BoxError> {
         match self {
             Self::Null => Ok(IsNull::Yes),
             Self::Integer(value) => value.to_sql(kind, out),
@@ -276,7 +274,7 @@ impl ToSql for Value {
 }
 
 impl<'row> FromSql<'row> for Value {
-    fn from_sql(kind: &Type, raw: &'row [u8]) -> std::result::Result<Self, Fault> {
+    fn from_sql(kind: &Type, raw: &'row [u8]) -> std::result::Result<Self, BoxError> {
         Ok(match *kind {
             Type::INT8 => Self::Integer(i64::from_sql(kind, raw)?),
             Type::BYTEA => Self::Bytes(raw.to_vec()),
@@ -284,7 +282,7 @@ impl<'row> FromSql<'row> for Value {
         })
     }
 
-    fn from_sql_null(_: &Type) -> std::result::Result<Self, Fault> {
+    fn from_sql_null(_: &Type) -> std::result::Result<Self, BoxError> {
         Ok(Self::Null)
     }
 
@@ -293,11 +291,11 @@ impl<'row> FromSql<'row> for Value {
     }
 }
 
-fn failed(error: &postgres::Error) -> DatabaseError {
+fn failed(error: postgres::Error) -> DatabaseError {
     if error.is_closed() {
-        DatabaseError::Unreachable(told(error))
+        DatabaseError::Unreachable(PostgresError(error).into())
     } else {
-        DatabaseError::Failed(told(error))
+        DatabaseError::Failed(PostgresError(error).into())
     }
 }
 
@@ -308,17 +306,17 @@ mod tests {
     #[derive(Debug, PartialEq)]
     enum Error {
         First,
-        OfDatabase,
+        Database,
     }
 
     impl From<DatabaseError> for Error {
         fn from(_: DatabaseError) -> Self {
-            Self::OfDatabase
+            Self::Database
         }
     }
 
     #[test]
-    fn what_goes_wrong_first_is_told() {
+    fn the_first_error_is_reported() {
         let Some(server) = pkgres_tests::services::postgres() else {
             return;
         };

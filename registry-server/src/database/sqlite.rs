@@ -1,4 +1,4 @@
-//! SQLite: one connection that writes, several that read.
+//! SQLite: one connection that writes, and a pool of connections that read.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -7,14 +7,16 @@ use std::time::Duration;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 
-use super::{DatabaseError, Result, Row, Transaction, Value};
+use super::error::{DatabaseError, Result};
+use super::transaction::{Row, Transaction, Value, check};
 
-/// How many connections that read are kept when nobody needs them.
+/// The limit of idle connections in the pool.
 const IDLE_READERS: usize = 8;
 
-/// How many statements a connection keeps compiled.
+/// How many prepared statements a connection keeps.
 const STATEMENTS: usize = 64;
 
+/// A file of SQLite.
 pub(crate) struct Sqlite {
     path: PathBuf,
     writer: Mutex<Connection>,
@@ -27,8 +29,8 @@ impl Sqlite {
             path,
             OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
         )?;
-        // In WAL mode readers and the writer do not wait for each other. FULL: what is acknowledged
-        // is on the disk, also if the machine loses power.
+        // In WAL mode readers and the writer do not wait for each other. FULL: what was committed is
+        // on the disk, even if the machine loses power.
         writer
             .execute_batch(
                 "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;",
@@ -66,7 +68,7 @@ impl Sqlite {
         &self,
         work: impl FnOnce(&mut dyn Transaction) -> std::result::Result<T, E>,
     ) -> std::result::Result<T, E> {
-        // A writer that panicked was rolled back when its transaction was dropped.
+        // The transaction of a writer that panicked was rolled back when it was dropped.
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         run(&mut writer, "BEGIN IMMEDIATE", work)?
     }
@@ -74,7 +76,7 @@ impl Sqlite {
 
 fn connect(path: &Path, access: OpenFlags) -> Result<Connection> {
     let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)
-        .map_err(|error| DatabaseError::Unreachable(error.to_string()))?;
+        .map_err(|error| DatabaseError::Unreachable(error.into()))?;
     connection
         .busy_timeout(Duration::from_secs(10))
         .map_err(failed)?;
@@ -82,14 +84,14 @@ fn connect(path: &Path, access: OpenFlags) -> Result<Connection> {
     Ok(connection)
 }
 
-/// Runs a transaction. The outer error is one of beginning or ending it.
+/// Runs a transaction. The outer error is one of its begin or commit.
 fn run<T, E: From<DatabaseError>>(
     connection: &mut Connection,
     begin: &str,
     work: impl FnOnce(&mut dyn Transaction) -> std::result::Result<T, E>,
 ) -> Result<std::result::Result<T, E>> {
     connection.execute_batch(begin).map_err(failed)?;
-    let mut open = Open {
+    let mut open = SqliteTransaction {
         connection,
         is_open: true,
     };
@@ -102,24 +104,24 @@ fn run<T, E: From<DatabaseError>>(
     Ok(result)
 }
 
-/// A transaction that is rolled back unless it was ended.
-struct Open<'connection> {
+/// A transaction, which is rolled back when it is dropped unless it was committed.
+struct SqliteTransaction<'connection> {
     connection: &'connection mut Connection,
     is_open: bool,
 }
 
-impl Drop for Open<'_> {
+impl Drop for SqliteTransaction<'_> {
     fn drop(&mut self) {
         if self.is_open {
-            // Should that fail, the next statement says that there is still a transaction.
+            // If that fails, the next statement reports that there is still a transaction.
             let _ = self.connection.execute_batch("ROLLBACK");
         }
     }
 }
 
-impl Transaction for Open<'_> {
+impl Transaction for SqliteTransaction<'_> {
     fn execute(&mut self, statement: &'static str, values: &[Value]) -> Result<u64> {
-        super::check(values)?;
+        check(values)?;
         let mut statement = self
             .connection
             .prepare_cached(&numbered(statement))
@@ -131,7 +133,7 @@ impl Transaction for Open<'_> {
     }
 
     fn query(&mut self, statement: &'static str, values: &[Value]) -> Result<Vec<Row>> {
-        super::check(values)?;
+        check(values)?;
         let mut statement = self
             .connection
             .prepare_cached(&numbered(statement))
@@ -150,9 +152,7 @@ impl Transaction for Open<'_> {
                     }
                     ValueRef::Blob(value) => Value::Bytes(value.to_vec()),
                     ValueRef::Real(_) => {
-                        return Err(DatabaseError::Failed(
-                            "a column holds a fraction".to_owned(),
-                        ));
+                        return Err(DatabaseError::failed("a column holds a fraction"));
                     }
                 });
             }
@@ -182,7 +182,6 @@ impl ToSql for Value {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 fn failed(error: rusqlite::Error) -> DatabaseError {
-    DatabaseError::Failed(error.to_string())
+    DatabaseError::failed(error)
 }

@@ -1,29 +1,29 @@
-//! Conditional requests.
+//! Conditional requests (RFC 9110, section 13).
 
 use http::{HeaderMap, StatusCode, header};
 
-use super::reply::Reply;
+use super::response::Response;
 
-/// Turns an answer that whoever asked has already into 304.
-pub(crate) fn apply(headers: &HeaderMap, reply: Reply) -> Reply {
-    if reply.status != StatusCode::OK {
-        return reply;
+/// Replaces a response that the client has already by 304.
+pub(super) fn apply(headers: &HeaderMap, response: Response) -> Response {
+    if response.status != StatusCode::OK {
+        return response;
     }
     let is_known = if headers.contains_key(header::IF_NONE_MATCH) {
-        // Where there is this one, the other is not looked at.
-        let etag = reply
+        // `If-None-Match` takes precedence over `If-Modified-Since`.
+        let etag = response
             .headers
             .get(header::ETAG)
             .and_then(|etag| etag.to_str().ok());
         etag.is_some_and(|etag| is_listed(headers, etag))
     } else {
-        is_unchanged_since(headers, &reply)
+        is_unchanged_since(headers, &response)
     };
     if !is_known {
-        return reply;
+        return response;
     }
-    let mut short = Reply::empty(StatusCode::NOT_MODIFIED);
-    // What RFC 9110 wants to be the same as in the whole answer.
+    let mut short = Response::empty(StatusCode::NOT_MODIFIED);
+    // The headers that RFC 9110 requires to be those of the whole response.
     for name in [
         header::ETAG,
         header::CACHE_CONTROL,
@@ -31,14 +31,14 @@ pub(crate) fn apply(headers: &HeaderMap, reply: Reply) -> Reply {
         header::LAST_MODIFIED,
         header::CONTENT_LOCATION,
     ] {
-        for value in reply.headers.get_all(&name) {
+        for value in response.headers.get_all(&name) {
             short.headers.append(name.clone(), value.clone());
         }
     }
     short
 }
 
-/// Whether `If-None-Match` lists a tag; weak ones count as well.
+/// Whether `If-None-Match` lists a tag. Weak tags match as well.
 fn is_listed(headers: &HeaderMap, etag: &str) -> bool {
     headers.get_all(header::IF_NONE_MATCH).iter().any(|value| {
         let listed = value.to_str().unwrap_or_default().trim();
@@ -50,11 +50,12 @@ fn is_listed(headers: &HeaderMap, etag: &str) -> bool {
     })
 }
 
-fn is_unchanged_since(headers: &HeaderMap, reply: &Reply) -> bool {
+/// Whether a response was not modified since the time of `If-Modified-Since`.
+fn is_unchanged_since(headers: &HeaderMap, response: &Response) -> bool {
     let since = headers
         .get(header::IF_MODIFIED_SINCE)
         .and_then(|value| value.to_str().ok());
-    let modified = reply
+    let modified = response
         .headers
         .get(header::LAST_MODIFIED)
         .and_then(|value| value.to_str().ok());
@@ -72,7 +73,7 @@ fn is_unchanged_since(headers: &HeaderMap, reply: &Reply) -> bool {
     }
 }
 
-/// A time as it stands in headers.
+/// A time as the value of a header.
 pub(crate) fn http_date(time: jiff::Timestamp) -> Option<http::HeaderValue> {
     let text = time.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
     http::HeaderValue::from_str(&text).ok()
@@ -82,24 +83,25 @@ pub(crate) fn http_date(time: jiff::Timestamp) -> Option<http::HeaderValue> {
 mod tests {
     use http::HeaderValue;
 
+    use super::super::response::JSON;
     use super::*;
     use crate::index::Document;
 
     #[test]
-    fn what_is_known_is_not_sent_again() {
-        let reply = || {
-            let reply = Reply::document(super::super::reply::JSON, &Document::new("{}"));
+    fn a_response_that_the_client_has_is_not_sent_again() {
+        let response = || {
+            let response = Response::document(JSON, &Document::new("{}"));
             let time = "2026-01-31T12:00:00Z".parse().expect("a time");
-            reply.header(header::LAST_MODIFIED, http_date(time).expect("a header"))
+            response.header(header::LAST_MODIFIED, http_date(time).expect("a header"))
         };
-        let etag = reply().headers[header::ETAG]
+        let etag = response().headers[header::ETAG]
             .to_str()
             .expect("text")
             .to_owned();
         let status = |name: header::HeaderName, value: &str| {
             let mut headers = HeaderMap::new();
             headers.insert(name, HeaderValue::from_str(value).expect("a header"));
-            apply(&headers, reply()).status.as_u16()
+            apply(&headers, response()).status.as_u16()
         };
         assert_eq!(status(header::IF_NONE_MATCH, &etag), 304);
         assert_eq!(

@@ -1,5 +1,5 @@
-//! What all addresses have in common, in one place and one order: address, method, microversion,
-//! token, media types, query, body, handler, conditions.
+//! Dispatch: from a request to its response, in one order for all routes: path, microversion, method,
+//! length of the body, token, media types, query, body, handler, conditions.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -7,29 +7,31 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::header::{self, HeaderName, HeaderValue};
-use http::{HeaderMap, Method, Response, StatusCode};
+use http::{HeaderMap, Method, StatusCode};
 use percent_encoding::percent_decode_str;
 use pkgres_manifest::diagnostic::Escaped;
 
-use super::identify::Identifier;
+use super::authenticate::Authenticator;
+use super::error_response::{error_response, keep_private};
+use super::microversion::{self, Microversion};
 use super::query::Query;
-use super::refuse::{keep_private, refuse};
-use super::reply::{Pieces, Reply};
 use super::request::Request;
-use super::route::{self, Access, Handler, Route, Surface, Takes};
+use super::response::{Response, ResponseBody};
+use super::route::{self, Access, BodyKind, Handler, RouteMatch, Surface};
 use super::service::Service;
 use super::{
-    Microversion, blobs, catalog, conditional, index, microversion, native, negotiate, openapi,
-    operations, pages, read_body,
+    artifacts, catalog, conditional, index, native, negotiate, openapi, operations, pages,
+    read_body,
 };
+use crate::access::{Principal, Scope};
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::RegistryBackend;
 
-/// The surfaces. The first one answers for whatever belongs to no other.
-pub(crate) const SURFACES: &[&Surface] = &[
+/// The surfaces. Paths of no other surface belong to the first one.
+pub(super) const SURFACES: &[&Surface] = &[
     &native::SURFACE,
     &index::SURFACE,
-    &blobs::SURFACE,
+    &artifacts::SURFACE,
     &catalog::SURFACE,
     &catalog::APPS,
     &catalog::BUNDLES,
@@ -40,58 +42,61 @@ pub(crate) const SURFACES: &[&Surface] = &[
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-openstack-request-id");
 const VERSION: HeaderName = HeaderName::from_static(microversion::HEADER);
 
-/// The size of a JSON document that is sent to the API.
-const JSON_BYTES: u64 = 1 << 20;
+/// The limit of a JSON document in a request, in bytes.
+const MAX_JSON_BYTES: u64 = 1 << 20;
 
-/// What is asked, apart from the body.
-struct Asked {
+/// A request without its body.
+struct RequestHead {
     method: Method,
     uri: http::Uri,
     headers: Arc<HeaderMap>,
 }
 
 impl Service {
-    /// A service for a registry. A body has to arrive within `body_patience`.
-    pub fn new(registry: Arc<RegistryBackend>, body_patience: Duration) -> Self {
-        Self::describing(openapi::document(SURFACES), registry, body_patience)
+    /// A service for a registry.
+    pub fn new(registry: Arc<RegistryBackend>) -> Self {
+        Self::with_description(registry, openapi::document(SURFACES))
     }
 
-    /// Answers a request. Never fails: what goes wrong is an answer, too.
-    pub async fn answer<B>(self: &Arc<Self>, request: http::Request<B>) -> Response<Pieces>
+    /// The response to a request. Errors are responses, too.
+    pub async fn answer<B>(
+        self: &Arc<Self>,
+        request: http::Request<B>,
+    ) -> http::Response<ResponseBody>
     where
         B: http_body::Body,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let started = Instant::now();
-        let id = self.identities.next();
+        let id = self.request_ids.next();
         let (mut parts, body) = request.into_parts();
-        // Handlers look at them, too.
+        // Handlers share them.
         let headers = Arc::new(std::mem::take(&mut parts.headers));
-        let parts = Asked {
+        let head = RequestHead {
             method: parts.method,
             uri: parts.uri,
             headers,
         };
-        let path = parts.uri.path();
+        let path = head.uri.path();
         let path = path.strip_prefix('/').unwrap_or(path);
-        let (surface, found) = pages::find(SURFACES, path, &parts.headers)
+        let (surface, found) = pages::find(SURFACES, path, &head.headers)
             .unwrap_or_else(|| route::find(SURFACES, path));
-        // Where the version is wrong, the oldest says so.
+        // An error about the version itself has the form of the oldest version.
         let requested = if surface.has_microversions {
-            Microversion::requested(&parts.headers)
+            Microversion::requested(&head.headers)
         } else {
             Ok(Microversion::OLDEST)
         };
         let version = *requested.as_ref().unwrap_or(&Microversion::OLDEST);
         let name = found.as_ref().map_or("", |(route, _)| route.path);
         let outcome = self
-            .settle(&parts, body, (surface, found), requested, id.as_str())
+            .handle(&head, body, (surface, found), requested, id.as_str())
             .await;
-        let mut reply = match outcome {
-            Ok(reply) => reply,
-            Err(problem) => refuse(surface, &problem, id.as_str()),
+        let mut response = match outcome {
+            Ok(response) => response,
+            Err(problem) => error_response(surface, &problem, id.as_str()),
         };
-        let headers = &mut reply.headers;
+        let headers = &mut response.headers;
         if surface.has_microversions {
             headers.insert(VERSION, version.header());
             headers.append(header::VARY, HeaderValue::from_static(microversion::HEADER));
@@ -101,23 +106,25 @@ impl Service {
             header::X_CONTENT_TYPE_OPTIONS,
             HeaderValue::from_static("nosniff"),
         );
-        if parts.method == Method::HEAD {
-            reply.leave_body_out();
+        if head.method == Method::HEAD {
+            response.remove_body();
         }
         let taken = started.elapsed();
-        self.metrics.count(name, &parts.method, reply.status, taken);
-        tell(&parts, &reply, id.as_str(), taken);
-        reply.into_response()
+        self.metrics
+            .count(name, &head.method, response.status, taken);
+        log(&head, &response, id.as_str(), taken);
+        response.into_http()
     }
 
-    async fn settle<B>(
+    /// Checks a request against its route, and runs the handler.
+    async fn handle<B>(
         self: &Arc<Self>,
-        parts: &Asked,
+        head: &RequestHead,
         body: B,
-        (surface, found): (&'static Surface, Option<(&'static Route, Vec<&str>)>),
+        (surface, found): (&'static Surface, Option<RouteMatch<'_>>),
         requested: Result<Microversion, Problem>,
         id: &str,
-    ) -> Result<Reply, Problem>
+    ) -> Result<Response, Problem>
     where
         B: http_body::Body,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -125,76 +132,77 @@ impl Service {
         let nothing = || {
             let detail = format!(
                 "there is nothing at {}",
-                Escaped::shortened(parts.uri.path())
+                Escaped::shortened(head.uri.path())
             );
             Problem::new(ProblemCode::NoSuchAddress, detail)
         };
         let version = requested?;
         let found = found.filter(|(route, _)| route.is_in(version));
         let (route, raw) = found.ok_or_else(nothing)?;
-        if parts.method == Method::OPTIONS {
+        if head.method == Method::OPTIONS {
             let allow = route.allow(version);
-            return Ok(Reply::empty(StatusCode::NO_CONTENT).header(header::ALLOW, allow));
+            return Ok(Response::empty(StatusCode::NO_CONTENT).header(header::ALLOW, allow));
         }
-        let method = if parts.method == Method::HEAD {
+        let method = if head.method == Method::HEAD {
             &Method::GET
         } else {
-            &parts.method
+            &head.method
         };
         let Some(handler) = route.handler(method, version) else {
             let allow = route.allow(version);
-            let told = allow.to_str().unwrap_or_default();
-            let method = Escaped::shortened(parts.method.as_str()).to_string();
-            let detail = format!("the methods here are {told}, not {method}");
+            let methods = allow.to_str().unwrap_or_default();
+            let method = Escaped::shortened(head.method.as_str()).to_string();
+            let detail = format!("the methods here are {methods}, not {method}");
             let problem = Problem::new(ProblemCode::MethodNotAllowed, detail);
-            return Ok(refuse(surface, &problem, id).header(header::ALLOW, allow));
+            return Ok(error_response(surface, &problem, id).header(header::ALLOW, allow));
         };
-        let limit = self.body_limit(handler.takes);
-        read_body::check_length(&parts.headers, limit)?;
-        let actor = self.who(handler.access, parts).await?;
-        negotiate::check_accept(&parts.headers, handler.gives)?;
-        let query = parts.uri.query().unwrap_or_default();
+        let limit = self.body_limit(handler.body);
+        read_body::check_length(&head.headers, limit)?;
+        let principal = self.authenticate(handler.access, head).await?;
+        negotiate::check_accept(&head.headers, handler.media_type)?;
+        let query = head.uri.query().unwrap_or_default();
         let query = if handler.has_open_query {
             Query::read_open(query)
         } else {
             Query::read(query, handler.query)?
         };
-        let body = match handler.takes.media_type() {
+        let body = match handler.body.media_type() {
             None => Bytes::new(),
             Some(kind) => {
-                if handler.takes != Takes::Form {
-                    negotiate::check_content(&parts.headers, kind)?;
+                if handler.body != BodyKind::Form {
+                    negotiate::check_content(&head.headers, kind)?;
                 }
                 let incoming = &self.registry.incoming;
-                read_body::receive(body, limit, self.body_patience, incoming).await?
+                read_body::receive(body, limit, self.body_timeout, incoming).await?
             }
         };
         let request = Request {
             parts: raw.into_iter().map(decoded).collect::<Result<_, _>>()?,
             query,
-            headers: Arc::clone(&parts.headers),
+            headers: Arc::clone(&head.headers),
             body,
-            actor,
+            principal,
         };
-        let is_for_readers = match handler.access {
-            Access::Readers => request.actor.is_some(),
-            Access::Known => true,
-            Access::Everyone | Access::Holders => false,
+        let is_restricted = match handler.access {
+            Access::Reader => request.principal.is_some(),
+            Access::OptionalToken => true,
+            Access::Public | Access::Token => false,
         };
-        let mut reply = self.run(handler, request).await?;
-        if is_for_readers {
-            keep_private(&mut reply);
+        let mut response = self.run(handler, request).await?;
+        if is_restricted {
+            keep_private(&mut response);
         }
-        Ok(conditional::apply(&parts.headers, reply))
+        Ok(conditional::apply(&head.headers, response))
     }
 
+    /// Runs a handler: its fast path, or on a thread that may block.
     async fn run(
         self: &Arc<Self>,
         handler: &'static Handler,
         request: Request,
-    ) -> Result<Reply, Problem> {
-        if let Some(quick) = handler.quick
-            && let Some(result) = quick(self, &request)
+    ) -> Result<Response, Problem> {
+        if let Some(fast_path) = handler.fast_path
+            && let Some(result) = fast_path(self, &request)
         {
             return result;
         }
@@ -203,8 +211,7 @@ impl Service {
             .await
     }
 
-    /// Does something on a thread that may block. That it panics is a fault of this program, and
-    /// costs this request alone.
+    /// Runs work on a thread that may block. A panic is a bug, and fails this request alone.
     async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
@@ -217,47 +224,51 @@ impl Service {
         }
     }
 
-    async fn who(
+    /// The principal of a request, if its route needs one.
+    async fn authenticate(
         self: &Arc<Self>,
         access: Access,
-        parts: &Asked,
-    ) -> Result<Option<crate::access::Actor>, Problem> {
-        let is_private = self.registry.settings.is_private;
-        if access == Access::Everyone || (access == Access::Readers && !is_private) {
+        head: &RequestHead,
+    ) -> Result<Option<Principal>, Problem> {
+        let is_private = self.registry.options.is_private;
+        if access == Access::Public || (access == Access::Reader && !is_private) {
             return Ok(None);
         }
-        let is_open = access == Access::Known && !is_private;
-        if is_open && !Identifier::is_told(&parts.headers) {
+        let is_open = access == Access::OptionalToken && !is_private;
+        if is_open && !Authenticator::has_credential(&head.headers) {
             return Ok(None);
         }
-        let secret = Identifier::secret(&parts.method, &parts.headers)?;
-        let actor = if let Some(actor) = self.identifier.known(&self.registry, &secret)? {
-            actor
-        } else {
-            let service = Arc::clone(self);
-            self.blocking(move || service.identifier.find(&service.registry, &secret))
-                .await?
-        };
-        if matches!(access, Access::Readers | Access::Known) && is_private {
-            actor.require(crate::access::Scope::Read)?;
+        let secret = Authenticator::secret(&head.method, &head.headers)?;
+        let principal =
+            if let Some(principal) = self.authenticator.cached(&self.registry, &secret)? {
+                principal
+            } else {
+                let service = Arc::clone(self);
+                self.blocking(move || service.authenticator.look_up(&service.registry, &secret))
+                    .await?
+            };
+        if matches!(access, Access::Reader | Access::OptionalToken) && is_private {
+            principal.require(Scope::Read)?;
         }
-        Ok(Some(actor))
+        Ok(Some(principal))
     }
 
-    fn body_limit(&self, takes: Takes) -> u64 {
-        match takes {
-            // What nobody reads has no limit but that of the connection.
-            Takes::Nothing => u64::MAX,
-            Takes::Json | Takes::CatalogPatch => JSON_BYTES,
+    /// The limit of a body, in bytes.
+    fn body_limit(&self, kind: BodyKind) -> u64 {
+        match kind {
+            // A body that nobody reads has no limit of its own.
+            BodyKind::None => u64::MAX,
+            BodyKind::Json | BodyKind::CatalogPatch => MAX_JSON_BYTES,
             // A name and a digest each.
-            Takes::Batch => self.registry.settings.batch_names as u64 * 400 + 1024,
-            Takes::Archive => self.registry.settings.read.limits.archive_bytes,
-            // What is said of the release, and what stands between parts.
-            Takes::Form => self.registry.settings.read.limits.archive_bytes + JSON_BYTES,
+            BodyKind::Batch => self.registry.options.batch_names as u64 * 400 + 1024,
+            BodyKind::Archive => self.registry.options.read.limits.archive_bytes,
+            // The archive, the metadata, and what is between the parts.
+            BodyKind::Form => self.registry.options.read.limits.archive_bytes + MAX_JSON_BYTES,
         }
     }
 }
 
+/// A parameter of the path without its percent-encoding.
 fn decoded(part: &str) -> Result<String, Problem> {
     if !part.contains('%') {
         return Ok(part.to_owned());
@@ -271,17 +282,17 @@ fn decoded(part: &str) -> Result<String, Problem> {
     }
 }
 
-/// Logs a request. What others sent is shown through the escaping type.
-fn tell(parts: &Asked, reply: &Reply, id: &str, taken: Duration) {
-    let status = reply.status.as_u16();
-    let path = parts.uri.path();
+/// Logs a request. Texts of clients are escaped.
+fn log(head: &RequestHead, response: &Response, id: &str, taken: Duration) {
+    let status = response.status.as_u16();
+    let path = head.uri.path();
     let millis = taken.as_millis();
     macro_rules! log {
         ($level:ident) => {
             tracing::$level!(
                 request = id,
-                global = parts.headers.get(&REQUEST_ID).and_then(|value| value.to_str().ok()),
-                method = %Escaped::shortened(parts.method.as_str()),
+                global = head.headers.get(&REQUEST_ID).and_then(|value| value.to_str().ok()),
+                method = %Escaped::shortened(head.method.as_str()),
                 path = %Escaped::shortened(path),
                 status,
                 millis,
@@ -289,8 +300,8 @@ fn tell(parts: &Asked, reply: &Reply, id: &str, taken: Duration) {
             )
         };
     }
-    let is_reading = matches!(parts.method, Method::GET | Method::HEAD | Method::OPTIONS);
-    match reply.status.as_u16() {
+    let is_reading = matches!(head.method, Method::GET | Method::HEAD | Method::OPTIONS);
+    match response.status.as_u16() {
         500.. => log!(error),
         _ if is_reading => log!(debug),
         _ => log!(info),

@@ -1,4 +1,4 @@
-//! The index: everything that a resolver reads.
+//! The index, over HTTP: everything that a resolver reads.
 
 use http::header::HeaderValue;
 use http::{Method, StatusCode, header};
@@ -7,14 +7,15 @@ use pkgres_registry_client::protocol::{
     BATCH_MEDIA_TYPE, BatchRequest, LINES_MEDIA_TYPE, unescape_name,
 };
 
-use super::refuse::errors_document;
-use super::reply::{JSON, NO_CACHE, Reply};
+use super::error_response::errors_document;
 use super::request::Request;
-use super::route::{GET, Handler, Route, Surface, Takes};
+use super::response::{JSON, NO_CACHE, Response};
+use super::route::{Access, BodyKind, GET, Handler, Route, Surface};
 use super::service::Service;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::no_such_package;
 
+/// `index/`: the index.
 pub(crate) const SURFACE: Surface = Surface {
     prefix: "index/",
     routes: &[
@@ -22,14 +23,14 @@ pub(crate) const SURFACE: Surface = Surface {
             path: "index/v1/packages/{name}.ndjson",
             handlers: &[Handler {
                 summary: "All releases of a package",
-                gives: LINES_MEDIA_TYPE,
-                quick: Some(|service, request| {
+                media_type: LINES_MEDIA_TYPE,
+                fast_path: Some(|service, request| {
                     let node = &service.registry.node;
                     let text = request.part(0);
-                    // Whatever the registry has is a name, and need not be looked at as one.
+                    // A name that the registry has is valid, and needs no check.
                     let known = unescape_name(text).and_then(|name| node.package_in_memory(&name));
                     if let Some(document) = known {
-                        return Some(Ok(Reply::document(LINES, &document)));
+                        return Some(Ok(Response::document(LINES, &document)));
                     }
                     match escaped_name(text) {
                         Err(problem) => Some(Err(problem)),
@@ -41,7 +42,7 @@ pub(crate) const SURFACE: Surface = Surface {
                     let name = escaped_name(request.part(0))?;
                     let document = service.registry.node.package(&name)?;
                     let document = document.ok_or_else(|| no_such_package(&name))?;
-                    Ok(Reply::document(LINES, &document))
+                    Ok(Response::document(LINES, &document))
                 },
                 ..GET
             }],
@@ -50,9 +51,9 @@ pub(crate) const SURFACE: Surface = Surface {
             path: "index/config.json",
             handlers: &[Handler {
                 summary: "What the registry offers",
-                // Whoever has no token yet learns here that one is needed.
-                access: super::route::Access::Everyone,
-                quick: Some(|service, _| Some(Ok(Reply::document(JSON, &service.config)))),
+                // A client without a token learns here that it needs one.
+                access: Access::Public,
+                fast_path: Some(|service, _| Some(Ok(Response::document(JSON, &service.config)))),
                 ..GET
             }],
         },
@@ -68,10 +69,10 @@ pub(crate) const SURFACE: Surface = Surface {
             path: "index/v1/names.ndjson",
             handlers: &[Handler {
                 summary: "The digest of every index document",
-                gives: LINES_MEDIA_TYPE,
+                media_type: LINES_MEDIA_TYPE,
                 run: |service, _| {
                     let names = service.registry.node.state().names();
-                    Ok(Reply::document(LINES, &names))
+                    Ok(Response::document(LINES, &names))
                 },
                 ..GET
             }],
@@ -82,7 +83,7 @@ pub(crate) const SURFACE: Surface = Surface {
                 summary: "The signed state of the index",
                 run: |service, _| {
                     let signed = service.registry.node.snapshot();
-                    Ok(Reply::document(JSON, &signed.document))
+                    Ok(Response::document(JSON, &signed.document))
                 },
                 ..GET
             }],
@@ -91,9 +92,9 @@ pub(crate) const SURFACE: Surface = Surface {
             path: "index/v1/batch",
             handlers: &[Handler {
                 method: Method::POST,
-                summary: "Many index documents in one answer",
-                takes: Takes::Batch,
-                gives: BATCH_MEDIA_TYPE,
+                summary: "Many index documents in one response",
+                body: BodyKind::Batch,
+                media_type: BATCH_MEDIA_TYPE,
                 run: batch,
                 ..GET
             }],
@@ -114,39 +115,47 @@ pub(crate) const SURFACE: Surface = Surface {
 
 const LINES: HeaderValue = HeaderValue::from_static(LINES_MEDIA_TYPE);
 
-fn escaped_name(part: &str) -> Result<PackageName, Problem> {
-    let invalid = |reason: String| Problem::new(ProblemCode::NameInvalid, reason);
-    let name = unescape_name(part)
-        .ok_or_else(|| invalid("an upper case letter X of a name is written !x here".to_owned()))?;
-    PackageName::parse(&name).map_err(|error| invalid(error.to_string()))
+fn invalid_name(reason: impl Into<String>) -> Problem {
+    Problem::new(ProblemCode::NameInvalid, reason)
 }
 
-fn class(service: &Service, request: &Request) -> Result<Reply, Problem> {
-    let invalid = |reason: String| Problem::new(ProblemCode::NameInvalid, reason);
-    let name = unescape_name(request.part(0))
-        .ok_or_else(|| invalid("an upper case letter X of a name is written !x here".to_owned()))?;
-    let class = ClassName::parse(&name).map_err(|error| invalid(error.to_string()))?;
+/// The name of a package or class that is a parameter of a path, without its escapes.
+fn unescaped(part: &str) -> Result<String, Problem> {
+    let name = unescape_name(part);
+    name.ok_or_else(|| invalid_name("an upper case letter X of a name is written !x here"))
+}
+
+fn escaped_name(part: &str) -> Result<PackageName, Problem> {
+    PackageName::parse(&unescaped(part)?).map_err(|error| invalid_name(error.to_string()))
+}
+
+/// The document of a class.
+fn class(service: &Service, request: &Request) -> Result<Response, Problem> {
+    let name = unescaped(request.part(0))?;
+    let class = ClassName::parse(&name).map_err(|error| invalid_name(error.to_string()))?;
     if let Some(document) = service.registry.node.class(&class)? {
-        Ok(Reply::document(JSON, &document))
+        Ok(Response::document(JSON, &document))
     } else {
         let detail = format!("no package defines the class {class}");
         Err(Problem::new(ProblemCode::NoSuchClass, detail))
     }
 }
 
-fn batch(service: &Service, request: &Request) -> Result<Reply, Problem> {
-    let limit = service.registry.settings.batch_names;
-    let asked = BatchRequest::parse(&request.body, limit as u64)
+/// The response to a batch request.
+fn batch(service: &Service, request: &Request) -> Result<Response, Problem> {
+    let limit = service.registry.options.batch_names;
+    let batch = BatchRequest::parse(&request.body, limit as u64)
         .map_err(|error| Problem::new(ProblemCode::BodyInvalid, error.to_string()))?;
-    let batch = service.registry.node.batch(&asked, limit)?;
+    let pieces = service.registry.node.batch(&batch, limit)?;
     let kind = HeaderValue::from_static(BATCH_MEDIA_TYPE);
-    Ok(Reply::with_pieces(kind, batch.pieces).header(header::CACHE_CONTROL, NO_CACHE))
+    Ok(Response::with_pieces(kind, pieces).header(header::CACHE_CONTROL, NO_CACHE))
 }
 
-fn changes(service: &Service, request: &Request) -> Result<Reply, Problem> {
+/// The changes after a serial.
+fn changes(service: &Service, request: &Request) -> Result<Response, Problem> {
     let since = request.query.number("since", 0, 0..=u64::MAX >> 1)?;
     let limit = request.query.number("limit", 1000, 1..=10_000)?;
     let changes = service.registry.changes(since, limit)?;
-    let reply = Reply::with_body(StatusCode::OK, JSON, changes.to_json().into());
-    Ok(reply.header(header::CACHE_CONTROL, NO_CACHE))
+    let response = Response::with_body(StatusCode::OK, JSON, changes.to_json().into());
+    Ok(response.header(header::CACHE_CONTROL, NO_CACHE))
 }

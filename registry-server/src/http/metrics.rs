@@ -1,4 +1,4 @@
-//! What is counted, as text for Prometheus.
+//! Metrics for Prometheus.
 
 use std::time::Duration;
 
@@ -12,18 +12,18 @@ use prometheus_client::registry::Registry as Collection;
 
 use crate::registry::RegistryBackend;
 
-/// What requests are told apart by: nothing that others choose, so that there are few kinds.
+/// The labels of requests. Clients choose none of the values, so their number is limited.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Kind {
+struct RequestLabels {
     route: &'static str,
     method: &'static str,
     status: u16,
 }
 
-/// Counters of this process.
-pub(crate) struct Metrics {
+/// The metrics of this process.
+pub(super) struct Metrics {
     collection: Collection,
-    requests: Family<Kind, Counter>,
+    requests: Family<RequestLabels, Counter>,
     seconds: Histogram,
     serial: Gauge,
     packages: Gauge,
@@ -53,6 +53,7 @@ impl Metrics {
         }
     }
 
+    /// Counts a request.
     pub(crate) fn count(
         &self,
         route: &'static str,
@@ -71,23 +72,23 @@ impl Metrics {
             _ => "other",
         };
         let status = status.as_u16();
-        let kind = Kind {
+        let labels = RequestLabels {
             route,
             method,
             status,
         };
-        self.requests.get_or_create(&kind).inc();
+        self.requests.get_or_create(&labels).inc();
         self.seconds.observe(taken.as_secs_f64());
     }
 
-    /// Everything as text.
+    /// All metrics, as text.
     pub(crate) fn text(&self, registry: &RegistryBackend) -> String {
         self.serial
             .set(i64::try_from(registry.serial()).unwrap_or(i64::MAX));
         self.packages
             .set(i64::try_from(registry.package_count()).unwrap_or(i64::MAX));
         let mut text = String::new();
-        // Writing to a text does not fail.
+        // Writing to a string does not fail.
         let _ = text::encode(&mut text, &self.collection);
         text
     }

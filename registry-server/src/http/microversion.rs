@@ -1,4 +1,4 @@
-//! Microversions of the API: `OpenStack-API-Version: pkgres X.Y`.
+//! Microversions of the native API: `OpenStack-API-Version: pkgres X.Y`.
 
 use std::fmt;
 
@@ -7,32 +7,32 @@ use pkgres_manifest::diagnostic::Escaped;
 
 use crate::problem::{Problem, ProblemCode};
 
-/// The name by which a header means this service.
-pub(crate) const SERVICE: &str = "pkgres";
+/// The name of this service in the header.
+const SERVICE: &str = "pkgres";
 
-/// The header that asks for a version and says which one answers.
-pub(crate) const HEADER: &str = "openstack-api-version";
+/// The header that requests a version, and that names the version of a response.
+pub(super) const HEADER: &str = "openstack-api-version";
 
-/// A version of the API.
+/// A version of the native API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Microversion {
-    /// Changes when nothing of the old API is left.
+    /// The number that changes with an API that has nothing in common with the old one.
     pub major: u16,
-    /// Changes with every change that a client could notice.
+    /// The number that changes with every change that clients could notice.
     pub minor: u16,
 }
 
 impl Microversion {
-    /// The oldest version that is spoken, and the one for those who ask for none.
+    /// The oldest supported version, which is the default.
     pub const OLDEST: Self = Self::new(1, 0);
-    /// The newest version.
+    /// The newest supported version.
     pub const NEWEST: Self = Self::new(1, 2);
 
     pub(crate) const fn new(major: u16, minor: u16) -> Self {
         Self { major, minor }
     }
 
-    /// Every version that is spoken, the oldest first, and what it brought.
+    /// Every supported version, the oldest first, and what it added.
     pub const HISTORY: &'static [(Self, &'static str)] = &[
         (Self::new(1, 0), "packages, versions, owners, tokens"),
         (
@@ -41,20 +41,20 @@ impl Microversion {
         ),
         (
             Self::new(1, 2),
-            "`warnings` in the answer to a publish: names that the package is easily taken for",
+            "`warnings` in the response to a publish: similar names of other packages",
         ),
     ];
 
-    /// The version that headers ask for.
+    /// The version that headers request.
     ///
-    /// As in Placement, a header is a list for several services, of which the last one for this
-    /// service counts; without one, or without a number, the oldest answers.
+    /// As in Placement, the header is a list for several services, of which the last item for this
+    /// service counts. Without an item, or without a number in it, the oldest version is the default.
     pub(crate) fn requested(headers: &HeaderMap) -> Result<Self, Problem> {
         if !headers.contains_key(HEADER) {
             return Ok(Self::OLDEST);
         }
-        // Several headers are one list.
-        let mut asked = None;
+        // Several headers form one list.
+        let mut requested = None;
         for value in headers.get_all(HEADER) {
             let text = value.to_str().map_err(|_| invalid("it is not text"))?;
             for item in text.split(',') {
@@ -66,10 +66,10 @@ impl Microversion {
                     continue;
                 }
                 let rest = item.trim_start()[SERVICE.len()..].trim();
-                asked = Some(rest.to_owned());
+                requested = Some(rest.to_owned());
             }
         }
-        match asked.as_deref() {
+        match requested.as_deref() {
             None | Some("") => Ok(Self::OLDEST),
             Some(word) if word.eq_ignore_ascii_case("latest") => Ok(Self::NEWEST),
             Some(text) => Self::find(text),
@@ -90,21 +90,21 @@ impl Microversion {
                 "`{text}` is not two numbers with a dot between"
             )));
         };
-        // What is too large for a number is a version all the same, and one that is not spoken.
+        // A number that is too large is a version all the same, and one that is not supported.
         let version = major.zip(minor).map(|(major, minor)| Self { major, minor });
         match version.filter(|version| Self::HISTORY.iter().any(|(known, _)| known == version)) {
             Some(version) => Ok(version),
             None => Err(Problem::new(
                 ProblemCode::MicroversionUnknown,
-                format!("version {} is not spoken", Escaped::shortened(text)),
+                format!("version {} is not supported", Escaped::shortened(text)),
             )),
         }
     }
 
-    /// The value of the header that says which version answers.
+    /// The value of the header in a response.
     pub(crate) fn header(self) -> HeaderValue {
         HeaderValue::from_str(&format!("{SERVICE} {self}"))
-            .expect("letters, digits and a dot can stand in a header")
+            .expect("letters, digits and a dot are valid in a header")
     }
 }
 

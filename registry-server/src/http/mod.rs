@@ -1,16 +1,22 @@
 //! The registry over HTTP.
 //!
-//! [`Service`] answers requests: [`route`] finds the handler in one table of addresses, `dispatch`
-//! does in one place what all addresses have in common (methods, microversions, tokens, media
-//! types, queries, bodies, conditions, request ids), and the surfaces are what is different: the
-//! index and the artifacts, the API to publish, the catalog that clients of Murano know, pages for
-//! people, what operators watch. [`serve`] takes connections.
+//! A request goes through one pipeline, whatever its path:
+//!
+//! 1. `listen` accepts the connection, with timeouts and limits.
+//! 2. `route` finds the route in one table of all paths. The table declares methods, microversions, who
+//!    may ask, and media types.
+//! 3. `dispatch` checks all that, receives the body, runs the handler, and applies conditions, so that
+//!    no handler deals with any of it.
+//!
+//! The handlers belong to surfaces, whose errors have different forms: the index and the artifacts, the
+//! native API, the catalog API of Murano, pages for people, and what operators monitor.
 
-mod blobs;
+mod artifacts;
+mod authenticate;
 mod catalog;
 mod conditional;
 mod dispatch;
-mod identify;
+mod error_response;
 mod index;
 mod listen;
 mod metrics;
@@ -20,18 +26,16 @@ mod negotiate;
 mod openapi;
 mod operations;
 mod pages;
-mod patience;
 mod query;
-mod range;
 mod read_body;
-mod refuse;
-mod reply;
 mod request;
 mod request_id;
+mod response;
 mod route;
 mod service;
-mod warnings;
+mod write_timeout;
 
 pub use listen::{ServeOptions, serve};
 pub use microversion::Microversion;
+pub use response::ResponseBody;
 pub use service::Service;

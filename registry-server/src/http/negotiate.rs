@@ -1,17 +1,17 @@
-//! Media types: what a body is, and what an answer may be.
+//! Content negotiation: the media types of requests, and those that clients accept.
 
 use http::{HeaderMap, header};
 use pkgres_manifest::diagnostic::Escaped;
 
 use crate::problem::{Problem, ProblemCode};
 
-/// Refuses if an answer of a media type is not accepted.
-pub(crate) fn check_accept(headers: &HeaderMap, offered: &str) -> Result<(), Problem> {
+/// An error if the client does not accept a media type.
+pub(super) fn check_accept(headers: &HeaderMap, offered: &str) -> Result<(), Problem> {
     let mut values = headers.get_all(header::ACCEPT).iter().peekable();
     if values.peek().is_none() {
         return Ok(());
     }
-    // The most exact range decides, as RFC 9110 says: `*/*;q=0.5, text/html` takes JSON.
+    // The most specific range decides (RFC 9110): `*/*;q=0.5, text/html` accepts JSON.
     let mut best: Option<(u8, bool)> = None;
     let mut is_empty = true;
     for value in values {
@@ -24,34 +24,34 @@ pub(crate) fn check_accept(headers: &HeaderMap, offered: &str) -> Result<(), Pro
             is_empty = false;
             let mut parts = range.split(';').map(str::trim);
             let kind = parts.next().unwrap_or_default();
-            let Some(exactness) = fits(kind, offered) else {
+            let Some(specific) = specificity(kind, offered) else {
                 continue;
             };
-            let is_taken = !parts.any(is_refusal);
-            if best.is_none_or(|(known, _)| exactness >= known) {
-                best = Some((exactness, is_taken));
+            let is_accepted = !parts.any(is_zero_weight);
+            if best.is_none_or(|(known, _)| specific >= known) {
+                best = Some((specific, is_accepted));
             }
         }
     }
-    if is_empty || best.is_some_and(|(_, is_taken)| is_taken) {
+    if is_empty || best.is_some_and(|(_, is_accepted)| is_accepted) {
         return Ok(());
     }
-    let detail = format!("the answer is {offered}, which is not accepted");
+    let detail = format!("the response is {offered}, which the client does not accept");
     Err(Problem::new(ProblemCode::NotAcceptable, detail))
 }
 
-/// Whether one media type is preferred to another. Without a word on either it is not.
-pub(crate) fn prefers(headers: &HeaderMap, one: &str, other: &str) -> bool {
+/// Whether the client prefers one media type to another. Without a header it does not.
+pub(super) fn prefers(headers: &HeaderMap, one: &str, other: &str) -> bool {
     weight(headers, one) > weight(headers, other)
 }
 
-/// The weight of a media type; that of the most exact range counts.
+/// The weight of a media type: that of the most specific range.
 fn weight(headers: &HeaderMap, offered: &str) -> f32 {
     let mut best: Option<(u8, f32)> = None;
     for value in headers.get_all(header::ACCEPT) {
         for range in value.to_str().unwrap_or_default().split(',') {
             let mut parts = range.split(';').map(str::trim);
-            let Some(exactness) = fits(parts.next().unwrap_or_default(), offered) else {
+            let Some(specific) = specificity(parts.next().unwrap_or_default(), offered) else {
                 continue;
             };
             let weight = parts.find_map(|part| {
@@ -60,16 +60,16 @@ fn weight(headers: &HeaderMap, offered: &str) -> f32 {
                     .parse()
                     .ok()
             });
-            if best.is_none_or(|(known, _)| exactness >= known) {
-                best = Some((exactness, weight.unwrap_or(1.0)));
+            if best.is_none_or(|(known, _)| specific >= known) {
+                best = Some((specific, weight.unwrap_or(1.0)));
             }
         }
     }
     best.map_or(0.0, |(_, weight)| weight)
 }
 
-/// How exactly a range of media types is about one; nothing if it is not.
-fn fits(range: &str, offered: &str) -> Option<u8> {
+/// How specific a range of media types is for one; none if it does not match.
+fn specificity(range: &str, offered: &str) -> Option<u8> {
     if range == "*/*" {
         return Some(0);
     }
@@ -82,28 +82,27 @@ fn fits(range: &str, offered: &str) -> Option<u8> {
 }
 
 /// Whether a parameter is the weight zero.
-fn is_refusal(parameter: &str) -> bool {
+fn is_zero_weight(parameter: &str) -> bool {
     let weight = parameter
         .strip_prefix("q=")
         .or_else(|| parameter.strip_prefix("Q="));
     weight.is_some_and(|weight| weight.parse::<f32>().is_ok_and(|weight| weight <= 0.0))
 }
 
-/// Refuses if the body is said to be of another media type.
-pub(crate) fn check_content(headers: &HeaderMap, expected: &str) -> Result<(), Problem> {
-    let given = headers
-        .get(header::CONTENT_TYPE)
-        .map(|value| value.to_str().unwrap_or_default());
-    let kind = given.map(|given| given.split(';').next().unwrap_or_default().trim());
+/// An error unless the body has a media type.
+pub(super) fn check_content(headers: &HeaderMap, expected: &str) -> Result<(), Problem> {
+    let header = headers.get(header::CONTENT_TYPE);
+    let header = header.map(|value| value.to_str().unwrap_or_default());
+    let kind = header.map(|header| header.split(';').next().unwrap_or_default().trim());
     if kind.is_some_and(|kind| kind.eq_ignore_ascii_case(expected)) {
         return Ok(());
     }
     let detail = match kind {
         Some(kind) => format!(
-            "the body is to be {expected}, not {}",
+            "the body has to be {expected}, not {}",
             Escaped::shortened(kind)
         ),
-        None => format!("the body is to be {expected}: `Content-Type` is missing"),
+        None => format!("the body has to be {expected}: `Content-Type` is missing"),
     };
     Err(Problem::new(ProblemCode::MediaTypeUnsupported, detail))
 }
@@ -115,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn accept_is_read_as_the_standard_says() {
+    fn accept_is_read_as_the_rfc_says() {
         for (value, is_accepted) in [
             ("*/*", true),
             ("application/json", true),

@@ -1,10 +1,10 @@
-//! The description of all addresses, made from the table that requests are answered by: the two
-//! cannot disagree.
+//! The description of the API, which is made from the table of routes: the two cannot disagree.
 
 use serde_json::{Map, Value, json};
 
+use super::microversion::Microversion;
+use super::pages;
 use super::route::{Access, Handler, Route, Surface};
-use super::{Microversion, pages};
 use crate::problem::ProblemCode;
 
 /// The description of surfaces and pages, as `OpenAPI` 3.1.
@@ -14,7 +14,7 @@ pub(crate) fn document(surfaces: &[&Surface]) -> Value {
         for route in surface.routes {
             let mut methods = Map::new();
             for handler in route.handlers {
-                // Of several for one method, the newest is described.
+                // Of several handlers for one method, the newest is described.
                 let operation = operation(route, handler, surface.has_microversions);
                 methods.insert(method(handler), operation);
             }
@@ -28,8 +28,8 @@ pub(crate) fn document(surfaces: &[&Surface]) -> Value {
             if operation.is_null() {
                 *operation = page(route, handler);
             } else {
-                // One address, and who accepts HTML rather than JSON gets the page.
-                operation["responses"]["2XX"]["content"][handler.gives] = json!({});
+                // One path, with the page for clients that prefer HTML.
+                operation["responses"]["2XX"]["content"][handler.media_type] = json!({});
             }
         }
     }
@@ -39,9 +39,9 @@ pub(crate) fn document(surfaces: &[&Surface]) -> Value {
         "info": {
             "title": "pkgres registry",
             "version": Microversion::NEWEST.to_string(),
-            "description": "A registry of class packages. Microversions are asked for by the header `OpenStack-API-Version: pkgres X.Y`. What is tagged `pages` is for people: pages may look different at any time, and programs do not read them.",
+            "description": "A registry of class packages. The header `OpenStack-API-Version: pkgres X.Y` requests a microversion. Paths with the tag `pages` are for people: pages may change at any time, and are not for programs.",
         },
-        "tags": [{ "name": PAGES, "description": "Pages for people. They are no part of the API." }],
+        "tags": [{ "name": PAGES, "description": "Pages for people. They are not part of the API." }],
         "paths": paths,
         "components": {
             "securitySchemes": {
@@ -68,7 +68,7 @@ pub(crate) fn document(surfaces: &[&Surface]) -> Value {
     })
 }
 
-/// What pages are tagged with.
+/// The tag of pages.
 const PAGES: &str = "pages";
 
 fn address(route: &Route) -> String {
@@ -79,7 +79,7 @@ fn method(handler: &Handler) -> String {
     handler.method.as_str().to_lowercase()
 }
 
-/// Something for people. Its errors look like it for who prefers HTML.
+/// The description of a page. For clients that prefer HTML, its errors are pages as well.
 fn page(route: &Route, handler: &Handler) -> Value {
     let mut operation = operation(route, handler, false);
     operation["tags"] = json!([PAGES]);
@@ -103,20 +103,22 @@ fn operation(route: &Route, handler: &Handler, has_microversions: bool) -> Value
         "summary": handler.summary,
         "parameters": parameters,
         "responses": {
-            "2XX": { "description": "done", "content": { handler.gives: {} } },
+            "2XX": { "description": "done", "content": { handler.media_type: {} } },
             "default": {
                 "description": "an error",
                 "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Errors" } } },
             },
         },
     });
-    if let Some(kind) = handler.takes.media_type() {
+    if let Some(kind) = handler.body.media_type() {
         operation["requestBody"] = json!({ "required": true, "content": { kind: {} } });
     }
     match handler.access {
-        Access::Everyone => {}
-        Access::Readers | Access::Known => operation["security"] = json!([{}, { "token": [] }]),
-        Access::Holders => operation["security"] = json!([{ "token": [] }]),
+        Access::Public => {}
+        Access::Reader | Access::OptionalToken => {
+            operation["security"] = json!([{}, { "token": [] }]);
+        }
+        Access::Token => operation["security"] = json!([{ "token": [] }]),
     }
     if has_microversions {
         operation["x-since"] = handler.since.to_string().into();
@@ -124,7 +126,7 @@ fn operation(route: &Route, handler: &Handler, has_microversions: bool) -> Value
     operation
 }
 
-/// The names in braces of a path.
+/// The names of the parameters of a path.
 fn names(path: &str) -> impl Iterator<Item = &str> {
     path.split('{')
         .skip(1)
@@ -136,10 +138,11 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::super::dispatch::SURFACES;
+    use super::super::route;
     use super::*;
 
     #[test]
-    fn every_address_is_described_once() {
+    fn every_route_is_described_once() {
         let document = document(SURFACES);
         let paths = document["paths"].as_object().expect("an object");
         let routes = SURFACES.iter().flat_map(|surface| surface.routes);
@@ -149,11 +152,15 @@ mod tests {
             for handler in route.handlers {
                 assert!(!handler.summary.is_empty(), "{}", route.path);
                 let found = &paths[&address(route)][&method(handler)];
-                // What newer versions do otherwise is described.
+                // The newest version is described.
                 let newest = route.handler(&handler.method, Microversion::NEWEST);
                 assert_eq!(found["summary"], newest.unwrap_or(handler).summary);
                 assert!(found["tags"].is_null(), "{}", route.path);
-                assert!(described(found).contains(handler.gives), "{}", route.path);
+                assert!(
+                    described(found).contains(handler.media_type),
+                    "{}",
+                    route.path
+                );
             }
         }
         for route in pages::ROUTES {
@@ -161,7 +168,11 @@ mod tests {
             assert_eq!(is_both, route.path.is_empty(), "{}", route.path);
             for handler in route.handlers {
                 let found = &paths[&address(route)][&method(handler)];
-                assert!(described(found).contains(handler.gives), "{}", route.path);
+                assert!(
+                    described(found).contains(handler.media_type),
+                    "{}",
+                    route.path
+                );
                 if !is_both {
                     assert_eq!(found["summary"], handler.summary);
                     assert_eq!(found["tags"], json!([PAGES]));
@@ -170,13 +181,13 @@ mod tests {
                 }
             }
         }
-        // Nothing is described that is not there.
+        // Nothing else is described.
         let described: BTreeSet<String> = paths.keys().cloned().collect();
         let seen: BTreeSet<String> = seen.into_iter().map(|path| format!("/{path}")).collect();
         assert_eq!(described, seen);
     }
 
-    /// The media types that an operation answers with.
+    /// The media types of the responses of an operation.
     fn described(operation: &Value) -> BTreeSet<&str> {
         let content = operation["responses"]["2XX"]["content"].as_object();
         content
@@ -187,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_handlers_of_an_address_overlap() {
+    fn no_two_handlers_of_a_route_overlap() {
         for route in SURFACES.iter().flat_map(|surface| surface.routes) {
             for (version, _) in Microversion::HISTORY {
                 let mut methods = BTreeSet::new();
@@ -201,14 +212,14 @@ mod tests {
                 }
             }
             for handler in route.handlers {
-                let spoken = |version| {
+                let supported = |version| {
                     Microversion::HISTORY
                         .iter()
                         .any(|(known, _)| *known == version)
                 };
                 assert!(handler.since <= handler.until, "{}", route.path);
                 assert!(
-                    spoken(handler.since) && spoken(handler.until),
+                    supported(handler.since) && supported(handler.until),
                     "{}",
                     route.path
                 );
@@ -217,10 +228,10 @@ mod tests {
     }
 
     #[test]
-    fn surfaces_are_told_apart_by_their_prefixes() {
+    fn surfaces_differ_in_their_prefixes() {
         for surface in SURFACES {
             for route in surface.routes {
-                let (found, _) = super::super::route::find(SURFACES, route.path);
+                let (found, _) = route::find(SURFACES, route.path);
                 assert!(std::ptr::eq(found, *surface), "{}", route.path);
             }
         }

@@ -1,15 +1,15 @@
-//! The query of an address.
+//! The query of a request.
 
 use pkgres_manifest::diagnostic::Escaped;
 
 use crate::problem::{Problem, ProblemCode};
 
-/// The parameters of a query, in the order written.
+/// The parameters of a query, in their order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Query(Vec<(String, String)>);
 
 impl Query {
-    /// Reads a query that may have some parameters, each once.
+    /// A query that may have the `known` parameters, each once.
     pub(crate) fn read(text: &str, known: &[&str]) -> Result<Self, Problem> {
         let wrong = |detail: String| Problem::new(ProblemCode::QueryInvalid, detail);
         let mut parameters: Vec<(String, String)> = Vec::new();
@@ -27,14 +27,14 @@ impl Query {
                 return Err(wrong(format!("`{name}` has the character U+0000")));
             }
             if parameters.iter().any(|(other, _)| *other == name) {
-                return Err(wrong(format!("the parameter `{name}` is given twice")));
+                return Err(wrong(format!("the parameter `{name}` is repeated")));
             }
             parameters.push((name.into_owned(), value.into_owned()));
         }
         Ok(Self(parameters))
     }
 
-    /// Reads a query that may have any parameters, any number of times.
+    /// A query that may have any parameters, any number of times.
     pub(crate) fn read_open(text: &str) -> Self {
         let parameters = url::form_urlencoded::parse(text.as_bytes());
         Self(
@@ -50,7 +50,7 @@ impl Query {
         parameters.map(|(_, value)| value.as_str())
     }
 
-    /// A parameter.
+    /// The first value of a parameter.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         let mut parameters = self.0.iter();
         let (_, value) = parameters.find(|(known, _)| known == name)?;
@@ -82,7 +82,7 @@ impl Query {
         })
     }
 
-    /// A parameter that is `true` or `false`; false if it is not given.
+    /// A parameter that is `true` or `false`; false if it is missing.
     pub(crate) fn flag(&self, name: &str) -> Result<bool, Problem> {
         match self.get(name) {
             None | Some("false") => Ok(false),
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_known_and_once() {
+    fn parameters_are_known_and_unique() {
         let query = Query::read("since=4&limit=%31%30", &["since", "limit"]).expect("a query");
         assert_eq!(query.number("since", 0, 0..=9), Ok(4));
         assert_eq!(query.number("limit", 1000, 1..=10), Ok(10));

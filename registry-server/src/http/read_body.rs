@@ -11,8 +11,8 @@ use pkgres_files::FileError;
 use crate::blobs::Incoming;
 use crate::problem::{Problem, ProblemCode};
 
-/// Refuses a length that is not one, or that is over a limit, before anything is received.
-pub(crate) fn check_length(headers: &HeaderMap, limit: u64) -> Result<(), Problem> {
+/// An error if the announced length is invalid or exceeds a limit, before anything is received.
+pub(super) fn check_length(headers: &HeaderMap, limit: u64) -> Result<(), Problem> {
     let Some(value) = headers.get(header::CONTENT_LENGTH) else {
         return Ok(());
     };
@@ -28,11 +28,11 @@ pub(crate) fn check_length(headers: &HeaderMap, limit: u64) -> Result<(), Proble
     Ok(())
 }
 
-/// Receives a body of at most `limit` bytes, for at most `patience`. What is not small goes to a file.
-pub(crate) async fn receive<B>(
+/// Receives a body of at most `limit` bytes, within a timeout. A large body goes to a file.
+pub(super) async fn receive<B>(
     body: B,
     limit: u64,
-    patience: Duration,
+    timeout: Duration,
     incoming: &Incoming,
 ) -> Result<Bytes, Problem>
 where
@@ -40,9 +40,9 @@ where
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let limited = Limited::new(body, usize::try_from(limit).unwrap_or(usize::MAX));
-    let received = tokio::time::timeout(patience, collect(limited, limit, incoming)).await;
+    let received = tokio::time::timeout(timeout, collect(limited, limit, incoming)).await;
     received.unwrap_or_else(|_| {
-        let detail = format!("the body did not arrive within {} s", patience.as_secs());
+        let detail = format!("the body did not arrive within {} s", timeout.as_secs());
         Err(Problem::new(ProblemCode::BodyTooSlow, detail))
     })
 }
@@ -59,13 +59,8 @@ where
             if error.is::<LengthLimitError>() {
                 return too_large(limit);
             }
-            Problem {
-                cause: Some(error.to_string()),
-                ..Problem::new(
-                    ProblemCode::BodyIncomplete,
-                    "the body did not arrive as a whole",
-                )
-            }
+            let detail = "the body did not arrive as a whole";
+            Problem::new(ProblemCode::BodyIncomplete, detail).with_cause(error)
         })?;
         let Ok(mut data) = frame.into_data() else {
             continue;
@@ -82,7 +77,7 @@ where
     blocking(move || receiving.finish()).await
 }
 
-/// Writes to a file, which waits for the disk.
+/// Runs work that waits for the disk.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, FileError> + Send + 'static,
 ) -> Result<T, Problem> {

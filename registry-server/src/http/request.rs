@@ -1,4 +1,4 @@
-//! A request as handlers see it: everything about it was checked that the table says.
+//! Requests as handlers see them: checked against the table of routes.
 
 use std::sync::Arc;
 
@@ -8,54 +8,51 @@ use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{PackageName, Version};
 
 use super::query::Query;
-use crate::access::Actor;
+use crate::access::Principal;
 use crate::problem::{Problem, ProblemCode};
 
 /// A request.
 #[derive(Debug)]
 pub(crate) struct Request {
-    /// What stands for the parts in braces of the address, in their order.
+    /// The values of the parameters of the path, in their order.
     pub(crate) parts: Vec<String>,
     pub(crate) query: Query,
     pub(crate) headers: Arc<HeaderMap>,
     pub(crate) body: Bytes,
-    /// Who asks, where the table says that this has to be known.
-    pub(crate) actor: Option<Actor>,
+    /// The principal, if the route authenticates requests.
+    pub(crate) principal: Option<Principal>,
 }
 
 impl Request {
-    /// Part of the address.
+    /// A parameter of the path.
     pub(crate) fn part(&self, at: usize) -> &str {
         self.parts.get(at).map_or("", String::as_str)
     }
 
-    /// The part of the address that names a package.
+    /// A parameter of the path that is the name of a package.
     pub(crate) fn package(&self, at: usize) -> Result<PackageName, Problem> {
         PackageName::parse(self.part(at))
             .map_err(|error| Problem::new(ProblemCode::NameInvalid, error.to_string()))
     }
 
-    /// The part of the address that is a version.
+    /// A parameter of the path that is a version.
     pub(crate) fn release_version(&self, at: usize) -> Result<Version, Problem> {
         Version::parse(self.part(at))
             .map_err(|error| Problem::new(ProblemCode::VersionInvalid, error.to_string()))
     }
 
-    /// Who asks. Only for handlers that nobody reaches without a token.
-    pub(crate) fn actor(&self) -> Result<&Actor, Problem> {
-        self.actor
-            .as_ref()
-            .ok_or_else(|| Problem::internal("a handler asks for a token that it does not demand"))
+    /// The principal. Only for routes that require a token.
+    pub(crate) fn principal(&self) -> Result<&Principal, Problem> {
+        self.principal.as_ref().ok_or_else(|| {
+            Problem::internal("a handler uses a token that its route does not require")
+        })
     }
 
-    /// The body as JSON of a type that refuses what it does not know.
+    /// The body, as JSON of a type that rejects unknown keys.
     pub(crate) fn json<T: serde::de::DeserializeOwned>(&self) -> Result<T, Problem> {
         serde_json::from_slice(&self.body).map_err(|error| {
             let error = error.to_string();
-            let detail = format!(
-                "the body is not what it should be: {}",
-                Escaped::new(&error)
-            );
+            let detail = format!("the body is invalid: {}", Escaped::new(&error));
             Problem::new(ProblemCode::BodyInvalid, detail)
         })
     }

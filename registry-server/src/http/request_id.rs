@@ -1,18 +1,18 @@
-//! What requests are told apart by in logs.
+//! Request ids, by which logs are searched.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use http::HeaderValue;
 use pkgres_manifest::Hexadecimal;
 
-/// How a request id looks: that of a UUID of version four, which logs are searched by. The first
-/// digits are those of the process, the others count.
+/// The form of a request id: a UUID of version four. The first digits are those of the process, the
+/// others count requests.
 const FORM: &[u8; 40] = b"req-00000000-0000-4000-8000-000000000000";
 
-/// Where the digits stand that count: three of them before a dash, and twelve behind it.
+/// The places of the digits that count: three before a dash, and twelve after it.
 const COUNTED: [std::ops::Range<usize>; 2] = [24..27, 28..40];
 
-/// Makes request ids.
+/// The source of request ids.
 pub(super) struct RequestIds {
     first: [u8; FORM.len()],
     requests: AtomicU64,
@@ -22,7 +22,7 @@ pub(super) struct RequestIds {
 pub(super) struct RequestId([u8; FORM.len()]);
 
 impl RequestIds {
-    /// Ids that begin with digits of a process, which have to be random.
+    /// Ids that begin with the digits of a process, which have to be random.
     pub(super) fn new(seed: [u8; 8]) -> Self {
         let mut first = *FORM;
         let digits = Hexadecimal(&seed).to_string();
@@ -55,9 +55,9 @@ impl RequestId {
         std::str::from_utf8(&self.0).expect("digits and dashes are ASCII")
     }
 
-    /// The id as it stands in the headers of an answer.
+    /// The id as the value of a header.
     pub(super) fn header(&self) -> HeaderValue {
-        HeaderValue::from_bytes(&self.0).expect("digits and dashes can stand in a header")
+        HeaderValue::from_bytes(&self.0).expect("digits and dashes are valid in a header")
     }
 }
 

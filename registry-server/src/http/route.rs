@@ -1,110 +1,108 @@
-//! The table of addresses: which there are, what each takes and gives, and who may ask.
+//! Routes: the table of all paths, with their methods, bodies and rights.
 //!
-//! What an address has is declared once, and 404, 405 with `Allow`, `OPTIONS`, `HEAD`, 406, 415,
-//! limits of bodies and unknown parameters of queries follow from the table.
+//! A route is declared once. 404, 405 with `Allow`, `OPTIONS`, `HEAD`, 406, 415, limits of bodies and
+//! errors for unknown parameters follow from the table, as does the description of the API.
 
 use http::Method;
 use http::header::HeaderValue;
 
-use super::Microversion;
-use super::reply::Reply;
+use super::microversion::Microversion;
 use super::request::Request;
+use super::response::Response;
 use super::service::Service;
 use crate::problem::Problem;
 
-/// Addresses that belong together and whose errors look alike.
+/// A group of routes with a common prefix and one form of errors.
 pub(crate) struct Surface {
-    /// What the addresses begin with, without the leading slash.
+    /// The prefix of the paths, without the leading slash.
     pub(crate) prefix: &'static str,
     pub(crate) routes: &'static [Route],
-    /// Whether microversions matter, and are said in every answer.
+    /// Whether the routes have microversions, which every response then names.
     pub(crate) has_microversions: bool,
-    /// How a problem looks. The request id is for the body.
-    pub(crate) error: fn(&Problem, &str) -> Reply,
+    /// Renders a problem, with the id of the request.
+    pub(crate) error: fn(&Problem, &str) -> Response,
 }
 
-/// A route and the parts of a path that stand for those in braces.
-pub(crate) type Found<'path> = (&'static Route, Vec<&'path str>);
+/// A route and the values of the parameters in a path.
+pub(crate) type RouteMatch<'path> = (&'static Route, Vec<&'path str>);
 
 impl Surface {
     /// The route of a path without its leading slash.
-    pub(crate) fn find<'path>(
-        &'static self,
-        path: &'path str,
-    ) -> Option<(&'static Route, Vec<&'path str>)> {
+    pub(crate) fn find<'path>(&'static self, path: &'path str) -> Option<RouteMatch<'path>> {
         let mut routes = self.routes.iter();
         routes.find_map(|route| Some((route, route.matches(path)?)))
     }
 }
 
-/// An address and what can be done there.
+/// A path and its handlers.
 pub(crate) struct Route {
-    /// Parts with slashes between; `{x}` stands for one part, or for what comes before the rest
-    /// of one, as in `{name}.ndjson`.
+    /// The pattern of the path. A segment may be a parameter, `{name}`, or begin with one,
+    /// `{name}.ndjson`.
     pub(crate) path: &'static str,
     pub(crate) handlers: &'static [Handler],
 }
 
-/// One thing that can be done at an address.
+/// A handler of one method of a route.
 pub(crate) struct Handler {
     pub(crate) method: Method,
-    /// The first and the last microversion that has it.
+    /// The first and the last microversion that have the handler.
     pub(crate) since: Microversion,
     pub(crate) until: Microversion,
-    /// What it does, in one sentence, for the description of the API.
+    /// What it does, for the description of the API.
     pub(crate) summary: &'static str,
     pub(crate) access: Access,
-    /// The parameters of the query.
+    /// The known parameters of the query.
     pub(crate) query: &'static [&'static str],
-    /// Whether other parameters are passed over, and those that are given twice are lists.
+    /// Whether unknown parameters are ignored, and repeated ones are lists.
     pub(crate) has_open_query: bool,
-    pub(crate) takes: Takes,
-    /// The media type of the answer.
-    pub(crate) gives: &'static str,
-    /// Answers from memory if that is possible, without blocking.
-    pub(crate) quick: Option<Quick>,
-    /// Answers, on a thread that may block.
-    pub(crate) run: fn(&Service, &Request) -> Result<Reply, Problem>,
+    pub(crate) body: BodyKind,
+    /// The media type of the response.
+    pub(crate) media_type: &'static str,
+    /// Responds from memory if that is possible, without blocking.
+    pub(crate) fast_path: Option<FastPath>,
+    /// Responds, on a thread that may block.
+    pub(crate) run: fn(&Service, &Request) -> Result<Response, Problem>,
 }
 
-/// Answers from memory, or not at all.
-pub(crate) type Quick = fn(&Service, &Request) -> Option<Result<Reply, Problem>>;
+/// Responds from memory, or returns none.
+pub(crate) type FastPath = fn(&Service, &Request) -> Option<Result<Response, Problem>>;
 
-/// Who may ask.
+/// Who may use a handler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Everyone.
-    Everyone,
-    /// Everyone, or who has a token to read if the registry is private.
-    Readers,
-    /// Likewise, but whoever sends a token is known by it, and the answer may depend on that.
-    Known,
-    /// Who has a token. What it is good for is for the handler to say.
-    Holders,
+    /// Everybody.
+    Public,
+    /// Everybody, or in a private registry those with a token to read.
+    Reader,
+    /// As [`Reader`](Self::Reader), but a token is authenticated if there is one, because the response
+    /// may depend on it.
+    OptionalToken,
+    /// Those with a token. The handler checks its scopes.
+    Token,
 }
 
-/// The body that is taken.
+/// The body of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Takes {
-    /// None; one that is sent all the same is not read.
-    Nothing,
+pub(crate) enum BodyKind {
+    /// No body; one that is sent all the same is not read.
+    None,
     /// A small JSON document.
     Json,
     /// A batch request.
     Batch,
     /// An archive.
     Archive,
-    /// A form with an archive. Whether it is a form is for the handler to say.
+    /// A form with an archive. The handler checks its media type.
     Form,
-    /// Changes of a release of the catalog.
+    /// A patch of a release in the catalog.
     CatalogPatch,
 }
 
-impl Takes {
-    /// The media type of the body, if there is one.
+impl BodyKind {
+    /// The media type of the body.
     pub(crate) fn media_type(self) -> Option<&'static str> {
         match self {
-            Self::Nothing => None,
+            Self::None => None,
             Self::Json | Self::Batch => Some("application/json"),
             Self::Archive => Some("application/zip"),
             Self::Form => Some("multipart/form-data"),
@@ -113,42 +111,45 @@ impl Takes {
     }
 }
 
-/// A handler with what most have. The rest is said with `..`.
+/// The handler that others are declared from, with `..GET`.
 pub(crate) const GET: Handler = Handler {
     method: Method::GET,
     since: Microversion::OLDEST,
     until: Microversion::NEWEST,
     summary: "",
-    access: Access::Readers,
+    access: Access::Reader,
     query: &[],
     has_open_query: false,
-    takes: Takes::Nothing,
-    gives: "application/json",
-    quick: None,
+    body: BodyKind::None,
+    media_type: "application/json",
+    fast_path: None,
     run: |_, _| Err(Problem::internal("a handler without work")),
 };
 
 impl Handler {
+    /// Whether a microversion has the handler.
     pub(crate) fn is_in(&self, version: Microversion) -> bool {
         self.since <= version && version <= self.until
     }
 }
 
 impl Route {
-    /// The parts of a path that stand for those in braces; nothing if the path is another one.
+    /// The values of the parameters in a path; none if the path does not match.
     fn matches<'path>(&self, path: &'path str) -> Option<Vec<&'path str>> {
         let mut parts = Vec::new();
         let mut pattern = self.path.split('/');
-        let mut given = path.split('/');
+        let mut segments = path.split('/');
         loop {
-            match (pattern.next(), given.next()) {
+            match (pattern.next(), segments.next()) {
                 (None, None) => return Some(parts),
-                (Some(pattern), Some(given)) => match pattern.strip_prefix('{') {
-                    None if pattern == given => {}
+                (Some(pattern), Some(segment)) => match pattern.strip_prefix('{') {
+                    None if pattern == segment => {}
                     None => return None,
                     Some(rest) => {
                         let (_, suffix) = rest.split_once('}')?;
-                        let part = given.strip_suffix(suffix).filter(|part| !part.is_empty())?;
+                        let part = segment
+                            .strip_suffix(suffix)
+                            .filter(|part| !part.is_empty())?;
                         parts.push(part);
                     }
                 },
@@ -157,19 +158,19 @@ impl Route {
         }
     }
 
-    /// The handler for a method, among those of a microversion.
+    /// The handler of a method in a microversion.
     pub(crate) fn handler(&self, method: &Method, version: Microversion) -> Option<&Handler> {
         self.handlers
             .iter()
             .find(|handler| handler.method == *method && handler.is_in(version))
     }
 
-    /// Whether there is the address in a microversion.
+    /// Whether a microversion has the route.
     pub(crate) fn is_in(&self, version: Microversion) -> bool {
         self.handlers.iter().any(|handler| handler.is_in(version))
     }
 
-    /// The value of `Allow` in a microversion that has the address.
+    /// The value of `Allow` in a microversion that has the route.
     pub(crate) fn allow(&self, version: Microversion) -> HeaderValue {
         let mut methods: Vec<&str> = Vec::new();
         for handler in self
@@ -183,12 +184,11 @@ impl Route {
             }
         }
         methods.push("OPTIONS");
-        HeaderValue::from_str(&methods.join(", ")).expect("methods can stand in a header")
+        HeaderValue::from_str(&methods.join(", ")).expect("methods are valid in a header")
     }
 }
 
-/// The surface of a path without its leading slash. There always is one, for errors have to look
-/// like something.
+/// The surface of a path without its leading slash. There always is one, because errors need a form.
 pub(crate) fn surface(surfaces: &'static [&'static Surface], path: &str) -> &'static Surface {
     let mut surface = surfaces[0];
     for other in &surfaces[1..] {
@@ -203,7 +203,7 @@ pub(crate) fn surface(surfaces: &'static [&'static Surface], path: &str) -> &'st
 pub(crate) fn find<'path>(
     surfaces: &'static [&'static Surface],
     path: &'path str,
-) -> (&'static Surface, Option<(&'static Route, Vec<&'path str>)>) {
+) -> (&'static Surface, Option<RouteMatch<'path>>) {
     let surface = surface(surfaces, path);
     (surface, surface.find(path))
 }

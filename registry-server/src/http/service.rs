@@ -1,48 +1,78 @@
-//! What all handlers work with.
+//! The service, which all handlers work with.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
+use pkgres_manifest::PackageName;
+use serde_json::{Value, json};
 
-use super::identify::Identifier;
+use super::authenticate::Authenticator;
 use super::metrics::Metrics;
 use super::request_id::RequestIds;
+use crate::access::Principal;
 use crate::index::Document;
 use crate::registry::RegistryBackend;
 
-/// Answers requests.
+/// The timeout of a body, unless the embedder sets another one.
+const BODY_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// The code of the warning that a name is similar to another one.
+const SIMILAR_NAME: &str = "pkgres.similar_name";
+
+/// Answers HTTP requests for a registry.
 pub struct Service {
-    pub(crate) registry: Arc<RegistryBackend>,
-    pub(crate) metrics: Metrics,
-    pub(crate) config: Document,
-    /// What the service answers, as `OpenAPI` 3.1.
-    pub(crate) description: Value,
-    pub(super) identifier: Identifier,
-    pub(super) identities: RequestIds,
-    pub(super) body_patience: Duration,
+    pub(super) registry: Arc<RegistryBackend>,
+    pub(super) metrics: Metrics,
+    pub(super) config: Document,
+    /// The description of all routes, as `OpenAPI` 3.1.
+    pub(super) description: Value,
+    pub(super) authenticator: Authenticator,
+    pub(super) request_ids: RequestIds,
+    pub(super) body_timeout: Duration,
 }
 
 impl Service {
-    /// A service that says this of itself.
-    pub(super) fn describing(
-        description: Value,
-        registry: Arc<RegistryBackend>,
-        body_patience: Duration,
-    ) -> Self {
+    /// A service with a description of its routes.
+    pub(super) fn with_description(registry: Arc<RegistryBackend>, description: Value) -> Self {
         Self {
             config: Document::new(registry.config().to_json()),
             metrics: Metrics::new(),
             description,
-            identifier: Identifier::default(),
-            identities: RequestIds::new(registry.environment.random()),
+            authenticator: Authenticator::default(),
+            request_ids: RequestIds::new(registry.environment.random()),
             registry,
-            body_patience,
+            body_timeout: BODY_TIMEOUT,
         }
     }
 
-    /// Looks up tokens again, as after one was removed.
-    pub(crate) fn forget_tokens(&self) {
-        self.identifier.forget();
+    /// This service with another timeout of the bodies of requests, which is a minute by default.
+    #[must_use]
+    pub fn with_body_timeout(mut self, timeout: Duration) -> Self {
+        self.body_timeout = timeout;
+        self
+    }
+
+    /// Reads tokens from the database again, because one was removed.
+    pub(super) fn forget_tokens(&self) {
+        self.authenticator.forget();
+    }
+
+    /// The warnings about a release that was published.
+    pub(super) fn publish_warnings(&self, principal: &Principal, name: &PackageName) -> Vec<Value> {
+        // The release is published: a warning that cannot be computed is no reason for an error.
+        let similar = self.registry.similar_names(principal, name);
+        let similar = similar.unwrap_or_else(|problem| {
+            let problem = format!("{problem:#}");
+            tracing::error!(problem, "similar names cannot be found");
+            Vec::new()
+        });
+        let warning = |other: &PackageName| {
+            let detail = format!(
+                "{name} is easily taken for {other}, which belongs to others; if that is not meant, \
+                 publish under another name"
+            );
+            json!({ "code": SIMILAR_NAME, "detail": detail })
+        };
+        similar.iter().map(warning).collect()
     }
 }

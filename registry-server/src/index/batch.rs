@@ -1,4 +1,4 @@
-//! Many index documents in one answer.
+//! Batches: many index documents in one response.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,21 +7,20 @@ use bytes::Bytes;
 use pkgres_manifest::PackageName;
 use pkgres_registry_client::protocol::{BatchRequest, Frame, Neighbour, Proof, ShownNodes};
 
+use super::document::Document;
+use super::node::Node;
 use super::state::State;
-use super::{Document, Node};
 use crate::problem::Problem;
-use crate::store::documents::Kind;
-
-/// The answer to a batch request: pieces to be sent one after the other. Documents are shared with
-/// the cache, not copied.
-#[derive(Debug)]
-pub(crate) struct Batch {
-    pub(crate) pieces: Vec<Bytes>,
-}
+use crate::store::documents::DocumentKind;
 
 impl Node {
-    /// Answers a batch request from one state, with at most `limit` documents.
-    pub(crate) fn batch(&self, request: &BatchRequest, limit: usize) -> Result<Batch, Problem> {
+    /// The response to a batch request, in pieces: at most `limit` documents of one state. Large
+    /// documents are shared with the cache, not copied.
+    pub(crate) fn batch(
+        &self,
+        request: &BatchRequest,
+        limit: usize,
+    ) -> Result<Vec<Bytes>, Problem> {
         self.consistently(|state| self.batch_of(state, request, limit))
     }
 
@@ -30,14 +29,14 @@ impl Node {
         state: &Arc<State>,
         request: &BatchRequest,
         limit: usize,
-    ) -> Result<Option<Batch>, Problem> {
-        let mut answer = Answer::default();
+    ) -> Result<Option<Vec<Bytes>>, Problem> {
+        let mut writer = BatchWriter::default();
         let mut shown = ShownNodes::default();
         let mut seen: BTreeSet<PackageName> = request.names.keys().cloned().collect();
         let mut wave: Vec<PackageName> = seen.iter().cloned().collect();
         let mut answered = 0;
         let mut left_out = Vec::new();
-        // Each wave is what the one before it requires: all of one distance, sorted by name.
+        // Breadth first: each wave has the packages that the wave before it requires, sorted by name.
         while !wave.is_empty() {
             let mut next = BTreeSet::new();
             for name in wave {
@@ -48,7 +47,7 @@ impl Node {
                 answered += 1;
                 let Some((at, entry)) = state.package(&name) else {
                     let beside = beside(state, &name, &mut shown);
-                    answer.header(&Frame::Absent { name, beside });
+                    writer.header(&Frame::Absent { name, beside });
                     continue;
                 };
                 let proof = proof(state, at, &mut shown);
@@ -57,17 +56,18 @@ impl Node {
                     .get(&name)
                     .is_some_and(|known| *known == Some(entry.digest))
                 {
-                    answer.header(&Frame::Unchanged {
+                    writer.header(&Frame::Unchanged {
                         name,
                         sha256: entry.digest,
                         proof: Some(proof),
                     });
                 } else {
-                    let found = self.document(Kind::Package, name.as_str(), &entry.digest)?;
+                    let found =
+                        self.document(DocumentKind::Package, name.as_str(), &entry.digest)?;
                     let Some(document) = found else {
                         return Ok(None);
                     };
-                    answer.document(&name, &document, &proof);
+                    writer.document(&name, &document, &proof);
                 }
                 if request.closure {
                     let new = entry
@@ -81,20 +81,18 @@ impl Node {
             wave = next.into_iter().collect();
         }
         for frame in Frame::truncated(&left_out) {
-            answer.header(&frame);
+            writer.header(&frame);
         }
         let snapshot = self.snapshot_of(state).snapshot;
-        answer.header(&Frame::Complete {
+        writer.header(&Frame::Complete {
             serial: state.serial,
             snapshot: Some(snapshot.as_ref().clone()),
         });
-        Ok(Some(Batch {
-            pieces: answer.finish(),
-        }))
+        Ok(Some(writer.finish()))
     }
 }
 
-/// That a document is in the state, to somebody who was shown other documents before.
+/// The proof that a document is in the state, for a client that has the proofs of the frames before.
 fn proof(state: &State, at: usize, shown: &mut ShownNodes) -> Proof {
     let path = state.tree().rest_of_path(at, shown);
     Proof {
@@ -103,7 +101,7 @@ fn proof(state: &State, at: usize, shown: &mut ShownNodes) -> Proof {
     }
 }
 
-/// The names that a package would stand between if there were one.
+/// The neighbours of the place where a name would be: the proof that it is absent.
 fn beside(state: &State, name: &PackageName, shown: &mut ShownNodes) -> Vec<Neighbour> {
     let behind = state.packages().partition_point(|entry| entry.name < *name);
     let places = behind.checked_sub(1).into_iter().chain([behind]);
@@ -120,16 +118,17 @@ fn beside(state: &State, name: &PackageName, shown: &mut ShownNodes) -> Vec<Neig
     places.filter_map(neighbour).collect()
 }
 
-/// Documents below this size are copied, which costs less than sending them on their own.
+/// The largest document that is copied, in bytes: that costs less than a piece of its own.
 const COPIED: usize = 4096;
 
+/// The pieces of a response to a batch request.
 #[derive(Default)]
-struct Answer {
+struct BatchWriter {
     pieces: Vec<Bytes>,
     open: Vec<u8>,
 }
 
-impl Answer {
+impl BatchWriter {
     fn header(&mut self, frame: &Frame) {
         frame.encode(&mut self.open);
     }

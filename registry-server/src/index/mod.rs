@@ -1,12 +1,11 @@
 //! The index as it is served: documents in memory, of one serial.
 //!
-//! The transaction that publishes, yanks or deletes renders the documents that it changes and stores them
-//! with their digests. A node holds the list of all names and digests, and the bodies that are
-//! asked for, and follows the database by serial: what it answers is a state that the database
-//! had, as a whole.
+//! The transaction that changes a package renders the documents that change with it, and stores them
+//! with their digests. A node holds the names and digests of all documents, and a cache of their
+//! bodies, and follows the database by serial. So every response is one state that the database had,
+//! and a node never renders a document.
 
 mod batch;
-mod cache;
 mod document;
 mod node;
 mod render;

@@ -1,34 +1,33 @@
-//! What a node holds of the index, and how it follows the database.
+//! Nodes: processes that serve the index, and follow the database.
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use pkgres_manifest::{ClassName, PackageName};
 use pkgres_registry_client::protocol::Digest;
 
-use super::Document;
-use super::cache::Cache;
-use super::snapshot::Signer;
+use super::document::{Cache, Document};
+use super::snapshot::{Signed, Signer};
 use super::state::State;
 use crate::database::Database;
 use crate::problem::Problem;
-use crate::store;
-use crate::store::documents::{self, Kind};
+use crate::store::changes;
+use crate::store::documents::{self, DocumentKind};
 
-/// How often a document is looked for again that was rendered anew meanwhile.
+/// How often a read is repeated with a later state, because a document of the earlier one was replaced.
 const ATTEMPTS: usize = 8;
 
-/// What a node holds of the index.
+/// The state of the index that a node serves, and its cache of documents.
 pub(crate) struct Node {
     database: Arc<Database>,
     state: RwLock<Arc<State>>,
-    /// Held while the state is brought up to date, so that this is done once for all who wait.
+    /// Held while the state is refreshed, so that one refresh serves all who wait.
     refreshing: Mutex<()>,
     cache: Cache,
-    pub(super) signer: Signer,
+    signer: Signer,
 }
 
 impl Node {
-    /// A node that holds bodies of together `cache_bytes`.
+    /// A node with a cache of `cache_bytes`, at the newest state of the database.
     pub(crate) fn new(
         database: Arc<Database>,
         cache_bytes: usize,
@@ -50,9 +49,9 @@ impl Node {
         Arc::clone(&self.state.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Brings the state up to date, unless it has a serial already.
+    /// Refreshes the state, unless it has reached a serial already. Zero is for the newest.
     pub(crate) fn refresh(&self, at_least: u64) -> Result<Arc<State>, Problem> {
-        let _only_one = self
+        let _refreshing = self
             .refreshing
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
@@ -61,7 +60,7 @@ impl Node {
             return Ok(state);
         }
         let (serial, rendered) = self.database.read(|transaction| {
-            let serial = store::current_serial(transaction)?;
+            let serial = changes::current_serial(transaction)?;
             let rendered = if serial > state.serial {
                 documents::rendered_after(transaction, state.serial)?
             } else {
@@ -77,8 +76,7 @@ impl Node {
         Ok(next)
     }
 
-    /// The index document of a package of this name, if there is one and it is in memory. Does not
-    /// block.
+    /// The index document of a package, if there is one and it is in the cache. Does not block.
     pub(crate) fn package_in_memory(&self, name: &str) -> Option<Arc<Document>> {
         let digest = self.state().digest(name)?;
         self.cache.get(&digest)
@@ -93,19 +91,25 @@ impl Node {
     pub(crate) fn package(&self, name: &PackageName) -> Result<Option<Arc<Document>>, Problem> {
         self.current(|state| {
             let entry = state.package(name).map(|(_, entry)| entry.digest);
-            (Kind::Package, name.to_string(), entry)
+            (DocumentKind::Package, name.to_string(), entry)
         })
     }
 
     /// The document of a class.
     pub(crate) fn class(&self, class: &ClassName) -> Result<Option<Arc<Document>>, Problem> {
-        self.current(|state| (Kind::Class, class.to_string(), state.class(class).copied()))
+        self.current(|state| {
+            (
+                DocumentKind::Class,
+                class.to_string(),
+                state.class(class).copied(),
+            )
+        })
     }
 
-    /// The document that a state names, whatever is published meanwhile.
+    /// The document that the state names, whatever is published meanwhile.
     fn current(
         &self,
-        named: impl Fn(&State) -> (Kind, String, Option<Digest>),
+        named: impl Fn(&State) -> (DocumentKind, String, Option<Digest>),
     ) -> Result<Option<Arc<Document>>, Problem> {
         let mut state = self.state();
         for _ in 0..ATTEMPTS {
@@ -122,10 +126,10 @@ impl Node {
         ))
     }
 
-    /// The document with a digest: from memory, or from the database if it still is the newest.
+    /// The document with a digest: from the cache, or from the database if it still is the newest.
     pub(crate) fn document(
         &self,
-        kind: Kind,
+        kind: DocumentKind,
         name: &str,
         digest: &Digest,
     ) -> Result<Option<Arc<Document>>, Problem> {
@@ -148,7 +152,7 @@ impl Node {
         Ok(Some(document))
     }
 
-    /// Does work on one state, and again on a later one if a document of the first is gone.
+    /// Does work on one state, and again on a later one if a document of the first was replaced.
     pub(super) fn consistently<T>(
         &self,
         mut work: impl FnMut(&Arc<State>) -> Result<Option<T>, Problem>,
@@ -163,5 +167,20 @@ impl Node {
         Err(Problem::unavailable(
             "the index changes faster than it can be read",
         ))
+    }
+
+    /// The state that is served, signed.
+    pub(crate) fn snapshot(&self) -> Signed {
+        self.snapshot_of(&self.state())
+    }
+
+    /// A state, signed.
+    pub(crate) fn snapshot_of(&self, state: &State) -> Signed {
+        self.signer.sign(state)
+    }
+
+    /// The key and the identity of the registry.
+    pub(crate) fn signer(&self) -> &Signer {
+        &self.signer
     }
 }

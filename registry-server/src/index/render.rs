@@ -1,4 +1,6 @@
-//! Rendering the documents that a change of a package changes.
+//! Rendering the documents that change with a package.
+//!
+//! A publish costs as much as the package has releases, because its index document is rendered anew.
 
 use std::collections::BTreeSet;
 
@@ -6,11 +8,11 @@ use pkgres_manifest::{ClassName, IndexRecord, Limits, PackageName};
 use pkgres_registry_client::protocol::{ClassDocument, IndexDocument};
 
 use crate::database::{Result, Transaction};
-use crate::store::documents::{self, Kind};
+use crate::store::documents::{self, DocumentKind};
 use crate::store::releases;
 
-/// Renders the index document of a package, and the documents of classes that a release defines
-/// as the first one of its package. Part of the transaction that changed the package.
+/// Renders the index document of a package, and the documents of the classes that the added release is
+/// the first of its package to define. Part of the transaction that changes the package.
 pub(crate) fn render(
     transaction: &mut dyn Transaction,
     package: &PackageName,
@@ -30,7 +32,7 @@ pub(crate) fn render(
     let address = package.as_str();
     documents::put(
         transaction,
-        Kind::Package,
+        DocumentKind::Package,
         address,
         document.bytes,
         requires,
@@ -44,8 +46,8 @@ pub(crate) fn render(
     Ok(())
 }
 
-/// Renders what the removal of a release changes: the index document of its package, which is
-/// gone with the last release, and the documents of classes that the package defines no longer.
+/// Renders what the removal of a release changes: the index document of its package, which goes with
+/// the last release, and the documents of the classes that the package no longer defines.
 pub(crate) fn render_removal(
     transaction: &mut dyn Transaction,
     package: &PackageName,
@@ -55,7 +57,7 @@ pub(crate) fn render_removal(
     let left = releases::all(transaction, package, limits)?;
     let gone = releases::derive(transaction, package, &left)?;
     if left.is_empty() {
-        documents::remove(transaction, Kind::Package, package.as_str(), serial)?;
+        documents::remove(transaction, DocumentKind::Package, package.as_str(), serial)?;
     } else {
         render(transaction, package, None, serial, limits)?;
     }
@@ -72,8 +74,15 @@ fn render_class(transaction: &mut dyn Transaction, class: &ClassName, serial: u6
     };
     let name = class.as_str();
     if document.packages.is_empty() {
-        return documents::remove(transaction, Kind::Class, name, serial);
+        return documents::remove(transaction, DocumentKind::Class, name, serial);
     }
     let body = document.to_json().into_bytes();
-    documents::put(transaction, Kind::Class, name, body, String::new(), serial)
+    documents::put(
+        transaction,
+        DocumentKind::Class,
+        name,
+        body,
+        String::new(),
+        serial,
+    )
 }

@@ -1,30 +1,31 @@
-//! Signing the state of the index.
+//! Snapshots: signed states of the index.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
 use pkgres_registry_client::protocol::{PublicKey, SignedSnapshot, Snapshot};
 
+use super::document::Document;
 use super::state::State;
-use super::{Document, Node};
 use crate::environment::Environment;
 use crate::store::facts::Identity;
 
-/// For how long a snapshot can be believed. A client that sees no newer one for longer is being
-/// kept from news.
+/// How long a snapshot is valid. A client that gets no newer one for longer is the victim of a freeze
+/// attack.
 const VALIDITY: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-/// Signs states, each once until half of its time is over.
+/// Signs states: each once, and again when half of its validity is over.
 pub(crate) struct Signer {
     identity: Identity,
     environment: Environment,
     last: Mutex<Option<Signed>>,
 }
 
-/// A state that was signed.
+/// A signed state.
 #[derive(Clone)]
 pub(crate) struct Signed {
     serial: u64,
+    /// When the state is signed again.
     renew: Timestamp,
     pub(crate) snapshot: Arc<SignedSnapshot>,
     pub(crate) document: Arc<Document>,
@@ -39,7 +40,7 @@ impl Signer {
         }
     }
 
-    /// The key that signatures can be checked with.
+    /// The key that verifies signatures.
     pub(crate) fn public_key(&self) -> PublicKey {
         self.identity.key.public()
     }
@@ -78,22 +79,5 @@ impl Signer {
             *last = Some(signed.clone());
         }
         signed
-    }
-}
-
-impl Node {
-    /// The signed state that is served.
-    pub(crate) fn snapshot(&self) -> Signed {
-        self.signer.sign(&self.state())
-    }
-
-    /// A state, signed.
-    pub(crate) fn snapshot_of(&self, state: &State) -> Signed {
-        self.signer.sign(state)
-    }
-
-    /// The key and the identity that the registry is known by.
-    pub(crate) fn signer(&self) -> &Signer {
-        &self.signer
     }
 }

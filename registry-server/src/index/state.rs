@@ -1,24 +1,24 @@
-//! One state of the index: names, digests, and the tree over them.
+//! States of the index: names, digests, and the Merkle tree over them.
 
 use std::sync::{Arc, OnceLock};
 
 use pkgres_manifest::{ClassName, PackageName};
 use pkgres_registry_client::protocol::{Digest, MerkleTree, NamesLine, leaf_hash};
 
-use super::Document;
+use super::document::Document;
 use crate::problem::Problem;
-use crate::store::documents::{Kind, Listed};
+use crate::store::documents::{DocumentKind, DocumentRow};
 
 /// A package of a state.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) name: PackageName,
     pub(crate) digest: Digest,
-    /// What releases of the package require, sorted.
+    /// The packages that releases of the package require, sorted.
     pub(crate) requires: Vec<PackageName>,
 }
 
-/// One state of the index. It never changes; a later state is made from it.
+/// A state of the index. It never changes; a later state is made from it.
 #[derive(Debug, Clone)]
 pub(crate) struct State {
     pub(crate) serial: u64,
@@ -42,12 +42,12 @@ impl State {
         }
     }
 
-    /// The state at a later serial, with what was rendered since.
-    pub(crate) fn after(&self, serial: u64, rendered: Vec<Listed>) -> Result<Self, Problem> {
+    /// The state at a later serial, from the documents that were rendered since.
+    pub(crate) fn after(&self, serial: u64, rendered: Vec<DocumentRow>) -> Result<Self, Problem> {
         let mut next = self.clone();
         next.serial = serial;
         next.names = OnceLock::new();
-        // Many at once are sorted in; a few are put into their places.
+        // A few documents are inserted at their places; many are appended and sorted.
         let is_bulk = rendered.len() > 64;
         let mut gone = Vec::new();
         for listed in rendered {
@@ -56,7 +56,7 @@ impl State {
                 continue;
             };
             match listed.kind {
-                Kind::Class => {
+                DocumentKind::Class => {
                     let class = ClassName::parse(&listed.name).map_err(Problem::internal)?;
                     let known = if is_bulk {
                         self.class_at(&class)
@@ -69,7 +69,7 @@ impl State {
                         Err(at) => next.classes.insert(at, (class, digest)),
                     }
                 }
-                Kind::Package => {
+                DocumentKind::Package => {
                     let entry = entry(&listed, digest)?;
                     let leaf = leaf(&entry);
                     match self.at(&entry.name) {
@@ -101,17 +101,16 @@ impl State {
         Ok(next)
     }
 
-    /// Takes out what has no document any longer. A node that starts hears of it without ever
-    /// having known it.
-    fn remove(&mut self, kind: Kind, name: &str) -> Result<(), Problem> {
+    /// Removes a document. A node that starts sees removals of documents that it never had.
+    fn remove(&mut self, kind: DocumentKind, name: &str) -> Result<(), Problem> {
         match kind {
-            Kind::Class => {
+            DocumentKind::Class => {
                 let class = ClassName::parse(name).map_err(Problem::internal)?;
                 if let Ok(at) = self.class_at(&class) {
                     self.classes.remove(at);
                 }
             }
-            Kind::Package => {
+            DocumentKind::Package => {
                 let package = PackageName::parse(name).map_err(Problem::internal)?;
                 if let Ok(at) = self.at(&package) {
                     self.packages.remove(at);
@@ -126,7 +125,7 @@ impl State {
         self.packages.binary_search_by(|entry| entry.name.cmp(name))
     }
 
-    /// The digest of the document of a package of this name, if there is one.
+    /// The digest of the document of a package.
     pub(crate) fn digest(&self, name: &str) -> Option<Digest> {
         let compare = |entry: &Arc<Entry>| entry.name.as_str().cmp(name);
         let at = self.packages.binary_search_by(compare).ok()?;
@@ -137,7 +136,7 @@ impl State {
         self.classes.binary_search_by(|(known, _)| known.cmp(class))
     }
 
-    /// A package and its place among all.
+    /// A package and its place among all packages.
     pub(crate) fn package(&self, name: &PackageName) -> Option<(usize, &Arc<Entry>)> {
         let at = self.at(name).ok()?;
         Some((at, &self.packages[at]))
@@ -148,7 +147,7 @@ impl State {
         &self.packages
     }
 
-    /// All classes that packages define, and the digests of their documents, sorted.
+    /// All classes that packages define, with the digests of their documents, sorted.
     pub(crate) fn classes(&self) -> &[(ClassName, Digest)] {
         &self.classes
     }
@@ -164,7 +163,7 @@ impl State {
         &self.tree
     }
 
-    /// `names.ndjson`, rendered when it is first asked for.
+    /// `names.ndjson`, which is rendered when it is first needed.
     pub(crate) fn names(&self) -> Arc<Document> {
         let render = || {
             let mut text = String::new();
@@ -178,7 +177,7 @@ impl State {
     }
 }
 
-fn entry(listed: &Listed, digest: Digest) -> Result<Arc<Entry>, Problem> {
+fn entry(listed: &DocumentRow, digest: Digest) -> Result<Arc<Entry>, Problem> {
     let name = |text: &str| PackageName::parse(text).map_err(Problem::internal);
     Ok(Arc::new(Entry {
         name: name(&listed.name)?,
@@ -207,9 +206,9 @@ fn leaf(entry: &Entry) -> Digest {
 mod tests {
     use super::*;
 
-    fn listed(name: &str, text: &str) -> Listed {
-        Listed {
-            kind: Kind::Package,
+    fn listed(name: &str, text: &str) -> DocumentRow {
+        DocumentRow {
+            kind: DocumentKind::Package,
             name: name.to_owned(),
             digest: Some(Digest::of(text.as_bytes())),
             requires: String::new(),
@@ -217,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn many_at_once_and_one_by_one_are_the_same() {
+    fn bulk_and_single_changes_give_the_same_state() {
         let names: Vec<String> = (0..200)
             .map(|number| format!("p{}", number * 7919 % 311))
             .collect();
@@ -242,7 +241,7 @@ mod tests {
         // Half of them gone, and some that never were.
         let removed = || {
             let gone = names.iter().step_by(2).cloned();
-            gone.chain(["never".to_owned()]).map(|name| Listed {
+            gone.chain(["never".to_owned()]).map(|name| DocumentRow {
                 digest: None,
                 ..listed(&name, "")
             })

@@ -1,17 +1,20 @@
-//! The registry as files for any web server.
+//! Exporting the registry as files for any web server.
+
+use std::collections::BTreeSet;
 
 use bytes::Bytes;
-use pkgres_registry_client::protocol::{Config, escape_name};
+use pkgres_manifest::{ArtifactDigest, IndexRecord};
+use pkgres_registry_client::protocol::{Config, Digest, escape_name};
 
-use super::RegistryBackend;
+use super::backend::RegistryBackend;
 use crate::problem::Problem;
-use crate::store::documents::Kind;
+use crate::store::documents::DocumentKind;
 
 impl RegistryBackend {
-    /// Hands every file of a static mirror to `sink`, each with its path below the base: one state
-    /// of the index, signed, and all artifacts. Says which serial that is.
+    /// Passes every file of a static mirror to `sink`, with its path below the base: one state of the
+    /// index, signed, and all artifacts. Returns the serial of the state.
     ///
-    /// Fails if the registry changes meanwhile more than once; then it is to be done again.
+    /// An error if a document is replaced meanwhile; then the export has to be repeated.
     pub fn export<E: From<Problem>>(
         &self,
         mut sink: impl FnMut(String, Bytes) -> Result<(), E>,
@@ -26,17 +29,21 @@ impl RegistryBackend {
         };
         sink("index/config.json".to_owned(), config.to_json().into())?;
         let changed = || Problem::unavailable("the registry changed while it was exported");
-        let mut artifacts = std::collections::BTreeSet::new();
+        let mut artifacts = BTreeSet::new();
         for entry in state.packages() {
             let name = entry.name.as_str();
-            let document = self.node.document(Kind::Package, name, &entry.digest)?;
+            let document = self
+                .node
+                .document(DocumentKind::Package, name, &entry.digest)?;
             let document = document.ok_or_else(changed)?;
             let path = format!("index/v1/packages/{}.ndjson", escape_name(name));
             sink(path, document.body.clone())?;
             artifacts.extend(self.digests(&document.body)?);
         }
         for (class, digest) in state.classes() {
-            let document = self.node.document(Kind::Class, class.as_str(), digest)?;
+            let document = self
+                .node
+                .document(DocumentKind::Class, class.as_str(), digest)?;
             let path = format!("index/v1/classes/{}.json", escape_name(class.as_str()));
             sink(path, document.ok_or_else(changed)?.body.clone())?;
         }
@@ -58,19 +65,14 @@ impl RegistryBackend {
     }
 
     /// The digests of the artifacts that an index document names.
-    fn digests(
-        &self,
-        document: &[u8],
-    ) -> Result<Vec<pkgres_registry_client::protocol::Digest>, Problem> {
-        use pkgres_manifest::{ArtifactDigest, IndexRecord};
-
+    fn digests(&self, document: &[u8]) -> Result<Vec<Digest>, Problem> {
         let text = std::str::from_utf8(document).map_err(Problem::internal)?;
         let mut digests = Vec::new();
         for line in text.lines() {
-            let record = IndexRecord::parse_line(line, &self.settings.read.limits)
+            let record = IndexRecord::parse_line(line, &self.options.read.limits)
                 .map_err(Problem::internal)?;
             if let Some(ArtifactDigest::Archive(bytes)) = record.digest {
-                digests.push(pkgres_registry_client::protocol::Digest(bytes));
+                digests.push(Digest(bytes));
             }
         }
         Ok(digests)

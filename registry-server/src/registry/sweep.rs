@@ -1,64 +1,74 @@
-//! Removing artifacts that no release has.
+//! Removing artifacts that no release has, while others publish.
 //!
 //! Writers wait for each other, so none of them may wait for a bucket as well: artifacts are put and
-//! removed outside of transactions. A removal is therefore written down twice, before the artifact
-//! goes and after. Whoever publishes looks for one before the artifact is put, waits until it is over,
-//! and in the transaction that makes the release looks again: unless it is the same as before, the
-//! artifact may be gone, and is put once more. As all transactions that write come one after the
-//! other, either that sees the removal or the removal sees the release, and does not begin.
+//! removed outside of transactions. The race between the two is solved by records of removals in the
+//! database:
+//!
+//! - A removal is recorded before the artifact is removed, unless a release has it, and again when it
+//!   is gone.
+//! - A publish reads the last removal of its artifact, waits until that is over, puts the artifact, and
+//!   reads the last removal again in the transaction that adds the release. If it is another one, the
+//!   artifact may be gone, and is put again.
+//!
+//! Transactions that write come one after the other. So either the publish sees the removal, or the
+//! removal sees the release and does not begin.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use pkgres_registry_client::protocol::Digest;
 
-use super::RegistryBackend;
+use super::backend::RegistryBackend;
 use crate::problem::Problem;
 use crate::store::releases;
 use crate::store::removals::{self, Removal};
 
-/// After how many seconds a removal that did not end is taken for one that a node left when it was
-/// killed. Longer than a bucket is waited for, and than clocks of nodes differ.
-const LEFT: i64 = 15 * 60;
+/// After how many seconds a removal that has not ended counts as abandoned by a node that was killed:
+/// longer than the timeout of a bucket, and than the clocks of nodes differ.
+const ABANDONED_SECONDS: i64 = 15 * 60;
 
-/// For how many seconds a removal is remembered that ended: longer than any publish takes.
-const REMEMBERED: i64 = 24 * 3600;
+/// For how many seconds a removal that ended stays on record: longer than any publish takes.
+const RECORD_SECONDS: i64 = 24 * 3600;
 
-/// How long a publish waits for the removal of its artifact.
-const PATIENCE: Duration = Duration::from_secs(5);
-
-/// How often it looks.
-const LOOKING: Duration = Duration::from_millis(50);
+/// How often a publish looks whether the removal of its artifact is over.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 impl RegistryBackend {
-    /// Removes artifacts that no release has and that are old enough for that to stay so; says how
-    /// many. A publish writes its artifact before the release, so that a young one may get one.
+    /// Removes artifacts without a release. Returns how many. Young artifacts stay: a publish writes
+    /// its artifact before its release.
     pub fn sweep(&self) -> Result<usize, Problem> {
         let now = self.seconds();
         self.database
-            .write(|transaction| removals::forget(transaction, now - REMEMBERED))?;
-        // In a database of one process alone, what another one began was left.
-        let left = if self.is_shared() { now - LEFT } else { now };
-        let left = self
+            .write(|transaction| removals::forget(transaction, now - RECORD_SECONDS))?;
+        // If no other process has the database, every removal that has not ended is abandoned.
+        let latest = if self.is_shared() {
+            now - ABANDONED_SECONDS
+        } else {
+            now
+        };
+        let abandoned = self
             .database
-            .read(|transaction| removals::left_open(transaction, left))?;
-        let age = self.settings.orphan_seconds;
+            .read(|transaction| removals::unfinished(transaction, latest))?;
+        let age = self.options.orphan_seconds;
         let old = (self.blobs).older_than(age, self.environment.now().into());
-        let mut unused: BTreeSet<Digest> = old.map_err(Problem::unavailable)?.into_iter().collect();
-        for text in left {
-            unused.insert(Digest::parse(&text)?);
+        let mut orphans: BTreeSet<Digest> =
+            old.map_err(Problem::unavailable)?.into_iter().collect();
+        for text in abandoned {
+            orphans.insert(Digest::parse(&text)?);
         }
         let mut removed = 0;
-        for digest in unused {
-            removed += usize::from(self.remove_unused(&digest)?);
+        for digest in orphans {
+            removed += usize::from(self.remove_orphan(&digest)?);
         }
         Ok(removed)
     }
 
-    /// Removes an artifact unless a release has it or somebody is at it already. Says whether it did.
-    fn remove_unused(&self, digest: &Digest) -> Result<bool, Problem> {
+    /// Removes an artifact, unless a release has it or another removal is running. Returns whether it
+    /// did.
+    fn remove_orphan(&self, digest: &Digest) -> Result<bool, Problem> {
         let text = digest.to_string();
-        // Nearly all of them have a release, and a writer would keep others waiting for each.
+        // Nearly all artifacts have a release, and a transaction that writes would keep others waiting
+        // for each.
         if self
             .database
             .read(|transaction| releases::has_artifact(transaction, &text))?
@@ -73,7 +83,7 @@ impl RegistryBackend {
         };
         let has_begun = self.database.write(|transaction| {
             let last = removals::last(transaction, &text)?;
-            if last.is_some_and(|last| self.is_going_on(&last))
+            if last.is_some_and(|last| self.is_running(&last))
                 || releases::has_artifact(transaction, &text)?
             {
                 return Ok(false);
@@ -84,8 +94,8 @@ impl RegistryBackend {
         if !has_begun {
             return Ok(false);
         }
-        // If that fails it is not known what became of it, and the removal stays open until it is
-        // done again.
+        // If that fails, the artifact may be gone or not. The removal stays unfinished until it is done
+        // again.
         self.blobs.remove(digest).map_err(Problem::unavailable)?;
         let now = self.seconds();
         self.database
@@ -93,14 +103,14 @@ impl RegistryBackend {
         Ok(true)
     }
 
-    /// Whether an artifact may go at any moment because of a removal.
-    fn is_going_on(&self, removal: &Removal) -> bool {
+    /// Whether a removal may remove its artifact at any moment.
+    fn is_running(&self, removal: &Removal) -> bool {
         let may_run = self.is_shared() || removal.node == self.process;
-        !removal.is_over && may_run && removal.at + LEFT > self.seconds()
+        !removal.is_over && may_run && removal.at + ABANDONED_SECONDS > self.seconds()
     }
 
-    /// Waits until an artifact is not being removed, `last` being the last removal that is known;
-    /// gives the last one there was. Finishes one that was left.
+    /// Waits until an artifact is not being removed, from the `last` removal that is known. Returns the
+    /// last one that there was. Finishes a removal that is abandoned.
     pub(super) fn after_removal(
         &self,
         digest: &Digest,
@@ -112,13 +122,13 @@ impl RegistryBackend {
             match &last {
                 None => return Ok(None),
                 Some(removal) if removal.is_over => return Ok(last),
-                Some(_) if begun.elapsed() > PATIENCE => {
+                Some(_) if begun.elapsed() > self.options.removal_timeout => {
                     let cause = format!("the artifact {digest} is still being removed");
                     return Err(Problem::unavailable(cause));
                 }
-                Some(removal) if self.is_going_on(removal) => std::thread::sleep(LOOKING),
+                Some(removal) if self.is_running(removal) => std::thread::sleep(POLL_INTERVAL),
                 Some(_) => {
-                    self.remove_unused(digest)?;
+                    self.remove_orphan(digest)?;
                 }
             }
             last = self
@@ -127,6 +137,7 @@ impl RegistryBackend {
         }
     }
 
+    /// The time, in seconds since 1970.
     fn seconds(&self) -> i64 {
         self.environment.now().as_second()
     }

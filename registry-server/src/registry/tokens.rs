@@ -1,35 +1,37 @@
-//! Making, finding and removing tokens.
-
-use std::collections::BTreeSet;
+//! Creating, finding and removing tokens.
+//!
+//! A secret is random, is shown once, and is stored as its digest alone.
 
 use pkgres_manifest::Hexadecimal;
 use pkgres_registry_client::Namespace;
 use pkgres_registry_client::protocol::Digest;
 
-use super::RegistryBackend;
-use crate::access::{Actor, NewToken, Scope};
+use super::backend::RegistryBackend;
+use crate::access::{Credential, NewToken, Principal, Scope};
+use crate::database::DatabaseError;
 use crate::problem::{Problem, ProblemCode};
 use crate::store::tokens::{self, TokenRow};
 
-/// What every secret begins with, so that one that leaks can be found.
+/// The prefix of every secret, by which scanners find secrets that leak.
 const SECRET_PREFIX: &str = "pkgres_";
 
 /// A token without its secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TokenView {
-    /// Its number, which is no secret.
+    /// The id of the token, which is not secret.
     pub id: String,
-    /// Whom it belongs to.
+    /// The owner of the token.
     pub owner: String,
-    /// What it is good for.
+    /// What the token permits.
     pub scopes: Vec<String>,
-    /// The packages that it is good for; none for all.
+    /// The packages that the token is for; empty for all.
     pub names: Vec<String>,
-    /// What its owner calls it.
+    /// The note of its owner.
     pub note: String,
-    /// When it was made, as RFC 3339.
+    /// When the token was created, as RFC 3339.
     pub created: String,
-    /// When it stops being good.
+    /// When the token expires.
     pub expires: Option<String>,
 }
 
@@ -49,20 +51,20 @@ impl From<TokenRow> for TokenView {
 }
 
 impl RegistryBackend {
-    /// Makes a token; gives it with its secret, which is kept nowhere. Whoever makes it gives away
-    /// nothing that they have not: neither scopes nor names nor time.
+    /// Creates a token. Returns it with its secret, which is stored nowhere. The token has no scope and
+    /// no name that the principal has not, and expires no later.
     pub fn create_token(
         &self,
-        actor: &Actor,
+        principal: &Principal,
         new: &NewToken,
     ) -> Result<(TokenView, String), Problem> {
-        actor.require_to_make(new)?;
+        principal.require_to_create(new)?;
         let (row, secret) = self.new_token(new);
         let digest = Digest::of(secret.as_bytes()).to_string();
         self.database.write(|transaction| {
-            // A node believes in a token for a moment after another one removed it: what is made in
-            // that moment would stay.
-            if let Some(id) = actor.holder.token()
+            // A node trusts a token for a moment after another node removed it. A token that was
+            // created in that moment would stay.
+            if let Some(id) = principal.credential.token()
                 && tokens::by_id(transaction, id)?.is_none()
             {
                 let detail = "there is no such token";
@@ -73,6 +75,7 @@ impl RegistryBackend {
         Ok((row.into(), secret))
     }
 
+    /// The row of a new token, and its secret.
     fn new_token(&self, new: &NewToken) -> (TokenRow, String) {
         let secret = format!(
             "{SECRET_PREFIX}{}",
@@ -92,10 +95,11 @@ impl RegistryBackend {
         (row, secret)
     }
 
-    /// Makes the first token of a registry that has none, for everything. `keep` puts the secret
-    /// where the operator finds it, and is called before the token is good for anything: a start
-    /// that is interrupted between the two is made good by the next one. Says whether there was
+    /// Creates the first token of a registry that has none, for everything. Returns whether there was
     /// none.
+    ///
+    /// `keep` stores the secret where the operator finds it. It is called before the token is valid, so
+    /// that the next start repairs one that was interrupted in between.
     pub fn create_first_token<E: From<Problem>>(
         &self,
         keep: impl FnOnce(&str) -> Result<(), E>,
@@ -107,58 +111,55 @@ impl RegistryBackend {
         if !is_empty {
             return Ok(false);
         }
-        let (row, secret) = self.new_token(&NewToken {
-            owner: "admin".to_owned(),
-            scopes: BTreeSet::from([Scope::Admin]),
-            names: Vec::new(),
-            note: "made when the registry was".to_owned(),
-            expires: None,
-        });
+        let new = NewToken::new("admin", [Scope::Admin]).with_note("created with the registry");
+        let (row, secret) = self.new_token(&new);
         keep(&secret)?;
         let digest = Digest::of(secret.as_bytes()).to_string();
         self.database
             .write(|transaction| {
-                // Another node may have been quicker.
+                // Another node may have been faster.
                 if tokens::is_empty(transaction)? {
                     tokens::add(transaction, &row, &digest)?;
                     return Ok(true);
                 }
                 Ok(false)
             })
-            .map_err(|error: crate::database::DatabaseError| Problem::from(error).into())
+            .map_err(|error: DatabaseError| Problem::from(error).into())
     }
 
-    /// Who asks with a token whose secret has the digest. Whether it has expired is for the caller to say.
-    pub(crate) fn actor(&self, digest: &Digest) -> Result<Option<Actor>, Problem> {
+    /// The principal of the token whose secret has the digest. The caller checks whether it has
+    /// expired.
+    pub(crate) fn principal(&self, digest: &Digest) -> Result<Option<Principal>, Problem> {
         let digest = digest.to_string();
         let row = self
             .database
             .read(|transaction| tokens::by_digest(transaction, &digest))?;
-        row.map(Actor::from_row).transpose()
+        row.map(principal_of).transpose()
     }
 
-    /// The tokens that somebody may see, the oldest first: all, or those of their owner that are for
-    /// no other packages than their own token.
-    pub fn tokens(&self, actor: &Actor) -> Result<Vec<TokenView>, Problem> {
-        actor.require(Scope::Tokens)?;
-        let owner = (!actor.is_admin()).then_some(actor.owner.as_str());
+    /// The tokens that a principal may see, the oldest first: all, or those of the same owner that are
+    /// for no further packages.
+    pub fn tokens(&self, principal: &Principal) -> Result<Vec<TokenView>, Problem> {
+        principal.require(Scope::Tokens)?;
+        let owner = (!principal.is_admin()).then_some(principal.owner.as_str());
         let mut rows = self
             .database
             .read(|transaction| tokens::list(transaction, owner))?;
-        rows.retain(|row| may_handle(actor, row));
+        rows.retain(|row| may_handle(principal, row));
         Ok(rows.into_iter().map(TokenView::from).collect())
     }
 
-    /// Removes a token, which from then on is good for nothing. Any token may remove itself; others
-    /// are for whoever sees them. Tokens that it made stay: who made one is not kept.
-    pub fn remove_token(&self, actor: &Actor, id: &str) -> Result<(), Problem> {
-        if actor.holder.token() != Some(id) {
-            actor.require(Scope::Tokens)?;
+    /// Removes a token, which is invalid from then on. Any token may remove itself, and a principal
+    /// those that it may see. Tokens that it created stay: which token created another one is not
+    /// stored.
+    pub fn remove_token(&self, principal: &Principal, id: &str) -> Result<(), Problem> {
+        if principal.credential.token() != Some(id) {
+            principal.require(Scope::Tokens)?;
         }
         let is_removed =
             self.database
                 .write(|transaction| match tokens::by_id(transaction, id)? {
-                    Some(row) if may_handle(actor, &row) => tokens::remove(transaction, id),
+                    Some(row) if may_handle(principal, &row) => tokens::remove(transaction, id),
                     _ => Ok(false),
                 })?;
         if is_removed {
@@ -171,7 +172,47 @@ impl RegistryBackend {
     }
 }
 
-/// Whether somebody may see and remove a token. One that cannot be read is for operators.
-fn may_handle(actor: &Actor, row: &TokenRow) -> bool {
-    actor.is_admin() || Actor::from_row(row.clone()).is_ok_and(|other| actor.governs(&other))
+/// Whether a principal may see and remove a token. One that cannot be read is for administrators.
+fn may_handle(principal: &Principal, row: &TokenRow) -> bool {
+    principal.is_admin() || principal_of(row.clone()).is_ok_and(|other| principal.governs(&other))
+}
+
+/// The principal of a token. A row that cannot be read is an error: a token without one of its names,
+/// or without its end, would permit more than it should.
+fn principal_of(row: TokenRow) -> Result<Principal, Problem> {
+    let damaged = || Problem::internal(format!("the token {} cannot be read", row.id));
+    let names = row.names.split_whitespace().map(Namespace::parse);
+    let names: Vec<Namespace> = names.collect::<Result<_, _>>().map_err(|_| damaged())?;
+    let expires = row.expires.as_deref().map(str::parse).transpose();
+    let expires = expires.map_err(|_| damaged())?;
+    // A scope that this version does not know permits nothing here.
+    let scopes = row.scopes.split(' ').filter_map(Scope::parse);
+    let principal = Principal::new(Credential::Token(row.id), row.owner, scopes);
+    Ok(principal.with_names(names).with_expiry(expires))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damaged_tokens_permit_nothing() {
+        let row = |names: &str, expires: Option<&str>| TokenRow {
+            id: "1".to_owned(),
+            owner: "team".to_owned(),
+            scopes: "publish fly".to_owned(),
+            names: names.to_owned(),
+            note: String::new(),
+            created: "2026-01-01T00:00:00Z".to_owned(),
+            expires: expires.map(str::to_owned),
+        };
+        let whole = principal_of(row("a.* b.C", Some("2027-01-01T00:00:00Z")));
+        let whole = whole.expect("it can be read");
+        assert_eq!((whole.names.len(), whole.scopes.len()), (2, 1));
+        assert!(whole.expires.is_some());
+        let everywhere = principal_of(row("", None)).expect("it can be read");
+        assert_eq!(everywhere.names, []);
+        assert!(principal_of(row("a.* ?", None)).is_err());
+        assert!(principal_of(row("a.*", Some("soon"))).is_err());
+    }
 }

@@ -1,54 +1,57 @@
-//! What can be asked about packages.
+//! Reading packages, releases and the documents of the index.
 
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
 use pkgres_manifest::{ClassName, IndexRecord, PackageName, Version};
-use pkgres_registry_client::protocol::{BatchRequest, Digest, SignedSnapshot};
+use pkgres_registry_client::protocol::{BatchRequest, SignedSnapshot};
 
-use super::{RegistryBackend, no_such_package, no_such_version};
-use crate::holder::Holder;
+use super::backend::RegistryBackend;
+use super::checks::{no_such_package, no_such_version};
+use crate::access::Credential;
 use crate::problem::Problem;
 use crate::store::packages::{PackageRow, Search};
-use crate::store::releases::Release;
+use crate::store::releases::ReleaseRow;
 use crate::store::{packages, releases};
 
 /// A package with all its releases.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PackageView {
-    /// The name.
+    /// The name of the package.
     pub name: PackageName,
-    /// The name that is shown to people, from the newest release.
+    /// The display name of the newest release.
     pub title: String,
-    /// What it is, from the newest release.
+    /// The description of the newest release.
     pub description: String,
-    /// Grows with each change of the owners.
+    /// A number that grows with each change of the owners.
     pub generation: u64,
-    /// Who owns it.
+    /// The owners of the package.
     pub owners: BTreeSet<String>,
-    /// When something of this changed, as RFC 3339.
+    /// When one of these values changed, as RFC 3339.
     pub updated: String,
-    /// Its releases, the newest first.
+    /// The releases, the newest first.
     pub versions: Vec<ReleaseView>,
 }
 
 /// A release.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReleaseView {
-    /// The record as it stands in the index.
+    /// The record of the index.
     pub record: IndexRecord,
-    /// Why it is yanked; nothing while it is not.
+    /// Why the release is yanked; none if it is not.
     pub yank_reason: Option<String>,
-    /// What let in who published it.
-    pub holder: Holder,
+    /// The credential that it was published with.
+    pub credential: Credential,
 }
 
-impl From<Release> for ReleaseView {
-    fn from(release: Release) -> Self {
+impl From<ReleaseRow> for ReleaseView {
+    fn from(release: ReleaseRow) -> Self {
         Self {
             record: release.record,
             yank_reason: release.yanked,
-            holder: release.holder,
+            credential: release.credential,
         }
     }
 }
@@ -58,9 +61,9 @@ impl RegistryBackend {
     pub fn package(&self, name: &PackageName) -> Result<PackageView, Problem> {
         self.database.read(|transaction| {
             let package = packages::get(transaction, name)?.ok_or_else(|| no_such_package(name))?;
-            let releases = releases::all(transaction, name, &self.settings.read.limits)?;
+            let releases = releases::all(transaction, name, &self.options.read.limits)?;
             if releases.is_empty() {
-                // All of them were deleted; only the name still belongs to someone.
+                // All of them were deleted; only the name still has owners.
                 return Err(no_such_package(name));
             }
             Ok(PackageView {
@@ -77,7 +80,7 @@ impl RegistryBackend {
 
     /// A release.
     pub fn release(&self, name: &PackageName, version: &Version) -> Result<ReleaseView, Problem> {
-        let limits = &self.settings.read.limits;
+        let limits = &self.options.read.limits;
         self.database.read(
             |transaction| match releases::get(transaction, name, version, limits)? {
                 Some(release) => Ok(release.into()),
@@ -86,17 +89,16 @@ impl RegistryBackend {
         )
     }
 
-    /// The packages that have a release which requires a package, sorted. The package itself need
-    /// not be in the registry.
+    /// The packages with a release that requires a package, sorted. The package itself need not be in
+    /// the registry.
     pub fn dependants(&self, name: &PackageName) -> Result<Vec<PackageName>, Problem> {
         Ok(self
             .database
             .read(|transaction| releases::dependants(transaction, name))?)
     }
 
-    /// The names of packages that have a text in name, title or description, define a class and
-    /// belong to an owner, sorted; at most `limit` of those after `marker`. What is empty does not
-    /// matter.
+    /// The names of packages that have a text in name, title or description, define a class and belong
+    /// to an owner, sorted: at most `limit` after `marker`. An empty text is no condition.
     pub fn search_names(
         &self,
         text: &str,
@@ -131,42 +133,25 @@ impl RegistryBackend {
             .map(|document| document.body.clone()))
     }
 
-    /// `names.ndjson`: the digests of all index documents.
+    /// The document `names.ndjson`: the digests of all index documents.
     pub fn names(&self) -> Bytes {
         self.node.state().names().body.clone()
     }
 
-    /// The signed state of the index.
+    /// The signed state of the index that this node serves.
     pub fn snapshot(&self) -> SignedSnapshot {
         self.node.snapshot().snapshot.as_ref().clone()
     }
 
-    /// The answer to a batch request, in pieces.
+    /// The response to a batch request, in pieces.
     pub fn batch(&self, request: &BatchRequest) -> Result<Vec<Bytes>, Problem> {
-        let batch = self.node.batch(request, self.settings.batch_names)?;
-        Ok(batch.pieces)
+        self.node.batch(request, self.options.batch_names)
     }
 
-    /// Keeps an artifact that no release has yet.
-    pub fn put_artifact(&self, bytes: impl Into<Bytes>) -> Result<Digest, Problem> {
-        let bytes = bytes.into();
-        let digest = Digest::of(&bytes);
-        self.blobs
-            .put(&digest, bytes)
-            .map_err(Problem::unavailable)?;
-        Ok(digest)
-    }
-
+    /// The packages that a search finds, sorted by name.
     pub(crate) fn search(&self, search: &Search) -> Result<Vec<PackageRow>, Problem> {
         Ok(self
             .database
             .read(|transaction| packages::search(transaction, search))?)
-    }
-
-    /// Fails unless the data can be reached.
-    pub fn check(&self) -> Result<(), Problem> {
-        self.database
-            .read(|transaction| crate::store::current_serial(transaction))?;
-        Ok(())
     }
 }

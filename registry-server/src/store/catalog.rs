@@ -1,11 +1,13 @@
-//! What is said of releases beside the index.
+//! The catalog: what is known of releases beside the index.
+//!
+//! Each release has one row, which is written and removed with it.
 
 use pkgres_manifest::{PackageName, Version};
 
-use super::releases::key;
+use super::columns::{serial_value, version_key};
 use crate::database::{DatabaseError, Result, Row, Transaction, Value};
 
-/// What the catalog says of a release.
+/// A row of the catalog, with the record and the digest of its release.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CatalogRow {
     pub(crate) id: String,
@@ -28,7 +30,7 @@ pub(crate) struct CatalogRow {
     pub(crate) sha256: String,
 }
 
-/// What rows are sorted by; the id decides between equal ones.
+/// The column that rows are sorted by; the id decides between equal values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     Package,
@@ -37,8 +39,8 @@ pub(crate) enum Order {
 }
 
 impl CatalogRow {
-    /// What the row is sorted by.
-    pub(crate) fn sorted_by(&self, order: Order) -> &str {
+    /// The value that the row is sorted by.
+    fn sort_key(&self, order: Order) -> &str {
         match order {
             Order::Package => &self.package,
             Order::Name => &self.name,
@@ -47,20 +49,20 @@ impl CatalogRow {
     }
 }
 
-/// Which rows are wanted. What is empty does not matter.
+/// The conditions that rows have to meet. An empty text is no condition.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct RowFilter {
     pub(crate) package: String,
-    /// A class that a release of the package defines.
+    /// A class that a release of the package defines for others.
     pub(crate) class: String,
     pub(crate) only_enabled: bool,
-    /// Rows of everyone.
+    /// Whether all rows are visible.
     pub(crate) sees_all: bool,
-    /// Rows that are public.
+    /// Whether public rows are visible.
     pub(crate) sees_public: bool,
-    /// Rows of packages that belong to this one.
+    /// Rows of packages of this owner are visible.
     pub(crate) sees_owner: String,
-    /// Nothing but rows of packages that belong to this one.
+    /// Only rows of packages of this owner.
     pub(crate) owned_by: String,
 }
 
@@ -109,10 +111,10 @@ fn statement(order: Order, is_descending: bool) -> &'static str {
     }
 }
 
-/// At most `limit` of the wanted rows, sorted, from the one behind `after` on.
+/// At most `limit` of the rows that meet the conditions, sorted, beginning behind `after`.
 pub(crate) fn list(
     transaction: &mut dyn Transaction,
-    wanted: &Wanted,
+    filter: &RowFilter,
     (order, is_descending): (Order, bool),
     after: Option<&CatalogRow>,
     limit: u64,
@@ -121,16 +123,16 @@ pub(crate) fn list(
     let rows = transaction.query(
         statement(order, is_descending),
         &[
-            wanted.package.as_str().into(),
-            wanted.class.as_str().into(),
-            flag(wanted.only_enabled),
-            flag(wanted.sees_all),
-            flag(wanted.sees_public),
-            wanted.sees_owner.as_str().into(),
-            wanted.owned_by.as_str().into(),
+            filter.package.as_str().into(),
+            filter.class.as_str().into(),
+            flag(filter.only_enabled),
+            flag(filter.sees_all),
+            flag(filter.sees_public),
+            filter.sees_owner.as_str().into(),
+            filter.owned_by.as_str().into(),
             after.map_or("", |row| &row.id).into(),
-            after.map_or("", |row| row.sorted_by(order)).into(),
-            super::serial_value(limit),
+            after.map_or("", |row| row.sort_key(order)).into(),
+            serial_value(limit),
         ],
     )?;
     rows.iter().map(catalog_row).collect()
@@ -166,14 +168,14 @@ fn catalog_row(row: &Row) -> Result<CatalogRow> {
 
 fn texts(json: &str) -> Result<Vec<String>> {
     serde_json::from_str(json)
-        .map_err(|error| DatabaseError::Failed(format!("a list cannot be read: {error}")))
+        .map_err(|error| DatabaseError::failed(format!("a list cannot be read: {error}")))
 }
 
 fn json(texts: &[String]) -> Value {
     serde_json::Value::from(texts).to_string().into()
 }
 
-/// Adds the row of a release that is there and has none. Record and digest are those of the release.
+/// Adds the row of a release. The record and the digest are read from the release.
 pub(crate) fn add(transaction: &mut dyn Transaction, row: &CatalogRow) -> Result<()> {
     transaction.execute(
         "INSERT INTO catalog (id, package, version, name, kind, author, description, tags, \
@@ -199,8 +201,8 @@ pub(crate) fn add(transaction: &mut dyn Transaction, row: &CatalogRow) -> Result
     Ok(())
 }
 
-/// Writes down what can change of a row.
-pub(crate) fn change(transaction: &mut dyn Transaction, row: &CatalogRow) -> Result<()> {
+/// Updates the columns of a row that can change.
+pub(crate) fn update(transaction: &mut dyn Transaction, row: &CatalogRow) -> Result<()> {
     transaction.execute(
         "UPDATE catalog SET name = $1, description = $2, tags = $3, categories = $4, \
          is_public = $5, enabled = $6, updated = $7 WHERE id = $8",
@@ -224,21 +226,24 @@ pub(crate) fn remove(
     package: &PackageName,
     version: &Version,
 ) -> Result<()> {
-    let statement = "DELETE FROM catalog WHERE package = $1 AND version = $2";
-    super::of_version(transaction, statement, package, version)
+    transaction.execute(
+        "DELETE FROM catalog WHERE package = $1 AND version = $2",
+        &[package.as_str().into(), version_key(version).into()],
+    )?;
+    Ok(())
 }
 
-/// A release that has no row yet, as one that was published before there was a catalog.
-pub(crate) struct Missing {
+/// A release that has no row, because it was published before there was a catalog.
+pub(crate) struct UnlistedRelease {
     pub(crate) record: String,
     pub(crate) sha256: String,
     pub(crate) published: String,
-    /// The first of the owners of the package.
+    /// The first owner of the package, by name.
     pub(crate) owner: String,
 }
 
-/// The releases that have no row yet.
-pub(crate) fn missing(transaction: &mut dyn Transaction) -> Result<Vec<Missing>> {
+/// The releases that have no row.
+pub(crate) fn unlisted(transaction: &mut dyn Transaction) -> Result<Vec<UnlistedRelease>> {
     let rows = transaction.query(
         "SELECT r.record, r.sha256, r.published, COALESCE((SELECT MIN(o.owner) FROM owners o \
          WHERE o.package = r.package), '') FROM releases r WHERE NOT EXISTS (SELECT 1 FROM catalog c \
@@ -247,7 +252,7 @@ pub(crate) fn missing(transaction: &mut dyn Transaction) -> Result<Vec<Missing>>
     )?;
     rows.iter()
         .map(|row| {
-            Ok(Missing {
+            Ok(UnlistedRelease {
                 record: row.text(0)?.to_owned(),
                 sha256: row.text(1)?.to_owned(),
                 published: row.text(2)?.to_owned(),
@@ -257,7 +262,7 @@ pub(crate) fn missing(transaction: &mut dyn Transaction) -> Result<Vec<Missing>>
         .collect()
 }
 
-/// The categories of every row that has some, with the id, package and name of the row.
+/// The categories of every row that has some, with the id, the package and the name of the row.
 pub(crate) fn categorized(
     transaction: &mut dyn Transaction,
 ) -> Result<Vec<(Vec<String>, [String; 3])>> {
@@ -282,7 +287,7 @@ pub(crate) fn of_release(
 ) -> Result<Option<CatalogRow>> {
     let row = transaction.query_one(
         concat!(columns!(), "WHERE c.package = $1 AND c.version = $2"),
-        &[package.as_str().into(), key(version).into()],
+        &[package.as_str().into(), version_key(version).into()],
     )?;
     row.map(|row| catalog_row(&row)).transpose()
 }

@@ -1,13 +1,33 @@
-//! The log of changes.
+//! The changes of the index: their serials, and a log of them.
+//!
+//! A serial is the number of a state of the index. A transaction that changes the index takes its serial
+//! first, from a row that stays locked until it ends. So serials have no gaps, and become visible in
+//! their order. A sequence of the database would give neither.
 
 use pkgres_manifest::{PackageName, Version};
 use pkgres_registry_client::protocol::{Change, ChangeKind};
 
-use super::{holder_value, serial_value};
+use super::columns::{credential_value, serial_value};
+use crate::access::Credential;
 use crate::database::{DatabaseError, Result, Transaction};
-use crate::holder::Holder;
 
-/// How a kind is kept.
+/// Takes the next serial: the first statement of every transaction that changes the index. Other
+/// writers wait until the transaction ends; if it fails, the serial is free again.
+pub(crate) fn next_serial(transaction: &mut dyn Transaction) -> Result<u64> {
+    let statement = "UPDATE counter SET serial = serial + 1 WHERE id = 1 RETURNING serial";
+    let row = transaction.query_one(statement, &[])?;
+    let serial = row.map_or(Ok(0), |row| row.integer(0))?;
+    Ok(serial.unsigned_abs())
+}
+
+/// The newest serial that was committed.
+pub(crate) fn current_serial(transaction: &mut dyn Transaction) -> Result<u64> {
+    let row = transaction.query_one("SELECT serial FROM counter WHERE id = 1", &[])?;
+    let serial = row.map_or(Ok(0), |row| row.integer(0))?;
+    Ok(serial.unsigned_abs())
+}
+
+/// The text of a kind in the table.
 fn kind_text(kind: ChangeKind) -> &'static str {
     match kind {
         ChangeKind::Publish => "publish",
@@ -18,7 +38,8 @@ fn kind_text(kind: ChangeKind) -> &'static str {
     }
 }
 
-/// The kind that is kept as a text. A later version may have written one that this one does not know.
+/// The kind of a text in the table. A later version may have written one that this version does not
+/// know.
 fn kind_of(text: &str) -> ChangeKind {
     match text {
         "publish" => ChangeKind::Publish,
@@ -29,11 +50,11 @@ fn kind_of(text: &str) -> ChangeKind {
     }
 }
 
-/// Writes down a change, and tells other nodes when the transaction is committed.
+/// Adds a change to the log.
 pub(crate) fn add(
     transaction: &mut dyn Transaction,
     change: &Change,
-    holder: &Holder,
+    credential: &Credential,
 ) -> Result<()> {
     let version = change.version.as_ref().map(ToString::to_string);
     transaction.execute(
@@ -45,7 +66,7 @@ pub(crate) fn add(
             change.name.as_str().into(),
             version.unwrap_or_default().into(),
             change.at.to_string().into(),
-            holder_value(holder),
+            credential_value(credential),
         ],
     )?;
     Ok(())
@@ -64,7 +85,7 @@ pub(crate) fn after(
     )?;
     rows.iter()
         .map(|row| {
-            let damaged = || DatabaseError::Failed("a change cannot be read".to_owned());
+            let damaged = || DatabaseError::failed("a change cannot be read");
             let version = row.text(3)?;
             Ok(Change {
                 serial: row.integer(0)?.unsigned_abs(),
@@ -85,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_stay_what_they_are() {
+    fn kinds_are_read_as_they_are_written() {
         for kind in [
             ChangeKind::Publish,
             ChangeKind::Yank,

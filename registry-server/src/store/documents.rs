@@ -1,18 +1,18 @@
-//! The documents of the index as they are served.
+//! The documents of the index, as they are served.
 
 use pkgres_registry_client::protocol::Digest;
 
-use super::serial_value;
+use super::columns::serial_value;
 use crate::database::{DatabaseError, Result, Transaction};
 
-/// What a document is about.
+/// The kind of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum DocumentKind {
     Package,
     Class,
 }
 
-impl Kind {
+impl DocumentKind {
     fn as_str(self) -> &'static str {
         match self {
             Self::Package => "package",
@@ -21,20 +21,20 @@ impl Kind {
     }
 }
 
-/// A document without its body.
-pub(crate) struct Listed {
-    pub(crate) kind: Kind,
+/// A row of the table of documents, without the body.
+pub(crate) struct DocumentRow {
+    pub(crate) kind: DocumentKind,
     pub(crate) name: String,
-    /// The digest of the body; nothing if there is no such document any longer.
+    /// The digest of the body; none if the document was removed.
     pub(crate) digest: Option<Digest>,
-    /// The packages that releases of the package require, sorted.
+    /// The packages that releases of the package require, sorted, one a line.
     pub(crate) requires: String,
 }
 
-/// Puts a document in place of the one before it.
+/// Adds or replaces a document.
 pub(crate) fn put(
     transaction: &mut dyn Transaction,
-    kind: Kind,
+    kind: DocumentKind,
     name: &str,
     body: Vec<u8>,
     requires: String,
@@ -58,10 +58,10 @@ pub(crate) fn put(
     Ok(())
 }
 
-/// Says that there is no such document any longer. The row stays, so that other nodes hear of it.
+/// Marks a document as removed. The row stays, so that other nodes see the removal.
 pub(crate) fn remove(
     transaction: &mut dyn Transaction,
-    kind: Kind,
+    kind: DocumentKind,
     name: &str,
     serial: u64,
 ) -> Result<()> {
@@ -82,25 +82,22 @@ pub(crate) fn remove(
 pub(crate) fn rendered_after(
     transaction: &mut dyn Transaction,
     serial: u64,
-) -> Result<Vec<Listed>> {
+) -> Result<Vec<DocumentRow>> {
     let rows = transaction.query(
         "SELECT kind, name, sha256, requires FROM documents WHERE serial > $1",
         &[serial_value(serial)],
     )?;
     rows.iter()
         .map(|row| {
-            Ok(Listed {
+            Ok(DocumentRow {
                 kind: match row.text(0)? {
-                    "package" => Kind::Package,
-                    _ => Kind::Class,
+                    "package" => DocumentKind::Package,
+                    _ => DocumentKind::Class,
                 },
                 name: row.text(1)?.to_owned(),
                 digest: match row.text(2)? {
                     "" => None,
-                    text => Some(
-                        Digest::parse(text)
-                            .map_err(|error| DatabaseError::Failed(error.to_string()))?,
-                    ),
+                    text => Some(Digest::parse(text).map_err(DatabaseError::failed)?),
                 },
                 requires: row.text(3)?.to_owned(),
             })
@@ -108,10 +105,10 @@ pub(crate) fn rendered_after(
         .collect()
 }
 
-/// The body of a document, if it still is the one with the digest.
+/// The body of a document, if it still has the digest.
 pub(crate) fn body(
     transaction: &mut dyn Transaction,
-    kind: Kind,
+    kind: DocumentKind,
     name: &str,
     digest: &Digest,
 ) -> Result<Option<Vec<u8>>> {

@@ -1,4 +1,4 @@
-//! Facts about the registry itself.
+//! Facts about the registry itself: its identity and its signing key.
 
 use pkgres_manifest::{Hexadecimal, from_hexadecimal};
 use pkgres_registry_client::protocol::SigningKey;
@@ -6,13 +6,15 @@ use pkgres_registry_client::protocol::SigningKey;
 use crate::database::{DatabaseError, Result, Transaction};
 use crate::environment::Environment;
 
-/// Who the registry is, and the key that it signs with.
+/// The identity of a registry.
 pub(crate) struct Identity {
+    /// A random UUID.
     pub(crate) registry: String,
+    /// The key that snapshots are signed with.
     pub(crate) key: SigningKey,
 }
 
-/// Reads the identity, or makes it if the data are new.
+/// The identity of the registry, which is created if the data are new.
 pub(crate) fn identity(
     transaction: &mut dyn Transaction,
     environment: &Environment,
@@ -23,8 +25,7 @@ pub(crate) fn identity(
     })?;
     let mut secret = [0; 32];
     if !from_hexadecimal(&key, &mut secret) {
-        let message = "the signing key is not one".to_owned();
-        return Err(DatabaseError::Failed(message));
+        return Err(DatabaseError::failed("the signing key is not one"));
     }
     Ok(Identity {
         registry,

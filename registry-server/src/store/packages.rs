@@ -1,12 +1,13 @@
-//! Packages and who owns them.
+//! Packages and their owners.
 
 use std::collections::BTreeSet;
 
 use pkgres_manifest::PackageName;
 
-use crate::database::{Result, Transaction};
+use super::columns::serial_value;
+use crate::database::{Result, Row, Transaction};
 
-/// What is kept of a package beside its releases.
+/// A row of the table of packages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PackageRow {
     pub(crate) name: String,
@@ -16,7 +17,7 @@ pub(crate) struct PackageRow {
     pub(crate) updated: String,
 }
 
-/// A package, if there is one of the name.
+/// The package with a name.
 pub(crate) fn get(
     transaction: &mut dyn Transaction,
     name: &PackageName,
@@ -28,7 +29,7 @@ pub(crate) fn get(
     row.map(|row| package(&row)).transpose()
 }
 
-fn package(row: &crate::database::Row) -> Result<PackageRow> {
+fn package(row: &Row) -> Result<PackageRow> {
     Ok(PackageRow {
         name: row.text(0)?.to_owned(),
         generation: row.integer(1)?.unsigned_abs(),
@@ -38,7 +39,7 @@ fn package(row: &crate::database::Row) -> Result<PackageRow> {
     })
 }
 
-/// The name of the package that differs from a name in case alone, or not at all.
+/// The name of the package whose name is equal or differs only in case.
 pub(crate) fn same_after_folding(
     transaction: &mut dyn Transaction,
     name: &PackageName,
@@ -54,7 +55,7 @@ fn folded(name: &PackageName) -> String {
     name.as_str().to_ascii_lowercase()
 }
 
-/// Adds a package that is new, with its first owner.
+/// Adds a package with its first owner.
 pub(crate) fn add(
     transaction: &mut dyn Transaction,
     name: &PackageName,
@@ -77,7 +78,7 @@ fn add_owner(transaction: &mut dyn Transaction, name: &PackageName, owner: &str)
     Ok(())
 }
 
-/// Writes down what the newest release says of the package.
+/// Updates title and description from the newest release.
 pub(crate) fn describe(
     transaction: &mut dyn Transaction,
     name: &PackageName,
@@ -97,7 +98,7 @@ pub(crate) fn describe(
     Ok(())
 }
 
-/// Who owns a package.
+/// The owners of a package.
 pub(crate) fn owners(
     transaction: &mut dyn Transaction,
     name: &PackageName,
@@ -111,7 +112,7 @@ pub(crate) fn owners(
         .collect()
 }
 
-/// Exchanges the owners of a package that is at a generation; says whether it was.
+/// Replaces the owners of a package if it still has the generation. Returns whether it has.
 pub(crate) fn set_owners(
     transaction: &mut dyn Transaction,
     name: &PackageName,
@@ -125,7 +126,7 @@ pub(crate) fn set_owners(
         &[
             updated.into(),
             name.as_str().into(),
-            super::serial_value(generation),
+            serial_value(generation),
         ],
     )?;
     if changed == 0 {
@@ -141,28 +142,28 @@ pub(crate) fn set_owners(
     Ok(true)
 }
 
-/// What packages are searched by. What is empty does not matter.
+/// The conditions of a search for packages. An empty text is no condition.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Search {
     /// A part of the name, the title or the description, in any case.
     pub(crate) text: String,
-    /// A class that is defined.
+    /// A class that a release of the package defines for others.
     pub(crate) class: String,
-    /// An owner.
+    /// An owner of the package.
     pub(crate) owner: String,
-    /// The name after which the answer begins.
+    /// The name after which the results begin.
     pub(crate) marker: String,
-    /// How many packages are answered.
+    /// The limit of results.
     pub(crate) limit: u64,
 }
 
-/// Searches packages, sorted by name.
+/// The packages that a search finds, sorted by name.
 pub(crate) fn search(
     transaction: &mut dyn Transaction,
     search: &Search,
 ) -> Result<Vec<PackageRow>> {
-    // Names have only ASCII, so that sorting by bytes is what both engines do: PostgreSQL is asked
-    // to, whatever the language of its database is.
+    // Both engines sort by bytes: names are ASCII, and the column has the collation "C" in PostgreSQL,
+    // whatever the language of its database.
     let rows = transaction.query(
         "SELECT name, generation, title, description, updated FROM packages p \
          WHERE name > $1 \
@@ -178,13 +179,13 @@ pub(crate) fn search(
             pattern(&search.text).into(),
             search.class.as_str().into(),
             search.owner.as_str().into(),
-            super::serial_value(search.limit),
+            serial_value(search.limit),
         ],
     )?;
     rows.iter().map(package).collect()
 }
 
-/// A pattern for `LIKE` that finds a text anywhere.
+/// The pattern for `LIKE` that matches a text anywhere.
 fn pattern(text: &str) -> String {
     let mut pattern = String::from("%");
     for character in text.to_lowercase().chars() {

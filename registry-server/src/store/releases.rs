@@ -1,51 +1,46 @@
-//! Releases.
+//! Releases, what they require, and the classes that they define.
 
 use pkgres_manifest::{ClassName, IndexRecord, Limits, PackageName, Version};
 
-use super::{holder_of, holder_value};
-use crate::database::{DatabaseError, Result, Transaction, Value};
-use crate::holder::Holder;
+use super::columns::{credential_from, credential_value, version_key};
+use crate::access::Credential;
+use crate::database::{DatabaseError, Result, Row, Transaction, Value};
 
-/// A release as it is kept.
-pub(crate) struct Release {
+/// A row of the table of releases.
+pub(crate) struct ReleaseRow {
     pub(crate) record: IndexRecord,
     pub(crate) sha256: String,
-    /// Why it is yanked; nothing while it is not.
+    /// Why the release is yanked; none if it is not.
     pub(crate) yanked: Option<String>,
-    /// What let in who published it.
-    pub(crate) holder: Holder,
+    /// The credential that it was published with.
+    pub(crate) credential: Credential,
 }
 
-/// A version without its build metadata, which does not tell releases apart.
-pub(crate) fn key(version: &Version) -> String {
-    version.without_build().to_string()
-}
-
-/// A release, if there is one of the version.
+/// The release of a version.
 pub(crate) fn get(
     transaction: &mut dyn Transaction,
     package: &PackageName,
     version: &Version,
     limits: &Limits,
-) -> Result<Option<Release>> {
+) -> Result<Option<ReleaseRow>> {
     let row = transaction.query_one(
         "SELECT record, sha256, yanked, token FROM releases WHERE package = $1 AND version = $2",
-        &[package.as_str().into(), key(version).into()],
+        &[package.as_str().into(), version_key(version).into()],
     )?;
     row.map(|row| release(&row, limits)).transpose()
 }
 
-/// All releases of a package, in the order of versions.
+/// All releases of a package, sorted by version.
 pub(crate) fn all(
     transaction: &mut dyn Transaction,
     package: &PackageName,
     limits: &Limits,
-) -> Result<Vec<Release>> {
+) -> Result<Vec<ReleaseRow>> {
     let rows = transaction.query(
         "SELECT record, sha256, yanked, token FROM releases WHERE package = $1",
         &[package.as_str().into()],
     )?;
-    let mut releases: Vec<Release> = rows
+    let mut releases: Vec<ReleaseRow> = rows
         .iter()
         .map(|row| release(row, limits))
         .collect::<Result<_>>()?;
@@ -53,22 +48,22 @@ pub(crate) fn all(
     Ok(releases)
 }
 
-fn release(row: &crate::database::Row, limits: &Limits) -> Result<Release> {
+fn release(row: &Row, limits: &Limits) -> Result<ReleaseRow> {
     let record = IndexRecord::parse_line(row.text(0)?, limits)
-        .map_err(|error| DatabaseError::Failed(format!("a release cannot be read: {error}")))?;
-    Ok(Release {
+        .map_err(|error| DatabaseError::failed(format!("a release cannot be read: {error}")))?;
+    Ok(ReleaseRow {
         record,
         sha256: row.text(1)?.to_owned(),
         yanked: row.optional_text(2)?.map(str::to_owned),
-        holder: holder_of(row.text(3)?),
+        credential: credential_from(row.text(3)?),
     })
 }
 
-/// Adds a release that is new. The record has digest, size and time.
+/// Adds a release. The record has digest, size and time.
 pub(crate) fn add(
     transaction: &mut dyn Transaction,
     record: &IndexRecord,
-    holder: &Holder,
+    credential: &Credential,
 ) -> Result<()> {
     let size = i64::try_from(record.size.unwrap_or_default()).unwrap_or(i64::MAX);
     transaction.execute(
@@ -76,7 +71,7 @@ pub(crate) fn add(
          VALUES ($1, $2, $3, $4, $5, $6, $7)",
         &[
             record.name.as_str().into(),
-            key(&record.version).into(),
+            version_key(&record.version).into(),
             record.to_line().into(),
             record
                 .digest
@@ -85,14 +80,14 @@ pub(crate) fn add(
                 .into(),
             size.into(),
             record.published.clone().unwrap_or_default().into(),
-            holder_value(holder),
+            credential_value(credential),
         ],
     )?;
-    require(transaction, record)
+    add_requirements(transaction, record)
 }
 
-/// Notes what a release requires.
-fn require(transaction: &mut dyn Transaction, record: &IndexRecord) -> Result<()> {
+/// Adds what a release requires.
+fn add_requirements(transaction: &mut dyn Transaction, record: &IndexRecord) -> Result<()> {
     for requirement in &record.requirements {
         transaction.execute(
             "INSERT INTO requirements (required, package) VALUES ($1, $2) ON CONFLICT DO NOTHING",
@@ -105,7 +100,7 @@ fn require(transaction: &mut dyn Transaction, record: &IndexRecord) -> Result<()
     Ok(())
 }
 
-/// Notes that a package defines a class; says whether that is new.
+/// Adds that a package defines a class. Returns whether that is new.
 pub(crate) fn define(
     transaction: &mut dyn Transaction,
     class: &ClassName,
@@ -130,7 +125,7 @@ pub(crate) fn defining(
     )
 }
 
-/// The packages that have a release which requires a package, sorted.
+/// The packages with a release that requires a package, sorted.
 pub(crate) fn dependants(
     transaction: &mut dyn Transaction,
     package: &PackageName,
@@ -142,7 +137,7 @@ pub(crate) fn dependants(
     )
 }
 
-/// The names that a statement finds, sorted by their bytes.
+/// The names that a statement selects, sorted by their bytes.
 fn names(
     transaction: &mut dyn Transaction,
     statement: &'static str,
@@ -151,16 +146,13 @@ fn names(
     let rows = transaction.query(statement, &[of.into()])?;
     let mut names: Vec<PackageName> = rows
         .iter()
-        .map(|row| {
-            PackageName::parse(row.text(0)?)
-                .map_err(|error| DatabaseError::Failed(error.to_string()))
-        })
+        .map(|row| PackageName::parse(row.text(0)?).map_err(DatabaseError::failed))
         .collect::<Result<_>>()?;
     names.sort();
     Ok(names)
 }
 
-/// Says that a release is yanked, and why, or that it is not.
+/// Sets or clears the reason for which a release is yanked.
 pub(crate) fn set_yanked(
     transaction: &mut dyn Transaction,
     record: &IndexRecord,
@@ -172,29 +164,31 @@ pub(crate) fn set_yanked(
             record.to_line().into(),
             reason.map_or(Value::Null, Value::from),
             record.name.as_str().into(),
-            key(&record.version).into(),
+            version_key(&record.version).into(),
         ],
     )?;
     Ok(())
 }
 
-/// Removes a release. What its package requires and defines is then what the others do, which the
-/// caller says.
+/// Removes a release. The caller then [derives](fn@derive) what its package still requires and defines.
 pub(crate) fn remove(
     transaction: &mut dyn Transaction,
     package: &PackageName,
     version: &Version,
 ) -> Result<()> {
-    let statement = "DELETE FROM releases WHERE package = $1 AND version = $2";
-    super::of_version(transaction, statement, package, version)
+    transaction.execute(
+        "DELETE FROM releases WHERE package = $1 AND version = $2",
+        &[package.as_str().into(), version_key(version).into()],
+    )?;
+    Ok(())
 }
 
-/// Exchanges what a package requires and defines for what its releases do. Gives the classes that
-/// it defines no longer.
+/// Sets what a package requires and defines to what its releases do. Returns the classes that it no
+/// longer defines.
 pub(crate) fn derive(
     transaction: &mut dyn Transaction,
     package: &PackageName,
-    releases: &[Release],
+    releases: &[ReleaseRow],
 ) -> Result<Vec<ClassName>> {
     let name = || Value::from(package.as_str());
     transaction.execute("DELETE FROM requirements WHERE package = $1", &[name()])?;
@@ -204,13 +198,11 @@ pub(crate) fn derive(
     )?;
     let mut gone = rows
         .iter()
-        .map(|row| {
-            ClassName::parse(row.text(0)?).map_err(|error| DatabaseError::Failed(error.to_string()))
-        })
+        .map(|row| ClassName::parse(row.text(0)?).map_err(DatabaseError::failed))
         .collect::<Result<Vec<_>>>()?;
     transaction.execute("DELETE FROM definitions WHERE package = $1", &[name()])?;
     for release in releases {
-        require(transaction, &release.record)?;
+        add_requirements(transaction, &release.record)?;
         for class in exported(&release.record) {
             define(transaction, class, package)?;
             gone.retain(|known| known != class);
@@ -219,7 +211,7 @@ pub(crate) fn derive(
     Ok(gone)
 }
 
-/// The classes of a release that other packages see.
+/// The classes that a release defines for other packages.
 pub(crate) fn exported(record: &IndexRecord) -> impl Iterator<Item = &ClassName> {
     let classes = record.classes.as_deref().unwrap_or_default().iter();
     classes

@@ -1,21 +1,21 @@
-//! Artifacts that are being removed, or were a while ago.
+//! Removals of artifacts: those that are running, and those that ended within the last day.
 
 use crate::database::{Result, Row, Transaction};
 
-/// A removal of an artifact.
+/// The removal of an artifact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Removal {
-    /// Another one with each removal.
+    /// A random UUID.
     pub(crate) id: String,
-    /// The process that is at it.
+    /// The process that removes the artifact.
     pub(crate) node: String,
-    /// When it began, or ended, in seconds since 1970.
+    /// When the removal began or, if it is over, ended, in seconds since 1970.
     pub(crate) at: i64,
-    /// Whether the artifact is gone, and will not go again because of this removal.
+    /// Whether the artifact is gone, so that this removal cannot remove it again.
     pub(crate) is_over: bool,
 }
 
-/// The last removal of an artifact that is remembered.
+/// The last removal of an artifact.
 pub(crate) fn last(transaction: &mut dyn Transaction, sha256: &str) -> Result<Option<Removal>> {
     let statement = "SELECT id, node, at, is_over FROM removals WHERE sha256 = $1";
     let row = transaction.query_one(statement, &[sha256.into()])?;
@@ -31,14 +31,14 @@ fn removal(row: &Row) -> Result<Removal> {
     })
 }
 
-/// The artifacts whose removal began at a time or before, and did not end.
-pub(crate) fn left_open(transaction: &mut dyn Transaction, at: i64) -> Result<Vec<String>> {
+/// The artifacts whose removal began at a time or before, and has not ended.
+pub(crate) fn unfinished(transaction: &mut dyn Transaction, at: i64) -> Result<Vec<String>> {
     let statement = "SELECT sha256 FROM removals WHERE is_over = 0 AND at <= $1";
     let rows = transaction.query(statement, &[at.into()])?;
     rows.iter().map(|row| Ok(row.text(0)?.to_owned())).collect()
 }
 
-/// Writes down that an artifact is about to be removed, in place of what was there before.
+/// Records that the removal of an artifact begins. It replaces an earlier removal.
 pub(crate) fn begin(
     transaction: &mut dyn Transaction,
     sha256: &str,
@@ -57,7 +57,7 @@ pub(crate) fn begin(
     Ok(())
 }
 
-/// Writes down that an artifact is removed.
+/// Records that the removal of an artifact ended.
 pub(crate) fn end(
     transaction: &mut dyn Transaction,
     sha256: &str,

@@ -1,15 +1,15 @@
-//! Tokens, of which only digests are kept.
+//! Tokens. Of their secrets only digests are stored.
 
 use crate::database::{Result, Row, Transaction, Value};
 
-/// A token as it is kept.
+/// A row of the table of tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TokenRow {
     pub(crate) id: String,
     pub(crate) owner: String,
-    /// Words with spaces between them.
+    /// Names of scopes, separated by spaces.
     pub(crate) scopes: String,
-    /// Names and patterns with spaces between them; none for all names.
+    /// Names and patterns, separated by spaces; empty for all names.
     pub(crate) names: String,
     pub(crate) note: String,
     pub(crate) created: String,
@@ -40,7 +40,7 @@ pub(crate) fn by_digest(
     row.map(|row| token(&row)).transpose()
 }
 
-/// The token with a number.
+/// The token with an id.
 pub(crate) fn by_id(transaction: &mut dyn Transaction, id: &str) -> Result<Option<TokenRow>> {
     let row = transaction.query_one(
         "SELECT id, owner, scopes, names, note, created, expires FROM tokens WHERE id = $1",
@@ -81,7 +81,7 @@ pub(crate) fn add(transaction: &mut dyn Transaction, token: &TokenRow, digest: &
     Ok(())
 }
 
-/// Removes a token; says whether there was one.
+/// Removes a token. Returns whether there was one.
 pub(crate) fn remove(transaction: &mut dyn Transaction, id: &str) -> Result<bool> {
     let removed = transaction.execute("DELETE FROM tokens WHERE id = $1", &[id.into()])?;
     Ok(removed > 0)

@@ -1,4 +1,4 @@
-//! The catalog API of Murano: what is answered to which request.
+//! The catalog API of Murano.
 
 use pkgres_files::{RealFileSystem, write_file};
 use pkgres_registry_client::protocol::Digest;
@@ -10,7 +10,7 @@ use crate::support::{Answer, Served};
 const PACKAGES: &str = "/v1/catalog/packages";
 
 impl Served {
-    /// Asks with the token for everything, as the client sends it.
+    /// Sends a request with the token with the scope `admin`, as the client does.
     fn catalog(&self, method: &str, path: &str, kind: &str, body: &[u8]) -> Answer {
         let token = format!("x-auth-token: {}", self.token);
         let kind = format!("content-type: {kind}");
@@ -22,7 +22,7 @@ impl Served {
         self.catalog("POST", PACKAGES, FORM, &body)
     }
 
-    /// What a list has, as name and version.
+    /// The releases of a list, as name and version.
     fn found(&self, query: &str) -> Vec<String> {
         let answer = self.catalog(
             "GET",
@@ -62,7 +62,7 @@ fn id(answer: &Answer) -> String {
     answer.json()["id"].as_str().expect("an id").to_owned()
 }
 
-/// The shape of errors: every value at the top is an object, or the client fails to read it.
+/// The message of an error. Every value at the top is an object, or the client fails to read it.
 fn message(answer: &Answer) -> String {
     let document = answer.json();
     let top = document.as_object().expect("an object");
@@ -103,7 +103,7 @@ fn filled() -> Served {
 }
 
 #[test]
-fn lists_have_what_is_asked_for() {
+fn lists_have_conditions() {
     let served = filled();
     let (db, one, ten, two) = (
         "a.Db 1.0.0",
@@ -139,7 +139,7 @@ fn lists_have_what_is_asked_for() {
         assert!(!message(&answer).is_empty());
     }
     assert_eq!(served.get(&format!("{PACKAGES}?marker=none")).status, 404);
-    // Who is nobody sees what is public; who is unknown nothing.
+    // Without a token, public releases are visible. A token that is invalid is an error.
     let public = served.get(PACKAGES).json();
     assert_eq!(public["packages"].as_array().map(Vec::len), Some(1));
     let unknown = served.ask("GET", PACKAGES, &["x-auth-token: tok"], b"");
@@ -147,7 +147,7 @@ fn lists_have_what_is_asked_for() {
 }
 
 #[test]
-fn pages_go_through_all_once() {
+fn pages_neither_overlap_nor_have_gaps() {
     let served = filled();
     for order in [
         "",
@@ -176,7 +176,7 @@ fn pages_go_through_all_once() {
 }
 
 #[test]
-fn uploads_that_make_no_sense_are_refused() {
+fn invalid_uploads_are_errors() {
     let served = filled();
     let serial = served.registry.serial();
     let web = archive("a.New", "1.0.0", &[]);
@@ -207,7 +207,8 @@ fn uploads_that_make_no_sense_are_refused() {
             form(&[("__metadata__", long.as_bytes()), ("a", &web)]),
             400,
         ),
-        // What is there is a conflict, also if it is the same; what cannot be resolved is none.
+        // A release that exists is a conflict, even with the same bytes; requirements that cannot be
+        // satisfied are not.
         (FORM, form(&[("file", &old)]), 409),
         (FORM, form(&[("file", &lost)]), 400),
     ] {
@@ -226,7 +227,7 @@ fn uploads_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn releases_are_changed_by_few_operations() {
+fn patches_have_few_operations() {
     let served = filled();
     let id = id(&served.upload("{}", &archive("a.New", "1.0.0", &[])));
     let entry = format!("{PACKAGES}/{id}");
@@ -273,7 +274,7 @@ fn releases_are_changed_by_few_operations() {
 }
 
 #[test]
-fn what_is_deleted_is_gone_everywhere() {
+fn a_deleted_release_is_gone_everywhere() {
     let served = filled();
     let bytes = archive("a.New", "1.0.0", &[]);
     let id = id(&served.upload("{\"categories\":[\"Web\"]}", &bytes));
@@ -307,7 +308,7 @@ fn what_is_deleted_is_gone_everywhere() {
     assert_eq!(last.expect("a change")["kind"], "delete");
     let names = String::from_utf8(served.registry.names().to_vec()).expect("text");
     assert_eq!(names.lines().count(), 2, "{names}");
-    // And can be there again.
+    // It can be published again.
     assert_eq!(served.upload("{}", &bytes).status, 200);
     assert_eq!(served.get("/index/v1/classes/a.!new.json").status, 200);
 }
@@ -362,7 +363,7 @@ fn categories_and_bundles() {
 }
 
 #[test]
-fn what_is_not_public_is_for_those_it_belongs_to() {
+fn a_release_that_is_not_public_is_for_its_owners() {
     let served = filled();
     let id = id(&served.upload("{\"is_public\":false}", &archive("a.New", "1.0.0", &[])));
     let stranger = served.authorization_of("stranger", r#"["read","publish"]"#);
@@ -382,10 +383,10 @@ fn what_is_not_public_is_for_those_it_belongs_to() {
     );
 }
 
-/// What a file costs that anybody can ask for does not depend on the others: they are not looked at,
-/// so that nobody hears of their damage either.
+/// The cost of a file that anybody can request does not depend on the others: they are not read, so their
+/// damage is not noticed.
 #[test]
-fn of_an_archive_only_what_is_asked_for_is_unpacked() {
+fn only_the_requested_file_is_unpacked() {
     let served = Served::new();
     let manifest = b"Format: 1.4\nType: Library\nFullName: a.Web\nVersion: 1.0.0\nLogo: icon.png\n";
     let bytes = files(&[
@@ -402,7 +403,7 @@ fn of_an_archive_only_what_is_asked_for_is_unpacked() {
         let at = damaged
             .windows(name.len())
             .position(|window| window == name.as_bytes())
-            .expect("the name stands before the content");
+            .expect("the name is before the content");
         damaged[at + name.len()] ^= 0xff;
         write_file(&RealFileSystem, &path, &damaged).expect("it is damaged");
         logo().status
@@ -412,7 +413,7 @@ fn of_an_archive_only_what_is_asked_for_is_unpacked() {
 }
 
 #[test]
-fn a_name_that_is_easily_taken_for_another_is_told() {
+fn a_similar_name_gives_a_warning() {
     let served = Served::new();
     let stranger = served.authorization_of("stranger", r#"["publish"]"#);
     let upload = |who: &str, name: &str, version: &str| {
@@ -433,10 +434,10 @@ fn a_name_that_is_easily_taken_for_another_is_told() {
                        that is not meant, publish under another name",
         }])
     );
-    // What is said of a release later is what is said of all.
+    // The warning is only in the response to the upload.
     let path = format!("{PACKAGES}/{}", other["id"].as_str().expect("an id"));
     assert!(served.get(&path).json().get("warnings").is_none());
-    // Who goes on knows.
+    // A second release has no warning.
     let next = upload(&stranger, "org.acme.Wbe", "1.0.1");
     assert!(next.get("warnings").is_none(), "{next}");
 }

@@ -1,4 +1,4 @@
-//! The registry over HTTP, without connections: what is answered to which request.
+//! The registry over HTTP: requests and their responses, mostly without connections.
 
 mod catalog;
 mod connections;

@@ -1,15 +1,15 @@
-//! Pages for people: what they say, and that nothing in them acts.
+//! Pages for people: their content, and that nothing in them is active.
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use pkgres_registry_client::protocol::Digest;
-use pkgres_registry_server::Settings;
+use pkgres_registry_server::RegistryOptions;
 use pkgres_tests::archives::{archive, archive_with, files};
 
 use crate::support::{Answer, Served};
 
 const BROWSER: &str = "accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
-/// Asks as a browser does; every page has what all have.
+/// Requests a page as a browser does, and checks what all pages have.
 fn page(served: &Served, path: &str, status: u16) -> String {
     let answer = served.ask("GET", path, &[BROWSER], b"");
     assert_eq!(answer.status, status, "{path}: {answer:?}");
@@ -96,7 +96,7 @@ fn an_empty_registry_has_pages() {
 }
 
 #[test]
-fn a_package_has_all_that_is_known_of_it() {
+fn pages_show_packages_and_classes() {
     let served = ordinary();
     let start = page(&served, "/", 200);
     assert!(start.contains("2 packages with 2 classes."), "{start}");
@@ -137,7 +137,7 @@ fn a_package_has_all_that_is_known_of_it() {
     let class = page(&served, "/classes/b.Db", 200);
     assert!(class.contains("href=\"../classes/a.Web\""), "{class}");
     assert!(class.contains("href=\"../packages/b.Db\""), "{class}");
-    // Of the core library, which is not here, only those who extend it are known.
+    // Similar names are suggested.
     let other = page(&served, "/classes/b.DB", 404);
     assert!(
         other.contains("Did you mean") && other.contains("../classes/b.Db"),
@@ -148,7 +148,7 @@ fn a_package_has_all_that_is_known_of_it() {
 }
 
 #[test]
-fn markup_of_strangers_is_shown_and_does_nothing() {
+fn markup_in_texts_is_shown_as_text() {
     let served = Served::new();
     let hostile = "</p><script>alert(1)</script><img src=x onerror=alert(1)>&amp;";
     let manifest = format!(
@@ -163,7 +163,7 @@ fn markup_of_strangers_is_shown_and_does_nothing() {
     publish(&served, "a.Web", "1.0.0", &bytes);
     let note = archive_with("a.Other", "1.0.0", &[("a.Web", ">=1, <2")], "<b>bold</b>");
     publish(&served, "a.Other", "1.0.0", &note);
-    // Manifests with characters that reorder are refused; reasons are free.
+    // Characters that reorder text are errors in manifests, but not in reasons.
     let yank = served.ask(
         "PUT",
         "/v1/packages/a.Web/versions/1.0.0/yank",
@@ -180,7 +180,6 @@ fn markup_of_strangers_is_shown_and_does_nothing() {
         "/packages?q=%3Cscript%3Ealert(1)%3C/script%3E%22%20onfocus%3D%22x",
         "/packages?marker=%22%3E%3Cscript%3E",
     ] {
-        // `page` refuses what would act.
         let text = page_of_hostile(&served, path, 200);
         assert!(!text.contains('\u{202e}'), "{path}");
         assert!(!text.contains("<img") && !text.contains("<b>"), "{path}");
@@ -204,20 +203,20 @@ fn markup_of_strangers_is_shown_and_does_nothing() {
     page_of_hostile(&served, "/%3Cscript%3E/%22onerror=", 404);
 }
 
-/// As [`page`], but ` onerror=` may stand in text, where it does nothing without `<`.
+/// As [`page`], but ` onerror=` may be in text, where it is harmless without `<`.
 fn page_of_hostile(served: &Served, path: &str, status: u16) -> String {
     let answer = served.ask("GET", path, &[BROWSER], b"");
     assert_eq!(answer.status, status, "{path}: {answer:?}");
     let text = String::from_utf8(answer.body.to_vec()).expect("UTF-8");
     assert!(!text.to_lowercase().contains("<script"), "{path}: {text}");
-    // Outside of tags, quotes and angle brackets of strangers are entities.
+    // Angle brackets of texts are entities.
     let tags = text.matches('<').count();
     assert_eq!(tags, text.matches('>').count(), "{path}: {text}");
     text
 }
 
 #[test]
-fn programs_get_what_they_had() {
+fn programs_get_json() {
     let served = ordinary();
     for accept in ["accept: */*", "accept: application/json", "x-nothing: 1"] {
         let answer = served.ask("GET", "/", &[accept], b"");
@@ -238,7 +237,7 @@ fn programs_get_what_they_had() {
         (answer.status, &*answer.code()),
         (406, "pkgres.not_acceptable")
     );
-    // The API has no pages, whoever asks.
+    // The API has no pages, even for browsers.
     let answer = served.ask("GET", "/v1/packages/a.None", &[BROWSER], b"");
     assert_eq!(
         (answer.status, &*answer.code()),
@@ -249,7 +248,7 @@ fn programs_get_what_they_had() {
 }
 
 #[test]
-fn pages_follow_the_rules_of_all_addresses() {
+fn pages_follow_the_rules_of_all_paths() {
     let served = ordinary();
     for path in [
         "/",
@@ -277,10 +276,7 @@ fn pages_follow_the_rules_of_all_addresses() {
 
 #[test]
 fn a_private_registry_shows_nothing_without_a_token() {
-    let served = Served::with(Settings {
-        is_private: true,
-        ..Settings::default()
-    });
+    let served = Served::with(RegistryOptions::default().with_private(true));
     publish(&served, "a.Web", "1.0.0", &archive("a.Web", "1.0.0", &[]));
     for path in [
         "/",
@@ -301,7 +297,7 @@ fn a_private_registry_shows_nothing_without_a_token() {
         );
     }
     assert_eq!(served.get("/style.css").status, 200);
-    // A browser asks for a password, and sends the token as one: to read, never to write.
+    // A browser sends the token as a password, which is valid for reading and never for writing.
     let refused = served.ask("GET", "/packages/a.Web", &[BROWSER], b"");
     assert!(refused.header("www-authenticate").starts_with("Basic "));
     let refused = served.get("/index/v1/packages/a.!web.ndjson");

@@ -1,7 +1,7 @@
-//! What holds for all addresses, and for some.
+//! The rules of all paths, and of some.
 
 use pkgres_registry_client::protocol::{Changes, Config, Digest, SignedSnapshot};
-use pkgres_registry_server::Settings;
+use pkgres_registry_server::RegistryOptions;
 use pkgres_tests::archives::archive;
 
 use crate::support::{Answer, Served};
@@ -14,7 +14,7 @@ fn with_a_package() -> Served {
 }
 
 #[test]
-fn documents_have_their_digest_as_tag_and_are_not_sent_twice() {
+fn documents_have_their_digest_as_etag_and_are_revalidated() {
     let served = with_a_package();
     let bytes = archive("a.Web", "1.0.0", &[]);
     let blob = format!("/blobs/sha256/{}", Digest::of(&bytes));
@@ -57,7 +57,7 @@ fn documents_have_their_digest_as_tag_and_are_not_sent_twice() {
 }
 
 #[test]
-fn documents_are_what_the_protocol_says() {
+fn documents_have_the_forms_of_the_protocol() {
     let served = with_a_package();
     let config = Config::parse(&served.get("/index/config.json").body).expect("a document");
     assert_eq!(config, served.registry.config());
@@ -73,7 +73,7 @@ fn documents_are_what_the_protocol_says() {
     assert_eq!(served.get("/healthz").body, "ok\n");
     let described = served.get("/v1/openapi.json").json();
     assert!(described["paths"]["/index/v1/batch"]["post"].is_object());
-    // What is described is there, pages for people among it.
+    // Everything that is described exists, including the pages.
     for (path, methods) in described["paths"].as_object().expect("an object") {
         let path = path.replace(['{', '}'], "");
         let allow = served.ask(
@@ -94,7 +94,7 @@ fn documents_are_what_the_protocol_says() {
 }
 
 #[test]
-fn artifacts_answer_ranges() {
+fn artifacts_support_ranges() {
     let served = with_a_package();
     let bytes = archive("a.Web", "1.0.0", &[]);
     let path = format!("/blobs/sha256/{}", Digest::of(&bytes));
@@ -120,7 +120,7 @@ fn artifacts_answer_ranges() {
         (416, "pkgres.range_not_satisfiable")
     );
     assert_eq!(outside.header("content-range"), format!("bytes */{length}"));
-    // Of what is another file by now, the whole is wanted.
+    // If the file has changed, the whole is sent.
     let headers = ["range: bytes=10-19", "if-range: \"other\""];
     assert_eq!(served.ask("GET", &path, &headers, b"").status, 200);
     let same = format!("if-range: {}", whole.header("etag"));
@@ -133,7 +133,7 @@ fn artifacts_answer_ranges() {
 }
 
 #[test]
-fn every_answer_of_the_api_says_its_version() {
+fn every_response_of_the_api_names_its_version() {
     let served = with_a_package();
     let ask = |path: &str, version: &str| {
         served.ask(
@@ -168,7 +168,7 @@ fn every_answer_of_the_api_says_its_version() {
         (&entry["min_version"], &entry["max_version"]),
         (&"1.0".into(), &"1.2".into())
     );
-    // What is new is not there in older versions.
+    // New paths do not exist in older versions.
     let path = "/v1/packages/a.Web/dependants";
     check(&ask(path, "pkgres 1.0"), 404, "1.0");
     check(&ask(path, "pkgres 1.1"), 200, "1.1");
@@ -181,7 +181,7 @@ fn every_answer_of_the_api_says_its_version() {
 }
 
 #[test]
-fn request_ids_are_ours() {
+fn request_ids_are_those_of_the_server() {
     let served = Served::new();
     let ask = || served.ask("GET", "/", &["x-openstack-request-id: req-theirs"], b"");
     let (one, two) = (ask(), ask());
@@ -192,11 +192,8 @@ fn request_ids_are_ours() {
 }
 
 #[test]
-fn a_private_registry_is_read_with_a_token() {
-    let served = Served::with(Settings {
-        is_private: true,
-        ..Settings::default()
-    });
+fn reading_a_private_registry_needs_a_token() {
+    let served = Served::with(RegistryOptions::default().with_private(true));
     let bytes = archive("a.Web", "1.0.0", &[]);
     assert_eq!(served.publish("a.Web", "1.0.0", &bytes).status, 201);
     let blob = format!("/blobs/sha256/{}", Digest::of(&bytes));
@@ -220,14 +217,14 @@ fn a_private_registry_is_read_with_a_token() {
                 .any(|value| value == "authorization")
         );
     }
-    // Whoever has no token yet learns that one is needed.
+    // A client without a token learns that it needs one.
     let config = Config::parse(&served.get("/index/config.json").body).expect("a document");
     assert!(config.auth_required);
     assert_eq!(served.get("/").status, 200);
 }
 
 #[test]
-fn owners_are_changed_by_generation() {
+fn owners_are_replaced_by_generation() {
     let served = with_a_package();
     let headers = [&*served.authorization(), "content-type: application/json"];
     let body = br#"{"generation":0,"owners":["ann","bob"]}"#;
@@ -243,7 +240,7 @@ fn owners_are_changed_by_generation() {
 }
 
 #[test]
-fn a_name_that_is_easily_taken_for_another_is_told() {
+fn a_similar_name_gives_a_warning() {
     let served = with_a_package();
     let team = served.authorization_of("team", r#"["publish"]"#);
     let stranger = served.authorization_of("stranger", r#"["publish"]"#);
@@ -259,7 +256,7 @@ fn a_name_that_is_easily_taken_for_another_is_told() {
         answer.json()
     };
     let none = serde_json::json!([]);
-    // Others who are there, one's own names, and names that are further away.
+    // The first package, a similar name of the same owner, and a name that is not similar.
     assert_eq!(
         publish(&team, "org.acme.Web", "1.0.0", "1.2")["warnings"],
         none
@@ -272,23 +269,23 @@ fn a_name_that_is_easily_taken_for_another_is_told() {
         publish(&stranger, "org.acme.Shop", "1.0.0", "1.2")["warnings"],
         none
     );
-    let told = serde_json::json!([{
+    let warning = serde_json::json!([{
         "code": "pkgres.similar_name",
         "detail": "org.acme.Wbe is easily taken for org.acme.Web, which belongs to others; if that \
                    is not meant, publish under another name",
     }]);
     assert_eq!(
         publish(&stranger, "org.acme.Wbe", "1.0.0", "1.2")["warnings"],
-        told
+        warning
     );
-    // Again, as a client does that did not hear the answer; and in the older API nothing is said.
+    // A client that repeats the request gets the warning again; the older API has no warnings.
     assert_eq!(
         publish(&stranger, "org.acme.Wbe", "1.0.0", "latest")["warnings"],
-        told
+        warning
     );
     let old = publish(&stranger, "org.acme.Wbe", "1.0.0", "1.1");
     assert!(old.get("warnings").is_none(), "{old}");
-    // Who goes on knows.
+    // A second release has no warning.
     assert_eq!(
         publish(&stranger, "org.acme.Wbe", "1.0.1", "1.2")["warnings"],
         none

@@ -1,4 +1,4 @@
-//! Asking a service in few words.
+//! Short ways to send requests to a service.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,24 +8,27 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use pkgres_registry_client::protocol::{Digest, ErrorDocument};
-use pkgres_registry_server::{RegistryBackend, Service, Settings, Storage};
+use pkgres_registry_server::{RegistryBackend, RegistryOptions, Service, Storage};
 use tempfile::TempDir;
 
 use crate::shared::{environment, first_token};
+
+/// More time than anything takes, however busy the machine is.
+const AMPLE: Duration = Duration::from_hours(1);
 
 /// A service on a registry of its own.
 pub(crate) struct Served {
     pub(crate) service: Arc<Service>,
     pub(crate) registry: Arc<RegistryBackend>,
-    /// The token for everything.
+    /// The token with the scope `admin`.
     pub(crate) token: String,
-    /// The time that it sees, in seconds.
+    /// The clock of the registry, in seconds.
     pub(crate) seconds: Arc<AtomicI64>,
     runtime: tokio::runtime::Runtime,
     folder: TempDir,
 }
 
-/// What was answered.
+/// A response.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -34,7 +37,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// A header as text, or nothing.
+    /// A header, or an empty text.
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers
             .get(name)
@@ -51,7 +54,7 @@ impl Answer {
         serde_json::from_slice(&self.body).expect("JSON")
     }
 
-    /// The code of an error, once it has the shape that errors have.
+    /// The code of an error, whose form is checked.
     pub(crate) fn code(&self) -> String {
         let document = ErrorDocument::parse(&self.body);
         let document = document.unwrap_or_else(|error| panic!("{error}: {self:?}"));
@@ -71,29 +74,28 @@ impl Answer {
 
 impl Served {
     pub(crate) fn new() -> Self {
-        Self::with(Settings::default())
+        Self::with(RegistryOptions::default())
     }
 
-    pub(crate) fn with(settings: Settings) -> Self {
+    pub(crate) fn with(options: RegistryOptions) -> Self {
+        Self::with_body_timeout(options, AMPLE)
+    }
+
+    /// With a timeout of the bodies of requests.
+    pub(crate) fn with_body_timeout(options: RegistryOptions, timeout: Duration) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let storage = Storage {
-            data: folder.path().join("data"),
-            database: None,
-            blobs: None,
-        };
+        let storage = Storage::new(folder.path().join("data"));
         let seconds = Arc::new(AtomicI64::new(1_800_000_000));
         let clock = Arc::clone(&seconds);
         let environment = environment(move || {
             jiff::Timestamp::from_second(clock.load(Ordering::Relaxed)).expect("a time")
         });
-        let registry = RegistryBackend::open(&storage, settings, environment).expect("a registry");
+        let registry = RegistryBackend::open(&storage, options, environment).expect("a registry");
         let registry = Arc::new(registry);
         let token = first_token(&registry);
+        let service = Service::new(Arc::clone(&registry)).with_body_timeout(timeout);
         Self {
-            service: Arc::new(Service::new(
-                Arc::clone(&registry),
-                Duration::from_millis(200),
-            )),
+            service: Arc::new(service),
             registry,
             token,
             seconds,
@@ -105,14 +107,14 @@ impl Served {
         }
     }
 
-    /// Where the artifact with a digest is kept.
+    /// The file of the artifact with a digest.
     pub(crate) fn artifact(&self, digest: &Digest) -> PathBuf {
         let name = digest.to_string();
         let folder = self.folder.path().join("data/blobs/sha256");
         folder.join(&name[..2]).join(name)
     }
 
-    /// Asks; headers are `name: value`.
+    /// Sends a request; headers are `name: value`.
     pub(crate) fn ask(&self, method: &str, path: &str, headers: &[&str], body: &[u8]) -> Answer {
         self.ask_with(
             method,
@@ -148,12 +150,12 @@ impl Served {
         self.ask("GET", path, &[], b"")
     }
 
-    /// The header with the token for everything.
+    /// The header with the token with the scope `admin`.
     pub(crate) fn authorization(&self) -> String {
         format!("authorization: Bearer {}", self.token)
     }
 
-    /// Makes a token for some scopes, as JSON has a list of them; gives the header with it.
+    /// Creates a token with scopes, a list in JSON. Returns the header with it.
     pub(crate) fn authorization_of(&self, owner: &str, scopes: &str) -> String {
         let body = format!(r#"{{"scopes":{scopes},"owner":"{owner}"}}"#);
         let headers = [&*self.authorization(), "content-type: application/json"];

@@ -1,11 +1,11 @@
-//! Tokens: what they are good for, who handles them, and until when.
+//! Tokens: what they permit, who lists and removes them, and how they expire.
 
 use pkgres_tests::archives::archive;
 
 use crate::support::{Answer, Served};
 
 #[test]
-fn tokens_are_shown_once_and_are_good_for_what_they_say() {
+fn tokens_are_shown_once_and_permit_their_scopes() {
     let served = Served::new();
     let json = "content-type: application/json";
     let admin = served.authorization();
@@ -36,17 +36,17 @@ fn tokens_are_shown_once_and_are_good_for_what_they_say() {
     assert_eq!(served.ask("GET", "/v1/whoami", &[&ann], b"").status, 401);
 }
 
-/// A token that leaks from a job neither shows, nor removes, nor outlives itself in others.
+/// A token that leaks from a job neither shows nor removes nor creates other tokens.
 #[test]
-fn tokens_are_for_those_with_the_scope_for_them() {
+fn managing_tokens_needs_their_scope() {
     let served = Served::new();
     let json = "content-type: application/json";
     let make =
         |by: &str, body: &str| served.ask("POST", "/v1/tokens", &[by, json], body.as_bytes());
     let token = |answer: &Answer| {
         assert_eq!(answer.status, 201, "{answer:?}");
-        let told = answer.json();
-        let secret = told["token"].as_str().expect("a secret");
+        let created = answer.json();
+        let secret = created["token"].as_str().expect("a secret");
         format!("authorization: Bearer {secret}")
     };
     let admin = served.authorization();
@@ -55,11 +55,11 @@ fn tokens_are_for_those_with_the_scope_for_them() {
         r#"{"scopes":["publish","tokens"],"owner":"ann","names":["org.acme.*"],
             "expires":"2027-02-01T00:00:00Z"}"#,
     ));
-    // Until its maker ends, unless it is said.
+    // By default it expires with the token that created it.
     let answer = make(&lead, r#"{"scopes":["publish"],"note":"for CI"}"#);
-    let told = answer.json();
+    let created = answer.json();
     assert_eq!(
-        (&told["owner"], &told["names"][0], &told["expires"]),
+        (&created["owner"], &created["names"][0], &created["expires"]),
         (
             &"ann".into(),
             &"org.acme.*".into(),
@@ -95,7 +95,7 @@ fn tokens_are_for_those_with_the_scope_for_them() {
     assert_eq!(served.ask("GET", "/v1/whoami", &[&lead], b"").status, 200);
 }
 
-/// A token is good until it expires, also where it was looked up a moment ago.
+/// A token is valid until it expires, even if it is in the cache.
 #[test]
 fn tokens_expire() {
     let served = Served::new();

@@ -1,7 +1,7 @@
-//! That large artifacts are never in memory as a whole, neither when they come nor when they go.
+//! Large artifacts are never in memory as a whole, neither when they are received nor when they are sent.
 //!
-//! A process of its own, so that nothing else takes memory meanwhile. What is measured is memory
-//! that belongs to the process alone; files that are mapped are not part of it.
+//! This is a process of its own, so that nothing else takes memory meanwhile. The measure is the private memory of the
+//! process; mapped files are not part of it.
 #![cfg(target_os = "linux")]
 
 #[path = "../shared/mod.rs"]
@@ -19,20 +19,20 @@ use pkgres_files::{RealFileSystem, write_file};
 use pkgres_manifest::Limits;
 use pkgres_registry_client::protocol::Digest;
 use pkgres_registry_server::{
-    Bucket, RegistryBackend, ServeOptions, Service, Settings, Storage, serve,
+    AccessKey, Bucket, RegistryBackend, RegistryOptions, ServeOptions, Service, Storage, serve,
 };
 use pkgres_tests::archives::large_archive;
 use pkgres_tests::services;
 
 use shared::{environment, first_token};
 
-/// How large the artifact is, in bytes.
+/// The size of the artifact, in bytes.
 const LARGE: usize = 64 << 20;
 
-/// How much more memory than before the server and this client may take, in bytes.
+/// The limit of the memory that server and client take in addition, in bytes.
 const ROOM: u64 = 4 << 20;
 
-/// Memory of this process alone that is resident, in bytes.
+/// The resident private memory of this process, in bytes.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("the system says");
     let line = status
@@ -42,7 +42,7 @@ fn resident() -> u64 {
     number.expect("a number").parse::<u64>().expect("a number") * 1024
 }
 
-/// The most memory that something takes beyond what was taken before.
+/// The peak of the memory that work takes in addition.
 fn most(work: impl FnOnce()) -> u64 {
     let before = resident();
     let (highest, is_over) = (AtomicU64::new(before), AtomicBool::new(false));
@@ -53,7 +53,7 @@ fn most(work: impl FnOnce()) -> u64 {
                 std::thread::sleep(Duration::from_micros(500));
             }
         });
-        // Otherwise a failure would wait for the thread above for ever.
+        // Otherwise a failure would wait for the thread above forever.
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
         is_over.store(true, Ordering::Relaxed);
         if let Err(panic) = result {
@@ -70,7 +70,7 @@ fn write_large(path: &Path, version: &str, limits: &Limits) -> Digest {
     Digest::of(&bytes)
 }
 
-/// A server, and who asks it.
+/// A server and its client.
 struct Served {
     address: std::net::SocketAddr,
     token: String,
@@ -85,27 +85,26 @@ impl Served {
             .enable_all()
             .build()
             .expect("a runtime");
-        let storage = Storage {
-            data: folder.to_owned(),
-            database: None,
-            blobs: bucket.map(|address| Bucket {
-                address,
-                credentials: Some(("key".to_owned(), "secret".to_owned(), None)),
-                runtime: runtime.handle().clone(),
-            }),
-        };
-        let mut settings = Settings::default();
-        settings.read.limits = limits.clone();
+        let bucket = bucket.map(|address| {
+            Bucket::new(address, runtime.handle().clone())
+                .with_access_key(Some(AccessKey::new("key", "secret")))
+        });
+        let storage = Storage::new(folder).with_blobs(bucket);
+        let mut options = RegistryOptions::default();
+        options.read.limits = limits.clone();
         let environment = environment(jiff::Timestamp::now);
-        let registry = RegistryBackend::open(&storage, settings, environment).expect("a registry");
+        let registry = RegistryBackend::open(&storage, options, environment).expect("a registry");
         let registry = Arc::new(registry);
         let token = first_token(&registry);
-        let service = Service::new(Arc::clone(&registry), Duration::from_mins(1));
+        let service =
+            Service::new(Arc::clone(&registry)).with_body_timeout(Duration::from_hours(1));
         let listener = runtime
             .block_on(tokio::net::TcpListener::bind("127.0.0.1:0"))
             .expect("a port");
         let address = listener.local_addr().expect("an address");
-        let options = ServeOptions::default();
+        let options = ServeOptions::default()
+            .with_head_timeout(Duration::from_hours(1))
+            .with_write_timeout(Duration::from_hours(1));
         runtime.spawn(serve(
             listener,
             Arc::new(service),
@@ -120,8 +119,7 @@ impl Served {
         }
     }
 
-    /// Sends a request with a body in parts; gives the status and the body, of which `sink` takes
-    /// each piece.
+    /// Sends a request with a body in parts. Returns the status; `sink` takes each piece of the body.
     fn ask(&self, head: &str, body: &mut [&mut dyn Body], mut sink: impl FnMut(&[u8])) -> u16 {
         let mut stream = TcpStream::connect(self.address).expect("a connection");
         let length: u64 = body.iter_mut().map(|part| part.length()).sum();
@@ -219,10 +217,10 @@ fn same(file: &mut File, from: u64, count: u64) -> impl FnMut(&[u8]) {
 }
 
 fn check(name: &str, served: &Served, first: &Path, digest: &Digest, second: &Path) {
-    let mut told = Vec::new();
+    let mut measured = Vec::new();
     let mut measure = |what: &str, work: &mut dyn FnMut()| {
         let taken = most(work);
-        told.push((format!("{name}, {what}"), taken));
+        measured.push((format!("{name}, {what}"), taken));
     };
     let mut file = File::open(first).expect("an archive");
     let length = file.length();
@@ -234,7 +232,7 @@ fn check(name: &str, served: &Served, first: &Path, digest: &Digest, second: &Pa
     measure("downloaded", &mut || {
         let mut compare = same(&mut file, 0, length);
         let status = served.get(&path, "", |piece| {
-            // Who takes what comes only after a while finds no more of it in memory.
+            // A client that reads late finds no more of it in memory.
             if come == 0 {
                 std::thread::sleep(Duration::from_secs(1));
             }
@@ -258,18 +256,18 @@ fn check(name: &str, served: &Served, first: &Path, digest: &Digest, second: &Pa
     measure("uploaded with a form", &mut || {
         assert_eq!(served.upload(&mut other), 200);
     });
-    for (what, taken) in &told {
+    for (what, taken) in &measured {
         #[allow(clippy::print_stderr)]
         {
             eprintln!("{what}: {} KiB", taken / 1024);
         }
     }
-    let over: Vec<_> = told.iter().filter(|(_, taken)| *taken > ROOM).collect();
+    let over: Vec<_> = measured.iter().filter(|(_, taken)| *taken > ROOM).collect();
     assert!(over.is_empty(), "more than {ROOM} bytes: {over:?}");
 }
 
 #[test]
-fn a_large_artifact_is_never_in_memory() {
+fn large_artifacts_are_never_in_memory_as_a_whole() {
     let limits = Limits {
         archive_bytes: 2 * LARGE as u64,
         unpacked_bytes: 4 * LARGE as u64,
@@ -288,7 +286,7 @@ fn a_large_artifact_is_never_in_memory() {
     );
     for (name, bucket) in places {
         let served = Served::new(&folder.path().join(name), bucket, &limits);
-        // What is made once and kept is there from here on.
+        // Everything that is created once and kept exists from here on.
         let small = pkgres_tests::archives::archive("org.acme.Large", "0.1.0", &[]);
         assert_eq!(served.publish("0.1.0", &mut &small[..]), 201);
         let path = format!("/blobs/sha256/{}", Digest::of(&small));

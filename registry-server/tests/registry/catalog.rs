@@ -1,25 +1,24 @@
 //! The catalog on every kind of storage.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use pkgres_registry_client::protocol::{ChangeKind, Digest};
-use pkgres_registry_server::{Actor, ProblemCode, RegistryBackend, Scope, Service};
+use pkgres_registry_server::{Principal, ProblemCode, RegistryBackend, Scope, Service};
 use pkgres_tests::archives::archive;
 use pkgres_tests::build;
 
-use crate::support::{Place, actor, code, publish, publish_as, publish_plain};
+use crate::support::{Place, code, principal, publish, publish_as, publish_plain};
 
-/// The id of the release that an archive is.
+/// The id of the release of an archive.
 fn id(archive: &[u8]) -> String {
     Digest::of(archive).to_string()[..32].to_owned()
 }
 
-/// What a list has, as name and version.
+/// The releases of a list, as name and version.
 fn listed(registry: &Arc<RegistryBackend>, query: &str) -> Vec<String> {
-    let service = Arc::new(Service::new(Arc::clone(registry), Duration::from_secs(1)));
+    let service = Arc::new(Service::new(Arc::clone(registry)));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -71,17 +70,17 @@ pub(crate) fn deleted(place: &Place) {
     );
     assert_eq!(listed(&registry, &last).len(), 1);
 
-    // A token for publishing does not delete, and nobody deletes what belongs to others.
+    // Deleting needs its scope, and the ownership of the package.
     for (scope, expected) in [
         (Scope::Publish, ProblemCode::Forbidden),
         (Scope::Yank, ProblemCode::Forbidden),
         (Scope::Delete, ProblemCode::NotOwner),
     ] {
-        let other = actor("bob", &[scope], &[]);
-        let refused = registry.delete(&other, &id(&one)).map_err(code);
-        assert_eq!(refused, Err(expected));
+        let other = principal("bob", &[scope], &[]);
+        let outcome = registry.delete(&other, &id(&one)).map_err(code);
+        assert_eq!(outcome, Err(expected));
     }
-    let admin = Actor::operator();
+    let admin = Principal::operator();
     let missing = registry.delete(&admin, &id(b"none")).map_err(code);
     assert_eq!(missing, Err(ProblemCode::NoSuchEntry));
     assert_eq!(registry.serial(), 3);
@@ -115,23 +114,23 @@ pub(crate) fn deleted(place: &Place) {
     let names = registry.names();
     drop(registry);
 
-    // So it stays, and the name with its owner.
+    // That persists, and the name keeps its owner.
     let registry = place.open();
     assert_eq!((registry.names(), registry.package_count()), (names, 1));
-    let bob = actor("bob", &[Scope::Publish], &[]);
+    let bob = principal("bob", &[Scope::Publish], &[]);
     let taken = publish_as(&registry, &bob, "a.Web", "1.0.0", one.clone());
     assert_eq!(taken, Err(ProblemCode::NotOwner));
     publish(&registry, "a.Web", "1.0.0", one).expect("a release");
     assert_eq!(registry.package_count(), 2);
 }
 
-pub(crate) fn chosen(place: &Place) {
+pub(crate) fn release_for_spec(place: &Place) {
     let registry = place.open();
     for version in ["1.0.0", "1.2.0", "1.10.0", "2.0.0-rc.1"] {
         publish_plain(&registry, "a.Web", version);
     }
     let name = build::package("a.Web");
-    let admin = Actor::operator();
+    let admin = Principal::operator();
     registry
         .set_yanked(&admin, &name, &build::version("1.2.0"), Some("broken"))
         .expect("it is there");
@@ -143,7 +142,7 @@ pub(crate) fn chosen(place: &Place) {
         (">=2.0.0-rc.1", Some("2.0.0-rc.1")),
         ("3", None),
     ] {
-        let found = registry.chosen(&name, Some(&build::spec(spec)));
+        let found = registry.release_for_spec(&name, Some(&build::spec(spec)));
         let found = found.map(|record| record.version.to_string()).map_err(code);
         let expected = expected
             .map(str::to_owned)

@@ -2,13 +2,13 @@
 
 mod cases;
 mod catalog;
-mod gate;
 mod nodes;
-mod secure;
+mod proxy;
 #[path = "../shared/mod.rs"]
 mod shared;
 mod support;
 mod sweeping;
+mod tls;
 
 use pkgres_tests::services;
 
@@ -19,7 +19,7 @@ use crate::support::Place;
 fn on_files() {
     for (name, case) in CASES {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        told(name, || case(&Place::files(folder.path())));
+        named(name, || case(&Place::files(folder.path())));
     }
 }
 
@@ -35,13 +35,13 @@ fn on_services() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let bucket = objects.bucket(&format!("case{at}"));
         let place = Place::services(folder.path(), postgres.database(), Some(bucket));
-        told(name, || case(&place));
+        named(name, || case(&place));
     }
     nodes::follow_each_other(&postgres);
 }
 
-/// Runs a case; says which one it was that failed.
-fn told(name: &str, case: impl FnOnce()) {
+/// Runs a case, and prints its name if it fails.
+fn named(name: &str, case: impl FnOnce()) {
     struct OnPanic<'name>(&'name str);
     impl Drop for OnPanic<'_> {
         fn drop(&mut self) {
@@ -53,6 +53,6 @@ fn told(name: &str, case: impl FnOnce()) {
             }
         }
     }
-    let _told = OnPanic(name);
+    let _guard = OnPanic(name);
     case();
 }

@@ -1,21 +1,20 @@
-//! Opening registries, and asking them in few words.
+//! Short ways to open and use registries.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use pkgres_registry_client::Namespace;
 use pkgres_registry_server::{
-    Actor, Bucket, Environment, Holder, OpenError, Problem, ProblemCode, Published,
-    RegistryBackend, Scope, Settings, Storage,
+    AccessKey, Bucket, Credential, Environment, OpenError, Principal, Problem, ProblemCode,
+    Published, RegistryBackend, RegistryOptions, Scope, Storage,
 };
 use pkgres_tests::archives::archive;
 use pkgres_tests::build;
 
 use crate::shared::environment;
 
-/// Where a registry keeps its data, and the time that it sees.
+/// The storage and the clock of a registry, which can be opened several times.
 pub(crate) struct Place {
     pub(crate) storage: Storage,
     pub(crate) seconds: Arc<AtomicI64>,
@@ -41,36 +40,37 @@ impl Place {
             .enable_all()
             .build()
             .expect("a runtime");
-        let blobs = bucket.map(|address| Bucket {
-            address,
-            credentials: Some(("key".to_owned(), "secret".to_owned(), None)),
-            runtime: runtime.handle().clone(),
+        let blobs = bucket.map(|address| {
+            Bucket::new(address, runtime.handle().clone())
+                .with_access_key(Some(AccessKey::new("key", "secret")))
         });
         Self {
-            storage: Storage {
-                data: folder.join("data"),
-                database,
-                blobs,
-            },
+            storage: Storage::new(folder.join("data"))
+                .with_database(database)
+                .with_blobs(blobs),
             seconds: Arc::new(AtomicI64::new(1_800_000_000)),
             _runtime: Some(runtime),
         }
     }
 
     pub(crate) fn open(&self) -> RegistryBackend {
-        self.open_with(Settings::default())
+        self.open_with(RegistryOptions::default())
     }
 
-    pub(crate) fn open_with(&self, settings: Settings) -> RegistryBackend {
-        RegistryBackend::open(&self.storage, settings, self.environment())
+    pub(crate) fn open_with(&self, options: RegistryOptions) -> RegistryBackend {
+        RegistryBackend::open(&self.storage, options, self.environment())
             .expect("the registry opens")
     }
 
     pub(crate) fn try_open(&self) -> Result<RegistryBackend, OpenError> {
-        RegistryBackend::open(&self.storage, Settings::default(), self.environment())
+        RegistryBackend::open(
+            &self.storage,
+            RegistryOptions::default(),
+            self.environment(),
+        )
     }
 
-    /// With a clock that stands still unless a case moves it.
+    /// With a clock that stands still unless a test moves it.
     fn environment(&self) -> Environment {
         let seconds = Arc::clone(&self.seconds);
         environment(move || {
@@ -79,16 +79,12 @@ impl Place {
     }
 }
 
-/// A holder of a token for some scopes and names.
-pub(crate) fn actor(owner: &str, scopes: &[Scope], names: &[&str]) -> Actor {
+/// A principal with a token for some scopes and names.
+pub(crate) fn principal(owner: &str, scopes: &[Scope], names: &[&str]) -> Principal {
     let namespace = |text: &&str| Namespace::parse(text).expect("a namespace");
-    Actor {
-        holder: Holder::Token(format!("token-of-{owner}")),
-        owner: owner.to_owned(),
-        scopes: scopes.iter().copied().collect::<BTreeSet<_>>(),
-        names: names.iter().map(namespace).collect(),
-        expires: None,
-    }
+    let credential = Credential::Token(format!("token-of-{owner}"));
+    Principal::new(credential, owner, scopes.iter().copied())
+        .with_names(names.iter().map(namespace))
 }
 
 /// Publishes a release that requires nothing as the operator, and expects that to work.
@@ -104,19 +100,19 @@ pub(crate) fn publish(
     version: &str,
     archive: Vec<u8>,
 ) -> Result<Published, ProblemCode> {
-    publish_as(registry, &Actor::operator(), name, version, archive)
+    publish_as(registry, &Principal::operator(), name, version, archive)
 }
 
 pub(crate) fn publish_as(
     registry: &RegistryBackend,
-    actor: &Actor,
+    principal: &Principal,
     name: &str,
     version: &str,
     archive: Vec<u8>,
 ) -> Result<Published, ProblemCode> {
     let (name, version) = (build::package(name), build::version(version));
     registry
-        .publish(actor, &name, &version, &archive.into(), false)
+        .publish(principal, &name, &version, &archive.into(), false)
         .map_err(code)
 }
 

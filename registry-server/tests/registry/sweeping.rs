@@ -1,50 +1,52 @@
-//! Removing artifacts while others publish, with a bucket that takes its time.
+//! Removing artifacts while others publish, with a slow bucket.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pkgres_registry_client::protocol::Digest;
-use pkgres_registry_server::{Actor, ProblemCode, Published, RegistryBackend, Settings};
+use pkgres_registry_server::{Principal, ProblemCode, Published, RegistryBackend, RegistryOptions};
 use pkgres_tests::archives::archive;
 use pkgres_tests::build;
 use pkgres_tests::services::{self, ObjectStore};
 
-use crate::gate::{Gate, Held};
+use crate::proxy::{Held, Proxy};
 use crate::support::{Place, code, publish, publish_plain};
 
-/// How an artifact is removed: by a list of them.
+/// The method that removes an artifact: a list is posted.
 const REMOVAL: &str = "POST";
 
-/// A registry whose bucket is behind a gate, and takes every artifact without a release for old.
-fn behind_a_gate(place: &Place) -> Arc<RegistryBackend> {
+/// A registry whose bucket is behind a proxy, and for which every artifact without a release is old.
+fn behind_a_proxy(place: &Place) -> Arc<RegistryBackend> {
     Arc::new(place.open_with(at_once()))
 }
 
-fn at_once() -> Settings {
-    Settings {
-        orphan_seconds: 0,
-        ..Settings::default()
-    }
+fn at_once() -> RegistryOptions {
+    RegistryOptions::default()
+        .with_orphan_seconds(0)
+        .with_removal_timeout(AMPLE)
 }
 
-fn with_a_gate(folder: &tempfile::TempDir, objects: &ObjectStore) -> (Place, Gate) {
-    let gate = Gate::before(objects.port());
-    let bucket = objects.bucket_at("gate", gate.port());
-    (Place::bucket(folder.path(), bucket), gate)
+/// More time than anything takes, however busy the machine is.
+const AMPLE: Duration = Duration::from_mins(5);
+
+fn with_a_proxy(folder: &tempfile::TempDir, objects: &ObjectStore) -> (Place, Proxy) {
+    let proxy = Proxy::before(objects.port());
+    let bucket = objects.bucket_at("proxy", proxy.port());
+    (Place::bucket(folder.path(), bucket), proxy)
 }
 
-/// Does something on another thread; gives what comes of it.
+/// Runs work on another thread. Returns where its outcome arrives.
 fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
     let (done, outcome) = channel();
     std::thread::spawn(move || done.send(work()));
     outcome
 }
 
-/// What comes of something that has to be over soon.
-fn soon<T>(outcome: &Receiver<T>) -> T {
-    let patience = Duration::from_secs(20);
-    outcome.recv_timeout(patience).expect("it ends")
+/// The outcome of something that waits for nothing.
+fn ended<T>(outcome: &Receiver<T>) -> T {
+    outcome.recv_timeout(AMPLE).expect("it ends")
 }
 
 fn publishing(
@@ -71,54 +73,54 @@ fn writers_do_not_wait_for_the_bucket() {
         return;
     };
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (place, gate) = with_a_gate(&folder, &objects);
-    let registry = behind_a_gate(&place);
+    let (place, proxy) = with_a_proxy(&folder, &objects);
+    let registry = behind_a_proxy(&place);
     publish_plain(&registry, "a.Old", "1.0.0");
     let late = archive("a.Late", "1.0.0", &[]);
     registry.put_artifact(late).expect("an artifact");
 
-    // While an artifact is being removed, others are published; its own release waits for that.
-    gate.hold(Held::Requests(REMOVAL));
+    // While an artifact is being removed, others are published; its own release waits.
+    proxy.hold(Held::Requests(REMOVAL));
     let sweep = sweeping(&registry);
-    gate.wait();
+    proxy.wait();
     let waiting = publishing(&registry, "a.Late");
-    assert_eq!(soon(&publishing(&registry, "a.Other")), Ok(()));
+    assert_eq!(ended(&publishing(&registry, "a.Other")), Ok(()));
     let early = waiting.recv_timeout(Duration::from_millis(200));
     assert_eq!(early, Err(RecvTimeoutError::Timeout));
-    gate.open();
-    assert_eq!(soon(&sweep), Ok(1));
-    assert_eq!(soon(&waiting), Ok(()));
+    proxy.open();
+    assert_eq!(ended(&sweep), Ok(1));
+    assert_eq!(ended(&waiting), Ok(()));
     assert!(has_artifact(&registry, "a.Late") && has_artifact(&registry, "a.Other"));
 
     // While an artifact arrives, others are yanked.
     for held in [
         Held::Requests("PUT"),
-        Held::Answers("PUT"),
+        Held::Responses("PUT"),
         Held::Requests("HEAD"),
     ] {
-        gate.hold(held);
+        proxy.hold(held);
         let name = match held {
             Held::Requests("PUT") => "a.First",
-            Held::Answers(_) => "a.Second",
+            Held::Responses(_) => "a.Second",
             Held::Requests(_) => "a.Third",
         };
         let slow = publishing(&registry, name);
         let is_asked = held != Held::Requests("HEAD");
         if is_asked {
-            gate.wait();
+            proxy.wait();
         } else {
-            // Where artifacts are kept is not asked for anything else.
-            assert_eq!(soon(&slow), Ok(()));
+            // A publish sends no other request to the bucket.
+            assert_eq!(ended(&slow), Ok(()));
         }
         let yanking = {
             let registry = Arc::clone(&registry);
             let (old, version) = (build::package("a.Old"), build::version("1.0.0"));
-            aside(move || registry.set_yanked(&Actor::operator(), &old, &version, Some(name)))
+            aside(move || registry.set_yanked(&Principal::operator(), &old, &version, Some(name)))
         };
-        assert_eq!(soon(&yanking), Ok(true));
-        gate.open();
+        assert_eq!(ended(&yanking), Ok(true));
+        proxy.open();
         if is_asked {
-            assert_eq!(soon(&slow), Ok(()));
+            assert_eq!(ended(&slow), Ok(()));
         }
         assert!(has_artifact(&registry, name));
     }
@@ -126,29 +128,29 @@ fn writers_do_not_wait_for_the_bucket() {
 
 /// The artifact is there when it is put, and gone when its release is made.
 #[test]
-fn what_is_removed_while_it_is_published_is_put_again() {
+fn an_artifact_that_is_removed_during_a_publish_is_put_again() {
     let Some(objects) = services::object_store() else {
         return;
     };
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (place, gate) = with_a_gate(&folder, &objects);
-    let registry = behind_a_gate(&place);
+    let (place, proxy) = with_a_proxy(&folder, &objects);
+    let registry = behind_a_proxy(&place);
     let late = archive("a.Late", "1.0.0", &[]);
     registry.put_artifact(late).expect("an artifact");
-    gate.hold(Held::Answers("PUT"));
+    proxy.hold(Held::Responses("PUT"));
     let slow = publishing(&registry, "a.Late");
-    gate.wait();
-    assert_eq!(soon(&sweeping(&registry)), Ok(1));
+    proxy.wait();
+    assert_eq!(ended(&sweeping(&registry)), Ok(1));
     assert!(!has_artifact(&registry, "a.Late"));
-    gate.open();
-    assert_eq!(soon(&slow), Ok(()));
+    proxy.open();
+    assert_eq!(ended(&slow), Ok(()));
     assert!(has_artifact(&registry, "a.Late"));
-    assert_eq!(soon(&sweeping(&registry)), Ok(0));
+    assert_eq!(ended(&sweeping(&registry)), Ok(0));
 }
 
-/// What a process leaves that is killed between the two things that it writes down.
+/// A process was killed between the two records of a removal.
 #[test]
-fn a_removal_that_was_left_is_finished() {
+fn an_abandoned_removal_is_finished() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let place = Place::files(folder.path());
     let registry = place.open_with(at_once());
@@ -168,7 +170,7 @@ fn a_removal_that_was_left_is_finished() {
     left(&late_digest);
     publish(&registry, "a.Late", "1.0.0", late).expect("a release");
     assert!(has_artifact(&registry, "a.Late"));
-    // An artifact that may be gone is one that is.
+    // The other removal is finished as well.
     drop(registry);
     let registry = place.open();
     assert_eq!(registry.sweep(), Ok(1));
@@ -180,10 +182,10 @@ fn a_removal_that_was_left_is_finished() {
         row.expect("a count")
     };
     assert_eq!(rows(), 2);
-    // What is over is forgotten after a day.
+    // Removals that ended are forgotten after a day.
     let day = 24 * 3600;
     let seconds = &place.seconds;
-    seconds.fetch_add(day, std::sync::atomic::Ordering::Relaxed);
+    seconds.fetch_add(day, Ordering::Relaxed);
     assert_eq!((registry.sweep(), rows()), (Ok(0), 0));
 }
 
@@ -194,14 +196,14 @@ pub(crate) fn never_from_under_a_release(place: &Place) {
     let digest = Digest::of(&bytes);
     let id: String = digest.to_string().chars().take(32).collect();
     let is_over = Mutex::new(false);
-    let swept = std::thread::scope(|scope| {
+    let swept = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
         let sweepers = [(); 2].map(|()| {
             scope.spawn(|| {
-                let mut swept = 0;
                 while !*is_over.lock().expect("no panic") {
-                    swept += registry.sweep().expect("it sweeps");
+                    let count = registry.sweep().expect("it sweeps");
+                    swept.fetch_add(count, Ordering::Relaxed);
                 }
-                swept
             })
         });
         let publisher = scope.spawn(|| {
@@ -221,15 +223,21 @@ pub(crate) fn never_from_under_a_release(place: &Place) {
                     assert!(found.is_some(), "a release without its artifact");
                 }
                 registry
-                    .delete(&Actor::operator(), &id)
+                    .delete(&Principal::operator(), &id)
                     .expect("it is deleted");
+                // From the second round on, the sweepers are at work.
+                let begun = Instant::now();
+                while swept.load(Ordering::Relaxed) == 0 {
+                    assert!(begun.elapsed() < AMPLE, "nothing is removed");
+                    std::thread::yield_now();
+                }
             }
         });
         let outcome = publisher.join();
         *is_over.lock().expect("no panic") = true;
+        for sweeper in sweepers {
+            sweeper.join().expect("no panic");
+        }
         outcome.expect("no panic");
-        let swept = sweepers.map(|sweeper| sweeper.join().expect("no panic"));
-        swept.iter().sum::<usize>()
     });
-    assert!(swept > 0);
 }

@@ -1,17 +1,18 @@
-//! Categories.
+//! Categories of the catalog.
 
 use http::StatusCode;
 use pkgres_manifest::diagnostic::Escaped;
 use serde_json::{Value, json};
 
-use super::query::wrong;
+use super::query::invalid_query;
 use super::shape::{check_name, time};
-use crate::http::reply::Reply;
 use crate::http::request::Request;
+use crate::http::response::Response;
 use crate::http::service::Service;
 use crate::problem::Problem;
 use crate::registry::CategoryView;
 
+/// A category as JSON.
 fn described(view: &CategoryView) -> Value {
     json!({
         "id": view.row.id,
@@ -22,14 +23,15 @@ fn described(view: &CategoryView) -> Value {
     })
 }
 
-pub(super) fn list(service: &Service, request: &Request) -> Result<Reply, Problem> {
+/// Lists categories.
+pub(super) fn list(service: &Service, request: &Request) -> Result<Response, Problem> {
     let query = &request.query;
     let mut keys: Vec<&str> = query.all("sort_keys").collect();
     if keys.is_empty() {
         keys.push("name");
     }
     let mut views = service.registry.categories()?;
-    // The id decides between equal ones, so that pages neither overlap nor leave one out.
+    // The id decides between equal values, so that pages neither overlap nor have gaps.
     views.sort_by(|one, two| one.row.id.cmp(&two.row.id));
     for key in keys.iter().rev() {
         match *key {
@@ -40,35 +42,38 @@ pub(super) fn list(service: &Service, request: &Request) -> Result<Reply, Proble
             "package_count" => views.sort_by_key(|view| view.releases.len()),
             other => {
                 let other = Escaped::shortened(other);
-                return Err(wrong(format!("categories are not sorted by `{other}`")));
+                return Err(invalid_query(format!(
+                    "categories are not sorted by `{other}`"
+                )));
             }
         }
     }
     match query.get("sort_dir") {
         None | Some("asc") => {}
         Some("desc") => views.reverse(),
-        Some(_) => return Err(wrong("`sort_dir` is asc or desc")),
+        Some(_) => return Err(invalid_query("`sort_dir` is asc or desc")),
     }
     if let Some(marker) = query.get("marker") {
         let at = views.iter().position(|view| view.row.id == marker);
-        let at = at.ok_or_else(|| wrong("there is no category with the id of `marker`"))?;
+        let at = at.ok_or_else(|| invalid_query("there is no category with the id of `marker`"))?;
         views.drain(..=at);
     }
     if query.get("limit").is_some() {
         views.truncate(super::query::limit(query)?);
     }
     let categories: Vec<Value> = views.iter().map(described).collect();
-    Ok(Reply::json(&json!({ "categories": categories })))
+    Ok(Response::json(&json!({ "categories": categories })))
 }
 
-pub(super) fn show(service: &Service, request: &Request) -> Result<Reply, Problem> {
+/// Shows a category with its releases.
+pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Problem> {
     let view = service.registry.category(request.part(0))?;
     let mut answer = described(&view);
     let packages = view.releases.iter().map(
         |[id, package, name]| json!({ "id": id, "name": name, "fully_qualified_name": package }),
     );
     answer["packages"] = packages.collect();
-    Ok(Reply::json(&answer))
+    Ok(Response::json(&answer))
 }
 
 #[derive(serde::Deserialize)]
@@ -77,16 +82,18 @@ struct NewCategory {
     name: String,
 }
 
-pub(super) fn create(service: &Service, request: &Request) -> Result<Reply, Problem> {
+/// Adds a category.
+pub(super) fn create(service: &Service, request: &Request) -> Result<Response, Problem> {
     let NewCategory { name } = request.json()?;
     check_name(&name)?;
-    let view = service.registry.add_category(request.actor()?, &name)?;
-    Ok(Reply::json(&described(&view)))
+    let view = service.registry.add_category(request.principal()?, &name)?;
+    Ok(Response::json(&described(&view)))
 }
 
-pub(super) fn remove(service: &Service, request: &Request) -> Result<Reply, Problem> {
+/// Removes a category.
+pub(super) fn remove(service: &Service, request: &Request) -> Result<Response, Problem> {
     service
         .registry
-        .remove_category(request.actor()?, request.part(0))?;
-    Ok(Reply::empty(StatusCode::NO_CONTENT))
+        .remove_category(request.principal()?, request.part(0))?;
+    Ok(Response::empty(StatusCode::NO_CONTENT))
 }

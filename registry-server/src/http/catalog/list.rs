@@ -1,16 +1,17 @@
-//! Listing releases.
+//! Listing releases of the catalog.
 
 use serde_json::{Value, json};
 
 use super::{query, shape};
-use crate::http::reply::Reply;
+use crate::access::Principal;
 use crate::http::request::Request;
+use crate::http::response::Response;
 use crate::http::service::Service;
 use crate::problem::{Problem, ProblemCode};
-use crate::registry::Filter;
-use crate::store::catalog::{Order, Wanted};
+use crate::registry::CatalogFilter;
+use crate::store::catalog::{Order, RowFilter};
 
-/// What is understood; everything else is passed over.
+/// The known parameters; others are ignored.
 pub(super) const PARAMETERS: &[&str] = &[
     "id",
     "category",
@@ -30,43 +31,45 @@ pub(super) const PARAMETERS: &[&str] = &[
     "catalog",
 ];
 
-pub(super) fn list(service: &Service, request: &Request) -> Result<Reply, Problem> {
+/// Lists releases.
+pub(super) fn list(service: &Service, request: &Request) -> Result<Response, Problem> {
     let filter = filter(request)?;
     let found = service.registry.catalog(&filter)?;
     let packages: Vec<Value> = found.iter().map(shape::package).collect();
     let mut answer = json!({ "packages": packages });
-    // Only a whole page can have another one behind it. Clients go on where there is the key.
+    // Only a full page can have another one behind it. Clients go on if the key is present.
     if let Some(last) = found.last().filter(|_| found.len() == filter.limit) {
         answer["next_marker"] = last.row.id.as_str().into();
     }
-    Ok(Reply::json(&answer))
+    Ok(Response::json(&answer))
 }
 
-fn filter(request: &Request) -> Result<Filter, Problem> {
+/// The search that a request is for.
+fn filter(request: &Request) -> Result<CatalogFilter, Problem> {
     let parameters = &request.query;
     let text = |name: &str| parameters.get(name).unwrap_or_default().to_owned();
-    let actor = request.actor.as_ref();
-    let owner = actor.map_or("", |actor| actor.owner.as_str());
+    let principal = request.principal.as_ref();
+    let owner = principal.map_or("", |principal| principal.owner.as_str());
     let is_owned = query::flag(parameters, "owned");
-    if is_owned && actor.is_none() {
-        let detail = "whose packages `owned` means is told by a token";
+    if is_owned && principal.is_none() {
+        let detail = "`owned` needs a token, which says whose packages are meant";
         return Err(Problem::new(ProblemCode::Unauthorized, detail));
     }
-    // To deploy: one's own, and what is public. To edit: one's own, and for an administrator all.
-    // Who is nobody has nothing of their own, and sees what is public.
+    // To deploy: public packages and those of the principal. To edit: those of the principal, or all
+    // for an administrator. Without a token: public packages.
     let is_to_deploy = query::flag(parameters, "catalog");
-    // Who asks for one release of their own is about to exchange it, enabled or not: clients that
-    // do so cannot ask for disabled ones.
+    // A client that asks for one release of its own is about to replace it, enabled or not, but cannot
+    // ask for disabled releases.
     let is_one = is_owned
         && ["fqn", "version"]
             .iter()
             .all(|name| parameters.get(name).is_some());
-    let wanted = Wanted {
+    let rows = RowFilter {
         package: text("fqn"),
         class: text("class_name"),
         only_enabled: !is_one && !query::flag(parameters, "include_disabled"),
-        sees_all: !is_to_deploy && actor.is_some_and(crate::access::Actor::is_admin),
-        sees_public: is_to_deploy || actor.is_none(),
+        sees_all: !is_to_deploy && principal.is_some_and(Principal::is_admin),
+        sees_public: is_to_deploy || principal.is_none(),
         sees_owner: owner.to_owned(),
         owned_by: if is_owned { owner } else { "" }.to_owned(),
     };
@@ -80,8 +83,8 @@ fn filter(request: &Request) -> Result<Filter, Problem> {
         .split([';', ','])
         .map(|word| word.trim().to_lowercase())
         .filter(|word| !word.is_empty());
-    Ok(Filter {
-        wanted,
+    Ok(CatalogFilter {
+        rows,
         ids: query::list(parameters, "id"),
         categories: query::list(parameters, "category"),
         tags: query::list(parameters, "tag"),
@@ -96,7 +99,7 @@ fn filter(request: &Request) -> Result<Filter, Problem> {
     })
 }
 
-/// `application` as `Application`.
+/// A text with a capital: `application` as `Application`.
 fn title_case(text: &str) -> String {
     let mut characters = text.chars();
     match characters.next() {

@@ -1,14 +1,13 @@
-//! The catalog API of Murano, version 1, as its clients call it: the same releases as everywhere
-//! else, with what is said of them beside the index.
+//! The catalog API of Murano, version 1, for its clients: the releases of the registry, with what the
+//! catalog knows of them.
 //!
-//! What is particular to those clients: errors have a shape of their own, unknown parameters of
-//! queries are passed over, and what a client says a `GET` without a body is does not matter.
+//! These clients need some exceptions: errors have a form of their own, unknown parameters of queries
+//! are ignored, and so is the `Content-Type` of a `GET`. `docs/murano-clients.md` describes the API.
 
-mod apps;
-mod bundles;
 mod categories;
 mod list;
 mod query;
+mod repository;
 mod shape;
 mod show;
 mod update;
@@ -16,9 +15,10 @@ mod upload;
 
 use http::Method;
 
-use super::route::{Access, GET, Handler, Route, Surface, Takes};
+use super::route::{Access, BodyKind, GET, Handler, Route, Surface};
 use crate::registry::CatalogPart;
 
+/// `v1/catalog/`: the catalog.
 pub(crate) const SURFACE: Surface = Surface {
     prefix: "v1/catalog/",
     routes: &[
@@ -27,7 +27,7 @@ pub(crate) const SURFACE: Surface = Surface {
             handlers: &[
                 Handler {
                     summary: "List releases of the catalog",
-                    access: Access::Known,
+                    access: Access::OptionalToken,
                     query: list::PARAMETERS,
                     has_open_query: true,
                     run: list::list,
@@ -35,10 +35,10 @@ pub(crate) const SURFACE: Surface = Surface {
                 },
                 Handler {
                     method: Method::POST,
-                    summary: "Publish a release with what the catalog says of it",
-                    access: Access::Holders,
+                    summary: "Publish a release, and set its values in the catalog",
+                    access: Access::Token,
                     has_open_query: true,
-                    takes: Takes::Form,
+                    body: BodyKind::Form,
                     run: upload::upload,
                     ..GET
                 },
@@ -48,25 +48,25 @@ pub(crate) const SURFACE: Surface = Surface {
             path: "v1/catalog/packages/{id}",
             handlers: &[
                 Handler {
-                    summary: "What the catalog says of a release",
-                    access: Access::Known,
+                    summary: "A release of the catalog",
+                    access: Access::OptionalToken,
                     has_open_query: true,
                     run: show::show,
                     ..GET
                 },
                 Handler {
                     method: Method::PATCH,
-                    summary: "Change what the catalog says of a release",
-                    access: Access::Holders,
+                    summary: "Change the values of a release in the catalog",
+                    access: Access::Token,
                     has_open_query: true,
-                    takes: Takes::CatalogPatch,
+                    body: BodyKind::CatalogPatch,
                     run: update::update,
                     ..GET
                 },
                 Handler {
                     method: Method::DELETE,
                     summary: "Delete a release",
-                    access: Access::Holders,
+                    access: Access::Token,
                     has_open_query: true,
                     run: show::delete,
                     ..GET
@@ -77,9 +77,9 @@ pub(crate) const SURFACE: Surface = Surface {
             path: "v1/catalog/packages/{id}/download",
             handlers: &[Handler {
                 summary: "The archive of a release",
-                access: Access::Known,
+                access: Access::OptionalToken,
                 has_open_query: true,
-                gives: "application/octet-stream",
+                media_type: "application/octet-stream",
                 run: show::download,
                 ..GET
             }],
@@ -88,10 +88,10 @@ pub(crate) const SURFACE: Surface = Surface {
             path: "v1/catalog/packages/{id}/ui",
             handlers: &[Handler {
                 summary: "The form of a release",
-                access: Access::Known,
+                access: Access::OptionalToken,
                 has_open_query: true,
-                gives: "text/plain",
-                run: |service, request| show::part(service, request, CatalogPart::Form),
+                media_type: "text/plain",
+                run: |service, request| show::file(service, request, CatalogPart::Form),
                 ..GET
             }],
         },
@@ -99,21 +99,21 @@ pub(crate) const SURFACE: Surface = Surface {
             path: "v1/catalog/packages/{id}/logo",
             handlers: &[Handler {
                 summary: "The logo of a release",
-                access: Access::Known,
+                access: Access::OptionalToken,
                 has_open_query: true,
-                gives: "application/octet-stream",
-                run: |service, request| show::part(service, request, CatalogPart::Logo),
+                media_type: "application/octet-stream",
+                run: |service, request| show::file(service, request, CatalogPart::Logo),
                 ..GET
             }],
         },
         Route {
             path: "v1/catalog/packages/{id}/supplier_logo",
             handlers: &[Handler {
-                summary: "The logo of who supplies a release",
-                access: Access::Known,
+                summary: "The logo of the supplier of a release",
+                access: Access::OptionalToken,
                 has_open_query: true,
-                gives: "application/octet-stream",
-                run: |service, request| show::part(service, request, CatalogPart::SupplierLogo),
+                media_type: "application/octet-stream",
+                run: |service, request| show::file(service, request, CatalogPart::SupplierLogo),
                 ..GET
             }],
         },
@@ -122,7 +122,7 @@ pub(crate) const SURFACE: Surface = Surface {
             handlers: &[
                 Handler {
                     summary: "List categories",
-                    access: Access::Known,
+                    access: Access::OptionalToken,
                     query: &["sort_keys", "sort_dir", "limit", "marker"],
                     has_open_query: true,
                     run: categories::list,
@@ -130,10 +130,10 @@ pub(crate) const SURFACE: Surface = Surface {
                 },
                 Handler {
                     method: Method::POST,
-                    summary: "Make a category",
-                    access: Access::Holders,
+                    summary: "Add a category",
+                    access: Access::Token,
                     has_open_query: true,
-                    takes: Takes::Json,
+                    body: BodyKind::Json,
                     run: categories::create,
                     ..GET
                 },
@@ -144,7 +144,7 @@ pub(crate) const SURFACE: Surface = Surface {
             handlers: &[
                 Handler {
                     summary: "A category and its releases",
-                    access: Access::Known,
+                    access: Access::OptionalToken,
                     has_open_query: true,
                     run: categories::show,
                     ..GET
@@ -152,7 +152,7 @@ pub(crate) const SURFACE: Surface = Surface {
                 Handler {
                     method: Method::DELETE,
                     summary: "Remove a category without releases",
-                    access: Access::Holders,
+                    access: Access::Token,
                     has_open_query: true,
                     run: categories::remove,
                     ..GET
@@ -164,15 +164,16 @@ pub(crate) const SURFACE: Surface = Surface {
     error: shape::error,
 };
 
+/// `apps/`: archives by name and spec.
 pub(crate) const APPS: Surface = Surface {
     prefix: "apps/",
     routes: &[Route {
         path: "apps/{release}.zip",
         handlers: &[Handler {
-            summary: "The newest release inside a spec: `<name>.zip` or `<name>.<spec>.zip`",
+            summary: "The newest release for a spec: `<name>.zip` or `<name>.<spec>.zip`",
             has_open_query: true,
-            gives: "application/zip",
-            run: apps::app,
+            media_type: "application/zip",
+            run: repository::app,
             ..GET
         }],
     }],
@@ -180,30 +181,31 @@ pub(crate) const APPS: Surface = Surface {
     error: shape::error,
 };
 
+/// `bundles/`: bundles.
 pub(crate) const BUNDLES: Surface = Surface {
     prefix: "bundles/",
     routes: &[Route {
         path: "bundles/{name}.bundle",
         handlers: &[
             Handler {
-                summary: "A list of packages to be imported together",
+                summary: "A bundle: packages that are imported together",
                 has_open_query: true,
-                run: bundles::show,
+                run: repository::bundle,
                 ..GET
             },
             Handler {
                 method: Method::PUT,
-                summary: "Put a bundle in place",
-                access: Access::Holders,
-                takes: Takes::Json,
-                run: bundles::put,
+                summary: "Add or replace a bundle",
+                access: Access::Token,
+                body: BodyKind::Json,
+                run: repository::put_bundle,
                 ..GET
             },
             Handler {
                 method: Method::DELETE,
                 summary: "Remove a bundle",
-                access: Access::Holders,
-                run: bundles::remove,
+                access: Access::Token,
+                run: repository::remove_bundle,
                 ..GET
             },
         ],

@@ -1,4 +1,4 @@
-//! What parameters of the catalog mean.
+//! Parameters of the catalog API.
 
 use pkgres_manifest::Version;
 use pkgres_manifest::diagnostic::Escaped;
@@ -7,21 +7,22 @@ use crate::http::query::Query;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::{Comparison, VersionTest};
 
-/// How many releases are in an answer unless another number is asked for, and at most.
+/// The default and the greatest number of releases in a response.
 const LIMIT: (usize, usize) = (20, 100);
 
-pub(super) fn wrong(detail: impl Into<String>) -> Problem {
+/// The problem of an invalid parameter.
+pub(super) fn invalid_query(detail: impl Into<String>) -> Problem {
     Problem::new(ProblemCode::QueryInvalid, detail)
 }
 
-/// Whether a parameter says so. Clients write `True`.
+/// Whether a parameter is true. Clients write `True`.
 pub(super) fn flag(query: &Query, name: &str) -> bool {
     query
         .get(name)
         .is_some_and(|value| value.eq_ignore_ascii_case("true"))
 }
 
-/// A list: a parameter that is given several times, or `in:one,"two, with a comma"`.
+/// A list: a parameter that is repeated, or `in:one,"two, with a comma"`.
 pub(super) fn list(query: &Query, name: &str) -> Vec<String> {
     let mut values = Vec::new();
     for value in query.all(name) {
@@ -33,6 +34,7 @@ pub(super) fn list(query: &Query, name: &str) -> Vec<String> {
     values
 }
 
+/// The items of a list with commas and quotes.
 fn items_of(text: &str) -> Vec<String> {
     let mut items = vec![String::new()];
     let mut is_quoted = false;
@@ -47,24 +49,24 @@ fn items_of(text: &str) -> Vec<String> {
     items
 }
 
-/// How many are asked for.
+/// The number of releases or categories that a request asks for.
 pub(super) fn limit(query: &Query) -> Result<usize, Problem> {
     let Some(text) = query.get("limit") else {
         return Ok(LIMIT.0);
     };
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    // What is too large for a number is larger than the limit all the same.
+    // A number that is too large exceeds the limit all the same.
     let number = is_number.then(|| text.parse::<usize>().unwrap_or(usize::MAX));
     match number.filter(|number| *number > 0) {
         Some(number) => Ok(number.min(LIMIT.1)),
-        None => Err(wrong(format!(
+        None => Err(invalid_query(format!(
             "`limit` is a number greater than 0, not `{}`",
             Escaped::shortened(text)
         ))),
     }
 }
 
-/// What versions have to be: `ge:1.0.0`, `in:1.0.0,2.0.0`, `latest`, or a version itself.
+/// The conditions on versions: `ge:1.0.0`, `in:1.0.0,2.0.0`, `latest`, or a version.
 pub(super) fn versions(query: &Query) -> Result<Vec<VersionTest>, Problem> {
     query.all("version").map(version).collect()
 }
@@ -73,7 +75,7 @@ fn version(text: &str) -> Result<VersionTest, Problem> {
     let read = |text: &str| {
         Version::parse(text.trim()).map_err(|error| {
             let error = error.to_string();
-            wrong(format!("`version` is not one: {}", Escaped::new(&error)))
+            invalid_query(format!("`version` is not one: {}", Escaped::new(&error)))
         })
     };
     if text == "latest" {
@@ -96,7 +98,7 @@ fn version(text: &str) -> Result<VersionTest, Problem> {
         }
         _ => {
             let operator = Escaped::shortened(operator);
-            return Err(wrong(format!(
+            return Err(invalid_query(format!(
                 "versions are compared by lt, le, eq, ne, ge, gt and in, not `{operator}`"
             )));
         }
@@ -109,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_are_repeated_or_written_with_commas() {
+    fn lists_are_repeated_or_have_commas() {
         for (text, expected) in [
             ("id=a&id=b", &["a", "b"][..]),
             ("id=in:a,%22b,c%22,d", &["a", "b,c", "d"]),
@@ -122,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_are_compared_in_many_ways() {
+    fn versions_have_comparisons() {
         let read = |text: &str| versions(&Query::read_open(text)).map_err(|problem| problem.code);
         let version = |text: &str| Version::parse(text).expect("a version");
         let compared = |comparison, text| VersionTest::Compared(comparison, version(text));

@@ -1,22 +1,23 @@
-//! What releases and errors look like.
+//! The form of releases and errors in the catalog API.
 
 use http::header;
+use pkgres_manifest::ClassName;
 use serde_json::{Value, json};
 
-use crate::http::refuse::status_of;
-use crate::http::reply::{NO_CACHE, Reply};
+use crate::http::error_response::status_of;
+use crate::http::response::{NO_CACHE, Response};
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::CatalogEntry;
 use crate::store::releases::exported;
 
-/// How long the name of a release or a category is, in characters.
-pub(super) const NAME: usize = 80;
+/// The limit of the name of a release, a category or a bundle, in characters.
+const MAX_NAME: usize = 80;
 
-/// A problem in the only shape that the client can read: every value at the top is an object, and
-/// what it shows is called `message`.
-pub(super) fn error(problem: &Problem, id: &str) -> Reply {
-    // A release that cannot be resolved is no conflict with one that is there, which is what
-    // clients take 409 for: they would delete that one and try again.
+/// A problem in the only form that the client can read: every value at the top is an object, and the
+/// text that it shows is called `message`.
+pub(super) fn error(problem: &Problem, id: &str) -> Response {
+    // For clients, 409 is a conflict with a release that exists: they would delete that and try again.
+    // Requirements that cannot be satisfied are not such a conflict.
     let problem = match problem.code {
         ProblemCode::Unsatisfiable => &Problem::new(
             ProblemCode::PackageInvalid,
@@ -32,20 +33,18 @@ pub(super) fn error(problem: &Problem, id: &str) -> Reply {
         "type": problem.code.as_str(),
         "request_id": id,
     } });
-    Reply::json_with(status, &body).header(header::CACHE_CONTROL, NO_CACHE)
+    Response::json_with(status, &body).header(header::CACHE_CONTROL, NO_CACHE)
 }
 
-/// A time as the catalog writes it, without a zone.
+/// A time in the catalog, which has no zone.
 pub(super) fn time(text: &str) -> &str {
     text.strip_suffix('Z').unwrap_or(text)
 }
 
-/// What the catalog says of a release.
+/// A release as JSON.
 pub(super) fn package(entry: &CatalogEntry) -> Value {
     let (row, record) = (&entry.row, &entry.record);
-    let classes: Vec<&str> = exported(record)
-        .map(pkgres_manifest::ClassName::as_str)
-        .collect();
+    let classes: Vec<&str> = exported(record).map(ClassName::as_str).collect();
     json!({
         "id": row.id,
         "name": row.name,
@@ -66,18 +65,20 @@ pub(super) fn package(entry: &CatalogEntry) -> Value {
     })
 }
 
-/// What makes no sense in a body.
-pub(super) fn wrong(detail: impl Into<String>) -> Problem {
+/// The problem of an invalid body.
+pub(super) fn invalid_body(detail: impl Into<String>) -> Problem {
     Problem::new(ProblemCode::BodyInvalid, detail)
 }
 
-/// Refuses what cannot be the name of a release or a category.
+/// An error if a text is not valid as the name of a release, a category or a bundle.
 pub(super) fn check_name(name: &str) -> Result<(), Problem> {
     let is_name = !name.trim().is_empty()
-        && name.chars().count() <= NAME
+        && name.chars().count() <= MAX_NAME
         && !name.chars().any(char::is_control);
     if is_name {
         return Ok(());
     }
-    Err(wrong(format!("a name has 1 to {NAME} characters")))
+    Err(invalid_body(format!(
+        "a name has 1 to {MAX_NAME} characters"
+    )))
 }

@@ -1,50 +1,53 @@
-//! A release: what is said of it, its archive and files of it, and deleting it.
+//! A release of the catalog: its values, its archive and files of it, and deleting it.
 
 use http::StatusCode;
 use http::header::{self, HeaderValue};
 use pkgres_registry_client::protocol::Digest;
 
 use super::shape;
-use crate::http::range;
-use crate::http::reply::{NO_CACHE, Reply};
+use crate::http::artifacts;
 use crate::http::request::Request;
+use crate::http::response::{NO_CACHE, Response};
 use crate::http::service::Service;
 use crate::index::Document;
 use crate::problem::Problem;
 use crate::registry::{CatalogEntry, CatalogPart};
 
 fn entry(service: &Service, request: &Request) -> Result<CatalogEntry, Problem> {
-    let actor = request.actor.as_ref();
-    service.registry.catalog_entry(actor, request.part(0))
+    let principal = request.principal.as_ref();
+    service.registry.catalog_entry(principal, request.part(0))
 }
 
-pub(super) fn show(service: &Service, request: &Request) -> Result<Reply, Problem> {
-    Ok(Reply::json(&shape::package(&entry(service, request)?)))
+/// Shows a release.
+pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Problem> {
+    Ok(Response::json(&shape::package(&entry(service, request)?)))
 }
 
-pub(super) fn download(service: &Service, request: &Request) -> Result<Reply, Problem> {
+/// Downloads the archive of a release.
+pub(super) fn download(service: &Service, request: &Request) -> Result<Response, Problem> {
     let entry = entry(service, request)?;
     let digest = Digest::parse(&entry.row.sha256)?;
     archive(service, request, &digest, "application/octet-stream")
 }
 
-/// An archive, or a range of it.
+/// An archive, or a range of it, with a media type.
 pub(super) fn archive(
     service: &Service,
     request: &Request,
     digest: &Digest,
     kind: &'static str,
-) -> Result<Reply, Problem> {
+) -> Result<Response, Problem> {
     let missing = || Problem::internal(format!("the artifact {digest} is missing"));
-    let reply = range::artifact(service, &request.headers, digest, kind, missing)?;
-    Ok(reply.header(header::CACHE_CONTROL, NO_CACHE))
+    let response = artifacts::artifact(service, &request.headers, digest, kind, missing)?;
+    Ok(response.header(header::CACHE_CONTROL, NO_CACHE))
 }
 
-pub(super) fn part(
+/// Shows a file of a release.
+pub(super) fn file(
     service: &Service,
     request: &Request,
     part: CatalogPart,
-) -> Result<Reply, Problem> {
+) -> Result<Response, Problem> {
     let entry = entry(service, request)?;
     let bytes = service.registry.catalog_part(&entry, part)?;
     let kind = match part {
@@ -52,10 +55,13 @@ pub(super) fn part(
         CatalogPart::Logo | CatalogPart::SupplierLogo => "application/octet-stream",
     };
     let kind = HeaderValue::from_static(kind);
-    Ok(Reply::document(kind, &Document::new(bytes)))
+    Ok(Response::document(kind, &Document::new(bytes)))
 }
 
-pub(super) fn delete(service: &Service, request: &Request) -> Result<Reply, Problem> {
-    service.registry.delete(request.actor()?, request.part(0))?;
-    Ok(Reply::empty(StatusCode::NO_CONTENT))
+/// Deletes a release.
+pub(super) fn delete(service: &Service, request: &Request) -> Result<Response, Problem> {
+    service
+        .registry
+        .delete(request.principal()?, request.part(0))?;
+    Ok(Response::empty(StatusCode::NO_CONTENT))
 }

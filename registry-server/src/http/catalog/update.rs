@@ -1,52 +1,57 @@
-//! Changing what the catalog says of a release: a JSON patch of few operations.
+//! Changing the values of a release in the catalog, by a JSON patch with few operations.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::shape::{self, check_name, wrong};
+use super::shape::{self, check_name, invalid_body};
 use super::upload::check_labels;
-use crate::http::reply::Reply;
 use crate::http::request::Request;
+use crate::http::response::Response;
 use crate::http::service::Service;
 use crate::problem::{Problem, ProblemCode};
 use crate::store::catalog::CatalogRow;
 
+/// An operation of a patch.
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Operation {
     op: String,
     path: String,
-    /// Also for `remove`, which says what is taken out of a list.
+    /// The new value; for `remove`, the values that are removed from a list.
     value: Value,
 }
 
-/// How many operations there are at once.
-const OPERATIONS: usize = 100;
+/// The limit of operations in a patch.
+const MAX_OPERATIONS: usize = 100;
 
-pub(super) fn update(service: &Service, request: &Request) -> Result<Reply, Problem> {
+/// Changes a release.
+pub(super) fn update(service: &Service, request: &Request) -> Result<Response, Problem> {
     let operations: Vec<Operation> = request.json()?;
-    if operations.len() > OPERATIONS {
-        return Err(wrong(format!("there are at most {OPERATIONS} operations")));
+    if operations.len() > MAX_OPERATIONS {
+        return Err(invalid_body(format!(
+            "there are at most {MAX_OPERATIONS} operations"
+        )));
     }
     let changes = |row: &mut CatalogRow| {
         operations
             .iter()
             .try_for_each(|operation| apply(row, operation))
     };
-    let actor = request.actor()?;
+    let principal = request.principal()?;
     let entry = service
         .registry
-        .change_entry(actor, request.part(0), &changes)?;
-    Ok(Reply::json(&shape::package(&entry)))
+        .change_entry(principal, request.part(0), &changes)?;
+    Ok(Response::json(&shape::package(&entry)))
 }
 
+/// Applies an operation to a row.
 fn apply(row: &mut CatalogRow, operation: &Operation) -> Result<(), Problem> {
     let path = operation.path.strip_prefix('/').unwrap_or_default();
     if path.is_empty() || path.contains('/') {
-        return Err(wrong("`path` is a slash and a name, as in `/tags`"));
+        return Err(invalid_body("`path` is a slash and a name, as in `/tags`"));
     }
     if !matches!(&*operation.op, "add" | "replace" | "remove") {
-        return Err(wrong("`op` is add, replace or remove"));
+        return Err(invalid_body("`op` is add, replace or remove"));
     }
     let value = &operation.value;
     match (&*operation.op, path) {
@@ -76,14 +81,15 @@ fn apply(row: &mut CatalogRow, operation: &Operation) -> Result<(), Problem> {
     }
 }
 
+/// Changes tags or categories.
 fn change_labels(labels: &mut Vec<String>, op: &str, value: &Value) -> Result<(), Problem> {
-    let given: Vec<String> = read(value, "a list of texts")?;
-    check_labels(&given)?;
+    let values: Vec<String> = read(value, "a list of texts")?;
+    check_labels(&values)?;
     match op {
         "remove" => {
-            for label in &given {
+            for label in &values {
                 let Some(at) = labels.iter().position(|known| known == label) else {
-                    let detail = "what is to be removed is not there";
+                    let detail = "a value that is to be removed is not there";
                     return Err(Problem::new(ProblemCode::NoSuchEntry, detail));
                 };
                 labels.remove(at);
@@ -93,7 +99,7 @@ fn change_labels(labels: &mut Vec<String>, op: &str, value: &Value) -> Result<()
         "replace" => labels.clear(),
         _ => {}
     }
-    for label in given {
+    for label in values {
         if !labels.contains(&label) {
             labels.push(label);
         }
@@ -101,6 +107,8 @@ fn change_labels(labels: &mut Vec<String>, op: &str, value: &Value) -> Result<()
     check_labels(labels)
 }
 
+/// A value of a type that the message names.
 fn read<T: DeserializeOwned>(value: &Value, what: &str) -> Result<T, Problem> {
-    serde_json::from_value(value.clone()).map_err(|_| wrong(format!("`value` is {what} here")))
+    serde_json::from_value(value.clone())
+        .map_err(|_| invalid_body(format!("`value` is {what} here")))
 }

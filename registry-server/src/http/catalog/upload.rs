@@ -1,4 +1,4 @@
-//! Publishing a release: a form with what is said of it and its archive.
+//! Publishing a release by a form with its archive and its values in the catalog.
 
 use std::convert::Infallible;
 use std::pin::pin;
@@ -10,24 +10,27 @@ use bytes::Bytes;
 use futures_util::{Stream, stream};
 use http::header;
 use multer::Multipart;
+use pkgres_manifest::diagnostic::Escaped;
 
-use super::shape::{self, check_name, wrong};
+use super::shape::{self, check_name, invalid_body};
 use crate::blobs::{Incoming, PIECE};
-use crate::http::reply::Reply;
 use crate::http::request::Request;
+use crate::http::response::Response;
 use crate::http::service::Service;
-use crate::http::warnings;
 use crate::problem::Problem;
 use crate::registry::Upload;
 
-/// The part of the form that says something of the release.
+/// The name of the part of the form that sets values in the catalog.
 const METADATA: &str = "__metadata__";
 
-/// How long that part is at most, in bytes.
-const METADATA_BYTES: usize = 1 << 20;
+/// The limit of that part, in bytes.
+const MAX_METADATA_BYTES: usize = 1 << 20;
 
-/// How many tags and categories a release has, and how long a tag is.
-const LABELS: (usize, usize) = (100, 80);
+/// The limit of tags or of categories of a release.
+const MAX_LABELS: usize = 100;
+
+/// The limit of a tag or category, in characters.
+const MAX_LABEL: usize = 80;
 
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -42,21 +45,21 @@ struct Metadata {
     enabled: Option<bool>,
 }
 
-pub(super) fn upload(service: &Service, request: &Request) -> Result<Reply, Problem> {
+/// Publishes a release.
+pub(super) fn upload(service: &Service, request: &Request) -> Result<Response, Problem> {
     let kind = request
         .headers
         .get(header::CONTENT_TYPE)
         .and_then(|value| value.to_str().ok())
         .unwrap_or_default();
     let boundary = multer::parse_boundary(kind)
-        .map_err(|_| wrong("the body is to be multipart/form-data, with a boundary"))?;
+        .map_err(|_| invalid_body("the body has to be multipart/form-data, with a boundary"))?;
     let (metadata, archive) = parts(&request.body, boundary, &service.registry.incoming)?;
     let metadata: Metadata = match metadata {
         None => Metadata::default(),
         Some(text) => serde_json::from_slice(&text).map_err(|error| {
             let error = error.to_string();
-            let error = pkgres_manifest::diagnostic::Escaped::new(&error);
-            wrong(format!("`{METADATA}` is not what it should be: {error}"))
+            invalid_body(format!("`{METADATA}` is invalid: {}", Escaped::new(&error)))
         })?,
     };
     if let Some(name) = &metadata.name {
@@ -75,43 +78,41 @@ pub(super) fn upload(service: &Service, request: &Request) -> Result<Reply, Prob
         is_public: metadata.is_public,
         enabled: metadata.enabled.unwrap_or(true),
     };
-    let actor = request.actor()?;
-    let entry = service.registry.upload(actor, &archive, upload)?;
+    let principal = request.principal()?;
+    let entry = service.registry.upload(principal, &archive, upload)?;
     let mut package = shape::package(&entry);
-    // The API has no place for warnings. Its clients pass over what they do not know, and nobody has
-    // to look at it where there is nothing to say.
-    let warnings = warnings::of_publish(service, actor, &entry.record.name);
+    // The API has no place for warnings, but its clients ignore members that they do not know.
+    let warnings = service.publish_warnings(principal, &entry.record.name);
     if !warnings.is_empty() {
         package["warnings"] = warnings.into();
     }
-    Ok(Reply::json(&package))
+    Ok(Response::json(&package))
 }
 
-/// Refuses what cannot be tags or categories.
+/// An error if texts are not valid as tags or categories.
 pub(super) fn check_labels(labels: &[String]) -> Result<(), Problem> {
     let is_label = |label: &String| {
         !label.is_empty()
-            && label.chars().count() <= LABELS.1
+            && label.chars().count() <= MAX_LABEL
             && !label.chars().any(char::is_control)
     };
-    if labels.len() <= LABELS.0 && labels.iter().all(is_label) {
+    if labels.len() <= MAX_LABELS && labels.iter().all(is_label) {
         return Ok(());
     }
-    Err(wrong(format!(
-        "there are at most {} tags and categories, each of 1 to {} characters",
-        LABELS.0, LABELS.1
+    Err(invalid_body(format!(
+        "there are at most {MAX_LABELS} tags and categories, each of 1 to {MAX_LABEL} characters"
     )))
 }
 
-/// What is said of the release, and its archive.
+/// The metadata and the archive of a form.
 fn parts(
     body: &Bytes,
     boundary: String,
     incoming: &Incoming,
 ) -> Result<(Option<Bytes>, Bytes), Problem> {
     let is_over = Arc::new(AtomicBool::new(false));
-    let mut form = Multipart::new(slowly(body, Arc::clone(&is_over)), boundary);
-    let broken = || wrong("the form is not what it should be, or ends too early");
+    let mut form = Multipart::new(with_pauses(body, Arc::clone(&is_over)), boundary);
+    let broken = || invalid_body("the form is invalid, or ends too early");
     let mut metadata = None;
     let mut archive = None;
     while let Some(mut field) = finish(form.next_field(), &is_over)
@@ -132,26 +133,26 @@ fn parts(
             receiving.add(&piece).map_err(Problem::internal)?;
         }
         let bytes = receiving.finish().map_err(Problem::internal)?;
-        if is_metadata && bytes.len() > METADATA_BYTES {
-            return Err(wrong(format!(
-                "`{METADATA}` has more than {METADATA_BYTES} bytes"
+        if is_metadata && bytes.len() > MAX_METADATA_BYTES {
+            return Err(invalid_body(format!(
+                "`{METADATA}` has more than {MAX_METADATA_BYTES} bytes"
             )));
         }
         if place.replace(bytes).is_some() {
             let detail = format!("the form has `{METADATA}` and one archive, and nothing else");
-            return Err(wrong(detail));
+            return Err(invalid_body(detail));
         }
     }
     match archive {
         Some(archive) if !archive.is_empty() => Ok((metadata, archive)),
-        Some(_) => Err(wrong("the archive is empty")),
-        None => Err(wrong("the form has no archive")),
+        Some(_) => Err(invalid_body("the archive is empty")),
+        None => Err(invalid_body("the form has no archive")),
     }
 }
 
-/// A body in pieces, with a pause after each: whoever reads forms takes all that is there into
-/// memory.
-fn slowly(
+/// A body in pieces, with a pause after each: the parser takes everything into memory that it gets
+/// without a pause.
+fn with_pauses(
     body: &Bytes,
     is_over: Arc<AtomicBool>,
 ) -> impl Stream<Item = Result<Bytes, Infallible>> + Send + 'static {
@@ -168,8 +169,8 @@ fn slowly(
     })
 }
 
-/// Goes through the pauses of [`slowly`]: there is nothing else to wait for, for all of the body is
-/// here. Nothing if it still waits when the body is over.
+/// Polls a future through the pauses of [`with_pauses`]: it waits for nothing else, because the whole
+/// body is here. None if it still waits when the body is over.
 fn finish<T>(future: impl Future<Output = T>, is_over: &AtomicBool) -> Option<T> {
     let mut future = pin!(future);
     let mut context = Context::from_waker(Waker::noop());

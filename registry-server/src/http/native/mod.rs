@@ -1,17 +1,18 @@
-//! The API to publish, and to ask about packages.
+//! The native API: publishing, packages, releases and tokens.
 
-mod discovery;
 mod packages;
 mod releases;
 mod tokens;
 
 use http::Method;
+use serde_json::json;
 
-use super::Microversion;
-use super::refuse::errors_document;
-use super::reply::Reply;
-use super::route::{Access, GET, Handler, Route, Surface, Takes};
+use super::error_response::errors_document;
+use super::microversion::Microversion;
+use super::response::Response;
+use super::route::{Access, BodyKind, GET, Handler, Route, Surface};
 
+/// The base and `v1/`: the native API, and every path of no other surface.
 pub(crate) const SURFACE: Surface = Surface {
     prefix: "",
     routes: &[
@@ -19,8 +20,8 @@ pub(crate) const SURFACE: Surface = Surface {
             path: "",
             handlers: &[Handler {
                 summary: "The versions of the API",
-                access: Access::Everyone,
-                quick: Some(|_, _| Some(Ok(discovery::versions()))),
+                access: Access::Public,
+                fast_path: Some(|_, _| Some(Ok(versions()))),
                 ..GET
             }],
         },
@@ -28,8 +29,8 @@ pub(crate) const SURFACE: Surface = Surface {
             path: "v1/openapi.json",
             handlers: &[Handler {
                 summary: "This description",
-                access: Access::Everyone,
-                run: |service, _| Ok(Reply::json(&service.description)),
+                access: Access::Public,
+                run: |service, _| Ok(Response::json(&service.description)),
                 ..GET
             }],
         },
@@ -54,9 +55,9 @@ pub(crate) const SURFACE: Surface = Surface {
             path: "v1/packages/{name}/owners",
             handlers: &[Handler {
                 method: Method::PUT,
-                summary: "Exchange the owners of a package",
-                access: Access::Holders,
-                takes: Takes::Json,
+                summary: "Replace the owners of a package",
+                access: Access::Token,
+                body: BodyKind::Json,
                 run: packages::set_owners,
                 ..GET
             }],
@@ -82,20 +83,20 @@ pub(crate) const SURFACE: Surface = Surface {
                     method: Method::PUT,
                     until: Microversion::new(1, 1),
                     summary: "Publish a release",
-                    access: Access::Holders,
+                    access: Access::Token,
                     query: &["allow_unsatisfiable"],
-                    takes: Takes::Archive,
+                    body: BodyKind::Archive,
                     run: releases::publish,
                     ..GET
                 },
                 Handler {
                     method: Method::PUT,
                     since: Microversion::new(1, 2),
-                    summary: "Publish a release; the answer has warnings",
-                    access: Access::Holders,
+                    summary: "Publish a release; the response has warnings",
+                    access: Access::Token,
                     query: &["allow_unsatisfiable"],
-                    takes: Takes::Archive,
-                    run: releases::publish_warning,
+                    body: BodyKind::Archive,
+                    run: releases::publish_with_warnings,
                     ..GET
                 },
             ],
@@ -106,15 +107,15 @@ pub(crate) const SURFACE: Surface = Surface {
                 Handler {
                     method: Method::PUT,
                     summary: "Yank a release",
-                    access: Access::Holders,
-                    takes: Takes::Json,
+                    access: Access::Token,
+                    body: BodyKind::Json,
                     run: releases::yank,
                     ..GET
                 },
                 Handler {
                     method: Method::DELETE,
-                    summary: "Take a yank back",
-                    access: Access::Holders,
+                    summary: "Undo a yank",
+                    access: Access::Token,
                     run: releases::unyank,
                     ..GET
                 },
@@ -125,15 +126,15 @@ pub(crate) const SURFACE: Surface = Surface {
             handlers: &[
                 Handler {
                     summary: "The tokens of an owner, without their secrets (scope `tokens`)",
-                    access: Access::Holders,
+                    access: Access::Token,
                     run: tokens::list,
                     ..GET
                 },
                 Handler {
                     method: Method::POST,
-                    summary: "Make a token that is good for no more and no longer (scope `tokens`)",
-                    access: Access::Holders,
-                    takes: Takes::Json,
+                    summary: "Create a token that permits no more and expires no later (scope `tokens`)",
+                    access: Access::Token,
+                    body: BodyKind::Json,
                     run: tokens::create,
                     ..GET
                 },
@@ -143,8 +144,8 @@ pub(crate) const SURFACE: Surface = Surface {
             path: "v1/tokens/{id}",
             handlers: &[Handler {
                 method: Method::DELETE,
-                summary: "Remove a token: itself, or another one (scope `tokens`); those that it made stay",
-                access: Access::Holders,
+                summary: "Remove a token: itself, or another one (scope `tokens`); tokens that it created stay",
+                access: Access::Token,
                 run: tokens::remove,
                 ..GET
             }],
@@ -153,7 +154,7 @@ pub(crate) const SURFACE: Surface = Surface {
             path: "v1/whoami",
             handlers: &[Handler {
                 summary: "The owner and the scopes of the token",
-                access: Access::Holders,
+                access: Access::Token,
                 run: tokens::whoami,
                 ..GET
             }],
@@ -162,3 +163,19 @@ pub(crate) const SURFACE: Surface = Surface {
     has_microversions: true,
     error: errors_document,
 };
+
+/// Version discovery, at the base. The links are relative, because no node knows the address that a
+/// proxy has for it.
+fn versions() -> Response {
+    Response::json(&json!({
+        "versions": [{
+            "id": "v1.0",
+            "status": "CURRENT",
+            "min_version": Microversion::OLDEST.to_string(),
+            "max_version": Microversion::NEWEST.to_string(),
+            "links": [{ "rel": "self", "href": "v1/" }, { "rel": "index", "href": "index/config.json" }],
+        }],
+    }))
+    // Clients that prefer HTML get a page instead.
+    .varying()
+}

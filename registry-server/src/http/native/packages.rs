@@ -1,4 +1,4 @@
-//! Packages.
+//! Packages of the native API.
 
 use std::collections::BTreeSet;
 
@@ -6,16 +6,18 @@ use http::header;
 use serde_json::{Value, json};
 
 use crate::http::conditional::http_date;
-use crate::http::reply::Reply;
 use crate::http::request::Request;
+use crate::http::response::Response;
 use crate::http::service::Service;
 use crate::problem::{Problem, ProblemCode};
-use crate::registry::{PackageView, Search};
+use crate::registry::PackageView;
+use crate::store::packages::Search;
 
-/// How many packages are in an answer unless another number is asked for, and at most.
+/// The default and the greatest number of packages in a response.
 const LIMIT: (u64, u64) = (20, 1000);
 
-pub(super) fn search(service: &Service, request: &Request) -> Result<Reply, Problem> {
+/// Searches packages.
+pub(super) fn search(service: &Service, request: &Request) -> Result<Response, Problem> {
     let text = |name: &str| request.query.get(name).unwrap_or_default().to_owned();
     let search = Search {
         text: text("q"),
@@ -25,7 +27,7 @@ pub(super) fn search(service: &Service, request: &Request) -> Result<Reply, Prob
         limit: request.query.number("limit", LIMIT.0, 1..=LIMIT.1)?,
     };
     let found = service.registry.search(&search)?;
-    // Only a whole page can have another one behind it.
+    // Only a full page can have another one behind it.
     let next = found.last().filter(|_| found.len() as u64 == search.limit);
     let next = next.map(|package| package.name.clone());
     let packages: Vec<Value> = found
@@ -39,21 +41,23 @@ pub(super) fn search(service: &Service, request: &Request) -> Result<Reply, Prob
             })
         })
         .collect();
-    Ok(Reply::json(
+    Ok(Response::json(
         &json!({ "packages": packages, "next_marker": next }),
     ))
 }
 
-pub(super) fn show(service: &Service, request: &Request) -> Result<Reply, Problem> {
+/// Shows a package.
+pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Problem> {
     let package = service.registry.package(&request.package(0)?)?;
-    let reply = Reply::json(&described(&package));
+    let response = Response::json(&described(&package));
     let updated = package.updated.parse().ok().and_then(http_date);
     Ok(match updated {
-        Some(updated) => reply.header(header::LAST_MODIFIED, updated),
-        None => reply,
+        Some(updated) => response.header(header::LAST_MODIFIED, updated),
+        None => response,
     })
 }
 
+/// A package as JSON.
 fn described(package: &PackageView) -> Value {
     let versions: Vec<Value> = package
         .versions
@@ -87,39 +91,42 @@ struct NewOwners {
     owners: BTreeSet<String>,
 }
 
-/// How many owners a package has, and how long their names are.
-const OWNERS: (usize, usize) = (100, 200);
+/// The limit of owners of a package.
+const MAX_OWNERS: usize = 100;
 
-pub(super) fn set_owners(service: &Service, request: &Request) -> Result<Reply, Problem> {
+/// The limit of the name of an owner, in bytes.
+const MAX_OWNER: usize = 200;
+
+/// Replaces the owners of a package.
+pub(super) fn set_owners(service: &Service, request: &Request) -> Result<Response, Problem> {
     let name = request.package(0)?;
-    let asked: NewOwners = request.json()?;
-    let is_name = |owner: &String| is_owner(owner);
-    if asked.owners.is_empty() || asked.owners.len() > OWNERS.0 || !asked.owners.iter().all(is_name)
-    {
+    let new: NewOwners = request.json()?;
+    let are_owners = new.owners.iter().all(|owner| is_owner(owner));
+    if new.owners.is_empty() || new.owners.len() > MAX_OWNERS || !are_owners {
         let detail = format!(
-            "a package has 1 to {} owners, each of letters, digits and @ . _ - +",
-            OWNERS.0
+            "a package has 1 to {MAX_OWNERS} owners, each of letters, digits and @ . _ - +"
         );
         return Err(Problem::new(ProblemCode::BodyInvalid, detail));
     }
     let registry = &service.registry;
-    registry.set_owners(request.actor()?, &name, asked.generation, &asked.owners)?;
+    registry.set_owners(request.principal()?, &name, new.generation, &new.owners)?;
     show(service, request)
 }
 
-/// Whether a text can be the name of an owner.
+/// Whether a text is valid as the name of an owner.
 pub(super) fn is_owner(text: &str) -> bool {
     !text.is_empty()
-        && text.len() <= OWNERS.1
+        && text.len() <= MAX_OWNER
         && text
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || b"@._-+".contains(&byte))
 }
 
-pub(super) fn dependants(service: &Service, request: &Request) -> Result<Reply, Problem> {
+/// Lists the packages with a release that requires a package.
+pub(super) fn dependants(service: &Service, request: &Request) -> Result<Response, Problem> {
     let name = request.package(0)?;
     let packages = service.registry.dependants(&name)?;
-    Ok(Reply::json(
+    Ok(Response::json(
         &json!({ "package": name, "dependants": packages }),
     ))
 }

@@ -1,4 +1,4 @@
-//! Tokens.
+//! Tokens of the native API.
 
 use std::collections::BTreeSet;
 
@@ -8,17 +8,16 @@ use pkgres_registry_client::Namespace;
 use serde_json::{Value, json};
 
 use super::packages::is_owner;
-use crate::access::NewToken;
-use crate::access::Scope;
-use crate::http::reply::Reply;
+use crate::access::{NewToken, Scope};
 use crate::http::request::Request;
+use crate::http::response::Response;
 use crate::http::service::Service;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::TokenView;
 
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct TokenRequest {
     scopes: Vec<String>,
     #[serde(default)]
     names: Vec<String>,
@@ -30,72 +29,75 @@ struct Asked {
     expires: Option<Timestamp>,
 }
 
-/// For how long a token is good unless it is said, and at most.
+/// The default and the greatest number of days for which a token is valid.
 const DAYS: (i64, i64) = (90, 366);
 
-/// How many patterns of names a token has.
-const NAMES: usize = 100;
+/// The limit of names of a token.
+const MAX_NAMES: usize = 100;
 
-fn wrong(detail: impl Into<String>) -> Problem {
+/// The limit of the note of a token, in bytes.
+const MAX_NOTE: usize = 1000;
+
+fn invalid(detail: impl Into<String>) -> Problem {
     Problem::new(ProblemCode::BodyInvalid, detail)
 }
 
-pub(super) fn create(service: &Service, request: &Request) -> Result<Reply, Problem> {
-    let actor = request.actor()?;
-    actor.require(Scope::Tokens)?;
-    let asked: Asked = request.json()?;
+/// Creates a token.
+pub(super) fn create(service: &Service, request: &Request) -> Result<Response, Problem> {
+    let principal = request.principal()?;
+    principal.require(Scope::Tokens)?;
+    let token: TokenRequest = request.json()?;
     let mut scopes = BTreeSet::new();
-    for text in &asked.scopes {
-        let known = Scope::ALL.map(Scope::as_str).join(", ");
-        let scope = Scope::parse(text).ok_or_else(|| wrong(format!("scopes are {known}")))?;
+    for text in &token.scopes {
+        let known: Vec<&str> = Scope::ALL.iter().map(|scope| scope.as_str()).collect();
+        let known = known.join(", ");
+        let scope = Scope::parse(text).ok_or_else(|| invalid(format!("scopes are {known}")))?;
         scopes.insert(scope);
     }
     if scopes.is_empty() {
-        return Err(wrong("a token without scopes is good for nothing"));
+        return Err(invalid("a token without scopes permits nothing"));
     }
-    let owner = asked.owner.unwrap_or_else(|| actor.owner.clone());
+    let owner = token.owner.unwrap_or_else(|| principal.owner.clone());
     if !is_owner(&owner) {
-        return Err(wrong("an owner is letters, digits and @ . _ - +"));
+        return Err(invalid("an owner is letters, digits and @ . _ - +"));
     }
-    if asked.names.len() > NAMES || asked.note.len() > 1000 {
-        return Err(wrong(format!(
-            "a token has at most {NAMES} names, and a note of 1000 bytes"
+    if token.names.len() > MAX_NAMES || token.note.len() > MAX_NOTE {
+        return Err(invalid(format!(
+            "a token has at most {MAX_NAMES} names, and a note of {MAX_NOTE} bytes"
         )));
     }
     let mut names = Vec::new();
-    for text in &asked.names {
+    for text in &token.names {
         let namespace = Namespace::parse(text);
-        names.push(namespace.map_err(|_| wrong("names are like org.acme.Web or org.acme.*"))?);
+        names.push(namespace.map_err(|_| invalid("names are like org.acme.Web or org.acme.*"))?);
     }
     if names.is_empty() {
-        names.clone_from(&actor.names);
+        names.clone_from(&principal.names);
     }
     let now = service.registry.environment.now();
     let latest = now + SignedDuration::from_hours(24 * DAYS.1);
-    let expires = asked.expires.unwrap_or_else(|| {
-        let usual = now + SignedDuration::from_hours(24 * DAYS.0);
-        actor.expires.map_or(usual, |end| end.min(usual))
+    let expires = token.expires.unwrap_or_else(|| {
+        let default = now + SignedDuration::from_hours(24 * DAYS.0);
+        principal.expires.map_or(default, |end| end.min(default))
     });
     if expires <= now || expires > latest {
-        return Err(wrong(format!(
-            "`expires` lies ahead, at most {} days",
+        return Err(invalid(format!(
+            "`expires` has to be in the future, at most {} days",
             DAYS.1
         )));
     }
-    let new = NewToken {
-        owner,
-        scopes,
-        names,
-        note: asked.note,
-        expires: Some(expires),
-    };
-    let (token, secret) = service.registry.create_token(actor, &new)?;
-    let mut value = described(&token);
-    // It is shown this once.
+    let new = NewToken::new(owner, scopes)
+        .with_names(names)
+        .with_note(token.note)
+        .with_expiry(Some(expires));
+    let (created, secret) = service.registry.create_token(principal, &new)?;
+    let mut value = described(&created);
+    // The secret is shown only here.
     value["token"] = secret.into();
-    Ok(Reply::json_with(StatusCode::CREATED, &value))
+    Ok(Response::json_with(StatusCode::CREATED, &value))
 }
 
+/// A token as JSON, without its secret.
 fn described(token: &TokenView) -> Value {
     json!({
         "id": token.id,
@@ -108,29 +110,36 @@ fn described(token: &TokenView) -> Value {
     })
 }
 
-pub(super) fn list(service: &Service, request: &Request) -> Result<Reply, Problem> {
-    let tokens = service.registry.tokens(request.actor()?)?;
+/// Lists tokens.
+pub(super) fn list(service: &Service, request: &Request) -> Result<Response, Problem> {
+    let tokens = service.registry.tokens(request.principal()?)?;
     let tokens: Vec<Value> = tokens.iter().map(described).collect();
-    Ok(Reply::json(&json!({ "tokens": tokens })))
+    Ok(Response::json(&json!({ "tokens": tokens })))
 }
 
-pub(super) fn remove(service: &Service, request: &Request) -> Result<Reply, Problem> {
+/// Removes a token.
+pub(super) fn remove(service: &Service, request: &Request) -> Result<Response, Problem> {
     service
         .registry
-        .remove_token(request.actor()?, request.part(0))?;
+        .remove_token(request.principal()?, request.part(0))?;
     service.forget_tokens();
-    Ok(Reply::empty(StatusCode::NO_CONTENT))
+    Ok(Response::empty(StatusCode::NO_CONTENT))
 }
 
-pub(super) fn whoami(_: &Service, request: &Request) -> Result<Reply, Problem> {
-    let actor = request.actor()?;
-    let scopes: Vec<&str> = actor.scopes.iter().map(|scope| scope.as_str()).collect();
-    let names: Vec<String> = actor.names.iter().map(Namespace::to_string).collect();
-    Ok(Reply::json(&json!({
-        "token": actor.holder.token(),
-        "owner": actor.owner,
+/// Shows the owner and the rights of the token.
+pub(super) fn whoami(_: &Service, request: &Request) -> Result<Response, Problem> {
+    let principal = request.principal()?;
+    let scopes: Vec<&str> = principal
+        .scopes
+        .iter()
+        .map(|scope| scope.as_str())
+        .collect();
+    let names: Vec<String> = principal.names.iter().map(Namespace::to_string).collect();
+    Ok(Response::json(&json!({
+        "token": principal.credential.token(),
+        "owner": principal.owner,
         "scopes": scopes,
         "names": names,
-        "expires": actor.expires.map(|time| time.to_string()),
+        "expires": principal.expires.map(|time| time.to_string()),
     })))
 }

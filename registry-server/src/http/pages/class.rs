@@ -7,31 +7,32 @@ use maud::html;
 use pkgres_manifest::{ClassName, PackageName};
 
 use super::layout::{self, Page, ROOT, class_link, package_link};
-use super::{missing, text};
-use crate::http::reply::Reply;
+use super::{errors, text};
 use crate::http::request::Request;
+use crate::http::response::Response;
 use crate::http::service::Service;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::Bounds;
 
-/// In how much classes that extend one are looked for.
-const LOOKED_AT: Bounds = Bounds {
+/// The bounds of the search for classes that extend the class.
+const BOUNDS: Bounds = Bounds {
     packages: 2000,
     bytes: 16 << 20,
 };
 
-pub(super) fn show(service: &Service, request: &Request) -> Result<Reply, Problem> {
+/// Shows a class.
+pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Problem> {
     let registry = &service.registry;
     let class = ClassName::parse(request.part(0))
         .map_err(|error| Problem::new(ProblemCode::NameInvalid, error.to_string()))?;
     let definers = registry.definers(&class)?;
     let state = registry.node.state();
-    // The core library is required without being named: whoever extends its classes may be anyone.
-    let core = registry.settings.read.core.as_ref();
+    // Packages require the core library without naming it: any package may extend its classes.
+    let core = registry.options.read.core.as_ref();
     let is_common = definers.is_empty() || definers.iter().any(|name| Some(name) == core);
     let candidates: BTreeSet<PackageName> = if is_common {
         let all = state.packages().iter();
-        all.take(LOOKED_AT.packages + 1)
+        all.take(BOUNDS.packages + 1)
             .map(|entry| entry.name.clone())
             .collect()
     } else {
@@ -41,15 +42,15 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Reply, Proble
         }
         candidates
     };
-    let wanted = BTreeSet::from([class.clone()]);
-    let found = registry.extenders(&wanted, candidates, LOOKED_AT)?;
+    let classes = BTreeSet::from([class.clone()]);
+    let found = registry.extenders(&classes, candidates, BOUNDS)?;
     let extenders = found.of.get(&class).map_or(&[][..], Vec::as_slice);
     if definers.is_empty() && extenders.is_empty() {
         let names = state.classes().iter().map(|(name, _)| name.as_str());
-        let meant = missing::meant(class.as_str(), names);
-        let meant = meant.and_then(|meant| ClassName::parse(meant).ok());
-        let link = meant.map(|meant| class_link(ROOT, &meant));
-        return Ok(missing::page("class", ROOT, class.as_str(), link));
+        let suggestion = errors::suggestion(class.as_str(), names);
+        let suggestion = suggestion.and_then(|suggestion| ClassName::parse(suggestion).ok());
+        let link = suggestion.map(|suggestion| class_link(ROOT, &suggestion));
+        return Ok(errors::missing_page("class", ROOT, class.as_str(), link));
     }
     let (_, last) = text::halves(class.as_str());
     let page = Page {
@@ -67,8 +68,8 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Reply, Proble
                 h2 #defined { "Defined by " span.number { (definers.len()) } }
                 @if definers.is_empty() {
                     p.quiet {
-                        "No package of this registry defines it. The host supplies the core library, "
-                        "which may."
+                        "No package in this registry defines it. The core library, which the host "
+                        "supplies, may define it."
                     }
                 } @else {
                     ul.rows.plain { @for package in &definers { li { (package_link(ROOT, package)) } } }
@@ -76,7 +77,7 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Reply, Proble
             }
             section aria-labelledby="extended" {
                 h2 #extended { "Extended by " span.number { (extenders.len()) } }
-                @if extenders.is_empty() { p.quiet { "No class was found that extends it." } }
+                @if extenders.is_empty() { p.quiet { "No class extends it." } }
                 @else {
                     ul.rows {
                         @for extender in extenders {
@@ -91,10 +92,10 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Reply, Proble
                     }
                 }
                 @if found.is_partial {
-                    p.quiet { "Not all releases were looked at." }
+                    p.quiet { "Not all releases were searched." }
                 }
             }
         },
     };
-    Ok(page.reply(StatusCode::OK))
+    Ok(page.response(StatusCode::OK))
 }

@@ -1,4 +1,4 @@
-//! The classes of a release: what each extends, and who extends it.
+//! The section with the classes of a release: what each extends, and what extends it.
 
 use std::collections::BTreeMap;
 
@@ -11,15 +11,19 @@ use crate::http::service::Service;
 use crate::problem::Problem;
 use crate::registry::{Extender, Extenders};
 
-/// How many classes are shown, and how many of those that extend one.
-const SHOWN: (usize, usize) = (200, 20);
+/// The limit of classes in the section.
+const MAX_CLASSES: usize = 200;
 
-/// The classes of a release that are shown.
+/// The limit of classes that extend a class in the section.
+const MAX_EXTENDERS: usize = 20;
+
+/// The classes of a release that the section shows.
 pub(super) fn shown(record: &IndexRecord) -> &[IndexedClass] {
     let classes = record.classes.as_deref().unwrap_or_default();
-    &classes[..classes.len().min(SHOWN.0)]
+    &classes[..classes.len().min(MAX_CLASSES)]
 }
 
+/// The section.
 pub(super) fn section(
     service: &Service,
     record: &IndexRecord,
@@ -29,7 +33,7 @@ pub(super) fn section(
         return Ok(html! {
             section aria-labelledby="classes" {
                 h2 #classes { "Classes" }
-                p.quiet { "The classes of this release are not known." }
+                p.quiet { "The classes of this release are unknown." }
             }
         });
     };
@@ -43,7 +47,7 @@ pub(super) fn section(
     Ok(html! {
         section aria-labelledby="classes" {
             h2 #classes { "Classes " span.number { (classes.len()) } }
-            @if classes.is_empty() { p.quiet { "This release defines no class." } }
+            @if classes.is_empty() { p.quiet { "This release defines no classes." } }
             ul.classes {
                 @for class in shown { (one(class, &parents, extenders.of.get(&class.name))) }
             }
@@ -51,13 +55,13 @@ pub(super) fn section(
                 p.quiet { "And " (classes.len() - shown.len()) " more." }
             }
             @if extenders.is_partial {
-                p.quiet { "Not all releases were looked at for classes that extend these." }
+                p.quiet { "Not all releases were searched for classes that extend these." }
             }
         }
     })
 }
 
-/// The packages that define a parent: those that the release sees, or else all.
+/// The packages that define a parent: the release itself, those that it requires, or else all.
 fn providers(
     service: &Service,
     record: &IndexRecord,
@@ -72,7 +76,7 @@ fn providers(
         return Ok(vec![record.name.clone()]);
     }
     let all = service.registry.definers(parent)?;
-    let seen: Vec<PackageName> = all
+    let required: Vec<PackageName> = all
         .iter()
         .filter(|package| {
             record
@@ -82,9 +86,10 @@ fn providers(
         })
         .cloned()
         .collect();
-    Ok(if seen.is_empty() { all } else { seen })
+    Ok(if required.is_empty() { all } else { required })
 }
 
+/// A class.
 fn one(
     class: &IndexedClass,
     parents: &BTreeMap<&ClassName, Vec<PackageName>>,
@@ -95,7 +100,7 @@ fn one(
         li {
             p.class {
                 (class_link(ROOT, &class.name))
-                @if class.internal { " " span.tag title="Only the package itself sees it" { "internal" } }
+                @if class.internal { " " span.tag title="Only its own package can use it" { "internal" } }
             }
             @for parent in &class.extends {
                 p.edge {
@@ -105,13 +110,13 @@ fn one(
                     }
                 }
             }
-            @for extender in extenders.iter().take(SHOWN.1) {
+            @for extender in extenders.iter().take(MAX_EXTENDERS) {
                 p.edge {
                     span.quiet { "extended by " } (class_link(ROOT, &extender.class))
                     span.quiet { " of " } (package_link(ROOT, &extender.package))
                 }
             }
-            @if extenders.len() > SHOWN.1 {
+            @if extenders.len() > MAX_EXTENDERS {
                 p.edge { a href={ (ROOT) "classes/" (class.name) } {
                     "All " (text::count(extenders.len(), "class", "classes")) " that extend it"
                 } }

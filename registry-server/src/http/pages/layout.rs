@@ -1,18 +1,18 @@
-//! What all pages have in common.
+//! The frame of all pages: head, search field, links, and the headers that restrict what a page may do.
 
 use http::StatusCode;
 use http::header::{self, HeaderName, HeaderValue};
 use maud::{DOCTYPE, Markup, html};
 use pkgres_manifest::{ClassName, PackageName};
 
-use super::{text, varying};
-use crate::http::reply::Reply;
+use super::text;
+use crate::http::response::Response;
 use crate::index::Document;
 
-/// The way from a page of a package or a class to the start: both are one folder deep.
+/// The path to the base from the page of a package or a class.
 pub(super) const ROOT: &str = "../";
 
-/// Nothing runs, nothing comes from elsewhere, and nobody puts a page into a frame.
+/// The policy of pages: no scripts, nothing from elsewhere, and no frames around them.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
      frame-ancestors 'none'",
@@ -20,20 +20,20 @@ const POLICY: HeaderValue = HeaderValue::from_static(
 
 /// A page.
 pub(super) struct Page<'page> {
-    /// What leads from the page to the base, such as `../`.
+    /// The path to the base, such as `../`.
     pub(super) root: &'static str,
-    /// What stands in the tab.
+    /// The title of the tab.
     pub(super) title: &'page str,
-    /// What was searched for.
+    /// The text in the search field.
     pub(super) query: &'page str,
-    /// Whether the page has a field to search of its own, and needs none in its head.
+    /// Whether the page has a search field of its own, and needs none in its head.
     pub(super) has_search: bool,
     pub(super) content: Markup,
 }
 
 impl Page<'_> {
-    /// The page as an answer.
-    pub(super) fn reply(self, status: StatusCode) -> Reply {
+    /// The page as a response.
+    pub(super) fn response(self, status: StatusCode) -> Response {
         let root = self.root;
         let markup = html! {
             (DOCTYPE)
@@ -50,14 +50,14 @@ impl Page<'_> {
                     a.skip href="#content" { "Skip to the content" }
                     header.top {
                         div.wide {
-                            a.brand href=(home(root)) { (mark()) "pkgres" span.quiet { " registry" } }
+                            a.brand href=(home(root)) { (logo()) "pkgres" span.quiet { " registry" } }
                             @if !self.has_search { (search(root, self.query, "top-search")) }
                         }
                     }
                     main #content.wide tabindex="-1" { (self.content) }
                     footer {
                         div.wide {
-                            span { "Class packages, their versions, and what they require." }
+                            span { "Class packages, their versions and requirements." }
                             nav aria-label="For programs" {
                                 a href={ (root) "v1/openapi.json" } { "API" }
                                 a href={ (root) "index/config.json" } { "Index" }
@@ -69,9 +69,10 @@ impl Page<'_> {
         };
         let document = Document::new(markup.into_string());
         let kind = HeaderValue::from_static("text/html; charset=utf-8");
-        let mut reply = Reply::document(kind, &document);
-        reply.status = status;
-        varying(reply)
+        let mut response = Response::document(kind, &document);
+        response.status = status;
+        response
+            .varying()
             .header(header::CONTENT_SECURITY_POLICY, POLICY)
             .header(
                 header::REFERRER_POLICY,
@@ -84,12 +85,13 @@ impl Page<'_> {
     }
 }
 
-/// The base itself: an empty link would be the page that it stands on.
+/// The link to the base. An empty link would lead to the page itself.
 fn home(root: &'static str) -> &'static str {
     if root.is_empty() { "./" } else { root }
 }
 
-fn mark() -> Markup {
+/// The logo.
+fn logo() -> Markup {
     html! {
         svg.mark viewBox="0 0 24 24" width="24" height="24" aria-hidden="true" focusable="false" {
             path d="M12 2 21 7v10l-9 5-9-5V7z" {}
@@ -98,7 +100,7 @@ fn mark() -> Markup {
     }
 }
 
-/// The field to search.
+/// The search field.
 pub(super) fn search(root: &str, query: &str, id: &str) -> Markup {
     html! {
         form.search role="search" action={ (root) "packages" } method="get" {
@@ -110,7 +112,7 @@ pub(super) fn search(root: &str, query: &str, id: &str) -> Markup {
     }
 }
 
-/// A name, with places where a line may break.
+/// A name, with line breaks allowed after dots.
 pub(super) fn name(name: &str) -> Markup {
     let (namespace, last) = text::halves(name);
     html! {
@@ -129,7 +131,7 @@ pub(super) fn class_link(root: &str, class: &ClassName) -> Markup {
     html! { a.name href={ (root) "classes/" (class) } { (name(class.as_str())) } }
 }
 
-/// A time.
+/// The day of a time.
 pub(super) fn time(time: &str) -> Markup {
     html! {
         @if let Some(day) = text::day(time) { time datetime=(time) { (day) } }

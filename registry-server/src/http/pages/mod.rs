@@ -1,39 +1,38 @@
-//! Pages for people: search, packages, classes, as HTML that needs no script and nothing from
+//! Pages for people: search, packages and classes, as HTML without scripts and without anything from
 //! elsewhere.
 //!
-//! Links are relative, because nobody knows below which path a proxy puts the server. The base
-//! itself is a page for who prefers HTML, and the versions of the API for everyone else; an error
-//! at an address that belongs to no API is a page for who prefers HTML as well.
+//! Clients that prefer HTML to JSON get a page at the base, where others get the versions of the API,
+//! and pages for errors at paths that belong to no API. Links are relative, because a proxy may put the
+//! server below any path. `maud` escapes everything that it renders; `text` also shows characters that
+//! hide or reorder text.
 
 mod class;
 mod classes;
+mod diagram;
+mod errors;
 mod layout;
-mod missing;
 mod package;
-mod picture;
-mod problem;
 mod search;
 mod start;
 mod text;
-mod versions;
 
 use http::HeaderMap;
-use http::header::{self, HeaderValue};
+use http::header::HeaderValue;
 
+use super::error_response::errors_document;
 use super::negotiate;
-use super::refuse::errors_document;
-use super::reply::Reply;
-use super::route::{self, Access, Found, GET, Handler, Route, Surface};
+use super::response::Response;
+use super::route::{self, Access, GET, Handler, Route, RouteMatch, Surface};
 use crate::index::Document;
 use crate::problem::Problem;
 
-/// The addresses of pages, which `v1/openapi.json` describes beside those of the surfaces.
+/// The routes of pages, which `v1/openapi.json` describes beside those of the surfaces.
 pub(super) const ROUTES: &[Route] = &[
     Route {
         path: "",
         handlers: &[Handler {
             summary: "The start page",
-            gives: HTML,
+            media_type: HTML,
             run: start::show,
             ..GET
         }],
@@ -41,9 +40,9 @@ pub(super) const ROUTES: &[Route] = &[
     Route {
         path: "packages",
         handlers: &[Handler {
-            summary: "What a search finds, as a page",
+            summary: "The page of search results",
             query: &["q", "marker"],
-            gives: HTML,
+            media_type: HTML,
             run: search::show,
             ..GET
         }],
@@ -52,7 +51,7 @@ pub(super) const ROUTES: &[Route] = &[
         path: "packages/{name}",
         handlers: &[Handler {
             summary: "The page of a package",
-            gives: HTML,
+            media_type: HTML,
             run: package::show,
             ..GET
         }],
@@ -61,7 +60,7 @@ pub(super) const ROUTES: &[Route] = &[
         path: "classes/{class}",
         handlers: &[Handler {
             summary: "The page of a class",
-            gives: HTML,
+            media_type: HTML,
             run: class::show,
             ..GET
         }],
@@ -69,9 +68,9 @@ pub(super) const ROUTES: &[Route] = &[
     Route {
         path: "style.css",
         handlers: &[Handler {
-            summary: "How pages look",
-            access: Access::Everyone,
-            gives: "text/css",
+            summary: "The style sheet of the pages",
+            access: Access::Public,
+            media_type: "text/css",
             run: |_, _| Ok(asset("text/css; charset=utf-8", include_str!("style.css"))),
             ..GET
         }],
@@ -79,19 +78,20 @@ pub(super) const ROUTES: &[Route] = &[
     Route {
         path: "icon.svg",
         handlers: &[Handler {
-            summary: "The icon of pages",
-            access: Access::Everyone,
-            gives: "image/svg+xml",
+            summary: "The icon of the pages",
+            access: Access::Public,
+            media_type: "image/svg+xml",
             run: |_, _| Ok(asset("image/svg+xml", include_str!("icon.svg"))),
             ..GET
         }],
     },
 ];
 
+/// The media type of pages.
 pub(super) const HTML: &str = "text/html";
 
-/// The same addresses for people and for programs, whose errors look different.
-const fn surface(error: fn(&Problem, &str) -> Reply) -> Surface {
+/// The surface of the pages, with one form of errors.
+const fn surface(error: fn(&Problem, &str) -> Response) -> Surface {
     Surface {
         prefix: "",
         routes: ROUTES,
@@ -100,31 +100,32 @@ const fn surface(error: fn(&Problem, &str) -> Reply) -> Surface {
     }
 }
 
-static FOR_PROGRAMS: Surface = surface(|problem, id| varying(errors_document(problem, id)));
+/// For clients that prefer JSON.
+static FOR_PROGRAMS: Surface = surface(|problem, id| errors_document(problem, id).varying());
 
-/// For people, by how many folders deep the address is: links of a page depend on it.
+/// For clients that prefer HTML, by the depth of the path, on which links depend.
 static FOR_PEOPLE: [Surface; 4] = [
-    surface(|problem, id| problem::page("", problem, id)),
-    surface(|problem, id| problem::page("../", problem, id)),
-    surface(|problem, id| problem::page("../../", problem, id)),
-    // No page is as deep as this. Behind a path of a proxy, links of its errors lead astray.
-    surface(|problem, id| problem::page("/", problem, id)),
+    surface(|problem, id| errors::problem_page("", problem, id)),
+    surface(|problem, id| errors::problem_page("../", problem, id)),
+    surface(|problem, id| errors::problem_page("../../", problem, id)),
+    // No page is as deep as this. Behind a path of a proxy, the links of its errors are wrong.
+    surface(|problem, id| errors::problem_page("/", problem, id)),
 ];
 
-/// The surface and the route of a path without its leading slash, if it is for these pages and not for
+/// The surface and the route of a path without its leading slash, if it belongs to the pages and not to
 /// one of the `surfaces`.
 pub(super) fn find<'path>(
     surfaces: &'static [&'static Surface],
     path: &'path str,
     headers: &HeaderMap,
-) -> Option<(&'static Surface, Option<Found<'path>>)> {
+) -> Option<(&'static Surface, Option<RouteMatch<'path>>)> {
     let first = path.split('/').next().unwrap_or_default();
     let begins = |route: &Route| {
         let rest = route.path.strip_prefix(first);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
     let is_page = !first.is_empty() && ROUTES.iter().any(begins);
-    // Most requests are for the index, and know what they want.
+    // Most requests are for the index: their headers need not be read.
     if !is_page && !is_free(surfaces, path, first) {
         return None;
     }
@@ -141,21 +142,69 @@ pub(super) fn find<'path>(
     Some((surface, surface.find(path)))
 }
 
-/// Whether an address belongs to no API.
+/// Whether a path belongs to no API.
 fn is_free(surfaces: &'static [&'static Surface], path: &str, first: &str) -> bool {
     let surface = route::surface(surfaces, path);
     path.is_empty() || (surface.prefix.is_empty() && first != "v1")
 }
 
-/// Something that belongs to pages and never changes while the server runs.
-fn asset(kind: &'static str, text: &'static str) -> Reply {
-    Reply::document(HeaderValue::from_static(kind), &Document::new(text))
-}
-
-/// Says that the answer is another one for who accepts something else.
-fn varying(reply: Reply) -> Reply {
-    reply.header(header::VARY, HeaderValue::from_static("accept"))
+/// A file of the pages.
+fn asset(kind: &'static str, text: &'static str) -> Response {
+    Response::document(HeaderValue::from_static(kind), &Document::new(text))
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use http::header;
+
+    use super::super::dispatch::SURFACES;
+    use super::*;
+
+    fn found(path: &str, accept: &str) -> Option<(bool, bool)> {
+        let mut headers = HeaderMap::new();
+        headers.insert(
+            header::ACCEPT,
+            HeaderValue::from_str(accept).expect("a header"),
+        );
+        let (surface, route) = find(SURFACES, path, &headers)?;
+        Some((
+            !std::ptr::eq(surface, &raw const FOR_PROGRAMS),
+            route.is_some(),
+        ))
+    }
+
+    #[test]
+    fn browsers_get_pages_and_programs_do_not() {
+        let browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+        for (path, in_browser, in_program) in [
+            ("", Some((true, true)), None),
+            ("packages", Some((true, true)), Some((false, true))),
+            ("packages/a.B", Some((true, true)), Some((false, true))),
+            ("packages/a.B/c", Some((true, false)), Some((false, false))),
+            ("classes/a.B", Some((true, true)), Some((false, true))),
+            ("style.css", Some((true, true)), Some((false, true))),
+            ("nothing/at/all/here", Some((true, false)), None),
+            ("packages-of-others", Some((true, false)), None),
+            ("v1/packages", None, None),
+            ("v1/nothing", None, None),
+            ("index/config.json", None, None),
+            ("index/nothing", None, None),
+            ("blobs/nothing", None, None),
+            ("healthz", None, None),
+        ] {
+            assert_eq!(found(path, browser), in_browser, "{path}");
+            assert_eq!(found(path, "*/*"), in_program, "{path}");
+        }
+    }
+
+    #[test]
+    fn no_page_has_the_path_of_an_api() {
+        for route in ROUTES.iter().filter(|route| !route.path.is_empty()) {
+            let (_, other) = route::find(SURFACES, route.path);
+            assert!(other.is_none(), "{}", route.path);
+            for handler in route.handlers {
+                assert!(!handler.summary.is_empty(), "{}", route.path);
+            }
+        }
+    }
+}

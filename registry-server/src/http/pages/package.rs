@@ -6,32 +6,33 @@ use http::StatusCode;
 use maud::{Markup, html};
 use pkgres_manifest::{ClassName, IndexRecord, PackageName, Spec};
 
+use super::diagram::{Diagram, DiagramNode};
 use super::layout::{self, Page, ROOT, package_link};
-use super::picture::{Node, Picture};
-use super::{classes, missing, text, versions};
-use crate::http::reply::Reply;
+use super::{classes, errors, text};
 use crate::http::request::Request;
+use crate::http::response::Response;
 use crate::http::service::Service;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::{Bounds, PackageView, ReleaseView};
 
-/// How much is looked at for classes that extend those of the package, itself among it.
-const LOOKED_AT: Bounds = Bounds {
+/// The bounds of the search for classes that extend those of the package.
+const BOUNDS: Bounds = Bounds {
     packages: 500,
     bytes: 8 << 20,
 };
 
-pub(super) fn show(service: &Service, request: &Request) -> Result<Reply, Problem> {
+/// Shows a package.
+pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Problem> {
     let registry = &service.registry;
     let name = request.package(0)?;
     let state = registry.node.state();
     let package = match registry.package(&name) {
         Err(problem) if problem.code == ProblemCode::NoSuchPackage => {
             let names = state.packages().iter().map(|entry| entry.name.as_str());
-            let meant = missing::meant(name.as_str(), names);
-            let meant = meant.and_then(|meant| PackageName::parse(meant).ok());
-            let link = meant.map(|meant| package_link(ROOT, &meant));
-            return Ok(missing::page("package", ROOT, name.as_str(), link));
+            let suggestion = errors::suggestion(name.as_str(), names);
+            let suggestion = suggestion.and_then(|suggestion| PackageName::parse(suggestion).ok());
+            let link = suggestion.map(|suggestion| package_link(ROOT, &suggestion));
+            return Ok(errors::missing_page("package", ROOT, name.as_str(), link));
         }
         other => other?,
     };
@@ -44,7 +45,7 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Reply, Proble
         .map(|class| class.name.clone())
         .collect();
     let around = std::iter::once(name.clone()).chain(dependants.iter().cloned());
-    let extenders = registry.extenders(&shown, around, LOOKED_AT)?;
+    let extenders = registry.extenders(&shown, around, BOUNDS)?;
     let classes = classes::section(service, &release.record, &extenders)?;
     let is_here = |package: &PackageName| state.package(package).is_some();
     let title = text::title(&package.title, &name);
@@ -58,19 +59,19 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Reply, Proble
             div.columns {
                 aside aria-label="About the package" { (about(&package, release)) }
                 div.main {
-                    (picture(&release.record, &dependants, &is_here))
+                    (diagram(&release.record, &dependants, &is_here))
                     (requirements(&release.record, &is_here))
                     (classes)
                     (self::dependants(&dependants))
-                    (versions::section(&package.versions))
+                    (versions(&package.versions))
                 }
             }
         },
     };
-    Ok(page.reply(StatusCode::OK))
+    Ok(page.response(StatusCode::OK))
 }
 
-/// The release that the page is about: the newest one that would be chosen.
+/// The release that the page shows: the newest one that a solver prefers.
 fn best(package: &PackageView) -> Option<&ReleaseView> {
     let chosen = |release: &&ReleaseView| !release.record.yanked;
     let is_stable = |release: &&ReleaseView| !release.record.version.is_prerelease();
@@ -89,7 +90,7 @@ fn heading(package: &PackageView, release: &ReleaseView, title: &str) -> Markup 
             @for paragraph in text::paragraphs(&package.description) { p.lead { (paragraph) } }
             @if release.record.yanked {
                 p.notice.warning role="note" {
-                    "All releases of this package are yanked: none of them is chosen anew."
+                    "All releases of this package are yanked: new resolutions choose none of them."
                 }
             }
         }
@@ -126,7 +127,7 @@ fn about(package: &PackageView, release: &ReleaseView) -> Markup {
     }
 }
 
-/// What a manifest says to get this release or a later one that is compatible.
+/// The spec for this release and later ones that are compatible with it.
 fn spec_for(record: &IndexRecord) -> String {
     let version = record.version.without_build();
     let caret = format!("^{version}");
@@ -136,7 +137,8 @@ fn spec_for(record: &IndexRecord) -> String {
     }
 }
 
-fn picture(
+/// The diagram of the dependencies.
+fn diagram(
     record: &IndexRecord,
     dependants: &[PackageName],
     is_here: &dyn Fn(&PackageName) -> bool,
@@ -144,13 +146,13 @@ fn picture(
     if dependants.is_empty() && record.requirements.is_empty() {
         return html! {};
     }
-    let picture = Picture {
+    let diagram = Diagram {
         root: ROOT,
         name: &record.name,
         note: record.version.to_string(),
         above: dependants
             .iter()
-            .map(|name| Node {
+            .map(|name| DiagramNode {
                 name,
                 note: String::new(),
                 is_linked: true,
@@ -159,7 +161,7 @@ fn picture(
         below: record
             .requirements
             .iter()
-            .map(|requirement| Node {
+            .map(|requirement| DiagramNode {
                 name: &requirement.package,
                 note: text::shown(requirement.spec.written()),
                 is_linked: is_here(&requirement.package),
@@ -170,8 +172,8 @@ fn picture(
         section aria-labelledby="picture" {
             h2 #picture { "Dependencies at a glance" }
             figure.picture {
-                (picture.wide())
-                (picture.narrow())
+                (diagram.wide())
+                (diagram.narrow())
             }
         }
     }
@@ -182,7 +184,7 @@ fn requirements(record: &IndexRecord, is_here: &dyn Fn(&PackageName) -> bool) ->
         section aria-labelledby="requirements" {
             h2 #requirements { "Requires " span.number { (record.requirements.len()) } }
             @if record.requirements.is_empty() {
-                p.quiet { "Nothing but the core library, which every package requires." }
+                p.quiet { "Only the core library, which every package requires." }
             } @else {
                 ul.rows {
                     @for requirement in &record.requirements {
@@ -207,9 +209,47 @@ fn dependants(dependants: &[PackageName]) -> Markup {
     html! {
         section aria-labelledby="dependants" {
             h2 #dependants { "Required by " span.number { (dependants.len()) } }
-            @if dependants.is_empty() { p.quiet { "No package of this registry requires it." } }
+            @if dependants.is_empty() { p.quiet { "No package in this registry requires it." } }
             @else {
                 ul.rows.plain { @for package in dependants { li { (package_link(ROOT, package)) } } }
+            }
+        }
+    }
+}
+
+/// The section with all releases.
+fn versions(versions: &[ReleaseView]) -> Markup {
+    html! {
+        section aria-labelledby="versions" {
+            h2 #versions { "Versions " span.number { (versions.len()) } }
+            ul.versions { @for release in versions { (version(release)) } }
+        }
+    }
+}
+
+fn version(release: &ReleaseView) -> Markup {
+    let record = &release.record;
+    html! {
+        li.yanked[record.yanked] id={ "v" (record.version) } {
+            div.line {
+                span.version { (record.version) }
+                @if record.yanked { span.tag.warning { "yanked" } }
+                @else if record.version.is_prerelease() { span.tag { "pre-release" } }
+                span.quiet.facts {
+                    (layout::time(record.published.as_deref().unwrap_or_default()))
+                    @if let Some(size) = record.size { " · " (text::size(size)) }
+                }
+            }
+            @if let Some(reason) = &release.yank_reason {
+                p.reason { "Yanked: " (text::shown(reason)) }
+            }
+            @if let Some(digest) = &record.digest {
+                p.digest {
+                    a href={ (ROOT) "blobs/sha256/" (digest) } download={ (record.name) "-" (record.version) ".zip" } {
+                        span.hidden { "Download " (record.version) ", " } "sha256"
+                    }
+                    " " code { (digest) }
+                }
             }
         }
     }

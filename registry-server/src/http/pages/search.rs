@@ -1,4 +1,4 @@
-//! What a search finds.
+//! The page of search results.
 
 use http::StatusCode;
 use maud::{Markup, html};
@@ -6,39 +6,40 @@ use pkgres_manifest::{ClassName, PackageName};
 
 use super::layout::{self, Page, class_link, package_link};
 use super::text;
-use crate::http::reply::Reply;
 use crate::http::request::Request;
+use crate::http::response::Response;
 use crate::http::service::Service;
 use crate::problem::Problem;
-use crate::registry::Search;
-use crate::store::packages::PackageRow;
 
-/// How many packages are on a page.
-const LIMIT: u64 = 50;
+use crate::store::packages::{PackageRow, Search};
 
-/// How many characters of a description are shown.
-const DESCRIPTION: usize = 220;
+/// The limit of packages on a page.
+const MAX_RESULTS: u64 = 50;
 
-pub(super) fn show(service: &Service, request: &Request) -> Result<Reply, Problem> {
+/// The limit of a description, in characters.
+const MAX_DESCRIPTION: usize = 220;
+
+/// Shows the results of a search.
+pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Problem> {
     let query = request.query.get("q").unwrap_or_default().trim();
     let marker = request.query.get("marker").unwrap_or_default();
     let mut found = service.registry.search(&Search {
         text: query.to_owned(),
         marker: marker.to_owned(),
-        // One more than is shown says whether there is another page.
-        limit: LIMIT + 1,
+        // One more than is shown, which tells whether there is another page.
+        limit: MAX_RESULTS + 1,
         ..Search::default()
     })?;
-    let has_more = found.len() as u64 > LIMIT;
-    found.truncate(usize::try_from(LIMIT).unwrap_or(usize::MAX));
+    let has_more = found.len() as u64 > MAX_RESULTS;
+    found.truncate(usize::try_from(MAX_RESULTS).unwrap_or(usize::MAX));
     let class = ClassName::parse(query)
         .ok()
         .filter(|class| service.registry.node.state().class(class).is_some());
-    let told = text::beginning(query, 80);
+    let short = text::beginning(query, 80);
     let heading = if query.is_empty() {
         "All packages".to_owned()
     } else {
-        format!("Packages for “{told}”")
+        format!("Packages for “{short}”")
     };
     let page = Page {
         root: "",
@@ -57,15 +58,16 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Reply, Proble
             }
         },
     };
-    Ok(page.reply(StatusCode::OK))
+    Ok(page.response(StatusCode::OK))
 }
 
+/// A result.
 fn result(package: &PackageRow) -> Markup {
-    // What is in the database was a name when it was put there.
+    // The name was valid when the package was published.
     let Ok(name) = PackageName::parse(&package.name) else {
         return html! {};
     };
-    let description = text::beginning(&package.description, DESCRIPTION);
+    let description = text::beginning(&package.description, MAX_DESCRIPTION);
     html! {
         li {
             h2 { a href={ "packages/" (name) } { (text::title(&package.title, &name)) } }
@@ -76,17 +78,18 @@ fn result(package: &PackageRow) -> Markup {
     }
 }
 
+/// The text of a page without results.
 fn nothing(query: &str, marker: &str) -> Markup {
     html! {
         @if query.is_empty() && marker.is_empty() { p.lead { "This registry has no packages yet." } }
         @else {
             p.lead { "Nothing was found." }
-            p { "A search looks for its text in names, titles and descriptions. " a href="packages" { "All packages" } }
+            p { "The search looks for the text in names, titles and descriptions. " a href="packages" { "All packages" } }
         }
     }
 }
 
-/// The way to the pages before and behind.
+/// The links to the first and the next page.
 fn pages(query: &str, marker: &str, last: Option<&PackageRow>) -> Markup {
     let query = text::parameter(query);
     html! {

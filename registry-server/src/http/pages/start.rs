@@ -8,19 +8,23 @@ use pkgres_registry_client::protocol::{Change, ChangeKind};
 
 use super::layout::{self, Page, package_link};
 use super::text;
-use crate::http::reply::Reply;
 use crate::http::request::Request;
+use crate::http::response::Response;
 use crate::http::service::Service;
 use crate::problem::Problem;
 
-/// How many changes are looked at, and how many packages are shown of them.
-const RECENT: (u64, usize) = (60, 8);
+/// How many of the newest changes are read.
+const CHANGES: u64 = 60;
 
-pub(super) fn show(service: &Service, _: &Request) -> Result<Reply, Problem> {
+/// The limit of packages under "Published recently".
+const MAX_RECENT: usize = 8;
+
+/// Shows the start page.
+pub(super) fn show(service: &Service, _: &Request) -> Result<Response, Problem> {
     let registry = &service.registry;
     let state = registry.node.state();
-    let since = state.serial.saturating_sub(RECENT.0);
-    let changes = registry.changes(since, RECENT.0)?.changes;
+    let since = state.serial.saturating_sub(CHANGES);
+    let changes = registry.changes(since, CHANGES)?.changes;
     let (packages, classes) = (state.packages().len(), state.classes().len());
     let page = Page {
         root: "",
@@ -43,9 +47,10 @@ pub(super) fn show(service: &Service, _: &Request) -> Result<Reply, Problem> {
             @if packages == 0 { (first_steps()) } @else { (recent(&changes)) }
         },
     };
-    Ok(page.reply(StatusCode::OK))
+    Ok(page.response(StatusCode::OK))
 }
 
+/// The section of a registry without packages.
 fn first_steps() -> Markup {
     html! {
         section aria-labelledby="first" {
@@ -58,14 +63,14 @@ fn first_steps() -> Markup {
     }
 }
 
-/// The packages that were published last, each once.
+/// The section with the packages that were published last, each once.
 fn recent(changes: &[Change]) -> Markup {
     let mut seen = BTreeSet::new();
     let published: Vec<&Change> = changes
         .iter()
         .rev()
         .filter(|change| change.kind == ChangeKind::Publish && seen.insert(&change.name))
-        .take(RECENT.1)
+        .take(MAX_RECENT)
         .collect();
     html! {
         @if !published.is_empty() {

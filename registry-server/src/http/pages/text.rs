@@ -1,17 +1,18 @@
 //! How texts, names, sizes and times are shown.
 //!
-//! Markup is escaped by `maud`; what is left for here are characters that reorder or hide text.
+//! `maud` escapes markup. Texts of packages also go through here, so that characters that hide or
+//! reorder text are visible.
 
 use pkgres_manifest::PackageName;
 use pkgres_manifest::diagnostic::Escaped;
 
-/// A text from outside, in one line.
+/// A text of a package, in one line.
 pub(super) fn shown(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     Escaped::new(&words.join(" ")).to_string()
 }
 
-/// The beginning of a text from outside, in one line.
+/// The beginning of a text of a package, in one line.
 pub(super) fn beginning(text: &str, characters: usize) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let line = words.join(" ");
@@ -19,14 +20,14 @@ pub(super) fn beginning(text: &str, characters: usize) -> String {
         return Escaped::new(&line).to_string();
     }
     let mut short: String = line.chars().take(characters).collect();
-    // Not in the middle of a word, if there is one that ends before.
+    // Cut at the end of a word, if there is one.
     if let Some((whole, _)) = short.rsplit_once(' ') {
         short.truncate(whole.len());
     }
     format!("{}…", Escaped::new(&short))
 }
 
-/// The paragraphs of a text from outside: what stands between empty lines.
+/// The paragraphs of a text of a package, which empty lines separate.
 pub(super) fn paragraphs(text: &str) -> Vec<String> {
     let mut paragraphs = vec![String::new()];
     for line in text.lines().map(shown) {
@@ -44,13 +45,13 @@ pub(super) fn paragraphs(text: &str) -> Vec<String> {
     paragraphs
 }
 
-/// The namespace of a name with its dot, which may be empty, and the last part.
+/// The namespace of a name with its dot, which may be empty, and the last part of the name.
 pub(super) fn halves(name: &str) -> (&str, &str) {
     name.rfind('.')
         .map_or(("", name), |dot| name.split_at(dot + 1))
 }
 
-/// What a package is called by people; the last part of its name if it does not say.
+/// The title of a package; without one, the last part of its name.
 pub(super) fn title(title: &str, name: &PackageName) -> String {
     let title = beginning(title, 120);
     if title.is_empty() {
@@ -59,7 +60,7 @@ pub(super) fn title(title: &str, name: &PackageName) -> String {
     title
 }
 
-/// A number of bytes, in units that are read easily.
+/// A number of bytes, in a readable unit.
 pub(super) fn size(bytes: u64) -> String {
     if bytes < 1024 {
         return format!("{bytes} B");
@@ -76,18 +77,18 @@ pub(super) fn size(bytes: u64) -> String {
     format!("{}.{} {unit}", tenths / 10, tenths % 10)
 }
 
-/// The day of a time as RFC 3339.
+/// The day of a time in RFC 3339.
 pub(super) fn day(time: &str) -> Option<String> {
     let time: jiff::Timestamp = time.parse().ok()?;
     Some(time.strftime("%Y-%m-%d").to_string())
 }
 
-/// A number with what is counted.
+/// A number with its noun.
 pub(super) fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-/// A text as the value of a parameter.
+/// A text as the value of a parameter of a query.
 pub(super) fn parameter(text: &str) -> String {
     url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
@@ -97,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_shown_without_what_hides_or_reorders() {
+    fn characters_that_hide_or_reorder_are_visible() {
         assert_eq!(shown(" a\u{202e}b\n c "), "a\\u{202e}b c");
         assert_eq!(beginning("one two three", 9), "one two…");
         assert_eq!(beginning("oneword", 3), "one…");
@@ -112,7 +113,7 @@ mod tests {
 
     #[test]
     fn sizes_are_rounded() {
-        for (bytes, told) in [
+        for (bytes, shown) in [
             (0, "0 B"),
             (1023, "1023 B"),
             (1024, "1.0 KiB"),
@@ -120,7 +121,7 @@ mod tests {
             (1 << 20, "1.0 MiB"),
             (5 << 30, "5.0 GiB"),
         ] {
-            assert_eq!(size(bytes), told);
+            assert_eq!(size(bytes), shown);
         }
     }
 }

@@ -1,39 +1,44 @@
-//! Finding releases in the catalog.
+//! Searching the catalog.
+//!
+//! The database filters and sorts by its columns; what it cannot do, such as comparing versions, is
+//! done here, batch by batch. Only a search for words or for the newest versions has to see all rows.
 
 use std::collections::HashMap;
 
 use pkgres_manifest::Version;
 
-use super::{CatalogEntry, no_such_entry};
+use super::entries::CatalogEntry;
 use crate::problem::Problem;
-use crate::registry::RegistryBackend;
-use crate::store::catalog::{self, CatalogRow, Order, Wanted};
+use crate::registry::backend::RegistryBackend;
+use crate::registry::checks::no_such_entry;
+use crate::store::catalog::{self, CatalogRow, Order, RowFilter};
+use crate::store::releases::exported;
 
-/// How many rows are read at once where most of them may not fit.
+/// How many rows are read at once if the first ones were not enough.
 const BATCH: u64 = 1000;
 
-/// What releases are looked for. What is empty does not matter.
+/// The conditions of a search in the catalog. An empty list is no condition.
 #[derive(Debug)]
-pub(crate) struct Filter {
-    /// What the database looks at.
-    pub(crate) wanted: Wanted,
+pub(crate) struct CatalogFilter {
+    /// The conditions that the database checks.
+    pub(crate) rows: RowFilter,
     pub(crate) ids: Vec<String>,
     pub(crate) categories: Vec<String>,
     pub(crate) tags: Vec<String>,
     pub(crate) name: Option<String>,
     pub(crate) kind: Option<String>,
-    /// All of them have to hold.
+    /// The version has to pass all of the tests.
     pub(crate) versions: Vec<VersionTest>,
-    /// One of them has to be found, in small letters.
+    /// One of the words has to occur; they are in lower case.
     pub(crate) words: Vec<String>,
     pub(crate) order: Order,
     pub(crate) is_descending: bool,
     pub(crate) limit: usize,
-    /// The id behind which the answer begins.
+    /// The id of the release after which the results begin.
     pub(crate) marker: Option<String>,
 }
 
-/// How versions are compared.
+/// A comparison of versions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Comparison {
     Less,
@@ -44,17 +49,18 @@ pub(crate) enum Comparison {
     Greater,
 }
 
-/// Something that a version has to be.
+/// A condition on a version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum VersionTest {
     Compared(Comparison, Version),
     OneOf(Vec<Version>),
-    /// The newest of its package among those that fit otherwise.
+    /// The newest of its package among those that meet the other conditions.
     Latest,
 }
 
 impl VersionTest {
-    fn holds(&self, version: &Version) -> bool {
+    /// Whether a version passes, as far as that depends on it alone.
+    fn passes(&self, version: &Version) -> bool {
         match self {
             Self::Compared(comparison, other) => {
                 let order = version.without_build().cmp(&other.without_build());
@@ -75,26 +81,27 @@ impl VersionTest {
     }
 }
 
-impl Filter {
-    fn fits(&self, row: &CatalogRow, version: &Version) -> bool {
-        let any = |wanted: &[String], found: &[String]| {
-            wanted.is_empty() || wanted.iter().any(|one| found.contains(one))
+impl CatalogFilter {
+    /// Whether a row meets the conditions that the database did not check.
+    fn matches(&self, row: &CatalogRow, version: &Version) -> bool {
+        let any = |expected: &[String], found: &[String]| {
+            expected.is_empty() || expected.iter().any(|one| found.contains(one))
         };
         (self.ids.is_empty() || self.ids.contains(&row.id))
             && any(&self.categories, &row.categories)
             && any(&self.tags, &row.tags)
             && self.name.as_ref().is_none_or(|name| row.name == *name)
             && self.kind.as_ref().is_none_or(|kind| row.kind == *kind)
-            && self.versions.iter().all(|test| test.holds(version))
+            && self.versions.iter().all(|test| test.passes(version))
     }
 
-    /// Whether the answer depends on all rows together.
+    /// Whether the result depends on all rows together.
     fn needs_all(&self) -> bool {
         !self.words.is_empty() || self.versions.contains(&VersionTest::Latest)
     }
 }
 
-/// Where words are found first, in the order of fields; nothing if they are not.
+/// The first field with one of the words, in the order of relevance; none if no field has one.
 fn rank(words: &[String], entry: &CatalogEntry) -> Option<usize> {
     if words.is_empty() {
         return Some(0);
@@ -104,8 +111,7 @@ fn rank(words: &[String], entry: &CatalogEntry) -> Option<usize> {
         let text = text.to_lowercase();
         words.iter().any(|word| text.contains(word.as_str()))
     };
-    let classes =
-        || crate::store::releases::exported(&entry.record).any(|class| has(class.as_str()));
+    let classes = || exported(&entry.record).any(|class| has(class.as_str()));
     let found: [&dyn Fn() -> bool; 7] = [
         &|| has(&row.name),
         &|| has(&row.package),
@@ -119,8 +125,8 @@ fn rank(words: &[String], entry: &CatalogEntry) -> Option<usize> {
 }
 
 impl RegistryBackend {
-    /// The releases that fit, sorted; at most as many as the filter says.
-    pub(crate) fn catalog(&self, filter: &Filter) -> Result<Vec<CatalogEntry>, Problem> {
+    /// The releases that meet the conditions, sorted, up to the limit.
+    pub(crate) fn catalog(&self, filter: &CatalogFilter) -> Result<Vec<CatalogEntry>, Problem> {
         let marker = match &filter.marker {
             None => None,
             Some(id) => {
@@ -141,15 +147,15 @@ impl RegistryBackend {
         Ok(found)
     }
 
-    /// The releases that fit best, for what cannot be said before all of them were seen.
+    /// The releases by relevance, for a result that depends on all rows.
     fn ranked(
         &self,
-        filter: &Filter,
+        filter: &CatalogFilter,
         marker: Option<&CatalogRow>,
     ) -> Result<Vec<CatalogEntry>, Problem> {
         let wants_newest = filter.versions.contains(&VersionTest::Latest);
         let mut newest: HashMap<String, Version> = HashMap::new();
-        // What has none of the words is not kept, but may be the newest.
+        // A release without the words is no result, but may be the newest of its package.
         let mut ranked: Vec<(usize, CatalogEntry)> = Vec::new();
         self.each(filter, None, &mut |entry| {
             if wants_newest {
@@ -186,15 +192,15 @@ impl RegistryBackend {
         Ok(page.map(|(_, entry)| entry).collect())
     }
 
-    /// Hands on the releases that fit, in order, until enough were seen.
+    /// Passes the releases that meet the conditions to `sink`, in order, until it returns false.
     fn each(
         &self,
-        filter: &Filter,
+        filter: &CatalogFilter,
         mut after: Option<CatalogRow>,
         sink: &mut dyn FnMut(CatalogEntry) -> bool,
     ) -> Result<(), Problem> {
         let order = (filter.order, filter.is_descending);
-        // The first rows are usually enough.
+        // Usually the first rows are enough.
         let mut batch = if filter.needs_all() {
             BATCH
         } else {
@@ -202,16 +208,15 @@ impl RegistryBackend {
         };
         loop {
             let rows = self.database.read(|transaction| {
-                catalog::list(transaction, &filter.wanted, order, after.as_ref(), batch)
+                catalog::list(transaction, &filter.rows, order, after.as_ref(), batch)
             })?;
             let is_last = (rows.len() as u64) < batch;
             after = rows.last().cloned();
             for row in rows {
                 let entry = self.entry(row)?;
-                let has_class = filter.wanted.class.is_empty()
-                    || crate::store::releases::exported(&entry.record)
-                        .any(|class| class.as_str() == filter.wanted.class);
-                if has_class && filter.fits(&entry.row, &entry.record.version) && !sink(entry) {
+                let has_class = filter.rows.class.is_empty()
+                    || exported(&entry.record).any(|class| class.as_str() == filter.rows.class);
+                if has_class && filter.matches(&entry.row, &entry.record.version) && !sink(entry) {
                     return Ok(());
                 }
             }

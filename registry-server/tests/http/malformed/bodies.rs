@@ -1,4 +1,4 @@
-//! Bodies that make no sense.
+//! Invalid bodies.
 
 use super::{AUTH, JSON, Row, WEB, ZIP};
 

@@ -1,4 +1,4 @@
-//! Heads that make no sense: microversions, tokens, media types and queries.
+//! Invalid heads: microversions, tokens, media types and queries.
 
 use super::{AUTH, JSON, Row, WEB, ZIP};
 

@@ -1,16 +1,16 @@
-//! Requests that make no sense: each is refused with the right status and code, in the one shape
-//! that errors have, and leaves nothing behind.
+//! Malformed requests: each gets the right status and code in the form of errors, and changes nothing.
 
-mod addresses;
 mod bodies;
 mod heads;
+mod paths;
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body::Frame;
-use pkgres_registry_server::Settings;
+use pkgres_registry_server::RegistryOptions;
 use pkgres_tests::archives::{archive, archive_with};
 
 use crate::support::Served;
@@ -21,7 +21,7 @@ const JSON: &str = "content-type: application/json";
 const WEB: &str = "/v1/packages/a.Web/versions/1.0.0";
 const DIGEST: &str = "aea12f800871966e7dafc98f43070ba3e1536a8153f48a17b1832d67706a79e7";
 
-/// Method, address, headers and body of a request; status and code of the answer.
+/// Method, path, headers and body of a request; status and code of the response.
 type Row<'row> = (
     &'row str,
     &'row str,
@@ -32,17 +32,14 @@ type Row<'row> = (
 );
 
 #[test]
-fn what_makes_no_sense_is_refused_and_leaves_nothing() {
-    let served = Served::with(Settings {
-        batch_names: 2,
-        ..Settings::default()
-    });
+fn malformed_requests_are_errors_and_change_nothing() {
+    let served = Served::with(RegistryOptions::default().with_batch_names(2));
     let old = archive("a.Old", "1.0.0", &[]);
     assert_eq!(served.publish("a.Old", "1.0.0", &old).status, 201);
     let everything = || {
         let registry = &served.registry;
         let name = pkgres_tests::build::package("a.Old");
-        let admin = pkgres_registry_server::Actor::operator();
+        let admin = pkgres_registry_server::Principal::operator();
         let package = registry.package(&name).expect("a package");
         (
             registry.serial(),
@@ -52,7 +49,7 @@ fn what_makes_no_sense_is_refused_and_leaves_nothing() {
         )
     };
     let before = everything();
-    let rows = [addresses::ROWS, heads::ROWS, bodies::ROWS]
+    let rows = [paths::ROWS, heads::ROWS, bodies::ROWS]
         .into_iter()
         .flatten();
     let authorization = served.authorization();
@@ -85,7 +82,7 @@ fn what_makes_no_sense_is_refused_and_leaves_nothing() {
 }
 
 #[test]
-fn what_cannot_be_published_says_why() {
+fn invalid_releases_have_codes() {
     let served = Served::new();
     let bytes = archive("a.Web", "1.0.0", &[]);
     assert_eq!(served.publish("a.Web", "1.0.0", &bytes).status, 201);
@@ -127,7 +124,7 @@ fn what_cannot_be_published_says_why() {
     assert_eq!(served.registry.serial(), 1);
 }
 
-/// A body that begins and never goes on, or breaks off.
+/// A body that stops after its first piece, or breaks off.
 struct Broken {
     first: Option<Bytes>,
     breaks: bool,
@@ -150,11 +147,13 @@ impl http_body::Body for Broken {
 }
 
 #[test]
-fn bodies_that_do_not_arrive_are_not_waited_for() {
+fn bodies_that_do_not_arrive_are_errors() {
+    // A body that never arrives exceeds a timeout of zero. One that breaks off has all the time.
+    let at_once = Served::with_body_timeout(RegistryOptions::default(), Duration::ZERO);
     let served = Served::new();
-    for (breaks, status, code) in [
-        (true, 400, "body_incomplete"),
-        (false, 408, "body_too_slow"),
+    for (served, breaks, status, code) in [
+        (&served, true, 400, "body_incomplete"),
+        (&at_once, false, 408, "body_too_slow"),
     ] {
         let first = Some(Bytes::from_static(b"PK"));
         let headers = [&*served.authorization(), ZIP];
@@ -164,10 +163,10 @@ fn bodies_that_do_not_arrive_are_not_waited_for() {
             (status, format!("pkgres.{code}"))
         );
     }
-    let settings = Settings::default();
-    let limit = usize::try_from(settings.read.limits.archive_bytes).expect("a size");
+    let options = RegistryOptions::default();
+    let limit = usize::try_from(options.read.limits.archive_bytes).expect("a size");
     let first = Some(Bytes::from(vec![0; limit + 1]));
-    // Without a length there is nothing to refuse beforehand.
+    // Without a length, the limit applies while the body arrives.
     let answer = served.ask_with(
         "PUT",
         WEB,

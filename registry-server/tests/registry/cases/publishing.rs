@@ -1,11 +1,11 @@
-//! What is published, by one and by many, and what is refused.
+//! Publishing, by one writer and by many, and invalid releases.
 
 use std::sync::Barrier;
 use std::sync::atomic::Ordering;
 
 use pkgres_manifest::IndexRecord;
 use pkgres_registry_client::protocol::{ChangeKind, Digest};
-use pkgres_registry_server::{Actor, ProblemCode, Published, Settings};
+use pkgres_registry_server::{Principal, ProblemCode, Published, RegistryOptions};
 use pkgres_tests::archives::{archive, archive_with, files};
 use pkgres_tests::build;
 
@@ -27,7 +27,7 @@ pub(super) fn published_once(place: &Place) {
     let again = publish(&registry, "org.acme.Web", "1.0.0", bytes.clone());
     assert_eq!(again, Ok(Published::Unchanged(record)));
     assert_eq!(registry.serial(), 1);
-    // Others are refused, also under a version that differs in build metadata alone.
+    // Other bytes are a conflict, even for a version that differs only in build metadata.
     let other = archive_with("org.acme.Web", "1.0.0", &[], "other");
     let twin = archive("org.acme.Web", "1.0.0+twin", &[]);
     let conflict = Err(ProblemCode::VersionExists);
@@ -103,7 +103,7 @@ pub(super) fn gapless(place: &Place) {
     assert_eq!(serials.len(), 25);
 }
 
-pub(super) fn refused(place: &Place) {
+pub(super) fn invalid(place: &Place) {
     let registry = place.open();
     let good = archive("org.acme.Web", "1.0.0", &[]);
     let mut cut = good.clone();
@@ -189,7 +189,7 @@ pub(super) fn satisfiable(place: &Place) {
     let (one, two) = (build::package("a.One"), build::package("a.Two"));
     let first = archive("a.One", "1.0.0", &[("a.Two", "1")]);
     let version = build::version("1.0.0");
-    let operator = Actor::operator();
+    let operator = Principal::operator();
     let outcome = registry.publish(&operator, &one, &version, &first.clone().into(), false);
     assert_eq!(outcome.map_err(code), Err(ProblemCode::Unsatisfiable));
     registry
@@ -207,7 +207,7 @@ pub(super) fn yanked(place: &Place) {
         publish_plain(&registry, "org.acme.Web", version);
     }
     let (name, version) = (build::package("org.acme.Web"), build::version("1.1.0"));
-    let operator = Actor::operator();
+    let operator = Principal::operator();
     let yank = |reason| {
         registry
             .set_yanked(&operator, &name, &version, reason)
@@ -223,7 +223,7 @@ pub(super) fn yanked(place: &Place) {
     assert_eq!(states, [false, true]);
     let release = registry.release(&name, &version).expect("a release");
     assert_eq!(release.yank_reason.as_deref(), Some("it loses data"));
-    // What is yanked cannot be published again, but the same bytes are still there.
+    // A yanked release still counts as published.
     let same = archive("org.acme.Web", "1.1.0", &[]);
     let again = publish(&registry, "org.acme.Web", "1.1.0", same);
     assert!(matches!(again, Ok(Published::Unchanged(record)) if record.yanked));
@@ -249,16 +249,16 @@ pub(super) fn yanked(place: &Place) {
     assert_eq!(registry.serial(), 4);
 }
 
-/// A release whose line is too long for those who read the index is the fault of the release.
+/// A release whose line is longer than clients read is invalid.
 pub(super) fn too_long_for_the_index(place: &Place) {
     let length = {
         let registry = place.open();
         publish_plain(&registry, "a.Fits", "1.0.0");
         records(&registry, "a.Fits")[0].to_line().len() as u64
     };
-    let mut settings = Settings::default();
-    settings.read.limits.index_line_bytes = length + r#","yanked":true"#.len() as u64;
-    let registry = place.open_with(settings);
+    let mut options = RegistryOptions::default();
+    options.read.limits.index_line_bytes = length + r#","yanked":true"#.len() as u64;
+    let registry = place.open_with(options);
     let publish = |name: &str, version: &str| {
         publish(&registry, name, version, archive(name, version, &[])).map(|_| ())
     };
@@ -267,22 +267,26 @@ pub(super) fn too_long_for_the_index(place: &Place) {
         Err(ProblemCode::PackageInvalid)
     );
     assert_eq!(registry.serial(), 1);
-    // What just fits can still be yanked.
+    // A release that just fits can still be yanked.
     assert_eq!(publish("a.Fits", "1.1.0"), Ok(()));
     let (name, version) = (build::package("a.Fits"), build::version("1.1.0"));
-    let yanked = registry.set_yanked(&Actor::operator(), &name, &version, Some("it does nothing"));
+    let yanked = registry.set_yanked(
+        &Principal::operator(),
+        &name,
+        &version,
+        Some("it does nothing"),
+    );
     assert_eq!(yanked, Ok(true));
     assert_eq!(records(&registry, "a.Fits").len(), 2);
 }
 
-/// Not every database can keep the character NUL: it is refused by all of them, and is no failure of
-/// the server.
-pub(super) fn unkept(place: &Place) {
+/// Not every database can store the character NUL: for all of them it is an error of the client.
+pub(super) fn nul(place: &Place) {
     let registry = place.open();
     let bytes = archive("a.Web", "1.0.0", &[]);
     publish(&registry, "a.Web", "1.0.0", bytes).expect("a release");
     let (name, version) = (build::package("a.Web"), build::version("1.0.0"));
-    let yanked = registry.set_yanked(&Actor::operator(), &name, &version, Some("a\0b"));
+    let yanked = registry.set_yanked(&Principal::operator(), &name, &version, Some("a\0b"));
     assert_eq!(yanked.map_err(code), Err(ProblemCode::BodyInvalid));
     assert_eq!(registry.serial(), 1);
 }

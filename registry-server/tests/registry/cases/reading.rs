@@ -1,4 +1,4 @@
-//! What is read: documents, many of them in one answer, signed states, and what is searched.
+//! Reading: documents, batches, snapshots and searches.
 
 use std::sync::atomic::Ordering;
 
@@ -7,7 +7,7 @@ use pkgres_registry_client::protocol::{
     BatchRequest, ClassDocument, Digest, Frame, FrameDecoder, FrameLimits, IndexDocument,
     MAX_BATCH_NAMES, MerkleTree, NamesLine, ProvedNodes, leaf_hash,
 };
-use pkgres_registry_server::{RegistryBackend, Settings};
+use pkgres_registry_server::{RegistryBackend, RegistryOptions};
 use pkgres_tests::archives::{archive, archive_with};
 use pkgres_tests::build;
 
@@ -58,7 +58,7 @@ pub(super) fn documents(place: &Place) {
 
     let changes = registry.changes(1, 2).expect("changes");
     assert_eq!(changes.serial, 4);
-    let told: Vec<(u64, String)> = changes
+    let versions: Vec<(u64, String)> = changes
         .changes
         .iter()
         .map(|change| {
@@ -69,14 +69,14 @@ pub(super) fn documents(place: &Place) {
         })
         .collect();
     assert_eq!(
-        told,
+        versions,
         [(2, "1.9.0".to_owned()), (3, "2.0.0-rc.1".to_owned())]
     );
     assert_eq!(registry.changes(4, 9).expect("changes").changes, []);
     assert_eq!(registry.changes(400, 9).expect("changes").changes, []);
 }
 
-/// The frames of an answer, each document with whether its proof holds in the snapshot.
+/// The frames of the response to a batch request.
 fn frames(registry: &RegistryBackend, request: &BatchRequest) -> Vec<Frame> {
     let mut decoder = FrameDecoder::new(FrameLimits::default());
     for piece in registry.batch(request).expect("an answer") {
@@ -91,11 +91,7 @@ fn frames(registry: &RegistryBackend, request: &BatchRequest) -> Vec<Frame> {
 }
 
 pub(super) fn batch(place: &Place) {
-    let settings = Settings {
-        batch_names: 4,
-        ..Settings::default()
-    };
-    let registry = place.open_with(settings);
+    let registry = place.open_with(RegistryOptions::default().with_batch_names(4));
     for (name, requires) in [
         ("a.Leaf", &[][..]),
         ("a.Mid", &[("a.Leaf", "1")]),
@@ -180,7 +176,7 @@ pub(super) fn batch(place: &Place) {
         .collect();
     assert_eq!(MerkleTree::new(leaves).root(), snapshot.root);
 
-    // What is at hand is not sent again, but what it requires is.
+    // A document that the client has is not sent again, but its requirements are.
     let digest = lines
         .iter()
         .find(|line| line.name.as_str() == "a.Top")
@@ -195,7 +191,7 @@ pub(super) fn batch(place: &Place) {
             "complete 5"
         ]
     );
-    // What there is no room for is said.
+    // Names beyond the limit are listed.
     request.names.insert(build::package("b.Two"), None);
     assert_eq!(
         shown(&frames(&registry, &request)),
@@ -215,14 +211,10 @@ pub(super) fn batch(place: &Place) {
     );
 }
 
-/// A registry promises no more than its clients read.
-pub(super) fn batch_bounds(place: &Place) {
+/// A registry offers no more than its clients read.
+pub(super) fn batch_limits(place: &Place) {
     for (batch_names, promised) in [(0, 1), (usize::MAX, MAX_BATCH_NAMES as u64)] {
-        let settings = Settings {
-            batch_names,
-            ..Settings::default()
-        };
-        let registry = place.open_with(settings);
+        let registry = place.open_with(RegistryOptions::default().with_batch_names(batch_names));
         assert_eq!(registry.config().limits.batch_names, promised);
     }
 }
@@ -237,7 +229,7 @@ pub(super) fn snapshots(place: &Place) {
     publish_plain(&registry, "a.B", "1.0.0");
     let first = verified();
     assert_eq!((first.serial, first.names), (1, 1));
-    // It stays the same until half of its time is over.
+    // It stays the same until half of its validity is over.
     let validity = first.expires.as_second() - first.issued.as_second();
     place.seconds.fetch_add(validity / 2 - 1, Ordering::Relaxed);
     assert_eq!(verified(), first);

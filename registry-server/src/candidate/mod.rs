@@ -1,0 +1,124 @@
+//! Release candidates: archives that were checked before anything is written.
+//!
+//! The checks are those of the validator that clients have, whether the requirements can be satisfied
+//! from the registry, and, as a warning alone, whether the name is similar to that of another package.
+
+mod satisfiable;
+mod similar;
+
+use bytes::Bytes;
+use pkgres_manifest::diagnostic::Diagnostic;
+use pkgres_manifest::{
+    Archive, ArtifactDigest, IndexRecord, Package, PackageKind, PackageName, ReadOptions, Version,
+};
+
+pub(crate) use satisfiable::check_satisfiable;
+pub(crate) use similar::similar_names;
+
+use crate::problem::{Problem, ProblemCode};
+
+/// A release that can be published: its archive was checked.
+#[derive(Debug)]
+pub(crate) struct Candidate {
+    /// The record with digest and size.
+    pub(crate) record: IndexRecord,
+    pub(crate) title: String,
+    pub(crate) description: String,
+    /// The row of the catalog, with the values of the manifest.
+    pub(crate) listing: Listing,
+}
+
+/// The values of a release in the catalog.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Listing {
+    pub(crate) name: String,
+    pub(crate) kind: &'static str,
+    pub(crate) author: String,
+    pub(crate) description: String,
+    pub(crate) tags: Vec<String>,
+    pub(crate) categories: Vec<String>,
+    pub(crate) is_public: bool,
+    pub(crate) enabled: bool,
+}
+
+/// The limit of findings in a problem.
+const MAX_FINDINGS: usize = 10;
+
+/// Checks the archive of a release with the validator that clients have, and reads its package. The
+/// archive has to be the `expected` release, if there is one.
+pub(crate) fn check_archive(
+    expected: Option<(&PackageName, &Version)>,
+    bytes: &Bytes,
+    options: &ReadOptions,
+) -> Result<Candidate, Problem> {
+    let invalid = |errors: &[Diagnostic]| {
+        let errors: Vec<String> = errors
+            .iter()
+            .filter(|finding| finding.is_error())
+            .take(MAX_FINDINGS)
+            .map(ToString::to_string)
+            .collect();
+        Problem::new(ProblemCode::PackageInvalid, errors.join("\n"))
+    };
+    let shown = match expected {
+        Some((name, version)) => format!("{name}-{version}.zip"),
+        None => "package.zip".to_owned(),
+    };
+    let archive =
+        Archive::open(&shown, bytes.clone(), &options.limits).map_err(|error| invalid(&[error]))?;
+    let (package, _) = Package::from_archive(&shown, &archive, options)
+        .into_result()
+        .map_err(|errors| invalid(&errors))?;
+    let mut record = package.index_record();
+    if let Some((name, version)) = expected
+        && (record.name != *name || record.version.to_string() != version.to_string())
+    {
+        let detail = format!(
+            "the archive is {} {}, not {name} {version}",
+            record.name, record.version
+        );
+        return Err(Problem::new(ProblemCode::ReleaseMismatch, detail));
+    }
+    record.digest = Some(ArtifactDigest::of_archive(bytes));
+    record.size = Some(bytes.len() as u64);
+    check_line(&record, options.limits.index_line_bytes)?;
+    let manifest = &package.manifest;
+    let description = manifest.description.clone().unwrap_or_default();
+    Ok(Candidate {
+        record,
+        title: manifest.display_name.clone(),
+        description: description.clone(),
+        listing: Listing {
+            name: manifest.display_name.clone(),
+            kind: match manifest.kind {
+                PackageKind::Application => "Application",
+                PackageKind::Library => "Library",
+            },
+            author: manifest.author.clone().unwrap_or_default(),
+            description,
+            tags: manifest.tags.clone(),
+            categories: Vec::new(),
+            is_public: true,
+            enabled: true,
+        },
+    })
+}
+
+/// An error if the line of the release in the index would be longer than clients read, now or once the
+/// release is yanked.
+fn check_line(record: &IndexRecord, limit: u64) -> Result<(), Problem> {
+    let mut longest = record.clone();
+    longest.yanked = true;
+    // Every time that is written in whole seconds is as long.
+    longest.published = Some(jiff::Timestamp::UNIX_EPOCH.to_string());
+    let bytes = longest.to_line().len() as u64;
+    if bytes <= limit {
+        return Ok(());
+    }
+    let detail = format!(
+        "what the index says of {} {}, its requirements and classes, takes {bytes} bytes, and the \
+         limit is {limit}",
+        record.name, record.version
+    );
+    Err(Problem::new(ProblemCode::PackageInvalid, detail))
+}

@@ -1,0 +1,121 @@
+//! Authentication: from the token of a request to its principal.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use http::{HeaderMap, Method, header};
+use pkgres_registry_client::protocol::Digest;
+
+use crate::access::Principal;
+use crate::problem::{Problem, ProblemCode};
+use crate::registry::RegistryBackend;
+
+/// How long a token is trusted without reading it again. On other nodes, a removed token is valid for
+/// as much longer.
+const TRUST_PERIOD: Duration = Duration::from_secs(2);
+
+/// The limit of tokens in the cache.
+const MAX_CACHED: usize = 10_000;
+
+/// Authenticates requests, with a cache of principals by the digests of their secrets.
+#[derive(Default)]
+pub(super) struct Authenticator {
+    cache: Mutex<HashMap<Digest, (Principal, Instant)>>,
+}
+
+impl Authenticator {
+    /// Whether a request has a credential, valid or not.
+    pub(super) fn has_credential(headers: &HeaderMap) -> bool {
+        headers.contains_key(header::AUTHORIZATION) || headers.contains_key("x-auth-token")
+    }
+
+    /// The digest of the secret of a request.
+    ///
+    /// Browsers can send a token only as a password. From then on they send it with every request, even
+    /// with those that a page of another site makes, so that a password is valid only for reading.
+    pub(super) fn secret(method: &Method, headers: &HeaderMap) -> Result<Digest, Problem> {
+        let is_reading = matches!(*method, Method::GET | Method::HEAD);
+        let authorization = headers.get(header::AUTHORIZATION).and_then(|value| {
+            let (kind, secret) = value.to_str().ok()?.split_once(' ')?;
+            Some((kind, secret.trim()))
+        });
+        let password;
+        let secret = match authorization {
+            Some((kind, secret)) if kind.eq_ignore_ascii_case("bearer") => Some(secret),
+            Some((kind, secret)) if is_reading && kind.eq_ignore_ascii_case("basic") => {
+                password = password_of(secret);
+                password.as_deref()
+            }
+            _ => None,
+        };
+        let secret = secret.or_else(|| headers.get("x-auth-token")?.to_str().ok());
+        match secret {
+            Some(secret) if !secret.is_empty() => Ok(Digest::of(secret.as_bytes())),
+            _ => Err(unauthorized("a token is needed: `Authorization: Bearer …`")),
+        }
+    }
+
+    /// The principal of a secret, if it is in the cache. Does not block.
+    pub(super) fn cached(
+        &self,
+        registry: &RegistryBackend,
+        secret: &Digest,
+    ) -> Result<Option<Principal>, Problem> {
+        let cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        match cache.get(secret) {
+            Some((principal, since)) if since.elapsed() < TRUST_PERIOD => {
+                unexpired(registry, principal.clone()).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The principal of a secret, from the database.
+    pub(super) fn look_up(
+        &self,
+        registry: &RegistryBackend,
+        secret: &Digest,
+    ) -> Result<Principal, Problem> {
+        let Some(principal) = registry.principal(secret)? else {
+            return Err(unauthorized("there is no such token"));
+        };
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if cache.len() >= MAX_CACHED {
+            cache.clear();
+        }
+        cache.insert(*secret, (principal.clone(), Instant::now()));
+        drop(cache);
+        unexpired(registry, principal)
+    }
+
+    /// Clears the cache, because a token was removed.
+    pub(super) fn forget(&self) {
+        self.cache
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
+    }
+}
+
+/// The password of `Basic` credentials.
+fn password_of(encoded: &str) -> Option<String> {
+    let decoded = BASE64_STANDARD.decode(encoded).ok()?;
+    let text = String::from_utf8(decoded).ok()?;
+    let (_, password) = text.split_once(':')?;
+    Some(password.to_owned())
+}
+
+/// A principal, or an error if its token has expired.
+fn unexpired(registry: &RegistryBackend, principal: Principal) -> Result<Principal, Problem> {
+    let now = registry.environment.now();
+    if principal.expires.is_some_and(|expires| expires <= now) {
+        return Err(unauthorized("the token has expired"));
+    }
+    Ok(principal)
+}
+
+fn unauthorized(detail: &str) -> Problem {
+    Problem::new(ProblemCode::Unauthorized, detail)
+}

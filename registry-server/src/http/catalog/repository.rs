@@ -1,0 +1,120 @@
+//! The repository that clients of Murano import from: archives by name and spec, and bundles.
+//!
+//! These clients have no solver. They append the spec of a `Require` to the name, and download what the
+//! address `apps/<name>.<spec>.zip` gives.
+
+use http::StatusCode;
+use pkgres_manifest::{PackageName, Spec};
+use pkgres_registry_client::protocol::Digest;
+use serde_json::Value;
+
+use super::shape::{check_name, invalid_body};
+use super::show;
+use crate::http::request::Request;
+use crate::http::response::Response;
+use crate::http::service::Service;
+use crate::problem::{Problem, ProblemCode};
+
+/// The archive of the newest release for a name and a spec.
+pub(super) fn app(service: &Service, request: &Request) -> Result<Response, Problem> {
+    let (name, spec) = split(request.part(0));
+    let name = PackageName::parse(name)
+        .map_err(|error| Problem::new(ProblemCode::NameInvalid, error.to_string()))?;
+    let spec = spec.map(Spec::parse).transpose();
+    let spec =
+        spec.map_err(|error| Problem::new(ProblemCode::VersionInvalid, error.to_string()))?;
+    let record = service.registry.release_for_spec(&name, spec.as_ref())?;
+    let sha256 = record
+        .digest
+        .map(|digest| digest.to_string())
+        .unwrap_or_default();
+    let digest = Digest::parse(&sha256)?;
+    show::archive(service, request, &digest, "application/zip")
+}
+
+/// Splits a name from the spec behind it: no part of a name begins like a spec.
+fn split(text: &str) -> (&str, Option<&str>) {
+    let begins_spec = |at: usize| {
+        let next = text[at + 1..].chars().next();
+        next.is_none_or(|next| !next.is_alphabetic() && next != '_')
+    };
+    let dots = text.match_indices('.').map(|(at, _)| at);
+    match dots.into_iter().find(|at| begins_spec(*at)) {
+        Some(at) => (&text[..at], Some(&text[at + 1..])),
+        None => (text, None),
+    }
+}
+
+/// The document of a bundle: packages that are imported together.
+#[derive(serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
+struct Bundle {
+    #[serde(rename = "Packages")]
+    packages: Vec<BundleEntry>,
+}
+
+#[derive(serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
+struct BundleEntry {
+    #[serde(rename = "Name")]
+    name: String,
+    /// A spec, which clients append to the name.
+    #[serde(rename = "Version", default, skip_serializing_if = "Option::is_none")]
+    version: Option<String>,
+}
+
+/// Shows a bundle.
+pub(super) fn bundle(service: &Service, request: &Request) -> Result<Response, Problem> {
+    let body = service.registry.bundle(request.part(0))?;
+    let value: Value = serde_json::from_str(&body).map_err(Problem::internal)?;
+    Ok(Response::json(&value))
+}
+
+/// Adds or replaces a bundle.
+pub(super) fn put_bundle(service: &Service, request: &Request) -> Result<Response, Problem> {
+    let bundle: Bundle = request.json()?;
+    check_name(request.part(0))?;
+    for listed in &bundle.packages {
+        PackageName::parse(&listed.name).map_err(|error| invalid_body(error.to_string()))?;
+        if let Some(version) = &listed.version {
+            Spec::parse(version).map_err(|error| invalid_body(error.to_string()))?;
+        }
+    }
+    let body = serde_json::to_string(&bundle).map_err(Problem::internal)?;
+    service
+        .registry
+        .set_bundle(request.principal()?, request.part(0), &body)?;
+    Ok(Response::empty(StatusCode::NO_CONTENT))
+}
+
+/// Removes a bundle.
+pub(super) fn remove_bundle(service: &Service, request: &Request) -> Result<Response, Problem> {
+    service
+        .registry
+        .remove_bundle(request.principal()?, request.part(0))?;
+    Ok(Response::empty(StatusCode::NO_CONTENT))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_end_where_specs_begin() {
+        for (text, name, spec) in [
+            ("org.acme.Web", "org.acme.Web", None),
+            ("org.acme.Web.1.2", "org.acme.Web", Some("1.2")),
+            ("org.acme.Web.>=1.0 <2", "org.acme.Web", Some(">=1.0 <2")),
+            ("org.acme.Web.*", "org.acme.Web", Some("*")),
+            (
+                "org.acme.Web.1.0.0-rc.1",
+                "org.acme.Web",
+                Some("1.0.0-rc.1"),
+            ),
+            ("org.acme._X.^1", "org.acme._X", Some("^1")),
+            ("Web.", "Web", Some("")),
+        ] {
+            assert_eq!(split(text), (name, spec), "{text}");
+        }
+    }
+}

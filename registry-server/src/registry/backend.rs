@@ -1,0 +1,195 @@
+//! The registry itself: opening it, its state, its artifacts and its changes.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use pkgres_files::{EntryKind, FileSystem as _, RealFileSystem, make_folder, write_private_file};
+use pkgres_registry_client::protocol::{Changes, Config, Digest, MAX_BATCH_NAMES};
+
+use super::listing;
+use super::options::{RegistryOptions, Storage};
+use crate::blobs::{BlobError, Blobs, Content, Folder, Incoming, ObjectBlobs};
+use crate::database::{self, Database, DatabaseError};
+use crate::environment::Environment;
+use crate::index::{Node, Signer};
+use crate::problem::Problem;
+use crate::store::{changes, facts};
+
+/// The reason why a registry cannot be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The database cannot be opened.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// The store of artifacts cannot be opened.
+    #[error("the artifacts cannot be reached: {0}")]
+    Blobs(#[from] BlobError),
+    /// A file or folder cannot be created.
+    #[error(transparent)]
+    File(#[from] pkgres_files::FileError),
+    /// The data cannot be read.
+    #[error("{0:#}")]
+    Problem(#[from] Problem),
+}
+
+/// A registry, with all operations on it. Clients see it as a
+/// [`Registry`](pkgres_registry_client::Registry).
+pub struct RegistryBackend {
+    pub(crate) database: Arc<Database>,
+    pub(crate) blobs: Blobs,
+    pub(crate) incoming: Incoming,
+    pub(crate) node: Arc<Node>,
+    pub(crate) options: RegistryOptions,
+    pub(crate) environment: Environment,
+    /// A random UUID, which distinguishes this process from others with the same database.
+    pub(super) process: String,
+}
+
+impl RegistryBackend {
+    /// Opens a registry, or creates it if the storage is empty.
+    pub fn open(
+        storage: &Storage,
+        mut options: RegistryOptions,
+        environment: Environment,
+    ) -> Result<Self, OpenError> {
+        options.batch_names = options.batch_names.clamp(1, MAX_BATCH_NAMES);
+        make_folder(&RealFileSystem, &storage.data)?;
+        let database = match &storage.database {
+            Some(address) => database::open_postgres(address)?,
+            None => database::open_sqlite(&private_file(&storage.data.join("registry.sqlite"))?)?,
+        };
+        let blobs = match &storage.blobs {
+            Some(bucket) => Blobs::Object(ObjectBlobs::open(
+                &bucket.address,
+                bucket.access_key.as_ref(),
+                bucket.runtime.clone(),
+            )?),
+            None => Blobs::Folder(Folder::open(storage.data.join("blobs").join("sha256"))?),
+        };
+        let incoming = Incoming::open(&storage.data.join("incoming"))?;
+        listing::add_missing(&database, &blobs, &incoming, &options.read)?;
+        let database = Arc::new(database);
+        let identity = database.write(|transaction| facts::identity(transaction, &environment))?;
+        let signer = Signer::new(identity, environment.clone());
+        let node = Node::new(Arc::clone(&database), options.cache_bytes, signer)?;
+        Ok(Self {
+            database,
+            blobs,
+            incoming,
+            node: Arc::new(node),
+            options,
+            process: environment.uuid(),
+            environment,
+        })
+    }
+
+    /// The document `index/config.json`.
+    pub fn config(&self) -> Config {
+        let mut config = Config::of_server(vec![self.node.signer().public_key()]);
+        config.auth_required = self.options.is_private;
+        config.limits.archive_bytes = self.options.read.limits.archive_bytes;
+        config.limits.batch_names = self.options.batch_names as u64;
+        config
+    }
+
+    /// The identity of the registry: a random UUID.
+    pub fn identity(&self) -> &str {
+        self.node.signer().registry()
+    }
+
+    /// The serial of the state that this node serves. Does not block.
+    pub fn serial(&self) -> u64 {
+        self.node.state().serial
+    }
+
+    /// How many packages this node serves. Does not block.
+    pub fn package_count(&self) -> usize {
+        self.node.state().packages().len()
+    }
+
+    /// Brings this node up to date with other nodes. Returns the serial that it then serves.
+    pub fn refresh(&self) -> Result<u64, Problem> {
+        Ok(self.node.refresh(0)?.serial)
+    }
+
+    /// Waits until another node may have changed something, but no longer than `timeout`.
+    pub fn wait_for_change(&self, timeout: Duration) -> Result<(), Problem> {
+        Ok(self.database.wait_for_change(timeout)?)
+    }
+
+    /// Whether other nodes may write as well, so that this node has to look for changes.
+    pub fn is_shared(&self) -> bool {
+        self.database.is_shared()
+    }
+
+    /// An error unless the database can be reached.
+    pub fn check(&self) -> Result<(), Problem> {
+        self.database
+            .read(|transaction| changes::current_serial(transaction))?;
+        Ok(())
+    }
+
+    /// The artifact with a digest. One of more than a megabyte is mapped from a file, so that the
+    /// system can take its memory back.
+    pub fn artifact(&self, digest: &Digest) -> Result<Option<Bytes>, Problem> {
+        self.blobs
+            .get(digest, &self.incoming)
+            .map_err(Problem::unavailable)
+    }
+
+    /// Stores an artifact that no release has yet. Returns its digest.
+    pub fn put_artifact(&self, bytes: impl Into<Bytes>) -> Result<Digest, Problem> {
+        let bytes = bytes.into();
+        let digest = Digest::of(&bytes);
+        self.blobs
+            .put(&digest, bytes)
+            .map_err(Problem::unavailable)?;
+        Ok(digest)
+    }
+
+    /// An artifact or a range inside of it, to be sent.
+    pub(crate) fn artifact_content(
+        &self,
+        digest: &Digest,
+        range: Option<Range<u64>>,
+    ) -> Result<Option<Content>, Problem> {
+        self.blobs.read(digest, range).map_err(Problem::unavailable)
+    }
+
+    /// The length of an artifact, in bytes.
+    pub(crate) fn artifact_length(&self, digest: &Digest) -> Result<Option<u64>, Problem> {
+        self.blobs.length(digest).map_err(Problem::unavailable)
+    }
+
+    /// The changes after a serial: at most `limit`.
+    pub fn changes(&self, since: u64, limit: u64) -> Result<Changes, Problem> {
+        let state = self.node.state();
+        let newest = state.serial;
+        let mut changes = if since >= newest {
+            Vec::new()
+        } else {
+            self.database
+                .read(|transaction| changes::after(transaction, since, limit))?
+        };
+        // Changes that were committed after the state was read belong to a later state.
+        changes.retain(|change| change.serial <= newest);
+        let snapshot = self.node.snapshot_of(&state).snapshot;
+        Ok(Changes {
+            serial: newest,
+            changes,
+            snapshot: Some(snapshot.as_ref().clone()),
+        })
+    }
+}
+
+/// Creates a file that only its owner can read, before anything else creates it with wider rights.
+fn private_file(path: &Path) -> Result<PathBuf, pkgres_files::FileError> {
+    if !matches!(RealFileSystem.kind(path), Ok(Some(EntryKind::File))) {
+        write_private_file(&RealFileSystem, path, b"")?;
+    }
+    Ok(path.to_owned())
+}

@@ -1,0 +1,197 @@
+//! Releases of the catalog: uploading, reading and changing them, and files out of their archives.
+
+use bytes::Bytes;
+use pkgres_manifest::diagnostic::Diagnostic;
+use pkgres_manifest::{
+    IndexRecord, KnownArchive, MANIFEST_FILE, PackageManifest, PackageName, PackagePath,
+};
+use pkgres_registry_client::protocol::Digest;
+
+use crate::access::{Principal, Scope};
+use crate::candidate;
+use crate::problem::{Problem, ProblemCode};
+use crate::registry::backend::RegistryBackend;
+use crate::registry::checks::{no_such_entry, require_owner};
+use crate::registry::listing::check_categories;
+use crate::registry::publish::Published;
+use crate::store::catalog::{self, CatalogRow};
+use crate::store::packages;
+
+/// A release of the catalog.
+#[derive(Debug)]
+pub(crate) struct CatalogEntry {
+    pub(crate) row: CatalogRow,
+    pub(crate) record: IndexRecord,
+}
+
+/// The values that an upload sets; for the others, the catalog has those of the manifest.
+#[derive(Debug, Default)]
+pub(crate) struct Upload {
+    pub(crate) name: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) tags: Option<Vec<String>>,
+    pub(crate) categories: Vec<String>,
+    pub(crate) is_public: bool,
+    pub(crate) enabled: bool,
+}
+
+/// A file of an archive that the catalog serves on its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CatalogPart {
+    Form,
+    Logo,
+    SupplierLogo,
+}
+
+impl RegistryBackend {
+    /// Publishes the release of an archive. Unlike [`publish`](Self::publish), this is an error if the
+    /// registry has the release already.
+    pub(crate) fn upload(
+        &self,
+        principal: &Principal,
+        archive: &Bytes,
+        upload: Upload,
+    ) -> Result<CatalogEntry, Problem> {
+        principal.require(Scope::Publish)?;
+        let mut candidate = candidate::check_archive(None, archive, &self.options.read)?;
+        let (name, version) = (
+            candidate.record.name.clone(),
+            candidate.record.version.clone(),
+        );
+        principal.require_for(Scope::Publish, &name)?;
+        let listing = &mut candidate.listing;
+        if let Some(name) = upload.name {
+            listing.name = name;
+        }
+        if let Some(description) = upload.description {
+            listing.description = description;
+        }
+        if let Some(tags) = upload.tags {
+            listing.tags = tags;
+        }
+        listing.categories = upload.categories;
+        listing.is_public = upload.is_public;
+        listing.enabled = upload.enabled;
+        match self.publish_candidate(principal, &candidate, archive, false)? {
+            Published::Created(record) => {
+                let row = self
+                    .database
+                    .read(|transaction| catalog::of_release(transaction, &name, &version))?;
+                let row = row.ok_or_else(no_such_entry)?;
+                Ok(CatalogEntry { row, record })
+            }
+            Published::Unchanged(_) => {
+                let detail = format!("{name} {version} was published already");
+                Err(Problem::new(ProblemCode::VersionExists, detail))
+            }
+        }
+    }
+
+    /// The release with an id, if the principal may see it: it is public, or its package belongs to
+    /// them.
+    pub(crate) fn catalog_entry(
+        &self,
+        principal: Option<&Principal>,
+        id: &str,
+    ) -> Result<CatalogEntry, Problem> {
+        let row = self.database.read(|transaction| {
+            let row = catalog::get(transaction, id)?.ok_or_else(no_such_entry)?;
+            if !row.is_public {
+                let name = PackageName::parse(&row.package).map_err(Problem::internal)?;
+                let Some(principal) = principal else {
+                    let detail = "this release is not public: a token is needed";
+                    return Err(Problem::new(ProblemCode::Unauthorized, detail));
+                };
+                if !principal.is_admin()
+                    && !packages::owners(transaction, &name)?.contains(&principal.owner)
+                {
+                    let detail = format!("this release of {name} is not public");
+                    return Err(Problem::new(ProblemCode::NotOwner, detail));
+                }
+            }
+            Ok(row)
+        })?;
+        self.entry(row)
+    }
+
+    pub(super) fn entry(&self, row: CatalogRow) -> Result<CatalogEntry, Problem> {
+        let limits = &self.options.read.limits;
+        let record = IndexRecord::parse_line(&row.record, limits).map_err(Problem::internal)?;
+        Ok(CatalogEntry { row, record })
+    }
+
+    /// A file out of the archive of a release: at the path in the manifest, or else at the usual path.
+    /// Only the manifest and this file are unpacked, because anybody may ask for it.
+    pub(crate) fn catalog_part(
+        &self,
+        entry: &CatalogEntry,
+        part: CatalogPart,
+    ) -> Result<Bytes, Problem> {
+        let digest = Digest::parse(&entry.row.sha256)?;
+        let gone = || Problem::internal(format!("the artifact {digest} is missing"));
+        let bytes = self.artifact(&digest)?.ok_or_else(gone)?;
+        let options = &self.options.read;
+        let shown = format!("{}-{}.zip", entry.row.package, entry.row.version);
+        // The archive was checked when it was published.
+        let damaged = |error: Diagnostic| Problem::internal(error.to_string());
+        let archive = KnownArchive::open(&shown, bytes, &options.limits).map_err(damaged)?;
+        let usual = |path: &str| PackagePath::parse(path).expect("this is a path");
+        let manifest = archive
+            .read_start(&usual(MANIFEST_FILE), options.limits.manifest_bytes)
+            .map_err(damaged)?
+            .unwrap_or_default();
+        let (manifest, _) = PackageManifest::read(&shown, &manifest, options)
+            .into_result()
+            .map_err(|_| Problem::internal(format!("{shown} cannot be read")))?;
+        let path = match part {
+            CatalogPart::Form => manifest
+                .ui
+                .unwrap_or_else(|| usual("ui.yaml"))
+                .below("UI")
+                .map_err(|error| Problem::internal(error.to_string()))?,
+            CatalogPart::Logo => manifest.logo.unwrap_or_else(|| usual("logo.png")),
+            CatalogPart::SupplierLogo => usual("supplier_logo.png"),
+        };
+        let missing = || {
+            let detail = format!("{shown} has no {path}");
+            Problem::new(ProblemCode::NoSuchEntry, detail)
+        };
+        let mut receiving = self.incoming.receive();
+        let mut added = Ok(());
+        archive
+            .unpack(&path, |piece| {
+                if added.is_ok() {
+                    added = receiving.add(piece);
+                }
+            })
+            .map_err(damaged)?
+            .ok_or_else(missing)?;
+        added
+            .and_then(|()| receiving.finish())
+            .map_err(Problem::internal)
+    }
+
+    /// Changes the row of a release: all changes are made, or none. The index stays as it is.
+    pub(crate) fn change_entry(
+        &self,
+        principal: &Principal,
+        id: &str,
+        change: EntryChange<'_>,
+    ) -> Result<CatalogEntry, Problem> {
+        let row = self.database.write(|transaction| {
+            let mut row = catalog::get(transaction, id)?.ok_or_else(no_such_entry)?;
+            let name = PackageName::parse(&row.package).map_err(Problem::internal)?;
+            principal.require_for(Scope::Publish, &name)?;
+            require_owner(transaction, principal, &name)?;
+            change(&mut row)?;
+            check_categories(transaction, &row.categories)?;
+            row.updated = self.environment.now().to_string();
+            catalog::update(transaction, &row)?;
+            Ok::<_, Problem>(row)
+        })?;
+        self.entry(row)
+    }
+}
+
+/// Changes a row, or returns why it cannot be changed.
+type EntryChange<'a> = &'a dyn Fn(&mut CatalogRow) -> Result<(), Problem>;

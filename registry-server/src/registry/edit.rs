@@ -1,0 +1,124 @@
+//! Changing what is published: yanking, owners, and deleting releases.
+
+use std::collections::BTreeSet;
+
+use pkgres_manifest::{PackageName, Version};
+use pkgres_registry_client::protocol::{Change, ChangeKind};
+
+use super::backend::RegistryBackend;
+use super::checks::{no_such_entry, no_such_package, no_such_version, require_owner};
+use super::publish::Rollback;
+use crate::access::{Principal, Scope};
+use crate::index::{render, render_removal};
+use crate::problem::{Problem, ProblemCode};
+use crate::store::{catalog, changes, packages, releases};
+
+impl RegistryBackend {
+    /// Yanks a release for a reason, or undoes that. Returns whether that changed anything.
+    pub fn set_yanked(
+        &self,
+        principal: &Principal,
+        name: &PackageName,
+        version: &Version,
+        reason: Option<&str>,
+    ) -> Result<bool, Problem> {
+        principal.require_for(Scope::Yank, name)?;
+        let limits = &self.options.read.limits;
+        let changed = self.database.write(|transaction| {
+            let serial = changes::next_serial(transaction)?;
+            require_owner(transaction, principal, name)?;
+            let Some(mut release) = releases::get(transaction, name, version, limits)? else {
+                return Err(no_such_version(transaction, name, version)?.into());
+            };
+            if release.record.yanked == reason.is_some() && release.yanked.as_deref() == reason {
+                return Err(Rollback::Skipped(Unchanged));
+            }
+            release.record.yanked = reason.is_some();
+            releases::set_yanked(transaction, &release.record, reason)?;
+            let change = Change {
+                serial,
+                kind: if reason.is_some() {
+                    ChangeKind::Yank
+                } else {
+                    ChangeKind::Unyank
+                },
+                name: name.clone(),
+                version: Some(release.record.version.clone()),
+                at: self.environment.now(),
+            };
+            changes::add(transaction, &change, &principal.credential)?;
+            render(transaction, name, None, serial, limits)?;
+            Ok(serial)
+        });
+        match changed {
+            Ok(serial) => self.node.refresh(serial).map(|_| true),
+            Err(Rollback::Skipped(Unchanged)) => Ok(false),
+            Err(Rollback::Failed(problem)) => Err(problem),
+        }
+    }
+
+    /// Replaces the owners of a package, if it still has the generation. Returns the next generation.
+    pub fn set_owners(
+        &self,
+        principal: &Principal,
+        name: &PackageName,
+        generation: u64,
+        owners: &BTreeSet<String>,
+    ) -> Result<u64, Problem> {
+        principal.require_for(Scope::Owners, name)?;
+        let now = self.environment.now().to_string();
+        self.database.write(|transaction| {
+            require_owner(transaction, principal, name)?;
+            let package = packages::get(transaction, name)?.ok_or_else(|| no_such_package(name))?;
+            if !packages::set_owners(transaction, name, generation, owners, &now)? {
+                let detail = format!(
+                    "{name} is at generation {}, not {generation}: read it again",
+                    package.generation
+                );
+                return Err(Problem::new(ProblemCode::ConcurrentUpdate, detail));
+            }
+            Ok(generation + 1)
+        })
+    }
+
+    /// Deletes the release with an id in the catalog. It leaves the index at once; its artifact is
+    /// removed later, with others that no release has. A package without releases keeps its name and
+    /// its owners, so that nobody else can take the name.
+    pub fn delete(&self, principal: &Principal, id: &str) -> Result<(), Problem> {
+        principal.require(Scope::Delete)?;
+        let limits = &self.options.read.limits;
+        let serial = self.database.write(|transaction| {
+            let serial = changes::next_serial(transaction)?;
+            let row = catalog::get(transaction, id)?.ok_or_else(no_such_entry)?;
+            let name = PackageName::parse(&row.package).map_err(Problem::internal)?;
+            let version = Version::parse(&row.version).map_err(Problem::internal)?;
+            principal.require_for(Scope::Delete, &name)?;
+            require_owner(transaction, principal, &name)?;
+            catalog::remove(transaction, &name, &version)?;
+            releases::remove(transaction, &name, &version)?;
+            let now = self.environment.now();
+            if let Some(newest) = releases::all(transaction, &name, limits)?.last()
+                && newest.record.version < version
+                && let Some(left) = catalog::of_release(transaction, &name, &newest.record.version)?
+            {
+                let (title, description) = (&left.name, &left.description);
+                packages::describe(transaction, &name, title, description, &now.to_string())?;
+            }
+            let change = Change {
+                serial,
+                kind: ChangeKind::Delete,
+                name: name.clone(),
+                version: Some(version),
+                at: now,
+            };
+            changes::add(transaction, &change, &principal.credential)?;
+            render_removal(transaction, &name, serial, limits)?;
+            Ok::<_, Problem>(serial)
+        })?;
+        self.node.refresh(serial)?;
+        Ok(())
+    }
+}
+
+/// The release is yanked for the same reason already, or is not yanked.
+struct Unchanged;

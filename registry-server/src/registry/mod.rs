@@ -1,0 +1,29 @@
+//! A registry: every operation on it, without HTTP.
+//!
+//! [`RegistryBackend`] is what an embedder holds. Each module here adds the operations of one subject
+//! to it. All of them block, except for those that say otherwise.
+
+mod backend;
+mod catalog;
+mod checks;
+mod edit;
+mod export;
+mod extenders;
+mod listing;
+mod options;
+mod publish;
+mod repository;
+mod sweep;
+mod tokens;
+mod views;
+
+pub use backend::{OpenError, RegistryBackend};
+pub(crate) use catalog::{
+    CatalogEntry, CatalogFilter, CatalogPart, CategoryView, Comparison, Upload, VersionTest,
+};
+pub(crate) use checks::no_such_package;
+pub(crate) use extenders::{Bounds, Extender, Extenders};
+pub use options::{Bucket, RegistryOptions, Storage};
+pub use publish::Published;
+pub use tokens::TokenView;
+pub use views::{PackageView, ReleaseView};

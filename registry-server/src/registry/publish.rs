@@ -1,0 +1,240 @@
+//! Publishing releases.
+//!
+//! The artifact is written first, then one transaction adds the release, its documents and its change.
+//! A kill in between leaves an artifact without a release, which is removed later, and never a release
+//! without its artifact. The primary key of the database decides which bytes a version has, not the
+//! writer that wrote its file first.
+
+use bytes::Bytes;
+use pkgres_manifest::{IndexRecord, PackageName, Version};
+use pkgres_registry_client::protocol::{Change, ChangeKind, Digest};
+
+use super::backend::RegistryBackend;
+use super::checks::require_owner;
+use super::listing::{self, check_categories};
+use crate::access::{Principal, Scope};
+use crate::candidate::{self, Candidate};
+use crate::database::{DatabaseError, Transaction};
+use crate::index::render;
+use crate::problem::{Problem, ProblemCode};
+use crate::store::removals::{self, Removal};
+use crate::store::{changes, packages, releases};
+
+/// How often an artifact is put again that was removed before its release was added.
+const ATTEMPTS: usize = 10;
+
+/// The outcome of a publish.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Published {
+    /// The release is new.
+    Created(IndexRecord),
+    /// The registry had the release, with the same bytes.
+    Unchanged(IndexRecord),
+}
+
+impl RegistryBackend {
+    /// Publishes a release: everything is stored, or nothing.
+    ///
+    /// `may_be_unsatisfiable` skips the check that the requirements can be satisfied, which packages
+    /// that require each other need.
+    pub fn publish(
+        &self,
+        principal: &Principal,
+        name: &PackageName,
+        version: &Version,
+        archive: &Bytes,
+        may_be_unsatisfiable: bool,
+    ) -> Result<Published, Problem> {
+        principal.require_for(Scope::Publish, name)?;
+        let options = &self.options.read;
+        let candidate = candidate::check_archive(Some((name, version)), archive, options)?;
+        self.publish_candidate(principal, &candidate, archive, may_be_unsatisfiable)
+    }
+
+    /// Packages of others with a similar name, as long as the package has one release, so that its
+    /// publisher can still choose another name. `candidate/similar.rs` has the rule.
+    ///
+    /// Compares the names that this node knows, and reads the owners of the similar ones from the
+    /// database.
+    pub fn similar_names(
+        &self,
+        principal: &Principal,
+        name: &PackageName,
+    ) -> Result<Vec<PackageName>, Problem> {
+        let count = |transaction: &mut dyn Transaction| releases::count(transaction, name);
+        if self.database.read(count)? > 1 {
+            return Ok(Vec::new());
+        }
+        let state = self.node.state();
+        let known = state.packages().iter().map(|entry| &entry.name);
+        let similar = candidate::similar_names(name, known);
+        if similar.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.database.read(|transaction| {
+            let mut others = Vec::new();
+            for other in similar {
+                if !packages::owners(transaction, other)?.contains(&principal.owner) {
+                    others.push(other.clone());
+                }
+            }
+            Ok(others)
+        })
+    }
+
+    /// Publishes a release candidate.
+    ///
+    /// The artifact is put before the transaction, because no transaction waits for the store of
+    /// artifacts. If it may have been removed in between, it is put again; `sweep.rs` has the rule.
+    pub(super) fn publish_candidate(
+        &self,
+        principal: &Principal,
+        candidate: &Candidate,
+        archive: &Bytes,
+        may_be_unsatisfiable: bool,
+    ) -> Result<Published, Problem> {
+        let record = &candidate.record;
+        let digest = Digest::of(archive);
+        // A release that exists needs no solver. The transaction checks that again.
+        let (known, mut removal) = self.database.read(|transaction| {
+            require_owner(transaction, principal, &record.name)?;
+            check_categories(transaction, &candidate.listing.categories)?;
+            let removal = removals::last(transaction, &digest.to_string())?;
+            Ok::<_, Problem>((self.known(transaction, record, &digest)?, removal))
+        })?;
+        if let Some(known) = known {
+            return Ok(Published::Unchanged(known));
+        }
+        if !may_be_unsatisfiable {
+            candidate::check_satisfiable(&self.node, record, &self.options.read)?;
+        }
+        for _ in 0..ATTEMPTS {
+            removal = self.after_removal(&digest, removal)?;
+            self.blobs
+                .put(&digest, archive.clone())
+                .map_err(Problem::unavailable)?;
+            match self.add_release(principal, candidate, &digest, removal.as_ref()) {
+                Ok((record, serial)) => {
+                    self.node.refresh(serial)?;
+                    return Ok(Published::Created(record));
+                }
+                Err(Rollback::Skipped(NotPublished::Unchanged(known))) => {
+                    return Ok(Published::Unchanged(*known));
+                }
+                Err(Rollback::Skipped(NotPublished::Removed(newer))) => removal = newer,
+                Err(Rollback::Failed(problem)) => return Err(problem),
+            }
+        }
+        let cause = format!("the artifact {digest} is removed again and again");
+        Err(Problem::unavailable(cause))
+    }
+
+    /// Adds the release of an artifact that was put when `removal` was its last removal. Returns the
+    /// record and the serial.
+    fn add_release(
+        &self,
+        principal: &Principal,
+        candidate: &Candidate,
+        digest: &Digest,
+        removal: Option<&Removal>,
+    ) -> Result<(IndexRecord, u64), Rollback<NotPublished>> {
+        let limits = &self.options.read.limits;
+        let listing = &candidate.listing;
+        let mut record = candidate.record.clone();
+        let name = &candidate.record.name;
+        self.database.write(|transaction| {
+            let serial = changes::next_serial(transaction)?;
+            require_owner(transaction, principal, name)?;
+            if let Some(known) = self.known(transaction, &record, digest)? {
+                return Err(Rollback::Skipped(NotPublished::Unchanged(Box::new(known))));
+            }
+            let last = removals::last(transaction, &digest.to_string())?;
+            if last.as_ref() != removal {
+                return Err(Rollback::Skipped(NotPublished::Removed(last)));
+            }
+            let now = self.environment.now();
+            record.published = Some(now.to_string());
+            if packages::get(transaction, name)?.is_none() {
+                packages::add(transaction, name, &principal.owner, &now.to_string())?;
+            }
+            releases::add(transaction, &record, &principal.credential)?;
+            check_categories(transaction, &listing.categories)?;
+            listing::add(transaction, &record, listing, &principal.owner)?;
+            let all = releases::all(transaction, name, limits)?;
+            if all
+                .last()
+                .is_some_and(|newest| newest.record.version == record.version)
+            {
+                let (title, description) = (&candidate.title, &candidate.description);
+                packages::describe(transaction, name, title, description, &now.to_string())?;
+            }
+            let change = Change {
+                serial,
+                kind: ChangeKind::Publish,
+                name: name.clone(),
+                version: Some(record.version.clone()),
+                at: now,
+            };
+            changes::add(transaction, &change, &principal.credential)?;
+            render(transaction, name, Some(&record), serial, limits)?;
+            Ok((record, serial))
+        })
+    }
+
+    /// The release of a version, if it exists with the digest. An error if it has another digest, or if
+    /// another package has the same name in other case.
+    fn known(
+        &self,
+        transaction: &mut dyn Transaction,
+        record: &IndexRecord,
+        digest: &Digest,
+    ) -> Result<Option<IndexRecord>, Problem> {
+        let name = &record.name;
+        let limits = &self.options.read.limits;
+        if let Some(known) = releases::get(transaction, name, &record.version, limits)? {
+            if known.sha256 == digest.to_string() {
+                return Ok(Some(known.record));
+            }
+            let detail = format!(
+                "{name} {} was published with other bytes: sha256 {}",
+                known.record.version, known.sha256
+            );
+            return Err(Problem::new(ProblemCode::VersionExists, detail));
+        }
+        match packages::same_after_folding(transaction, name)? {
+            Some(other) if other != name.as_str() => {
+                let detail = format!("there is a package {other}, which differs only in case");
+                Err(Problem::new(ProblemCode::NameTaken, detail))
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// Why a transaction that took a serial is rolled back, which frees the serial.
+pub(super) enum Rollback<Reason> {
+    /// There is nothing to write.
+    Skipped(Reason),
+    /// Something is wrong.
+    Failed(Problem),
+}
+
+impl<Reason> From<Problem> for Rollback<Reason> {
+    fn from(problem: Problem) -> Self {
+        Self::Failed(problem)
+    }
+}
+
+impl<Reason> From<DatabaseError> for Rollback<Reason> {
+    fn from(error: DatabaseError) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+/// Why a release is not added.
+enum NotPublished {
+    /// It exists already.
+    Unchanged(Box<IndexRecord>),
+    /// The artifact may be gone: this is its last removal.
+    Removed(Option<Removal>),
+}

@@ -1,0 +1,78 @@
+//! The repository that clients without a solver download from: bundles, and the release for a spec.
+
+use pkgres_manifest::{IndexRecord, PackageName, Spec};
+
+use super::backend::RegistryBackend;
+use super::checks::no_such_package;
+use crate::access::{Principal, Scope};
+use crate::problem::{Problem, ProblemCode};
+use crate::store::{groups, releases};
+
+impl RegistryBackend {
+    /// The newest release that a spec matches and that is not yanked: a prerelease only if there is
+    /// nothing else, or if the spec names one.
+    pub fn release_for_spec(
+        &self,
+        name: &PackageName,
+        spec: Option<&Spec>,
+    ) -> Result<IndexRecord, Problem> {
+        let limits = &self.options.read.limits;
+        let all = self
+            .database
+            .read(|transaction| releases::all(transaction, name, limits))?;
+        if all.is_empty() {
+            return Err(no_such_package(name));
+        }
+        let matching = all
+            .into_iter()
+            .map(|release| release.record)
+            .filter(|record| {
+                !record.yanked && spec.is_none_or(|spec| spec.matches(&record.version))
+            });
+        let prefers_stable = !spec.is_some_and(Spec::names_prerelease);
+        let best = matching.max_by(|one, two| {
+            let rank = |record: &IndexRecord| !(prefers_stable && record.version.is_prerelease());
+            (rank(one), &one.version).cmp(&(rank(two), &two.version))
+        });
+        best.ok_or_else(|| {
+            let written = spec.map_or("that is not yanked", Spec::written);
+            let detail = format!("{name} has no version {written}");
+            Problem::new(ProblemCode::NoSuchVersion, detail)
+        })
+    }
+
+    /// The document of a bundle.
+    pub fn bundle(&self, name: &str) -> Result<String, Problem> {
+        let found = self
+            .database
+            .read(|transaction| groups::bundle(transaction, name))?;
+        found.ok_or_else(no_such_bundle)
+    }
+
+    /// Adds or replaces a bundle.
+    pub fn set_bundle(&self, principal: &Principal, name: &str, body: &str) -> Result<(), Problem> {
+        principal.require(Scope::Admin)?;
+        Ok(self
+            .database
+            .write(|transaction| groups::put_bundle(transaction, name, body))?)
+    }
+
+    /// Removes a bundle.
+    pub fn remove_bundle(&self, principal: &Principal, name: &str) -> Result<(), Problem> {
+        principal.require(Scope::Admin)?;
+        let was_there = self
+            .database
+            .write(|transaction| groups::remove_bundle(transaction, name))?;
+        if was_there {
+            return Ok(());
+        }
+        Err(no_such_bundle())
+    }
+}
+
+fn no_such_bundle() -> Problem {
+    Problem::new(
+        ProblemCode::NoSuchBundle,
+        "there is no bundle with this name",
+    )
+}

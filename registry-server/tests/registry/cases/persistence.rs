@@ -1,0 +1,74 @@
+//! What persists, and what is removed.
+
+use std::sync::atomic::Ordering;
+use std::time::SystemTime;
+
+use pkgres_registry_client::protocol::Digest;
+use pkgres_registry_server::{RegistryBackend, RegistryOptions};
+use pkgres_tests::archives::archive;
+
+use crate::support::{Place, publish, publish_plain};
+
+pub(super) fn reopened(place: &Place) {
+    let registry = place.open();
+    for number in 0..100 {
+        let version = format!("1.0.{number}");
+        let bytes = archive("org.acme.Web", &version, &[]);
+        publish(&registry, "org.acme.Web", &version, bytes).expect("a release");
+        let name = format!("org.acme.P{number}");
+        publish_plain(&registry, &name, "1.0.0");
+    }
+    let seen = |registry: &RegistryBackend| {
+        let identity = registry.identity().to_owned();
+        (
+            identity,
+            registry.serial(),
+            registry.names(),
+            registry.config(),
+        )
+    };
+    let before = seen(&registry);
+    assert_eq!((before.1, registry.package_count()), (200, 101));
+    drop(registry);
+    assert_eq!(seen(&place.open()), before);
+}
+
+pub(super) fn swept(place: &Place) {
+    let options = RegistryOptions::default().with_orphan_seconds(0);
+    let registry = place.open_with(options);
+    let kept = archive("a.B", "1.0.0", &[]);
+    publish(&registry, "a.B", "1.0.0", kept.clone()).expect("a release");
+    let orphan = registry
+        .put_artifact(b"orphan".to_vec())
+        .expect("an artifact");
+    assert!(registry.artifact(&orphan).expect("an answer").is_some());
+    assert_eq!(registry.sweep(), Ok(1));
+    assert_eq!(registry.artifact(&orphan), Ok(None));
+    assert!(
+        registry
+            .artifact(&Digest::of(&kept))
+            .expect("an answer")
+            .is_some()
+    );
+    // A young artifact may still get a release. Its age is by the clock of the registry.
+    drop(registry);
+    let registry = place.open();
+    let young = registry
+        .put_artifact(b"young".to_vec())
+        .expect("an artifact");
+    let written = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .expect("a time after 1970");
+    let written = i64::try_from(written.as_secs()).expect("a time");
+    let limit = i64::try_from(RegistryOptions::default().orphan_seconds).expect("a day");
+    for (seconds, removed) in [
+        (written - limit, 0),
+        (written + limit - 60, 0),
+        (written + limit + 60, 1),
+    ] {
+        place.seconds.store(seconds, Ordering::Relaxed);
+        assert_eq!(registry.sweep(), Ok(removed), "{}", seconds - written);
+        let is_there = registry.artifact(&young).expect("an answer").is_some();
+        assert_eq!(is_there, removed == 0);
+    }
+}

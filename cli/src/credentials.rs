@@ -1,4 +1,5 @@
-//! Where tokens come from: the environment, the file of tokens, programs that give them.
+//! Where the credentials of registries come from: environment variables, the token file, credential helpers and
+//! `.netrc`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -7,36 +8,23 @@ use pkgres_manifest::RegistryName;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_registry_client::http::{CredentialSources, Secret};
 
-use crate::environment::{folder, variable};
+use crate::environment::{token_file, variable};
 
-/// The variable that names the folder of the file of tokens.
-const CREDENTIALS_VARIABLE: &str = "PKGRES_CREDENTIALS";
-
-/// The file of tokens.
-const TOKEN_FILE: &str = "credentials.json";
-
-/// What the variable with the token of a registry begins with.
+/// The prefix of the variable with the token of a registry.
 const TOKEN_VARIABLE: &str = "PKGRES_TOKEN_";
 
-/// The variable with a program that gives tokens, and its arguments, with spaces in between.
+/// The variable with the credential helper: a program and its arguments, separated by spaces.
 const HELPER_VARIABLE: &str = "PKGRES_CREDENTIAL_HELPER";
 
-/// Where tokens are kept.
-pub(crate) fn token_file() -> Option<PathBuf> {
-    let folder = folder(CREDENTIALS_VARIABLE, "XDG_CONFIG_HOME", ".config")?;
-    Some(folder.join(TOKEN_FILE))
-}
-
-/// The variable with the token of a registry: its name in upper case, with `_` for what cannot be
-/// part of a variable.
+/// The variable with the token of a registry: its name in upper case, with `_` for `.` and `-`.
 fn token_variable(name: &RegistryName) -> String {
     let name = name.as_str().to_ascii_uppercase();
     let name = name.replace(['.', '-'], "_");
     format!("{TOKEN_VARIABLE}{name}")
 }
 
-/// The variable with the token that a registry did not take, if that is where it came from: to keep another
-/// one would change nothing. `hint` is what is hinted at otherwise.
+/// The hint for a rejected token that came from a variable: logging in again would not help. `hint` is the hint
+/// of the registry client, which suggests `pkgres login`.
 pub(crate) fn token_hint(hint: &str) -> Option<String> {
     let rest = hint.strip_prefix("`pkgres login ")?;
     let (name, _) = rest.split_once('`')?;
@@ -47,24 +35,21 @@ pub(crate) fn token_hint(hint: &str) -> Option<String> {
     ))
 }
 
-/// Where the token of a registry is looked for.
+/// The sources of the credentials of a registry.
 pub(crate) fn sources(name: &RegistryName) -> Result<CredentialSources, Diagnostic> {
     let text = |name: &str| {
-        let wrong = |_| Diagnostic::error(Code::Usage, format!("{name} is not UTF-8"));
-        let text = |value: OsString| value.into_string().map_err(wrong);
+        let invalid = |_| Diagnostic::error(Code::Usage, format!("{name} is not UTF-8"));
+        let text = |value: OsString| value.into_string().map_err(invalid);
         variable(name).map(text).transpose()
     };
+    let helper = text(HELPER_VARIABLE)?;
     Ok(CredentialSources {
         token: text(&token_variable(name))?.map(Secret::new),
         token_file: token_file(),
-        helper: text(HELPER_VARIABLE)?.map(|line| words(&line)),
+        helper: helper.map(|line| line.split_whitespace().map(str::to_owned).collect()),
         netrc: variable("NETRC").map(PathBuf::from).or_else(|| {
             let home = variable("HOME").map(PathBuf::from)?;
             Some(home.join(".netrc"))
         }),
     })
-}
-
-fn words(line: &str) -> Vec<String> {
-    line.split_whitespace().map(str::to_owned).collect()
 }

@@ -1,26 +1,26 @@
-//! How the command ends.
+//! Exit codes.
 
 use std::process::ExitCode;
 
 use self::Exit::{Done, Failed, GaveUp, Integrity, Pending, Registry, Usage};
 
-/// The exit codes. They are part of the interface: scripts and CI jobs tell them apart. Where
-/// several would do, the largest counts.
+/// The exit codes. They are part of the interface: scripts and CI jobs rely on them. If several apply, the largest one
+/// is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
-    /// Done.
+    /// Success.
     Done = 0,
-    /// No solution, a check failed, or the lock is stale.
+    /// No resolution, a failed check, or a stale lockfile.
     Failed = 1,
     /// Wrong usage or bad input.
     Usage = 2,
-    /// A registry or the network.
+    /// An error of a registry or the network.
     Registry = 3,
-    /// Something has another digest than recorded.
+    /// A digest or a registry that is not the recorded one.
     Integrity = 4,
     /// The solver gave up.
     GaveUp = 5,
-    /// There are changes, where it was asked for that this be told.
+    /// There are differences, and `--exit-code` is set.
     Pending = 10,
 }
 
@@ -31,7 +31,7 @@ impl From<Exit> for ExitCode {
 }
 
 impl Exit {
-    /// What it means, where a command does not say it better.
+    /// The general meaning; a command can have a more specific one.
     fn meaning(self) -> &'static str {
         match self {
             Self::Done => "done",
@@ -47,28 +47,25 @@ impl Exit {
     }
 }
 
-/// How a command can end that only prints or writes what it is given.
+/// The exit codes of a command that only reads, prints or writes local files.
 const PLAIN: &[Exit] = &[Done, Usage];
 
-/// Likewise one that solves.
+/// The exit codes of a command that solves.
 const SOLVING: &[Exit] = &[Done, Failed, Usage, Registry, Integrity, GaveUp];
 
-/// Likewise one that gets what is locked.
+/// The exit codes of a command that fetches artifacts.
 const FETCHING: &[Exit] = &[Done, Failed, Usage, Registry, Integrity];
 
-/// What an exit code means in one command.
+/// An exit code, and its meaning for a command.
 type Meaning = (Exit, &'static str);
 
-/// Why there is nothing to get.
 const NO_LOCKFILE: Meaning = (Failed, "there is no lockfile");
 
-/// Why there is nothing to serve.
 const NOT_OPENED: Meaning = (Registry, "the registry cannot be opened, or cannot listen");
 
-/// How each command can end, and which codes mean something special there. The help of the commands
-/// and the book have it from here, the tests show each of them, and in builds with assertions no
-/// command ends otherwise.
-const ENDS: &[(&str, &[Exit], &[Meaning])] = &[
+/// The exit codes of each command, and which of them have a specific meaning. The help and the documentation are
+/// generated from this, tests show that each code occurs, and builds with assertions reject any other code.
+const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
     ("resolve", SOLVING, &[]),
     ("lock", SOLVING, &[]),
     ("init", PLAIN, &[]),
@@ -155,19 +152,19 @@ const ENDS: &[(&str, &[Exit], &[Meaning])] = &[
     ("export-static", &[Done, Usage, Registry], &[NOT_OPENED]),
 ];
 
-/// How a command can end, and what that means; `command` is its name, and after a space that of the
-/// command below it, where there is one. Nothing for what is no command by itself.
-pub(crate) fn ends_of(command: &str) -> impl Iterator<Item = Meaning> {
-    let found = ENDS.iter().find(|(name, ..)| *name == command);
-    let (_, exits, special) = found.copied().unwrap_or_default();
+/// The exit codes of a command with their meanings; empty for a command that only has subcommands. `command` is its
+/// name, followed by that of its subcommand.
+pub(crate) fn exit_codes_of(command: &str) -> impl Iterator<Item = Meaning> {
+    let declared = EXIT_CODES.iter().find(|(name, ..)| *name == command);
+    let (_, exits, special) = declared.copied().unwrap_or_default();
     exits.iter().map(move |exit| {
         let meaning = special.iter().find(|(special, _)| special == exit);
         meaning.copied().unwrap_or((*exit, exit.meaning()))
     })
 }
 
-/// What holds for all commands.
-pub(crate) const ALL_ENDS: &str = "\
+/// The exit codes of all commands, for the help of `pkgres`.
+pub(crate) const ALL_EXIT_CODES: &str = "\
 Exit codes:
     0  done
     1  no resolution, a check failed, or the lockfile is out of date
@@ -180,9 +177,9 @@ Exit codes:
 
 The help of a command says which of them it can end with.";
 
-/// The part of a command's help that says how it can end; nothing for what is no command by itself.
+/// The exit codes in the help of a command; `None` for a command that only has subcommands.
 pub(crate) fn help_of(command: &str) -> Option<String> {
-    let lines: Vec<String> = ends_of(command)
+    let lines: Vec<String> = exit_codes_of(command)
         .map(|(exit, meaning)| format!("{:5}  {meaning}", exit as u8))
         .collect();
     (!lines.is_empty()).then(|| format!("Exit codes:\n{}", lines.join("\n")))
@@ -193,8 +190,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_ends_in_order_and_has_nothing_special_that_it_cannot_end_with() {
-        for (name, exits, special) in ENDS {
+    fn specific_meanings_belong_to_declared_exit_codes() {
+        for (name, exits, special) in EXIT_CODES {
             assert!(exits.is_sorted(), "{name}");
             assert!(exits.contains(&Done) && exits.contains(&Usage), "{name}");
             assert!(

@@ -1,4 +1,4 @@
-//! Why a command cannot do its work.
+//! Why a command fails.
 
 use pkgres_files::FileError;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
@@ -7,9 +7,10 @@ use pkgres_registry_client::RegistryError;
 use crate::credentials::token_hint;
 use crate::exit::Exit;
 
-/// The findings that stopped a command, and how it ends.
-#[derive(Debug)]
+/// The errors that end a command, and its exit code.
+#[derive(Debug, Clone)]
 pub(crate) struct Failure {
+    /// Empty if everything was reported already.
     pub(crate) findings: Vec<Diagnostic>,
     pub(crate) exit: Exit,
 }
@@ -17,15 +18,23 @@ pub(crate) struct Failure {
 pub(crate) type Result<T> = std::result::Result<T, Failure>;
 
 impl Failure {
-    /// The input makes no sense.
-    pub(crate) fn input(findings: Vec<Diagnostic>) -> Self {
+    /// A failure that was reported already, such as a conflict.
+    pub(crate) fn reported(exit: Exit) -> Self {
+        Self {
+            findings: Vec::new(),
+            exit,
+        }
+    }
+
+    /// Invalid input.
+    fn input(findings: Vec<Diagnostic>) -> Self {
         Self {
             findings,
             exit: Exit::Usage,
         }
     }
 
-    /// The command line makes no sense.
+    /// Wrong usage.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Diagnostic::error(Code::Usage, message).into()
     }
@@ -59,8 +68,8 @@ impl From<RegistryError> for Failure {
         }
         if finding.code == Code::Denied {
             for hint in &mut finding.hints {
-                if let Some(better) = token_hint(hint) {
-                    *hint = better;
+                if let Some(token_hint) = token_hint(hint) {
+                    *hint = token_hint;
                 }
             }
         }

@@ -57,7 +57,7 @@ pub(crate) struct CheckArgs {
     pub(crate) paths: Vec<PathBuf>,
 
     #[command(flatten)]
-    pub(crate) registry: RegistryArgs,
+    pub(super) registry: RegistryArgs,
 }
 
 // Each switch is one of its own.
@@ -68,10 +68,10 @@ pub(crate) struct PinArgs {
     pub(crate) model: PathBuf,
 
     #[command(flatten)]
-    pub(crate) registry: RegistryArgs,
+    pub(super) registry: RegistryArgs,
 
     #[command(flatten)]
-    pub(crate) policy: PolicyArgs,
+    pub(super) policy: PolicyArgs,
 
     /// A lockfile whose versions are preferred
     #[arg(long, value_name = "FILE")]

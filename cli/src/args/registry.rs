@@ -15,7 +15,7 @@ pub(crate) struct TargetArgs {
     pub(crate) registry: Option<String>,
 
     #[command(flatten)]
-    pub(crate) network: NetworkArgs,
+    pub(super) network: NetworkArgs,
 }
 
 #[derive(Debug, Args)]
@@ -75,7 +75,7 @@ pub(crate) struct LoginArgs {
     pub(crate) remove: bool,
 
     #[command(flatten)]
-    pub(crate) network: NetworkArgs,
+    pub(super) network: NetworkArgs,
 }
 
 #[derive(Debug, Args)]
@@ -85,7 +85,7 @@ pub(crate) struct LockedArgs {
     pub(crate) manifest: PathBuf,
 
     #[command(flatten)]
-    pub(crate) registry: RegistryArgs,
+    pub(super) registry: RegistryArgs,
 }
 
 #[derive(Debug, Args)]

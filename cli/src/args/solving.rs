@@ -63,10 +63,10 @@ pub(crate) struct SolveArgs {
     pub(crate) manifest: PathBuf,
 
     #[command(flatten)]
-    pub(crate) registry: RegistryArgs,
+    pub(super) registry: RegistryArgs,
 
     #[command(flatten)]
-    pub(crate) policy: PolicyArgs,
+    pub(super) policy: PolicyArgs,
 
     /// Do not look at the lockfile beside the manifest
     #[arg(long)]

@@ -7,32 +7,31 @@ use serde_json::json;
 
 use crate::args::ExplainArgs;
 use crate::commands::reference::prose;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::Output;
 use crate::problem::{Problem, Searched};
 use crate::project::Project;
-use crate::registries;
 use crate::show::{self, counted};
 
-pub(crate) fn run(args: &ExplainArgs, output: &mut Output) -> Result<Exit> {
+pub(super) fn run(args: &ExplainArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let subject = args.subject.to_string_lossy();
     if is_code(&subject) && !args.subject.exists() {
         return explain_code(&subject, output);
     }
-    let options = registries::read_options(&args.registry)?;
-    let project = Project::open(&args.subject, &options)?;
-    let mut problem = Problem::of_project(&project, &args.registry, &args.policy, &options)?;
-    if let Some(lock) = project.lockfile(&options)? {
+    let project = Project::open(&args.subject, context)?;
+    let mut problem = Problem::of_project(&project, context)?;
+    if let Some(lock) = project.lockfile(context)? {
         problem.request.locked = Locked::from_lockfile(&lock);
     }
-    let places = std::mem::take(&mut problem.searched);
-    match problem.search(output)?.0 {
+    let locations = std::mem::take(&mut problem.searched);
+    match problem.search(context, output)?.0 {
         Searched::Conflict(conflict) => {
             if output.is_json() {
-                output.json(&show::conflict_answer(&conflict));
+                output.json(&show::conflict_document(&conflict));
             } else {
-                output.data(&show::proof(&conflict, &places));
+                output.data(&show::proof(&conflict, &locations));
                 output.note(&format!(
                     "There is no resolution, for {}; `pkgres explain {}` says what the code means",
                     counted(conflict.reasons.len(), "reason"),
@@ -52,11 +51,10 @@ pub(crate) fn run(args: &ExplainArgs, output: &mut Output) -> Result<Exit> {
             }
             Ok(Exit::Done)
         }
-        Searched::GaveUp => Ok(Exit::GaveUp),
     }
 }
 
-/// Whether a text looks like a code.
+/// Whether a text looks like an error code.
 fn is_code(text: &str) -> bool {
     let digits = text.strip_prefix("PK").or_else(|| text.strip_prefix("pk"));
     digits.is_some_and(|digits| {

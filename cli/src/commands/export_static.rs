@@ -11,7 +11,7 @@ use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::show::counted;
 
-pub(crate) fn run(args: &ExportStaticArgs, output: &mut Output) -> Result<Exit> {
+pub(super) fn run(args: &ExportStaticArgs, output: &mut Output) -> Result<Exit> {
     let runtime = serve::runtime()?;
     let registry = serve::open(&args.storage, false, runtime.handle())?;
     let mut files = Vec::new();

@@ -5,46 +5,38 @@ use pkgres_resolver::{Locked, Request};
 use serde_json::{Value, json};
 
 use crate::args::OutdatedArgs;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
-use crate::given;
-use crate::lock_modes::take_frozen;
 use crate::output::Output;
-use crate::problem::{Problem, Solved};
+use crate::problem::Problem;
 use crate::project::Project;
-use crate::registries;
 use crate::show::counted;
-use crate::solve::problem_with_lock;
+use crate::solve::{problem_with_lock, read_frozen};
 
-/// How many requirements are told that hold one package back. Nearly everything may hold back the core
-/// library.
-const HOLDERS_AT_MOST: usize = 3;
+/// How many requirements that hold back a package are shown. Nearly every package can hold back the core library.
+const MAX_SHOWN_REQUIREMENTS: usize = 3;
 
-pub(crate) fn run(args: &OutdatedArgs, output: &mut Output) -> Result<Exit> {
+pub(super) fn run(args: &OutdatedArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let solve = &args.solve;
-    let options = registries::read_options(&solve.registry)?;
-    let project = Project::open(&solve.manifest, &options)?;
+    let project = Project::open(&solve.manifest, context)?;
     let problem = if solve.mode.frozen {
-        Problem::of_project(&project, &solve.registry, &solve.policy, &options)?
+        Problem::of_project(&project, context)?
     } else {
-        problem_with_lock(solve, &project, &options, output)?
+        problem_with_lock(solve, &project, context, output)?
     };
-    // What could be newer is not a matter of what is locked.
+    // Newer versions are looked for regardless of the lockfile.
     let request = Request {
         locked: Locked::default(),
         ..problem.request.clone()
     };
     let (resolution, registries) = if solve.mode.frozen {
-        let resolution = take_frozen(solve, &options)?;
-        (Box::new(resolution), problem.registries)
+        (Box::new(read_frozen(solve, context)?), problem.registries)
     } else {
-        match problem.solve_with_registries(output)? {
-            (Solved::Yes(resolution, _), registries) => (resolution, registries),
-            (Solved::No(exit), _) => return Ok(exit),
-        }
+        problem.solve_with_registries(context, output)?
     };
     let progress = output.progress("Looking for newer versions");
-    let found = outdated(&request, &resolution, &registries, &options);
+    let found = outdated(&request, &resolution, &registries, &context.read_options);
     drop(progress);
     let found = found?;
     output.findings(&registries.take_findings());
@@ -84,7 +76,7 @@ pub(crate) fn run(args: &OutdatedArgs, output: &mut Output) -> Result<Exit> {
             let are = if count == 1 { "is" } else { "are" };
             let moved = match movable {
                 0 => String::new(),
-                count => format!("`{}` moves {count}, ", given::command("update")),
+                count => format!("`{}` moves {count}, ", context.invocation.command("update")),
             };
             format!("{count} of {packages} {are} outdated: {moved}{held_back} held back")
         }
@@ -92,7 +84,7 @@ pub(crate) fn run(args: &OutdatedArgs, output: &mut Output) -> Result<Exit> {
     Ok(exit)
 }
 
-/// The releases as a table; what holds one back stands on the lines below it.
+/// A table of outdated packages; the lines below a package show what holds it back.
 fn table(found: &[Outdated]) -> String {
     if found.is_empty() {
         return String::new();
@@ -125,10 +117,14 @@ fn table(found: &[Outdated]) -> String {
         let Some(entry) = at.checked_sub(1).map(|at| &found[at]) else {
             continue;
         };
-        for holder in entry.held_back_by.iter().take(HOLDERS_AT_MOST) {
+        for holder in entry.held_back_by.iter().take(MAX_SHOWN_REQUIREMENTS) {
             text.push_str(&format!("  held back by {}\n", holder_text(entry, holder)));
         }
-        if let Some(more) = entry.held_back_by.len().checked_sub(HOLDERS_AT_MOST + 1) {
+        if let Some(more) = entry
+            .held_back_by
+            .len()
+            .checked_sub(MAX_SHOWN_REQUIREMENTS + 1)
+        {
             let others = counted(more + 1, "other");
             text.push_str(&format!("  and by {others}, which `--format json` names\n"));
         }
@@ -139,15 +135,16 @@ fn table(found: &[Outdated]) -> String {
     text
 }
 
+/// A requirement or an override that holds back a package.
 fn holder_text(entry: &Outdated, holder: &Holder) -> String {
-    let place = holder.location.as_ref();
-    let place = place.map(|location| format!(" ({location})"));
-    let place = place.unwrap_or_default();
+    let position = holder.location.as_ref();
+    let position = position.map(|location| format!(" ({location})"));
+    let position = position.unwrap_or_default();
     let Holder { owner, spec, .. } = holder;
     if holder.is_override {
         format!("the override of {} with {spec}", entry.package)
     } else {
-        format!("{owner}, which requires {spec}{place}")
+        format!("{owner}, which requires {spec}{position}")
     }
 }
 

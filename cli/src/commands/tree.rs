@@ -5,30 +5,27 @@ use pkgres_resolver::Resolution;
 use serde_json::json;
 
 use crate::args::TreeArgs;
-use crate::commands::{is_named, not_part_of, release_name};
+use crate::commands::names::{is_named, not_part_of, release_name};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
-use crate::problem::Solved;
 use crate::show;
 use crate::solve::solve;
 
-pub(crate) fn run(args: &TreeArgs, output: &mut Output) -> Result<Exit> {
+pub(super) fn run(args: &TreeArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     if args.depth.is_some() && output.is_json() {
         return Err(Failure::usage(
             "`--depth` is for text: `--format json` has everything",
         ));
     }
     let inverted = args.invert.as_deref().map(release_name).transpose()?;
-    let (resolution, core) = match solve(&args.solve, output)? {
-        Solved::Yes(resolution, core) => (resolution, core),
-        Solved::No(exit) => return Ok(exit),
-    };
+    let resolution = solve(&args.solve, context, output)?;
     if let Some((package, version)) = &inverted {
         let version = version.as_ref();
         let mut packages = resolution.packages().iter();
         if !packages.any(|found| found.name == *package && is_named(&found.version, version)) {
-            output.findings(&not_part_of(package, version, &resolution).findings);
+            output.findings(&not_part_of(package, version, &resolution, context).findings);
             return Ok(Exit::Failed);
         }
         return Ok(run_inverted(args, package, version, &resolution, output));
@@ -50,11 +47,11 @@ pub(crate) fn run(args: &TreeArgs, output: &mut Output) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     if output.is_json() {
-        output.json(&show::resolution_json(&resolution));
+        output.json(&show::resolution_json(&resolution, context));
     } else {
         output.data(&show::tree(
             &resolution,
-            core.as_ref(),
+            context.core(),
             args.depth,
             args.solve.mode.frozen,
         ));
@@ -62,6 +59,7 @@ pub(crate) fn run(args: &TreeArgs, output: &mut Output) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// Prints what requires a package.
 fn run_inverted(
     args: &TreeArgs,
     package: &PackageName,
@@ -79,6 +77,7 @@ fn run_inverted(
     Exit::Done
 }
 
+/// What requires a package, as JSON.
 fn requirers_json(
     package: &PackageName,
     version: Option<&Version>,
@@ -87,13 +86,13 @@ fn requirers_json(
     let requirers: Vec<serde_json::Value> = resolution
         .requirers(package)
         .into_iter()
-        .filter(|demand| is_named(&demand.version, version))
-        .map(|demand| {
+        .filter(|requirer| is_named(&requirer.version, version))
+        .map(|requirer| {
             json!({
-                "package": demand.owner.name(),
-                "package_version": demand.owner.version(),
-                "spec": demand.spec.written(),
-                "version": demand.version,
+                "package": requirer.owner.name(),
+                "package_version": requirer.owner.version(),
+                "spec": requirer.spec.written(),
+                "version": requirer.version,
             })
         })
         .collect();

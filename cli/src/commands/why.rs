@@ -3,19 +3,16 @@
 use serde_json::{Value, json};
 
 use crate::args::WhyArgs;
-use crate::commands::{is_named, not_part_of, release_name};
+use crate::commands::names::{is_named, not_part_of, release_name};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::Output;
-use crate::problem::Solved;
 use crate::solve::solve;
 
-pub(crate) fn run(args: &WhyArgs, output: &mut Output) -> Result<Exit> {
+pub(super) fn run(args: &WhyArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let (name, version) = release_name(&args.package)?;
-    let resolution = match solve(&args.solve, output)? {
-        Solved::Yes(resolution, _) => resolution,
-        Solved::No(exit) => return Ok(exit),
-    };
+    let resolution = solve(&args.solve, context, output)?;
     let mut paths = resolution.paths_to(&name);
     paths.retain(|path| {
         let last = path.steps.last();
@@ -56,7 +53,7 @@ pub(crate) fn run(args: &WhyArgs, output: &mut Output) -> Result<Exit> {
         }
     }
     if paths.is_empty() {
-        output.findings(&not_part_of(&name, version.as_ref(), &resolution).findings);
+        output.findings(&not_part_of(&name, version.as_ref(), &resolution, context).findings);
         return Ok(Exit::Failed);
     }
     Ok(Exit::Done)

@@ -1,50 +1,50 @@
-//! Every setting, declared once: what `pkgres config list` shows, what variables and settings files
-//! are read for, and what `docs/settings.md` is made of.
+//! The declaration of every setting. `pkgres config list`, the settings files, the environment variables, the
+//! JSON Schema and `docs/settings.md` all follow from it.
 
-/// A setting.
+/// The declaration of a setting.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Declared {
-    /// What it is called in settings files, and with `--` in front on the command line.
+    /// The name in settings files; with `--` in front, the flag.
     pub(crate) key: &'static str,
     /// The environment variable.
     pub(crate) variable: Option<&'static str>,
-    /// What values it takes.
+    /// The type of its values.
     pub(crate) kind: Kind,
-    /// The value where nothing is said.
+    /// The default, or a description of it.
     pub(crate) default: &'static str,
-    /// Which settings files may hold it.
+    /// The settings files that may hold it.
     pub(crate) files: Files,
-    /// Whether a command-line argument of this name takes the value.
+    /// Whether there is a flag of this name.
     pub(crate) has_flag: bool,
-    /// What it is for.
+    /// The description in the documentation.
     pub(crate) help: &'static str,
 }
 
-/// What values a setting takes.
+/// The type of the values of a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// `true` or `false`; as a variable also `1` and `0`.
+    /// `true` or `false`; a variable can also be `1` or `0`.
     Flag,
     /// A whole number.
     Number,
-    /// One of some words.
+    /// One of these words.
     Choice(&'static [&'static str]),
     /// Any text.
     Text,
-    /// Texts; in a variable separated by commas.
+    /// A list of texts; separated by commas in a variable.
     List,
     /// A table of its own.
     Table,
 }
 
-/// Which settings files may hold a setting.
+/// The settings files that may hold a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Files {
-    /// The project's and the user's.
+    /// The file of the project and the file of the user.
     Both,
-    /// The project's alone.
+    /// The file of the project only.
     Project,
-    /// The user's alone: a project has no say in it.
+    /// The file of the user only: a project must not decide it.
     User,
 }
 
@@ -66,7 +66,7 @@ const fn setting(
     }
 }
 
-const fn of_user(setting: Declared) -> Declared {
+const fn user_only(setting: Declared) -> Declared {
     Declared {
         files: Files::User,
         ..setting
@@ -80,7 +80,7 @@ const fn without_flag(setting: Declared) -> Declared {
     }
 }
 
-const fn of_project(
+const fn project_only(
     key: &'static str,
     kind: Kind,
     default: &'static str,
@@ -99,14 +99,14 @@ const fn of_project(
 
 /// All settings, by name.
 pub(crate) const DECLARED: &[Declared] = &[
-    without_flag(of_user(setting(
+    without_flag(user_only(setting(
         "cache",
         "PKGRES_CACHE",
         Kind::Text,
         "the user's folder of caches",
         "The folder in which work on registries is kept for later runs. It must be the user's alone.",
     ))),
-    of_user(setting(
+    user_only(setting(
         "color",
         "PKGRES_COLOR",
         Kind::Choice(&["auto", "always", "never"]),
@@ -162,7 +162,7 @@ pub(crate) const DECLARED: &[Declared] = &[
         "false",
         "There is no core library.",
     ),
-    of_user(setting(
+    user_only(setting(
         "no-progress",
         "PKGRES_NO_PROGRESS",
         Kind::Flag,
@@ -176,7 +176,7 @@ pub(crate) const DECLARED: &[Declared] = &[
         "false",
         "Use nothing but what is on this machine.",
     ),
-    of_project(
+    project_only(
         "overrides",
         Kind::Table,
         "",
@@ -196,14 +196,14 @@ pub(crate) const DECLARED: &[Declared] = &[
         "if-necessary",
         "Whether prereleases are taken.",
     ),
-    of_user(setting(
+    user_only(setting(
         "quiet",
         "PKGRES_QUIET",
         Kind::Flag,
         "false",
         "Say nothing but results and errors.",
     )),
-    of_project(
+    project_only(
         "provide",
         Kind::List,
         "",
@@ -216,7 +216,7 @@ pub(crate) const DECLARED: &[Declared] = &[
         "the folder that contains the package folder",
         "The registries in order of preference, as for `--registry`.",
     )),
-    of_project(
+    project_only(
         "required-version",
         Kind::Text,
         "*",
@@ -229,7 +229,7 @@ pub(crate) const DECLARED: &[Declared] = &[
         "false",
         "Never choose several releases of a package.",
     ),
-    of_project(
+    project_only(
         "workspace",
         Kind::Table,
         "",
@@ -237,8 +237,8 @@ pub(crate) const DECLARED: &[Declared] = &[
     ),
 ];
 
-/// Variables of the environment that are no settings, with what they say: where things are kept, who
-/// asks, and what other programs agreed on.
+/// Environment variables that are not settings, with their descriptions: folders, credentials, and conventions
+/// that other programs share.
 pub(crate) const VARIABLES: &[(&str, &str)] = &[
     (
         "PKGRES_CONFIG",
@@ -290,7 +290,7 @@ pub(crate) const VARIABLES: &[(&str, &str)] = &[
     ),
 ];
 
-/// The setting of a name.
+/// The declaration of a setting, by name.
 pub(crate) fn declared(key: &str) -> Option<&'static Declared> {
     DECLARED.iter().find(|setting| setting.key == key)
 }

@@ -1,12 +1,11 @@
-//! Turning results into text and JSON.
+//! Rendering results as text and JSON.
 
 mod annotation;
 mod changes;
 mod conflict;
 mod diagnostic;
 mod drawing;
-mod picture;
-mod remedy;
+mod graph;
 mod resolution;
 mod staleness;
 mod tree;
@@ -14,15 +13,13 @@ mod tree;
 pub(crate) use annotation::{annotation_of_file, annotations};
 pub(crate) use changes::{ChangeLine, changes, changes_json, changes_markdown};
 pub(crate) use conflict::{
-    conflict, conflict_answer, conflict_json, core_hint, proof, reason_line,
+    conflict, conflict_document, conflict_json, core_hint, proof, reason_line,
 };
 pub(crate) use diagnostic::{diagnostic, diagnostics_json};
-pub(crate) use picture::Picture;
-pub(crate) use remedy::add_commands;
+pub(crate) use graph::Graph;
 pub(crate) use resolution::{notes, resolution_json, side_by_side, side_by_side_json};
 pub(crate) use staleness::{
-    FIND_OUT_WHY, accept_changed, locked_mode, staleness, staleness_annotations, staleness_failure,
-    staleness_json,
+    digest_hints, locked_mode, staleness, staleness_annotations, staleness_failure, staleness_json,
 };
 pub(crate) use tree::{duplicates, inverted, tree};
 

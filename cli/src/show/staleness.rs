@@ -1,4 +1,4 @@
-//! Why a lockfile is out of date.
+//! Stale lockfiles: how they differ from their project and registries.
 
 use clap::builder::styling::{AnsiColor, Style};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location};
@@ -6,52 +6,50 @@ use pkgres_manifest::{ArtifactDigest, PackageName, ReleaseSource};
 use pkgres_resolver::Staleness;
 use serde_json::{Value, json};
 
-use super::annotation::{Place, annotation};
+use super::annotation::{Subject, annotation};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::given;
-use crate::settings;
 
-/// What to do first where a release has other content than what was locked.
-pub(crate) const FIND_OUT_WHY: &str =
-    "a release should never change: find out who changed it, and why";
-
-/// What to do if that is all right.
-pub(crate) fn accept_changed() -> String {
-    let command = given::command("lock --accept-changed");
-    format!("if the change is meant, `{command}` takes what is there now")
+/// Hints for a release whose content is not what was locked.
+pub(crate) fn digest_hints(context: &Context) -> [String; 2] {
+    let command = context.invocation.command("lock --accept-changed");
+    [
+        "a release should never change: find out who changed it, and why".to_owned(),
+        format!("if the change is meant, `{command}` takes what is there now"),
+    ]
 }
 
-/// What to do about releases with other content than what was locked.
-fn violation_hints() -> [String; 2] {
-    [FIND_OUT_WHY.to_owned(), accept_changed()]
-}
-
-/// The differences as errors with a line each and what mends them. Releases whose content is not
-/// what was locked are an error of their own: bringing the lock up to date must not hide them.
-pub(crate) fn staleness(stale: &[Staleness], styled: bool, mode: &str) -> String {
+/// The differences as errors, with a line for each and hints. Releases whose content is not what was locked are a
+/// separate error: updating the lockfile must not hide them.
+pub(crate) fn staleness(
+    stale: &[Staleness],
+    styled: bool,
+    mode: &str,
+    context: &Context,
+) -> String {
     let (changed, outdated): (Vec<&Staleness>, Vec<&Staleness>) =
         stale.iter().partition(|entry| entry.is_violation());
     let changed = block(
         Code::Digest,
         "locked releases have other digests now",
         &changed,
-        &violation_hints(),
+        &digest_hints(context),
         styled,
     );
     let outdated = block(
         Code::LockStale,
         &format!("the lockfile is out of date{mode}"),
         &outdated,
-        &hints(&outdated),
+        &hints(&outdated, context),
         styled,
     );
     let blocks: Vec<String> = changed.into_iter().chain(outdated).collect();
     blocks.join("\n")
 }
 
-/// Likewise as what stops a command; nothing if there are no differences.
-pub(crate) fn staleness_failure(stale: &[Staleness]) -> Option<Failure> {
+/// The differences as the failure of a command; `None` if there are none.
+pub(crate) fn staleness_failure(stale: &[Staleness], context: &Context) -> Option<Failure> {
     let (changed, outdated): (Vec<&Staleness>, Vec<&Staleness>) =
         stale.iter().partition(|entry| entry.is_violation());
     let finding = |code, message: &str, entries: &[&Staleness], hints: &[String]| {
@@ -66,16 +64,16 @@ pub(crate) fn staleness_failure(stale: &[Staleness]) -> Option<Failure> {
     let mut findings = Vec::new();
     if !changed.is_empty() {
         let message = "locked releases have other digests now";
-        let hints = violation_hints();
+        let hints = digest_hints(context);
         findings.push(finding(Code::Digest, message, &changed, &hints));
     }
     if !outdated.is_empty() {
-        let message = format!("the lockfile is out of date{}", locked_mode());
+        let message = format!("the lockfile is out of date{}", locked_mode(context));
         findings.push(finding(
             Code::LockStale,
             &message,
             &outdated,
-            &hints(&outdated),
+            &hints(&outdated, context),
         ));
     }
     let exit = if changed.is_empty() {
@@ -86,13 +84,13 @@ pub(crate) fn staleness_failure(stale: &[Staleness]) -> Option<Failure> {
     (!findings.is_empty()).then_some(Failure { findings, exit })
 }
 
-/// ` and --locked is set (from PKGRES_LOCKED)`
-pub(crate) fn locked_mode() -> String {
-    let from = settings::current().from("locked");
+/// The end of a message about `--locked`: ` and --locked is set (from PKGRES_LOCKED)`.
+pub(crate) fn locked_mode(context: &Context) -> String {
+    let from = context.settings.from("locked");
     format!(" and `--locked` is set{from}")
 }
 
-/// The differences as annotations of a workflow.
+/// The differences as annotations of GitHub workflows.
 pub(crate) fn staleness_annotations(stale: &[Staleness], file: &str) -> String {
     stale
         .iter()
@@ -102,14 +100,14 @@ pub(crate) fn staleness_annotations(stale: &[Staleness], file: &str) -> String {
             } else {
                 Code::LockStale
             };
-            let place =
-                location(entry).map_or_else(|| Place::file(file), |location| Place::of(&location));
-            annotation("error", &place, code, &line(entry).1)
+            let subject = location(entry)
+                .map_or_else(|| Subject::file(file), |location| Subject::at(&location));
+            annotation("error", &subject, code, &line(entry).1)
         })
         .collect()
 }
 
-/// Where what makes a lock stale is written.
+/// The position of the requirement that makes the lockfile stale.
 fn location(entry: &Staleness) -> Option<Location> {
     match entry {
         Staleness::RequirementAdded { location, .. }
@@ -119,7 +117,8 @@ fn location(entry: &Staleness) -> Option<Location> {
     }
 }
 
-fn hints(outdated: &[&Staleness]) -> Vec<String> {
+/// Hints for a lockfile that is out of date.
+fn hints(outdated: &[&Staleness], context: &Context) -> Vec<String> {
     let mut hints = Vec::new();
     if outdated.iter().any(|entry| was_supplied(entry)) {
         hints.push(
@@ -155,21 +154,21 @@ fn hints(outdated: &[&Staleness]) -> Vec<String> {
         matches!(entry, Staleness::Gone { found: None, .. }) && was_supplied(entry)
     };
     if outdated.iter().any(|entry| is_lost(entry)) {
-        // There is nothing to lock in its place.
+        // Nothing could be locked instead.
         return hints;
     }
     let is_split = |entry: &Staleness| matches!(entry, Staleness::SeveralReleases { .. });
     hints.push(if outdated.iter().any(|entry| is_split(entry)) {
-        let command = given::command("lock --single-version");
+        let command = context.invocation.command("lock --single-version");
         format!("`{command}` brings it up to date, or says why that cannot be")
     } else {
-        let command = given::command("lock");
+        let command = context.invocation.command("lock");
         format!("`{command}` brings it up to date, or says why that cannot be")
     });
     hints
 }
 
-/// Whether a difference is that the host supplied a package, and does not any more.
+/// Whether the host supplied the package, and no longer does.
 fn was_supplied(entry: &Staleness) -> bool {
     match entry {
         Staleness::Gone {
@@ -180,7 +179,7 @@ fn was_supplied(entry: &Staleness) -> bool {
     }
 }
 
-/// An error with a line for each of some differences; none if there are none.
+/// An error with a line for each difference; `None` if there are none.
 fn block(
     code: Code,
     message: &str,
@@ -239,7 +238,7 @@ fn kind(entry: &Staleness) -> (&'static str, Option<&PackageName>) {
     }
 }
 
-/// A mark, `+` for something new, `-` for something that goes, `~` for a change, and a sentence.
+/// A mark (`+` for new, `-` for gone, `~` for changed) and a sentence.
 fn line(entry: &Staleness) -> (char, String) {
     match entry {
         Staleness::RootNotLocked(root) => ('+', format!("{root} is not in the lock")),
@@ -366,7 +365,7 @@ fn line(entry: &Staleness) -> (char, String) {
             version,
             location,
         } => {
-            let place = at(location.as_ref());
+            let position = at(location.as_ref());
             let requires = if *is_override {
                 "whose requirement is overridden with"
             } else {
@@ -375,7 +374,7 @@ fn line(entry: &Staleness) -> (char, String) {
             (
                 '~',
                 format!(
-                    "{package} {version} is not allowed by {owner} {owner_version}, {requires} {spec}{place}"
+                    "{package} {version} is not allowed by {owner} {owner_version}, {requires} {spec}{position}"
                 ),
             )
         }
@@ -424,6 +423,7 @@ fn line(entry: &Staleness) -> (char, String) {
     }
 }
 
+/// A position in parentheses; empty if there is none.
 fn at(location: Option<&Location>) -> String {
     location
         .map(|location| format!(" ({location})"))

@@ -1,4 +1,4 @@
-//! What there is to check at a path.
+//! What to check at a path.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ pub(super) enum Target {
     File(PathBuf),
 }
 
-/// What a path names: a package, a file, or everything below a folder that is no package.
+/// The targets at a path: a package, a file, or everything below a folder that is not a package.
 pub(super) fn targets(path: &Path) -> Result<Vec<Target>, Diagnostic> {
     if path.is_dir() {
         let found = packages_below(path)?;
@@ -27,7 +27,7 @@ pub(super) fn targets(path: &Path) -> Result<Vec<Target>, Diagnostic> {
         }
         return Ok(found);
     }
-    // What can be opened is found out here; what is wrong with it is for the checks to say.
+    // The file must exist; the checks report everything else.
     std::fs::metadata(path).map_err(|error| {
         let message = format!("cannot read {}: {error}", path.to_string_lossy());
         Diagnostic::error(Code::File, message)

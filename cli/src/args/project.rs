@@ -18,10 +18,10 @@ pub(crate) struct ProjectArgs {
     pub(crate) manifest: PathBuf,
 
     #[command(flatten)]
-    pub(crate) registry: RegistryArgs,
+    pub(super) registry: RegistryArgs,
 
     #[command(flatten)]
-    pub(crate) policy: PolicyArgs,
+    pub(super) policy: PolicyArgs,
 }
 
 /// How far the lockfile is binding, for commands that are there to change it.
@@ -122,10 +122,10 @@ pub(crate) struct ExplainArgs {
     pub(crate) subject: PathBuf,
 
     #[command(flatten)]
-    pub(crate) registry: RegistryArgs,
+    pub(super) registry: RegistryArgs,
 
     #[command(flatten)]
-    pub(crate) policy: PolicyArgs,
+    pub(super) policy: PolicyArgs,
 }
 
 #[derive(Debug, Args)]
@@ -215,10 +215,10 @@ pub(crate) struct LockArgs {
     pub(crate) one_solve: bool,
 
     #[command(flatten)]
-    pub(crate) registry: RegistryArgs,
+    pub(super) registry: RegistryArgs,
 
     #[command(flatten)]
-    pub(crate) policy: PolicyArgs,
+    pub(super) policy: PolicyArgs,
 
     /// Write nothing; fail if the lockfile is out of date
     #[arg(long)]
@@ -243,25 +243,6 @@ pub(crate) struct LockArgs {
     /// Take releases whose content is not what was locked
     #[arg(long, conflicts_with = "check")]
     pub(crate) accept_changed: bool,
-}
-
-impl LockArgs {
-    /// To lock what was chosen for all members of a workspace.
-    pub(crate) fn of_workspace(project: &ProjectArgs, dry_run: bool) -> Self {
-        Self {
-            manifest: Vec::new(),
-            workspace: true,
-            one_solve: true,
-            registry: project.registry.clone(),
-            policy: project.policy.clone(),
-            check: false,
-            locked: false,
-            frozen: false,
-            dry_run,
-            ignore_lock: false,
-            accept_changed: false,
-        }
-    }
 }
 
 #[derive(Debug, Args)]

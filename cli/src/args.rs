@@ -37,46 +37,46 @@ pub(crate) struct Arguments {
 /// The arguments of every command.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct GlobalArgs {
-    /// How results are written to stdout; not every command knows every way
+    /// Output format; each command supports some of them
     #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
 
-    /// Say nothing but results and errors
+    /// Print only results and errors
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
 
-    /// When to use colours
+    /// When to use colors
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
     pub(crate) color: Color,
 
-    /// Show no progress
+    /// Do not show progress
     #[arg(long, global = true)]
     pub(crate) no_progress: bool,
 
-    /// Run as if started in this folder
+    /// Change to this folder before doing anything
     #[arg(long, short = 'C', global = true, value_name = "FOLDER")]
     pub(crate) directory: Option<PathBuf>,
 
-    /// Read this settings file in place of the user's
+    /// Read this settings file instead of the user's
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// For people
+    /// Text for people
     Text,
-    /// One JSON document
+    /// A JSON document
     Json,
-    /// Annotations of GitHub workflows: `check`, `lock --check`
+    /// GitHub workflow annotations: `check`, `lock --check`
     Github,
-    /// A table for pull requests: `diff`
+    /// A Markdown table for pull requests: `diff`
     Markdown,
-    /// A picture for Graphviz: `graph`
+    /// A graph in the DOT language of Graphviz: `graph`
     Dot,
-    /// A picture for Markdown: `graph`
+    /// A Mermaid graph for Markdown: `graph`
     Mermaid,
-    /// A picture of up to 500 nodes: `graph`
+    /// A drawing of up to 500 nodes: `graph`
     Svg,
     /// CycloneDX 1.6: `export`
     Cyclonedx,
@@ -86,7 +86,7 @@ pub(crate) enum Format {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal that can show them
+    /// If stderr is a terminal that supports them
     Auto,
     /// Always
     Always,
@@ -145,72 +145,72 @@ pub(crate) fn version_grammar() -> clap::Command {
 }
 
 commands! {
-    /// Find a consistent set of versions and print it
+    /// Resolve a project and print the versions as a tree
     Resolve("resolve", ResolveArgs),
     /// Write the lockfile, or check that it is up to date
     Lock("lock", LockArgs),
-    /// Begin a package
+    /// Create a package
     Init("init", InitArgs),
-    /// Require packages
+    /// Add requirements to the manifest
     Add("add", AddArgs),
-    /// Do not require packages any more
+    /// Remove requirements from the manifest
     Remove("remove", RemoveArgs),
-    /// Move packages to newer versions in the lockfile
+    /// Update packages in the lockfile
     Update("update", UpdateArgs),
-    /// Show which packages have newer versions, and what holds them back
+    /// Show packages with newer versions, and what holds them back
     Outdated("outdated", OutdatedArgs),
-    /// Show what two lockfiles differ in
+    /// Show the differences between two lockfiles
     Diff("diff", DiffArgs),
     /// Write versions into an object model
     Pin("pin", PinArgs),
     /// Show the resolution as a tree
     Tree("tree", TreeArgs),
-    /// Show why a package is part of the resolution
+    /// Show why a package is in the resolution
     Why("why", WhyArgs),
-    /// Say why there is no resolution, or what a code means
+    /// Explain why there is no resolution, or what an error code means
     Explain("explain", ExplainArgs),
-    /// Draw the resolution, or the conflict, as a picture
+    /// Draw the resolution, or a conflict, as a graph
     Graph("graph", GraphArgs),
-    /// Write the resolution as a bill of materials
+    /// Export the resolution as a bill of materials (SBOM)
     Export("export", ExportArgs),
-    /// Print the JSON Schema of a format
+    /// Print the JSON Schema of a file format
     Schema("schema", SchemaArgs),
-    /// Print the completions of a shell
+    /// Print shell completions
     Completions("completions", CompletionsArgs),
     /// Print a man page
     Man("man", ManArgs),
-    /// Print a page of the book that is made of the code
+    /// Print a generated page of the documentation
     #[command(hide = true)]
     Reference("reference", ReferenceArgs),
     /// Show settings
     Config("config", ConfigArgs),
-    /// Show what a spec means and which versions match it
+    /// Show the normal form of a spec, and which versions match it
     Spec("spec", SpecArgs),
     /// Write an index of the packages in a folder
     Index("index", IndexArgs),
-    /// Make an archive of a package folder
+    /// Pack a package folder into an archive
     Pack("pack", PackArgs),
     /// Unpack a package archive into a folder
     Unpack("unpack", UnpackArgs),
-    /// Check manifests, class files, packages and archives
+    /// Check packages, manifests, class files and archives
     Check("check", CheckArgs),
-    /// Publish a package in a registry
+    /// Publish a package to a registry
     Publish("publish", PublishArgs),
-    /// Withdraw a release: it stays readable, and is not chosen anew
+    /// Yank a release: only lockfiles that have it still use it
     Yank("yank", YankArgs),
-    /// Keep a token for a registry
+    /// Store a token for a registry
     Login("login", LoginArgs),
-    /// Fetch what is locked into the cache
+    /// Fetch locked releases into the cache
     Fetch("fetch", LockedArgs),
-    /// Check that what is locked can be had, with the digests that are locked
+    /// Check that locked releases are available with the locked digests
     Verify("verify", LockedArgs),
-    /// Write the archives of what is locked into a folder
+    /// Write the archives of locked releases into a folder
     Vendor("vendor", VendorArgs),
-    /// Show, check or empty the cache
+    /// Inspect, verify or clean the cache
     Cache("cache", CacheArgs),
     /// Serve a registry over HTTP
     Serve("serve", ServeArgs),
-    /// Write a registry as files that any web server can serve
+    /// Export a registry as files that any web server can serve
     ExportStatic("export-static", ExportStaticArgs),
 }
 

@@ -101,7 +101,7 @@ fn with_tip(mut error: clap::Error) -> clap::Error {
         Some(ContextValue::String(option)) if option == "--workspace"
     );
     if is_workspace && error.kind() == ErrorKind::UnknownArgument {
-        let tip = "only 'pkgres lock' and 'pkgres update' are about all members of a workspace; name one of them here";
+        let tip = "only 'pkgres lock' and 'pkgres update' take all members of a workspace; name one member here";
         let tip = ContextValue::StyledStrs(vec![tip.to_owned().into()]);
         error.insert(ContextKind::Suggested, tip);
     }
@@ -156,9 +156,9 @@ fn check_required_version(settings: &Settings) -> Result<()> {
     if Version::parse(version).is_ok_and(|version| spec.matches(&version)) {
         return Ok(());
     }
-    let message = format!("{file} requires pkgres {spec}, and this is pkgres {version}");
+    let message = format!("{file} requires pkgres {spec}, but this is pkgres {version}");
     let finding = Diagnostic::error(Code::Usage, message)
-        .hint("install a pkgres that fits, or change `required-version` if it should not matter");
+        .hint("install a matching version of pkgres, or change `required-version`");
     Err(finding.into())
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn token_hint(hint: &str) -> Option<String> {
     let name = token_variable(&RegistryName::parse(name).ok()?);
     variable(&name)?;
     Some(format!(
-        "the token that was sent is the one in {name}, which goes before one that `pkgres login` keeps"
+        "the rejected token is the one in {name}, which overrides the one that `pkgres login` stores"
     ))
 }
 

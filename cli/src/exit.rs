@@ -34,15 +34,15 @@ impl Exit {
     /// The general meaning; a command can have a more specific one.
     fn meaning(self) -> &'static str {
         match self {
-            Self::Done => "done",
-            Self::Failed => "no resolution, or a lockfile that is missing or out of date",
-            Self::Usage => "wrong usage or bad input",
-            Self::Registry => "a registry cannot be read, or refuses what it is asked",
+            Self::Done => "success",
+            Self::Failed => "no resolution, or the lockfile is missing or out of date",
+            Self::Usage => "wrong usage or invalid input",
+            Self::Registry => "a registry cannot be read, or rejects the request",
             Self::Integrity => {
-                "a release is not what was locked, or a registry is not the one that was known"
+                "a release differs from its locked digest, or a registry from its known state"
             }
             Self::GaveUp => "no answer within `--max-steps`",
-            Self::Pending => "there are differences, and `--exit-code` asks for them",
+            Self::Pending => "there are differences, and `--exit-code` is set",
         }
     }
 }
@@ -92,13 +92,13 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
         SOLVING,
         &[(
             Failed,
-            "the package is not part of the resolution, or there is none",
+            "the package is not in the resolution, or there is no resolution",
         )],
     ),
     (
         "explain",
         SOLVING,
-        &[(Failed, "there is no resolution, and it was said why")],
+        &[(Failed, "there is no resolution; the reasons are printed")],
     ),
     ("graph", SOLVING, &[]),
     ("export", SOLVING, &[]),
@@ -118,7 +118,7 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
         &[
             (
                 Failed,
-                "something could not be read, and is not in the index",
+                "a package could not be read, and is not in the index",
             ),
             (Registry, "the folder cannot be indexed as a registry"),
         ],
@@ -131,7 +131,7 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
         FETCHING,
         &[(
             Failed,
-            "with `--dry-run`: the registry has the release already, with other bytes",
+            "with `--dry-run`: the registry already has the release with other content",
         )],
     ),
     ("yank", &[Done, Usage, Registry], &[]),
@@ -145,7 +145,7 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
     (
         "cache verify",
         &[Done, Usage, Integrity],
-        &[(Integrity, "artifacts were damaged, and were removed")],
+        &[(Integrity, "damaged artifacts were removed")],
     ),
     ("cache forget", PLAIN, &[]),
     ("serve", &[Done, Usage, Registry], &[NOT_OPENED]),
@@ -166,16 +166,16 @@ pub(crate) fn exit_codes_of(command: &str) -> impl Iterator<Item = Meaning> {
 /// The exit codes of all commands, for the help of `pkgres`.
 pub(crate) const ALL_EXIT_CODES: &str = "\
 Exit codes:
-    0  done
+    0  success
     1  no resolution, a check failed, or the lockfile is out of date
-    2  wrong usage or bad input
-    3  a registry cannot be read, or refuses what it is asked
-    4  something is not what its digest says, or a registry is not the one that was known
+    2  wrong usage or invalid input
+    3  a registry cannot be read, or rejects the request
+    4  content differs from its digest, or a registry from its known state
     5  no answer within `--max-steps`
-   10  there are differences, and `--exit-code` asks for them
-  130  interrupted, as shells say it
+   10  there are differences, and `--exit-code` is set
+  130  interrupted (as shells report it)
 
-The help of a command says which of them it can end with.";
+The help of each command lists its exit codes.";
 
 /// The exit codes in the help of a command; `None` for a command that only has subcommands.
 pub(crate) fn help_of(command: &str) -> Option<String> {

@@ -63,7 +63,7 @@ impl From<RegistryError> for Failure {
         let mut finding = error.to_diagnostic();
         if finding.code == Code::RegistryUnreachable && finding.hints.is_empty() {
             finding = finding.hint(
-                "`--registry`, PKGRES_REGISTRY or `registries` in pkgres.toml say where registries are",
+                "set the registries with `--registry`, PKGRES_REGISTRY or `registries` in pkgres.toml",
             );
         }
         if finding.code == Code::Denied {

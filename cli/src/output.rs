@@ -172,7 +172,7 @@ impl Output {
     /// Writes a message to stderr, unless `--quiet` is set.
     pub(crate) fn note(&mut self, text: &str) {
         if !self.quiet {
-            self.say(text);
+            self.message(text);
         }
     }
 
@@ -190,7 +190,7 @@ impl Output {
     }
 
     /// Writes a message to stderr, even with `--quiet`.
-    pub(crate) fn say(&mut self, text: &str) {
+    pub(crate) fn message(&mut self, text: &str) {
         self.write_lines(&format!("{text}\n"));
     }
 
@@ -205,7 +205,7 @@ impl Output {
         for finding in findings {
             if finding.is_error() || !self.quiet {
                 let text = show::diagnostic(finding, self.styled);
-                self.say(&text);
+                self.message(&text);
             }
         }
     }

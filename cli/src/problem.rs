@@ -125,7 +125,7 @@ impl Problem {
                     output.json(&show::conflict_document(&conflict));
                 } else {
                     let text = show::conflict(&conflict, &locations, output.is_styled());
-                    output.say(&text);
+                    output.message(&text);
                 }
                 Err(Failure::reported(Exit::Failed))
             }
@@ -156,7 +156,7 @@ impl Problem {
                 {
                     let command = context.invocation.command("lock");
                     output.note(&format!(
-                        "The lockfile is out of date: this is not what it holds, but what `{command}` would write"
+                        "The lockfile is out of date: this is the resolution that `{command}` would write"
                     ));
                 }
                 Searched::Solved(resolution)
@@ -187,7 +187,7 @@ impl Problem {
 /// Reports a search without an answer.
 fn report_gave_up(steps: u64, output: &mut Output) {
     let summary = format!("gave up after {steps} steps without an answer");
-    let hint = "`--max-steps` allows more";
+    let hint = "`--max-steps` raises the limit";
     if output.is_json() {
         output.json(&json!({
             "schema_version": 1,
@@ -217,7 +217,7 @@ fn check_digests(resolution: &Resolution, context: &Context) -> Result<()> {
                 None => "has no digest".to_owned(),
             };
             let message = format!(
-                "{} {} of the registry `{}` {has}; locked was {}",
+                "{} {} from the registry `{}` {has}; the locked digest is {}",
                 change.name,
                 change.version,
                 change.source,

@@ -82,15 +82,13 @@ fn missing_manifest_hints(context: &Context) -> Vec<String> {
     let invocation = &context.invocation;
     let workspace = context.workspace().ok().flatten();
     let Some(workspace) = workspace.filter(|_| !invocation.names_project()) else {
-        return vec!["give the path of a manifest, or run in its folder".to_owned()];
+        return vec!["pass the path of a manifest, or run in its folder".to_owned()];
     };
     let members: Vec<&PathBuf> = (workspace.folders.iter())
         .filter(|member| member.join(MANIFEST_FILE).is_file())
         .collect();
     if invocation.is_for_workspace() || members.is_empty() {
-        return vec![
-            "`members` in pkgres.toml names a folder that has no manifest.yaml".to_owned(),
-        ];
+        return vec!["`members` in pkgres.toml names a folder without a manifest.yaml".to_owned()];
     }
     let mut names: Vec<String> = members
         .iter()
@@ -100,21 +98,18 @@ fn missing_manifest_hints(context: &Context) -> Vec<String> {
     if let Some(rest) = members.len().checked_sub(MAX_NAMED_MEMBERS + 1) {
         names.push(format!("{} more", rest + 1));
     }
-    let mut hint = format!(
-        "this is a workspace, and a member is meant: {}",
-        names.join(", ")
-    );
+    let mut hint = format!("this is a workspace; name a member: {}", names.join(", "));
     if let Some(command) = members
         .first()
         .and_then(|first| invocation.same_command_for(first))
     {
-        hint.push_str(&format!("; as in `{command}`"));
+        hint.push_str(&format!(", as in `{command}`"));
     }
     let mut hints = vec![hint];
     for command in ["lock", "update"] {
         if invocation.is(command) {
-            let command = invocation.command(&format!("{command} --workspace"));
-            hints.push(format!("`{command}` is about all of them"));
+            let suggested = invocation.command(&format!("{command} --workspace"));
+            hints.push(format!("`{suggested}` {command}s all members"));
         }
     }
     hints
@@ -125,6 +120,6 @@ pub(crate) fn member_hint(command: &str, context: &Context) -> Option<String> {
     let workspace = context.workspace().ok()??;
     let member = quoted(workspace.folders.first()?);
     Some(format!(
-        "this is a workspace: `pkgres -C {member} {command}` is about a member"
+        "this is a workspace: `pkgres -C {member} {command}` runs in a member"
     ))
 }

@@ -96,7 +96,7 @@ fn reject_ignore_lock(args: &SolveArgs, mode: &str, context: &Context) -> Result
     }
     let from = context.settings.from(mode);
     Err(Failure::usage(format!(
-        "`--ignore-lock` does not go with `--{mode}`{from}"
+        "`--ignore-lock` cannot be used with `--{mode}`{from}"
     )))
 }
 
@@ -125,7 +125,7 @@ pub(crate) fn read_frozen(args: &SolveArgs, context: &Context) -> Result<Resolut
         }
         (None, _) => {
             return Err(Failure::usage(
-                "the lockfile is about several packages: the manifest of one has to be named",
+                "the lockfile has several roots: name the manifest of one",
             ));
         }
     };
@@ -147,7 +147,7 @@ pub(crate) fn reject_lock_modes(command: &str, write: &WriteArgs, context: &Cont
         if is_set {
             let from = context.settings.from(mode);
             return Err(Failure::usage(format!(
-                "`pkgres {command}` is there to change the lockfile, and `--{mode}` is set{from}"
+                "`pkgres {command}` changes the lockfile, but `--{mode}` is set{from}"
             )));
         }
     }

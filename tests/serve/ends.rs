@@ -52,10 +52,7 @@ fn what_is_open_is_finished_when_the_server_is_told_to_end() {
     let mut said = String::new();
     let mut stderr = server.process.stderr.take().expect("a pipe");
     stderr.read_to_string(&mut said).expect("what was said");
-    assert!(
-        said.starts_with("The token for everything is in "),
-        "{said}"
-    );
+    assert!(said.starts_with("The administrator token is in "), "{said}");
     assert!(!said.contains(&token), "{said}");
 
     // Everything is there when it starts again, and the token is not made twice.

@@ -246,7 +246,7 @@ fn report(
                 if required(before, package).as_ref() == Some(spec) =>
             {
                 format!(
-                    "{package} is required already, as \"{spec}\": `{package}@SPEC` changes that"
+                    "{package} is already required as \"{spec}\"; `{package}@SPEC` changes that"
                 )
             }
             RequirementEdit::Set(package, spec) => {
@@ -267,11 +267,11 @@ fn report(
             RequirementEdit::Remove(_) => true,
         });
         let manifest = match changed.count() {
-            0 => "is as it was".to_owned(),
-            count => format!("has {} changed", counted(count, "requirement")),
+            0 => "is unchanged".to_owned(),
+            count => format!("has {}", counted(count, "changed requirement")),
         };
         output.note(&format!(
-            "The manifest {manifest}; the lockfile was left alone"
+            "The manifest {manifest}; the lockfile was not touched"
         ));
     }
 }

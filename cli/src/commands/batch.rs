@@ -44,7 +44,7 @@ impl Batch {
     pub(super) fn of_workspace(context: &Context) -> Result<Self> {
         let Some(workspace) = context.workspace()? else {
             return Err(Failure::usage(
-                "no pkgres.toml has a table `[workspace]` with `members = [\"FOLDER\"]`",
+                "there is no workspace: pkgres.toml needs a table `[workspace]` with `members = [\"FOLDER\"]`",
             ));
         };
         Self::new(&workspace.folders, workspace.one_solve, context)
@@ -90,7 +90,7 @@ impl Batch {
             output.data(&captured.stdout);
             if !captured.stderr.is_empty() {
                 output.note(&format!("{}:", Escaped::new(&manifest)));
-                output.say(captured.stderr.trim_end());
+                output.message(captured.stderr.trim_end());
             }
         }
         result
@@ -158,7 +158,7 @@ fn check_settings(manifests: &[PathBuf], context: &Context) -> Result<()> {
             format!("the settings of {}", Origin::File(path.to_owned()))
         };
         let message = format!(
-            "{shown} has {}, and this run {}",
+            "{shown} uses {}, but this run uses {}",
             described(&theirs),
             described(ours)
         );

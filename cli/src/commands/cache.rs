@@ -22,7 +22,7 @@ pub(super) fn run(args: &CacheArgs, context: &Context, output: &mut Output) -> R
     let folder = context
         .registries
         .cache_folder()
-        .ok_or_else(|| Failure::usage("there is no place for a cache: set PKGRES_CACHE or HOME"))?;
+        .ok_or_else(|| Failure::usage("there is no cache folder: set PKGRES_CACHE or HOME"))?;
     let artifacts = ArtifactCache::new(folder);
     match &args.command {
         CacheCommand::Dir => {
@@ -70,7 +70,7 @@ pub(super) fn run(args: &CacheArgs, context: &Context, output: &mut Output) -> R
             if output.is_json() {
                 output.json(&json!({"schema_version": 1, "status": "cleaned", "folder": shown}));
             }
-            output.note(&format!("Removed what was in {shown}"));
+            output.note(&format!("Removed the content of {shown}"));
         }
         CacheCommand::Verify => {
             let report = artifacts.verify(Limits::default().archive_bytes);
@@ -82,9 +82,9 @@ pub(super) fn run(args: &CacheArgs, context: &Context, output: &mut Output) -> R
             if !report.damaged.is_empty() {
                 let findings = report.damaged.iter().map(|path| {
                     let path = path.to_string_lossy();
-                    let message = format!("{}: damaged, and removed", Escaped::new(&path));
+                    let message = format!("{}: damaged; removed", Escaped::new(&path));
                     Diagnostic::error(Code::Digest, message)
-                        .hint("`pkgres fetch` gets what is locked again")
+                        .hint("`pkgres fetch` fetches locked releases again")
                 });
                 return Err(Failure {
                     findings: findings.collect(),

@@ -45,7 +45,7 @@ pub(super) fn run(args: &ConfigArgs, context: &Context, output: &mut Output) -> 
 fn value(effective: &Effective) -> String {
     let text = without_credentials(&effective.value);
     match (effective.declared.kind, &effective.origin) {
-        (_, Origin::Flag(_)) => "as the command line says".to_owned(),
+        (_, Origin::Flag(_)) => "set on the command line".to_owned(),
         // A default can be a description instead of a value.
         (Kind::Flag | Kind::Number, _) | (Kind::List, Origin::Default) => text,
         (Kind::List, _) => {

@@ -27,7 +27,7 @@ pub(super) fn run(args: &DiffArgs, context: &Context, output: &mut Output) -> Re
             {
                 finding
                     .hints
-                    .push("name a second lockfile, or run in a folder that has one".to_owned());
+                    .push("name a second lockfile, or run in a folder with one".to_owned());
                 finding.hints.extend(member_hint("diff", context));
             }
             failure
@@ -52,7 +52,7 @@ pub(super) fn run(args: &DiffArgs, context: &Context, output: &mut Output) -> Re
                 output.data(&format!("{} {}\n", line.mark, line.text));
             }
             output.note(&match lines.len() {
-                0 => "The lockfiles hold the same".to_owned(),
+                0 => "No differences".to_owned(),
                 count => counted(count, "difference"),
             });
         }
@@ -121,9 +121,7 @@ fn lockfile_of_revision(text: &str, context: &Context) -> Result<Lockfile> {
 fn git(arguments: &[&str]) -> Result<Option<Vec<u8>>> {
     let output = Command::new("git").args(arguments).output();
     let output = output.map_err(|error| {
-        Failure::usage(format!(
-            "git, which knows revisions, cannot be run: {error}"
-        ))
+        Failure::usage(format!("cannot run git, which reads revisions: {error}"))
     })?;
     Ok(output.status.success().then_some(output.stdout))
 }

@@ -33,7 +33,7 @@ pub(super) fn run(args: &ExplainArgs, context: &Context, output: &mut Output) ->
             } else {
                 output.data(&show::proof(&conflict, &locations));
                 output.note(&format!(
-                    "There is no resolution, for {}; `pkgres explain {}` says what the code means",
+                    "There is no resolution, for {}; `pkgres explain {}` explains the code",
                     counted(conflict.reasons.len(), "reason"),
                     conflict.code
                 ));
@@ -66,13 +66,13 @@ fn explain_code(text: &str, output: &mut Output) -> Result<Exit> {
     let number: Option<u16> = text[2..].parse().ok();
     let found = Code::ALL.iter().find(|code| Some(code.number()) == number);
     let Some(code) = found else {
-        let finding = Diagnostic::error(Code::Usage, format!("there is no code {text}"));
+        let finding = Diagnostic::error(Code::Usage, format!("there is no error code {text}"));
         let known: Vec<String> = Code::ALL.iter().map(ToString::to_string).collect();
         let similar = most_similar(text, known.iter().map(String::as_str));
         return Err(match similar {
             Some(similar) => finding.hint(format!("did you mean {similar}?")).into(),
             None => finding
-                .hint("`docs/errors.md` of pkgres has all of them")
+                .hint("`docs/errors.md` of pkgres lists all codes")
                 .into(),
         });
     };

@@ -34,7 +34,7 @@ pub(super) fn run(args: &ExportStaticArgs, output: &mut Output) -> Result<Exit> 
         output.json(&json!({ "schema_version": 1, "serial": serial, "files": count }));
     } else {
         output.note(&format!(
-            "Wrote {} of serial {serial}",
+            "Exported {} at serial {serial}",
             counted(count, "file")
         ));
     }

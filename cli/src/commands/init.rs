@@ -19,10 +19,10 @@ pub(super) fn run(args: &InitArgs, context: &Context, output: &mut Output) -> Re
     let shown = path.to_string_lossy().into_owned();
     let shown = Escaped::new(&shown);
     if std::fs::symlink_metadata(&path).is_ok() {
-        let finding = Diagnostic::error(Code::File, format!("{shown} is there already"));
+        let finding = Diagnostic::error(Code::File, format!("{shown} already exists"));
         return Err(finding
             .hint(format!(
-                "`{}` adds to what it requires",
+                "`{}` adds requirements to it",
                 context.invocation.command("add")
             ))
             .into());
@@ -57,7 +57,7 @@ pub(super) fn run(args: &InitArgs, context: &Context, output: &mut Output) -> Re
         output.data(&text);
         output.note(&format!("Would write {shown}; nothing was written"));
     } else {
-        output.note(&format!("Began {name} in {shown}"));
+        output.note(&format!("Created {name} in {shown}"));
     }
     Ok(Exit::Done)
 }
@@ -68,9 +68,9 @@ fn name_of(folder: &Path) -> Result<PackageName> {
     let last = absolute.file_name().unwrap_or_default().to_string_lossy();
     let no_name = || {
         let shown = Escaped::shortened(&last);
-        let message = format!("no package name can be made of the folder `{shown}`");
+        let message = format!("the folder name `{shown}` cannot be made into a package name");
         let finding = Diagnostic::error(Code::Name, message);
-        Failure::from(finding.hint("`--name org.example.Name` gives one"))
+        Failure::from(finding.hint("set a name with `--name org.example.Name`"))
     };
     // Dropping such letters would leave a name that nobody recognizes.
     if last

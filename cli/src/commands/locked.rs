@@ -77,15 +77,17 @@ fn missing(releases: &[String], context: &Context) -> Failure {
     let mut findings: Vec<Diagnostic> = releases
         .iter()
         .map(|release| {
-            let message = format!("no registry has {release} with the digest that is locked");
+            let message = format!("no registry has {release} with the locked digest");
             Diagnostic::error(Code::Digest, message)
         })
         .collect();
     let check = context.invocation.command("lock --check");
     if let Some(last) = findings.pop() {
         findings.push(
-            last.hint(format!("`{check}` says whether releases changed or are gone"))
-                .hint("an index file says what there is and holds no artifacts: name the registry that does"),
+            last.hint(format!(
+                "`{check}` checks whether releases changed or are gone"
+            ))
+            .hint("an index file has no artifacts: name the registry that has them"),
         );
     }
     Failure {
@@ -138,7 +140,7 @@ pub(super) fn vendor(args: &VendorArgs, context: &Context, output: &mut Output) 
         Ok(())
     })?;
     for release in &fetched.without_digest {
-        output.note(&format!("{release} has no digest and was left out"));
+        output.note(&format!("{release} has no digest; skipped"));
     }
     if output.is_json() {
         output.json(&json!({

@@ -24,7 +24,7 @@ pub(super) fn run(args: &LoginArgs, context: &Context, output: &mut Output) -> R
     let RemoteRegistry { registry, address } =
         context.registries.remote(args.registry.as_deref())?;
     let path = token_file().ok_or_else(|| {
-        Failure::usage("there is no place for tokens: set PKGRES_CREDENTIALS or HOME")
+        Failure::usage("there is no folder for tokens: set PKGRES_CREDENTIALS or HOME")
     })?;
     let mut tokens = TokenFile::read(&path).map_err(|error| failed(&error))?;
     if args.remove {
@@ -38,7 +38,7 @@ pub(super) fn run(args: &LoginArgs, context: &Context, output: &mut Output) -> R
             }));
         }
         output.note(&if was_there {
-            format!("Forgot the token for {address}")
+            format!("Removed the token for {address}")
         } else {
             format!("There is no token for {address}")
         });
@@ -59,8 +59,9 @@ pub(super) fn run(args: &LoginArgs, context: &Context, output: &mut Output) -> R
         // The usual hint suggests to log in, which this was.
         for finding in &mut failure.findings {
             if finding.code == Code::Denied {
-                finding.hints =
-                    vec!["whoever runs the registry gives tokens; nothing was kept".to_owned()];
+                finding.hints = vec![
+                    "ask the operator of the registry for a token; nothing was stored".to_owned(),
+                ];
             }
         }
         failure

@@ -130,7 +130,7 @@ fn check_format(arguments: &Arguments) -> Result<()> {
         .filter_map(name)
         .collect();
     Err(Failure::usage(format!(
-        "this command does not know `--format {}`, but {}",
+        "this command does not support `--format {}`; it supports {}",
         name(&format).unwrap_or_default().trim_matches('`'),
         possible.join(", ")
     )))

@@ -48,17 +48,17 @@ pub(super) fn not_part_of(
         .map(|package| package.version.clone())
         .collect();
     if let Some(version) = version.filter(|_| !versions.is_empty()) {
-        let message = format!("`{name}` is at {}, and not at {version}", listed(&versions));
+        let message = format!("`{name}` is at {}, not at {version}", listed(&versions));
         return Failure::usage(message);
     }
     let mut roots = resolution.roots().iter();
     if roots.any(|root| root.owner.name() == Some(name)) {
-        let message = format!("`{name}` is what is resolved, and nothing requires it");
+        let message = format!("`{name}` is the root, and nothing requires it");
         let command = context.invocation.command("tree");
         let hint = format!("`{command}` shows what it requires");
         return Diagnostic::error(Code::Usage, message).hint(hint).into();
     }
-    let message = format!("`{name}` is not part of the resolution");
+    let message = format!("`{name}` is not in the resolution");
     let known = packages().map(|package| package.name.as_str());
     unknown(name, message, known, context)
 }
@@ -73,7 +73,7 @@ pub(super) fn unknown<'known>(
     let hint = match most_similar_name(name.as_str(), known) {
         Some(similar) => format!("did you mean `{similar}`?"),
         None => format!(
-            "`{}` shows what there is",
+            "`{}` shows all packages",
             context.invocation.command("tree")
         ),
     };

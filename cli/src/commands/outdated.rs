@@ -70,13 +70,16 @@ pub(super) fn run(args: &OutdatedArgs, context: &Context, output: &mut Output) -
     let all = resolution.len();
     let packages = counted(all, "package");
     output.note(&match found.len() {
-        0 if all == 1 => "The only package is the latest".to_owned(),
-        0 => format!("All of {packages} are the latest"),
+        0 if all == 1 => "The only package is up to date".to_owned(),
+        0 => format!("All {packages} are up to date"),
         count => {
             let are = if count == 1 { "is" } else { "are" };
             let moved = match movable {
                 0 => String::new(),
-                count => format!("`{}` moves {count}, ", context.invocation.command("update")),
+                count => format!(
+                    "`{}` updates {count}, ",
+                    context.invocation.command("update")
+                ),
             };
             format!("{count} of {packages} {are} outdated: {moved}{held_back} held back")
         }
@@ -126,7 +129,7 @@ fn table(found: &[Outdated]) -> String {
             .checked_sub(MAX_SHOWN_REQUIREMENTS + 1)
         {
             let others = counted(more + 1, "other");
-            text.push_str(&format!("  and by {others}, which `--format json` names\n"));
+            text.push_str(&format!("  and by {others}; `--format json` lists them\n"));
         }
         for line in &entry.because {
             text.push_str(&format!("  held back: {line}\n"));

@@ -97,6 +97,6 @@ fn reject_inside(archive: &Path, folder: &Path, package: &PackageName) -> Result
         Escaped::new(&archive.to_string_lossy())
     );
     Err(Diagnostic::error(Code::Usage, message)
-        .hint("write it to another folder, or leave `--output` out")
+        .hint("write it to another folder, or omit `--output`")
         .into())
 }

@@ -108,7 +108,7 @@ pub(super) fn read_model(path: &Path, options: &ReadOptions) -> Result<ObjectMod
             .lock()
             .take(limit.saturating_add(1))
             .read_to_end(&mut bytes)
-            .map_err(|error| Failure::usage(format!("stdin cannot be read: {error}")))?;
+            .map_err(|error| Failure::usage(format!("cannot read stdin: {error}")))?;
         ("stdin".into(), bytes)
     } else {
         (
@@ -204,7 +204,7 @@ fn used_packages(resolution: &Resolution) -> BTreeMap<PackageName, BTreeSet<Vers
 /// The note about an object whose pinned version is gone.
 fn substitution_note(model: &ObjectModel, substitution: &Substitution) -> String {
     format!(
-        "the object {} was pinned to {} {}, which is gone; it gets {}",
+        "the object {} was pinned to {} {}, which is gone; it is now pinned to {}",
         model.shown(substitution.object),
         substitution.package,
         substitution.gone,

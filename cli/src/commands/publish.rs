@@ -71,10 +71,10 @@ pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) ->
     }
     let target = format!("{} ({})", registry.name(), registry.address());
     output.note(&match status {
-        "would_publish" => format!("Would publish {name} {version} in {target}: {size} bytes"),
-        "published" => format!("Published {name} {version} in {target}"),
-        "same" => format!("{target} has {name} {version} already, with the same bytes"),
-        _ => format!("{target} has {name} {version} already, with other bytes"),
+        "would_publish" => format!("Would publish {name} {version} to {target}: {size} bytes"),
+        "published" => format!("Published {name} {version} to {target}"),
+        "same" => format!("{target} already has {name} {version} with the same content"),
+        _ => format!("{target} already has {name} {version} with other content"),
     });
     Ok(if status == "exists" {
         Exit::Failed

@@ -42,7 +42,7 @@ pub(super) fn man(args: &ManArgs, output: &mut Output) -> Result<Exit> {
     let mut page = Vec::new();
     clap_mangen::Man::new(command)
         .render(&mut page)
-        .map_err(|error| Failure::usage(format!("the page cannot be made: {error}")))?;
+        .map_err(|error| Failure::usage(format!("cannot render the man page: {error}")))?;
     output.data(&String::from_utf8_lossy(&page));
     Ok(Exit::Done)
 }
@@ -59,7 +59,8 @@ pub(super) fn reference(args: &ReferenceArgs, output: &mut Output) -> Exit {
 /// The page of all commands: their help.
 fn commands() -> String {
     let mut text =
-        "# Commands\n\nMade of `pkgres help`; a test keeps this page in step.\n".to_owned();
+        "# Commands\n\nGenerated from `pkgres help`; a test keeps this page up to date.\n"
+            .to_owned();
     let mut root = whole_grammar().term_width(100);
     root.build();
     section(&mut text, &root, "pkgres", 2);
@@ -90,12 +91,12 @@ fn settings() -> String {
     let mut text = "\
 # Settings
 
-Made of the declarations in the code; a test keeps this page in step.
+Generated from the declarations in the code; a test keeps this page up to date.
 
-A flag on the command line goes before the environment variable, the variable before `pkgres.toml` of the project (the
-nearest in the folder of the manifest or above it), that before the user's file, and that before the default. The
-user's file is `pkgres/config.toml` in `$XDG_CONFIG_HOME` or `~/.config`, or what `--config` or `PKGRES_CONFIG` names.
-`pkgres config list --show-origin` shows what holds, and why.
+A flag overrides the environment variable, which overrides `pkgres.toml` of the project, which overrides the settings
+file of the user, which overrides the default. `pkgres.toml` is the nearest one in the folder of the manifest or above
+it. The settings file of the user is `pkgres/config.toml` in `$XDG_CONFIG_HOME` or `~/.config`, unless `--config` or
+`PKGRES_CONFIG` names another one. `pkgres config list --show-origin` shows every value and where it comes from.
 
 | setting | variable | files | values | default |
 |---|---|---|---|---|
@@ -128,7 +129,7 @@ user's file is `pkgres/config.toml` in `$XDG_CONFIG_HOME` or `~/.config`, or wha
     for setting in DECLARED {
         text.push_str(&format!("- `{}`: {}\n", setting.key, setting.help));
     }
-    text.push_str("\n## Other variables\n\n| variable | says |\n|---|---|\n");
+    text.push_str("\n## Other variables\n\n| variable | meaning |\n|---|---|\n");
     for (names, help) in VARIABLES {
         let names = names.replace(", ", "`, `");
         text.push_str(&format!("| `{names}` | {help} |\n"));
@@ -141,7 +142,8 @@ fn errors() -> String {
     let mut text = "\
 # Errors by code
 
-Made of the documentation of the codes; a test keeps this page in step. `pkgres explain CODE` shows the same.
+Generated from the documentation of the codes; a test keeps this page up to date. `pkgres explain CODE` prints the same
+text.
 "
     .to_owned();
     for code in Code::ALL {

@@ -31,7 +31,7 @@ pub(super) fn run(args: &ServeArgs, output: &mut Output) -> Result<Exit> {
     let filter = std::env::var("PKGRES_LOG").unwrap_or_else(|_| DEFAULT_LOG_FILTER.to_owned());
     let filter = EnvFilter::try_new(&filter).map_err(|error| {
         Failure::usage(format!(
-            "`PKGRES_LOG` is no filter: {}",
+            "`PKGRES_LOG` is not a valid filter: {}",
             Escaped::new(&error.to_string())
         ))
     })?;
@@ -59,8 +59,8 @@ pub(super) fn run(args: &ServeArgs, output: &mut Output) -> Result<Exit> {
         output.flush();
         if is_new {
             let path = token_file.to_string_lossy();
-            output.say(&format!(
-                "The token for everything is in {}",
+            output.message(&format!(
+                "The administrator token is in {}",
                 Escaped::new(&path)
             ));
         }
@@ -80,7 +80,7 @@ pub(super) fn runtime() -> Result<tokio::runtime::Runtime> {
         .enable_all()
         .max_blocking_threads(64)
         .build()
-        .map_err(|error| cannot_start(format!("there are no threads: {error}")))
+        .map_err(|error| cannot_start(format!("cannot start threads: {error}")))
 }
 
 /// Opens the storage of a registry.

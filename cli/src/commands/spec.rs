@@ -26,7 +26,7 @@ pub(super) fn run(args: &SpecArgs, output: &mut Output) -> Result<Exit> {
     let spec = Spec::parse(text).map_err(|error| {
         let mut finding = Diagnostic::error(Code::Spec, error.to_string());
         if let Some(suggestion) = error.suggestion {
-            finding = finding.hint(format!("`{suggestion}` is a spec"));
+            finding = finding.hint(format!("`{suggestion}` is a valid spec"));
         }
         finding
     })?;
@@ -133,14 +133,15 @@ fn batch(output: &mut Output) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let lines = counted(malformed, "line");
-    let message = format!("stdin: {lines} without `spec` and `version`; their answers say where");
+    let message =
+        format!("stdin: {lines} without `spec` and `version`; their answers have the positions");
     // A failure would print a second JSON document.
     output.findings(&[Diagnostic::error(Code::Usage, message)]);
     Ok(Exit::Usage)
 }
 
 fn unreadable(error: &io::Error) -> Failure {
-    Failure::usage(format!("stdin cannot be read: {error}"))
+    Failure::usage(format!("cannot read stdin: {error}"))
 }
 
 /// A malformed line.
@@ -193,13 +194,13 @@ fn answer(row: &Map<String, Value>) -> std::result::Result<(&'static str, Value)
         None => return Err("`spec` is missing"),
         Some(Value::Null) => "",
         Some(Value::String(spec)) => spec,
-        Some(_) => return Err("`spec` is a text or null"),
+        Some(_) => return Err("`spec` must be a string or null"),
     };
     let version = match row.get("version") {
         None => return Err("`version` is missing"),
         Some(Value::Null) => None,
         Some(Value::String(version)) => Some(version),
-        Some(_) => return Err("`version` is a text or null"),
+        Some(_) => return Err("`version` must be a string or null"),
     };
     let spec = match Spec::parse(spec) {
         Ok(spec) => spec,

@@ -16,7 +16,7 @@ use crate::solve::solve;
 pub(super) fn run(args: &TreeArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     if args.depth.is_some() && output.is_json() {
         return Err(Failure::usage(
-            "`--depth` is for text: `--format json` has everything",
+            "`--depth` cannot be used with `--format json`, which has all levels",
         ));
     }
     let inverted = args.invert.as_deref().map(release_name).transpose()?;

@@ -34,7 +34,7 @@ pub(super) fn run(args: &YankArgs, context: &Context, output: &mut Output) -> Re
     output.note(&if args.undo {
         format!("{name} {version} in {target} can be chosen again")
     } else {
-        format!("Withdrew {name} {version} in {target}; locks go on holding it")
+        format!("Yanked {name} {version} in {target}; lockfiles that have it still use it")
     });
     Ok(Exit::Done)
 }
@@ -45,8 +45,6 @@ fn release(args: &YankArgs) -> Result<(&str, &str)> {
         (Some(release), None) => Ok(release),
         (None, Some(version)) => Ok((&args.name, version)),
         (Some(_), Some(_)) => Err(Failure::usage("the version is given twice")),
-        (None, None) => Err(Failure::usage(
-            "a version is expected: `pkgres yank NAME VERSION`",
-        )),
+        (None, None) => Err(Failure::usage("name a version: `pkgres yank NAME VERSION`")),
     }
 }

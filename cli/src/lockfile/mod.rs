@@ -26,7 +26,7 @@ pub(crate) fn read_lock_bytes(path: &Path, context: &Context) -> Result<Option<V
             let mut finding = error.to_diagnostic();
             if error.is_too_large() {
                 let command = context.invocation.command("lock --ignore-lock");
-                finding = finding.hint(format!("`{command}` writes it anew"));
+                finding = finding.hint(format!("`{command}` replaces it"));
             }
             Err(finding.into())
         }
@@ -47,7 +47,7 @@ pub(crate) fn parse_lock(path: &Path, bytes: &[u8], context: &Context) -> Result
         .into_iter()
         .map(|problem| {
             Diagnostic::error(Code::LockConflict, format!("{shown}: {problem}"))
-                .hint(format!("`{}` mends it", context.invocation.command("lock")))
+                .hint(format!("`{}` fixes it", context.invocation.command("lock")))
         })
         .collect();
     Err(findings.into())
@@ -85,6 +85,6 @@ pub(crate) fn lock_missing(rest: &str, context: &Context) -> Failure {
 /// The error for a missing lockfile that `--locked` or `--frozen` needs.
 pub(crate) fn lock_missing_in_mode(mode: &str, context: &Context) -> Failure {
     let from = context.settings.from(mode);
-    let rest = format!("beside the manifest and `--{mode}` is set{from}");
+    let rest = format!("beside the manifest, and `--{mode}` is set{from}");
     lock_missing(&rest, context)
 }

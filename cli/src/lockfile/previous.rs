@@ -48,8 +48,7 @@ impl PreviousLock {
         let (bytes, note) = match read_file(path, limits.lock_bytes, Follow::Nothing) {
             Ok(bytes) => (Some(bytes), None),
             Err(error) if error.is_too_large() => {
-                let note =
-                    "The lockfile is too large to be read: what its releases held is not compared";
+                let note = "The lockfile is too large to be read: digests are not compared";
                 (None, Some(note))
             }
             Err(_) => (read_lock_bytes(path, context)?, None),
@@ -74,7 +73,7 @@ impl PreviousLock {
                 "The lockfile is an unresolved merge: the releases of both sides are preferred",
             ),
             Content::Damaged(_) => {
-                Some("The lockfile cannot be read: what can be saved of it is preferred")
+                Some("The lockfile cannot be read: the releases that can be salvaged are preferred")
             }
         }
     }

@@ -133,7 +133,7 @@ impl RegistryOptions {
             (Some(registries), _) => Ok(registries),
             (None, Some(folder)) => Ok(vec![RegistryLocation::beside(folder).into()]),
             (None, None) => Err(Failure::usage(
-                "no registry is given: `--registry dir:FOLDER` names one",
+                "no registry is configured: name one with `--registry dir:FOLDER`",
             )),
         }
     }
@@ -169,7 +169,7 @@ impl RegistryOptions {
             let shown = Escaped::shortened(text);
             return RemoteRegistry::new(registries.remove(0)).ok_or_else(|| {
                 Failure::usage(format!(
-                    "`{shown}` is no registry on the network: `https://ADDRESS` is expected"
+                    "`{shown}` is not a registry on the network: `https://ADDRESS` is expected"
                 ))
             });
         }
@@ -184,14 +184,14 @@ impl RegistryOptions {
             Some(name) => {
                 let name = Escaped::shortened(name);
                 let message = format!(
-                    "no registry on the network is called `{name}` in pkgres.toml or PKGRES_REGISTRY"
+                    "neither pkgres.toml nor PKGRES_REGISTRY names a registry on the network `{name}`"
                 );
                 Diagnostic::error(Code::Usage, message)
-                    .hint("give its address, or a name that stands there")
+                    .hint("use its address, or a name from there")
                     .into()
             }
             None => Failure::usage(
-                "no registry on the network is given: `--registry https://ADDRESS` names one",
+                "no registry on the network is configured: name one with `--registry https://ADDRESS`",
             ),
         })
     }

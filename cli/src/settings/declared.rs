@@ -103,15 +103,15 @@ pub(crate) const DECLARED: &[Declared] = &[
         "cache",
         "PKGRES_CACHE",
         Kind::Text,
-        "the user's folder of caches",
-        "The folder in which work on registries is kept for later runs. It must be the user's alone.",
+        "the user's cache folder",
+        "The folder of cached data of registries. It must belong to the user alone.",
     ))),
     user_only(setting(
         "color",
         "PKGRES_COLOR",
         Kind::Choice(&["auto", "always", "never"]),
         "auto",
-        "When to use colours. `auto` heeds `NO_COLOR`, `CLICOLOR`, `CLICOLOR_FORCE` and `TERM=dumb`.",
+        "When to use colors. `auto` respects `NO_COLOR`, `CLICOLOR`, `CLICOLOR_FORCE` and `TERM=dumb`.",
     )),
     setting(
         "core-library",
@@ -125,14 +125,14 @@ pub(crate) const DECLARED: &[Declared] = &[
         "PKGRES_EXCLUDE_NEWER",
         Kind::Text,
         "",
-        "A date or a duration; what was published later, or less long ago, is left out.",
+        "A date or a duration: releases published after the date, or within the duration, are excluded.",
     ),
     setting(
         "frozen",
         "PKGRES_FROZEN",
         Kind::Flag,
         "false",
-        "Take the lockfile as it is, and read neither class files nor registries.",
+        "Use the lockfile as it is, without reading class files or registries.",
     ),
     setting(
         "locked",
@@ -146,68 +146,68 @@ pub(crate) const DECLARED: &[Declared] = &[
         "PKGRES_MAX_STEPS",
         Kind::Number,
         "10000000",
-        "After how many steps the solver gives up.",
+        "The number of steps after which the solver gives up.",
     ),
     setting(
         "no-cache",
         "PKGRES_NO_CACHE",
         Kind::Flag,
         "false",
-        "Read registries themselves, and keep nothing of them.",
+        "Do not use the cache.",
     ),
     setting(
         "no-core-library",
         "PKGRES_NO_CORE_LIBRARY",
         Kind::Flag,
         "false",
-        "There is no core library.",
+        "Resolve without a core library.",
     ),
     user_only(setting(
         "no-progress",
         "PKGRES_NO_PROGRESS",
         Kind::Flag,
         "false",
-        "Show no progress. It is shown only on a terminal, and never where `CI` is set.",
+        "Do not show progress. It is only shown on a terminal, and never if `CI` is set.",
     )),
     setting(
         "offline",
         "PKGRES_OFFLINE",
         Kind::Flag,
         "false",
-        "Use nothing but what is on this machine.",
+        "Use the cache instead of the network.",
     ),
     project_only(
         "overrides",
         Kind::Table,
         "",
-        "What every requirement on a package is taken to say: `\"FQN\" = \"SPEC\"`, or `\"FQN\" = { path = \"FOLDER\" }` for a package of one's own.",
+        "Replaces all requirements on a package: `\"FQN\" = \"SPEC\"`, or `\"FQN\" = { path = \"FOLDER\" }` for the package in a folder.",
     ),
     setting(
         "prefer",
         "PKGRES_PREFER",
         Kind::Choice(&["newest", "oldest"]),
         "newest",
-        "Which versions are better.",
+        "Which versions are preferred.",
     ),
     setting(
         "prerelease",
         "PKGRES_PRERELEASE",
         Kind::Choice(&["if-necessary", "allow", "never"]),
         "if-necessary",
-        "Whether prereleases are taken.",
+        "Whether prereleases can be chosen.",
     ),
     user_only(setting(
         "quiet",
         "PKGRES_QUIET",
         Kind::Flag,
         "false",
-        "Say nothing but results and errors.",
+        "Print only results and errors.",
     )),
     project_only(
         "provide",
         Kind::List,
         "",
-        "Files of index records that the host supplies, as for `--provide`; the paths are relative to the settings file.",
+        "Files of index records of releases that the host provides, as for `--provide`. Paths are relative to the settings file.",
     ),
     without_flag(setting(
         "registries",
@@ -220,7 +220,7 @@ pub(crate) const DECLARED: &[Declared] = &[
         "required-version",
         Kind::Text,
         "*",
-        "The versions of pkgres that the project may be used with, as a spec.",
+        "The versions of pkgres that can be used with the project, as a spec.",
     ),
     setting(
         "single-version",
@@ -233,7 +233,7 @@ pub(crate) const DECLARED: &[Declared] = &[
         "workspace",
         Kind::Table,
         "",
-        "`members`: the folders of the packages that `pkgres lock --workspace` and `pkgres update --workspace` are about; `one-solve = true` to solve them together.",
+        "`members`: the folders of the packages that `pkgres lock --workspace` and `pkgres update --workspace` process; `one-solve = true` solves them together.",
     ),
 ];
 
@@ -242,23 +242,23 @@ pub(crate) const DECLARED: &[Declared] = &[
 pub(crate) const VARIABLES: &[(&str, &str)] = &[
     (
         "PKGRES_CONFIG",
-        "The user's settings file, in place of `~/.config/pkgres/config.toml`.",
+        "The settings file of the user, instead of `~/.config/pkgres/config.toml`.",
     ),
     (
         "PKGRES_STATE",
-        "The folder of what was seen of the signed state of registries, in place of `~/.local/state/pkgres`. It is no cache.",
+        "The folder of the last known signed state of each registry, instead of `~/.local/state/pkgres`. It is not a cache.",
     ),
     (
         "PKGRES_CREDENTIALS",
-        "The folder of the file with tokens, in place of `~/.config/pkgres`.",
+        "The folder of the token file, instead of `~/.config/pkgres`.",
     ),
     (
         "PKGRES_TOKEN_NAME",
-        "The token for the registry `name`; `_` stands for `.` and `-` in the name.",
+        "The token for the registry `name`; `.` and `-` in the name become `_`.",
     ),
     (
         "PKGRES_CREDENTIAL_HELPER",
-        "A program that gives tokens, and its arguments, with spaces in between.",
+        "A program that prints tokens, and its arguments, separated by spaces.",
     ),
     (
         "PKGRES_DATABASE",
@@ -266,27 +266,27 @@ pub(crate) const VARIABLES: &[(&str, &str)] = &[
     ),
     (
         "PKGRES_LOG",
-        "What `pkgres serve` logs, as a filter of `tracing`: `warn,pkgres_registry_server=info` if it is not set.",
+        "The log filter of `pkgres serve`, in the syntax of `tracing`; by default, `warn,pkgres_registry_server=info`.",
     ),
     (
         "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN",
-        "Who asks the bucket of `--blobs`.",
+        "The credentials for the bucket in `--blobs`.",
     ),
     (
         "XDG_CACHE_HOME, XDG_CONFIG_HOME, XDG_STATE_HOME",
-        "The folders of the user, in place of `~/.cache`, `~/.config` and `~/.local/state`.",
+        "The folders of the user, instead of `~/.cache`, `~/.config` and `~/.local/state`.",
     ),
     (
         "NETRC",
-        "A file with user names and passwords for registries, in place of `~/.netrc`.",
+        "A file with user names and passwords for registries, instead of `~/.netrc`.",
     ),
     (
         "SOURCE_DATE_EPOCH",
-        "The time that a bill of materials says it was made at.",
+        "The creation time of a bill of materials, in seconds since 1970.",
     ),
     (
         "NO_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM, CI",
-        "Whether there are colours and progress, as for `color` and `no-progress`.",
+        "Whether to use colors and show progress, as for `color` and `no-progress`.",
     ),
 ];
 

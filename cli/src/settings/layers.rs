@@ -226,12 +226,12 @@ pub(super) fn check_table(table: &Table, files: Files) -> Option<(String, String
                 .filter(|setting| setting.files == Files::Both || setting.files == files)
                 .map(|setting| setting.key);
             let hint = most_similar(key, known).map(|similar| format!("did you mean `{similar}`?"));
-            let message = format!("there is no setting `{}`", Escaped::shortened(key));
+            let message = format!("unknown setting `{}`", Escaped::shortened(key));
             return Some((key.clone(), message, hint));
         };
         let hint = match (setting.files, files) {
-            (Files::User, Files::Project) => Some("it belongs into the user's settings"),
-            (Files::Project, Files::User) => Some("it belongs into the project's pkgres.toml"),
+            (Files::User, Files::Project) => Some("set it in the settings file of the user"),
+            (Files::Project, Files::User) => Some("set it in pkgres.toml of the project"),
             _ => None,
         };
         if let Some(hint) = hint {
@@ -247,7 +247,7 @@ pub(super) fn check_table(table: &Table, files: Files) -> Option<(String, String
             Kind::Table => (value.is_table(), "a table"),
         };
         if !is_valid {
-            let message = format!("`{key}` is {expected}, not {}", value.type_str());
+            let message = format!("`{key}` must be {expected}, not {}", value.type_str());
             return Some((key.clone(), message, None));
         }
     }

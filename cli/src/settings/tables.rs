@@ -133,7 +133,7 @@ pub(super) fn provided_files(settings: &SettingsFile) -> Result<Vec<PathBuf>> {
         let file = settings.path.to_string_lossy();
         let file = Escaped::new(&file);
         return Err(Failure::usage(format!(
-            "{file}: `provide` is a list of files"
+            "{file}: `provide` must be a list of files"
         )));
     };
     let folder = &settings.folder;
@@ -158,7 +158,7 @@ pub(super) fn workspace(settings: &SettingsFile) -> Result<Option<WorkspaceTable
     let invalid = || {
         let file = Escaped::new(&file);
         Failure::usage(format!(
-            "{file}: workspace: `members` is a list of folders, of which the last part may end in `*`"
+            "{file}: workspace: `members` must be a list of folders; the last component of each can end in `*`"
         ))
     };
     let Some(Value::Array(members)) = table.get("members") else {
@@ -183,7 +183,7 @@ pub(super) fn workspace(settings: &SettingsFile) -> Result<Option<WorkspaceTable
     if folders.is_empty() {
         let (file, manifest) = (Escaped::new(&file), MANIFEST_FILE);
         return Err(Failure::usage(format!(
-            "{file}: workspace: no folder that `members` names has a {manifest}"
+            "{file}: workspace: no folder in `members` has a {manifest}"
         )));
     }
     let one_solve = table.get("one-solve").and_then(Value::as_bool) == Some(true);

@@ -89,11 +89,7 @@ pub(crate) fn changes(diff: &LockDiff) -> Vec<ChangeLine> {
     for change in &diff.overrides {
         let package = &change.package;
         match spec_change(change.before.as_ref(), change.after.as_ref()) {
-            Some(('-', _)) => add(
-                package,
-                '-',
-                format!("{package} is not overridden any more"),
-            ),
+            Some(('-', _)) => add(package, '-', format!("{package} is no longer overridden")),
             Some((mark, specs)) => {
                 add(
                     package,

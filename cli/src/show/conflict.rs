@@ -80,7 +80,7 @@ pub(crate) fn core_hint(conflict: &Conflict, core: Option<&PackageName>) -> Opti
     let mut about = conflict.reasons.iter().filter(is_about);
     if conflict.code == Code::UnknownPackage {
         return about.next().map(|_| Hint::option(format!(
-            "`{core}` is taken for the core library: `--core-library`, or `core-library` in pkgres.toml, names another one, `--no-core-library` says that there is none"
+            "`{core}` is the core library: choose another one with `--core-library` or `core-library` in pkgres.toml, or none with `--no-core-library`"
         )));
     }
     let is_implied = |reason: &&Reason| {
@@ -94,7 +94,7 @@ pub(crate) fn core_hint(conflict: &Conflict, core: Option<&PackageName>) -> Opti
     };
     about.find(is_implied).map(|reason| {
         Hint::option(format!(
-            "`{core}` is implied as the core library, which {} does not name: `Require` in its manifest can say which versions, and with `--no-core-library` nothing is implied",
+            "{} requires the core library `{core}` implicitly: set its versions in `Require` of the manifest, or resolve with `--no-core-library`",
             reason.owner_name()
         ))
     })
@@ -112,9 +112,9 @@ pub(crate) fn proof(conflict: &Conflict, searched: &[String]) -> String {
         }
     }
     text.push_str(if conflict.is_minimal {
-        "None of these can be left out; those with `!` clash.\n"
+        "All of these are necessary for the conflict; those with `!` clash.\n"
     } else {
-        "Not all of these may be needed; those with `!` clash.\n"
+        "Some of these may be unnecessary; those with `!` clash.\n"
     });
     if let Some(searched) = searched_line(conflict, searched) {
         text.push_str(&format!("{searched}\n"));
@@ -145,7 +145,7 @@ fn lines(reason: &Reason) -> Vec<(String, String)> {
 /// Where a reason comes from: a position, a registry, the host or the root.
 fn origin(reason: &Reason) -> String {
     match reason.kind {
-        ReasonKind::Wanted { .. } => return "asked for".to_owned(),
+        ReasonKind::Wanted { .. } => return "requested".to_owned(),
         ReasonKind::Stays => return "lock".to_owned(),
         _ => {}
     }

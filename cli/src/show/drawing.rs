@@ -28,7 +28,7 @@ pub(super) fn drawing_order<'a>(
     if numbers.len() > MAX_NODES {
         let count = numbers.len();
         return Err(Box::new(too_large(&format!(
-            "a picture of {count} nodes is not drawn: more than the limit of {MAX_NODES}"
+            "a graph of {count} nodes is not drawn: the limit is {MAX_NODES}"
         ))));
     }
     let edges: Vec<(usize, usize)> = edges
@@ -68,7 +68,7 @@ pub(super) fn drawing_order<'a>(
     let steps = back_edges.fold(0, |sum: u64, (_, to)| sum.saturating_add(steps[*to]));
     if slots > MAX_SLOTS || steps > MAX_STEPS {
         return Err(Box::new(too_large(
-            "a picture with so many edges over so many levels is not drawn: it would take very long",
+            "a graph with so many edges across levels is not drawn: it would take very long",
         )));
     }
     let mut numbers: Vec<usize> = (0..edges.len()).collect();
@@ -82,7 +82,7 @@ pub(super) fn drawing_order<'a>(
 
 fn too_large(message: &str) -> Diagnostic {
     Diagnostic::error(Code::Limit, message)
-        .hint("`--format dot` and `--format mermaid` are drawn by other programs")
+        .hint("use `--format dot` or `--format mermaid`, which other programs draw")
 }
 
 /// The nodes, each before its targets, as far as there are no cycles.
@@ -116,7 +116,7 @@ fn topological_order(targets: &[Vec<usize>]) -> Vec<usize> {
 pub(super) fn svg(text: &str) -> Result<String, Box<Diagnostic>> {
     let mut parser = DotParser::new(text);
     let graph = parser.process().map_err(|error| {
-        let message = format!("the picture cannot be drawn: {error}");
+        let message = format!("cannot draw the graph: {error}");
         Box::new(Diagnostic::error(Code::Usage, message))
     })?;
     let mut builder = GraphBuilder::new();

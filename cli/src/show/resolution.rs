@@ -19,7 +19,7 @@ pub(crate) fn notes(resolution: &Resolution, context: &Context) -> Vec<String> {
     } in resolution.prereleases()
     {
         let reason = match because {
-            PrereleaseReason::Locked => "the lock holds it".to_owned(),
+            PrereleaseReason::Locked => "the lockfile has it".to_owned(),
             PrereleaseReason::Policy => "prereleases are allowed".to_owned(),
             PrereleaseReason::NoStable => "no stable version fits".to_owned(),
             PrereleaseReason::Named { owner, spec } => format!("{owner} requires {spec}"),
@@ -29,14 +29,14 @@ pub(crate) fn notes(resolution: &Resolution, context: &Context) -> Vec<String> {
     for yanked in resolution.withdrawn() {
         let ChosenWithdrawn { name, version, .. } = &yanked;
         lines.push(if yanked.was_asked_for {
-            format!("{name} {version} was withdrawn and is taken because it was asked for")
+            format!("{name} {version} was yanked; it is used because it was requested")
         } else {
-            format!("{name} {version} was withdrawn and is kept because the lock holds it")
+            format!("{name} {version} was yanked; it is kept because the lockfile has it")
         });
     }
     for (name, spec) in resolution.unused_overrides() {
         lines.push(format!(
-            "the override of {name} with {spec} changes nothing: nothing requires {name}"
+            "the override of {name} with {spec} has no effect: nothing requires {name}"
         ));
     }
     lines
@@ -75,12 +75,12 @@ fn kept_apart(entry: &SideBySide, context: &Context) -> Option<String> {
     let version = entry.allowed_by_all()?;
     Some(if entry.are_locked {
         format!(
-            "  all of these allow {version}, and the lock holds the others, too: `{}` finds out whether one will do",
+            "  all of these allow {version}, but the lockfile has the others, too: `{}` finds out whether one is enough",
             context.invocation.command("update")
         )
     } else {
         format!(
-            "  all of these allow {version}, and what the releases themselves require or define keeps them apart"
+            "  all of these allow {version}, but the requirements or classes of the releases keep them apart"
         )
     })
 }

@@ -16,7 +16,7 @@ pub(crate) fn digest_hints(context: &Context) -> [String; 2] {
     let command = context.invocation.command("lock --accept-changed");
     [
         "a release should never change: find out who changed it, and why".to_owned(),
-        format!("if the change is meant, `{command}` takes what is there now"),
+        format!("if the change is intended, `{command}` accepts it"),
     ]
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn staleness(
         stale.iter().partition(|entry| entry.is_violation());
     let changed = block(
         Code::Digest,
-        "locked releases have other digests now",
+        "locked releases have different digests now",
         &changed,
         &digest_hints(context),
         styled,
@@ -63,7 +63,7 @@ pub(crate) fn staleness_failure(stale: &[Staleness], context: &Context) -> Optio
     };
     let mut findings = Vec::new();
     if !changed.is_empty() {
-        let message = "locked releases have other digests now";
+        let message = "locked releases have different digests now";
         let hints = digest_hints(context);
         findings.push(finding(Code::Digest, message, &changed, &hints));
     }
@@ -84,10 +84,10 @@ pub(crate) fn staleness_failure(stale: &[Staleness], context: &Context) -> Optio
     (!findings.is_empty()).then_some(Failure { findings, exit })
 }
 
-/// The end of a message about `--locked`: ` and --locked is set (from PKGRES_LOCKED)`.
+/// The end of a message about `--locked`: `, and --locked is set (from PKGRES_LOCKED)`.
 pub(crate) fn locked_mode(context: &Context) -> String {
     let from = context.settings.from("locked");
-    format!(" and `--locked` is set{from}")
+    format!(", and `--locked` is set{from}")
 }
 
 /// The differences as annotations of GitHub workflows.
@@ -120,18 +120,18 @@ fn location(entry: &Staleness) -> Option<Location> {
 /// Hints for a lockfile that is out of date.
 fn hints(outdated: &[&Staleness], context: &Context) -> Vec<String> {
     let mut hints = Vec::new();
-    if outdated.iter().any(|entry| was_supplied(entry)) {
+    if outdated.iter().any(|entry| was_provided(entry)) {
         hints.push(
-            "`--provide`, or `provide` in pkgres.toml, names the file of what the host supplies"
+            "name the file of the releases that the host provides with `--provide`, or with `provide` in pkgres.toml"
                 .to_owned(),
         );
     }
     let is_unknown = |entry: &Staleness| {
-        matches!(entry, Staleness::Gone { found: None, .. }) && !was_supplied(entry)
+        matches!(entry, Staleness::Gone { found: None, .. }) && !was_provided(entry)
     };
     if outdated.iter().any(|entry| is_unknown(entry)) {
         hints.push(
-            "`--registry` adds the registry that a release which is gone was locked from"
+            "add the registry that the missing release was locked from with `--registry`"
                 .to_owned(),
         );
     }
@@ -141,17 +141,17 @@ fn hints(outdated: &[&Staleness], context: &Context) -> Vec<String> {
             found: Some(found),
             host_has: None,
             ..
-        } => locked != found && !was_supplied(entry),
+        } => locked != found && !was_provided(entry),
         _ => false,
     };
     if outdated.iter().any(|entry| is_shadowed(entry)) {
         hints.push(
-            "all releases of a package come from the first registry that has it: name the one that it was locked from before the others"
+            "all releases of a package come from the first registry that has it: put the registry that it was locked from first"
                 .to_owned(),
         );
     }
     let is_lost = |entry: &Staleness| {
-        matches!(entry, Staleness::Gone { found: None, .. }) && was_supplied(entry)
+        matches!(entry, Staleness::Gone { found: None, .. }) && was_provided(entry)
     };
     if outdated.iter().any(|entry| is_lost(entry)) {
         // Nothing could be locked instead.
@@ -160,16 +160,16 @@ fn hints(outdated: &[&Staleness], context: &Context) -> Vec<String> {
     let is_split = |entry: &Staleness| matches!(entry, Staleness::SeveralReleases { .. });
     hints.push(if outdated.iter().any(|entry| is_split(entry)) {
         let command = context.invocation.command("lock --single-version");
-        format!("`{command}` brings it up to date, or says why that cannot be")
+        format!("`{command}` brings it up to date, or explains why it cannot")
     } else {
         let command = context.invocation.command("lock");
-        format!("`{command}` brings it up to date, or says why that cannot be")
+        format!("`{command}` brings it up to date, or explains why it cannot")
     });
     hints
 }
 
 /// Whether the host supplied the package, and no longer does.
-fn was_supplied(entry: &Staleness) -> bool {
+fn was_provided(entry: &Staleness) -> bool {
     match entry {
         Staleness::Gone {
             locked, host_has, ..
@@ -241,9 +241,9 @@ fn kind(entry: &Staleness) -> (&'static str, Option<&PackageName>) {
 /// A mark (`+` for new, `-` for gone, `~` for changed) and a sentence.
 fn line(entry: &Staleness) -> (char, String) {
     match entry {
-        Staleness::RootNotLocked(root) => ('+', format!("{root} is not in the lock")),
-        Staleness::ModelNotLocked => ('+', "the object model is not in the lock".to_owned()),
-        Staleness::NotARoot(root) => ('-', format!("{root} is in the lock, but is no root")),
+        Staleness::RootNotLocked(root) => ('+', format!("{root} is not in the lockfile")),
+        Staleness::ModelNotLocked => ('+', "the object model is not in the lockfile".to_owned()),
+        Staleness::NotARoot(root) => ('-', format!("{root} is in the lockfile, but is not a root")),
         Staleness::RequirementAdded {
             root,
             package,
@@ -252,12 +252,12 @@ fn line(entry: &Staleness) -> (char, String) {
         } => (
             '+',
             format!(
-                "{package} {spec} is required by {root}{} and not in the lock",
+                "{package} {spec} is required by {root}{}, but not in the lockfile",
                 at(location.as_ref())
             ),
         ),
         Staleness::RequirementRemoved { root, package } => {
-            ('-', format!("{package} is not required by {root} any more"))
+            ('-', format!("{package} is no longer required by {root}"))
         }
         Staleness::RequirementChanged {
             root,
@@ -268,7 +268,7 @@ fn line(entry: &Staleness) -> (char, String) {
         } => (
             '~',
             format!(
-                "{root} requires {package} {spec}{}; the lock was made for {locked}",
+                "{root} requires {package} {spec}{}; the lockfile was made for {locked}",
                 at(location.as_ref())
             ),
         ),
@@ -278,10 +278,10 @@ fn line(entry: &Staleness) -> (char, String) {
             spec,
         } => match (locked, spec) {
             (None, Some(spec)) => ('+', format!("{package} is overridden with {spec}")),
-            (_, None) => ('-', format!("{package} is not overridden any more")),
+            (_, None) => ('-', format!("{package} is no longer overridden")),
             (Some(locked), Some(spec)) => (
                 '~',
-                format!("{package} is overridden with {spec}; the lock was made for {locked}"),
+                format!("{package} is overridden with {spec}; the lockfile was made for {locked}"),
             ),
         },
         Staleness::Gone {
@@ -293,14 +293,14 @@ fn line(entry: &Staleness) -> (char, String) {
         } => {
             let line = match found {
                 None if *locked == ReleaseSource::Host => {
-                    format!("{package} {version} was supplied by the host, and nothing has it now")
+                    format!("{package} {version} was provided by the host, and nothing has it now")
                 }
                 Some(found) if *locked == ReleaseSource::Host => format!(
-                    "{package} {version} was supplied by the host; {package} now comes from `{found}`, which does not have it"
+                    "{package} {version} was provided by the host; {package} now comes from `{found}`, which does not have it"
                 ),
-                None => format!("{package} {version} is in no registry any more"),
+                None => format!("{package} {version} is no longer in any registry"),
                 Some(found) if found == locked => {
-                    format!("{package} {version} is not in the registry `{found}` any more")
+                    format!("{package} {version} is no longer in the registry `{found}`")
                 }
                 Some(found) => format!(
                     "{package} {version} was locked from `{locked}`; {package} now comes from `{found}`, which does not have it"
@@ -315,7 +315,7 @@ fn line(entry: &Staleness) -> (char, String) {
             ..
         } => (
             '~',
-            format!("{package} {version}: the host supplies {found} now"),
+            format!("{package} {version}: the host now provides {found}"),
         ),
         Staleness::SourceDiffers {
             package,
@@ -324,7 +324,7 @@ fn line(entry: &Staleness) -> (char, String) {
             found,
         } if *locked == ReleaseSource::Host => (
             '~',
-            format!("{package} {version} was supplied by the host and now comes from `{found}`"),
+            format!("{package} {version} was provided by the host and now comes from `{found}`"),
         ),
         Staleness::SourceDiffers {
             package,
@@ -354,7 +354,7 @@ fn line(entry: &Staleness) -> (char, String) {
             package,
         } => (
             '+',
-            format!("{package} is required by {owner} {owner_version} and not in the lock"),
+            format!("{package} is required by {owner} {owner_version}, but not in the lockfile"),
         ),
         Staleness::NotAllowed {
             owner,
@@ -412,13 +412,13 @@ fn line(entry: &Staleness) -> (char, String) {
         Staleness::SeveralReleases { package, versions } => {
             let versions: Vec<String> = versions.iter().map(ToString::to_string).collect();
             let line = format!(
-                "{package} has the releases {}, and `--single-version` allows one",
+                "{package} has the releases {}, but `--single-version` allows one",
                 versions.join(", ")
             );
             ('~', line)
         }
         Staleness::NotReached { package, version } => {
-            ('-', format!("{package} {version} is not needed any more"))
+            ('-', format!("{package} {version} is no longer needed"))
         }
     }
 }

@@ -122,7 +122,7 @@ impl<'a> Printer<'a> {
                         line.push_str(" (host)");
                     }
                     if package.yanked {
-                        line.push_str(" (withdrawn)");
+                        line.push_str(" (yanked)");
                     }
                 }
             }

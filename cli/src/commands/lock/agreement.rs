@@ -197,7 +197,7 @@ impl Disagreement {
 
     /// The disagreement as an error; `mode` is the end of its first line.
     pub(super) fn finding(&self, mode: &str, context: &Context) -> Diagnostic {
-        let mut text = format!("the lockfile is not what the projects agree on{mode}");
+        let mut text = format!("the lockfile differs from what the projects agree on{mode}");
         for line in &self.lines {
             text.push('\n');
             text.push_str(&line.to_string());

@@ -151,7 +151,7 @@ fn print(
 ) {
     for (name, version) in &report.yanked {
         output.note(&format!(
-            "warning: {name} {version} was withdrawn; the lock goes on holding it"
+            "warning: {name} {version} was yanked; the lockfile still has it"
         ));
     }
     if !disagreement.is_empty() {
@@ -166,7 +166,7 @@ fn print(
         return;
     }
     let text = show::staleness(&report.stale, output.is_styled(), mode, context);
-    output.say(&text);
+    output.message(&text);
 }
 
 fn to_json(report: &LockReport, disagreement: &Disagreement) -> Value {

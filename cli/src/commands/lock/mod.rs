@@ -29,13 +29,13 @@ pub(super) fn run(args: &LockArgs, context: &Context, output: &mut Output) -> Re
     if args.frozen {
         let from = context.settings.from("frozen");
         return Err(Failure::usage(format!(
-            "`--frozen` is set{from}: the lockfile is to be taken as it is"
+            "`--frozen` is set{from}: the lockfile must not change"
         )));
     }
     if args.locked && (args.dry_run || args.ignore_lock || args.accept_changed) {
         let from = context.settings.from("locked");
         return Err(Failure::usage(format!(
-            "`--locked` is set{from}: the lockfile is not to change"
+            "`--locked` is set{from}: the lockfile must not change"
         )));
     }
     match args.manifest.as_slice() {
@@ -158,11 +158,11 @@ fn takes_another(
     command: &str,
 ) -> Failure {
     let message = format!(
-        "all together could move `{name}`, but {} by itself takes {name} {version}",
+        "all projects together could move `{name}`, but {} by itself uses {name} {version}",
         project.package.name()
     );
     let finding = Diagnostic::error(Code::LockStale, message)
-        .hint(format!("`{command}` is about this project alone"));
+        .hint(format!("`{command}` updates this project only"));
     Failure {
         findings: vec![finding],
         exit: Exit::Failed,

@@ -84,7 +84,7 @@ fn update_one(
         let check = invocation.command_for_none("lock --workspace --check");
         let update = invocation.command_for_none("update --workspace");
         output.note(&format!(
-            "The members of the workspace are solved together: `{check}` says whether they still agree, and `{update}` is about all of them"
+            "The members of the workspace are solved together: `{check}` checks whether they still agree, and `{update}` updates all of them"
         ));
     }
     Ok(Exit::Done)

@@ -25,7 +25,7 @@ pub(super) fn moving_packages(
     let to = match precise {
         None => Target::Newest,
         Some(_) if from.len() != 1 => {
-            return Err(Failure::usage("`--precise` goes with one package"));
+            return Err(Failure::usage("`--precise` needs exactly one package"));
         }
         Some(text) => {
             let version = Version::parse(text)
@@ -61,7 +61,7 @@ fn locked_versions(
     let releases = lock.packages.keys().filter(|(known, _)| *known == name);
     let locked: BTreeSet<Version> = releases.map(|(_, version)| version.clone()).collect();
     if locked.is_empty() {
-        let message = format!("the lockfile does not hold `{name}`");
+        let message = format!("`{name}` is not in the lockfile");
         let known = lock.packages.keys().map(|(known, _)| known.as_str());
         return Err(unknown(&name, message, known, context));
     }
@@ -70,7 +70,7 @@ fn locked_versions(
     };
     if !locked.contains(&version) {
         let message = format!(
-            "the lockfile holds `{name}` at {}, and not at {version}",
+            "the lockfile has `{name}` at {}, not at {version}",
             listed(&locked)
         );
         return Err(Failure::usage(message));
@@ -91,12 +91,12 @@ fn reject_several(
         return Ok(());
     };
     let message = format!(
-        "the lockfile holds `{name}` at {}: which of them is to be {to}?",
+        "the lockfile has `{name}` at {}: which one becomes {to}?",
         listed(versions)
     );
     let words = format!("update {name}@{first} --precise {to}");
     let command = context.invocation.command(&words);
     Err(Diagnostic::error(Code::Usage, message)
-        .hint(format!("`{command}` moves that one"))
+        .hint(format!("`{command}` moves the first"))
         .into())
 }

@@ -110,15 +110,17 @@ fn would_not_stay(name: &PackageName, wanted: &AgreedReleases, agreed: &AgreedRe
         .collect();
     let split: Vec<String> = split.iter().map(|name| format!("`{name}`")).collect();
     let message = if split.is_empty() {
-        format!("`{name}` could be moved, but would not stay: others prefer what there was")
+        format!(
+            "`{name}` could move, but the next lock would move it back: other members prefer the previous version"
+        )
     } else {
         format!(
-            "`{name}` could be moved only with several releases of {}, and the members can agree on one",
+            "`{name}` could only move with several releases of {}, but the members can agree on one",
             split.join(", ")
         )
     };
     let finding = Diagnostic::error(Code::LockStale, message).hint(format!(
-        "if a member requires that version of {name}, it stays"
+        "require that version of {name} in a member to keep it"
     ));
     Failure {
         findings: vec![finding],
@@ -229,10 +231,10 @@ fn locked_by_none<'lock>(
     if let Some(version) = version.filter(|_| !versions.is_empty()) {
         let held = listed(&versions);
         let message =
-            format!("the lockfiles of the workspace hold `{name}` at {held}, and not at {version}");
+            format!("the lockfiles of the workspace have `{name}` at {held}, not at {version}");
         return Failure::usage(message);
     }
-    let message = format!("no lockfile of the workspace holds `{name}`");
+    let message = format!("no lockfile of the workspace has `{name}`");
     let similar = most_similar_name(name.as_str(), known.map(|(known, _)| known.as_str()));
     let hint = similar.map(|similar| format!("did you mean `{similar}`?"));
     let finding = Diagnostic::error(Code::Usage, message);

@@ -9,11 +9,12 @@ mod diff;
 mod explain;
 mod export;
 mod export_static;
+mod fetch;
 mod graph;
 mod index;
 mod init;
 mod lock;
-mod locked;
+
 mod login;
 mod names;
 mod outdated;
@@ -74,9 +75,9 @@ pub(crate) fn run(arguments: &Arguments, context: &Context, output: &mut Output)
         Command::Publish(args) => publish::run(args, context, output),
         Command::Yank(args) => yank::run(args, context, output),
         Command::Login(args) => login::run(args, context, output),
-        Command::Fetch(args) => locked::fetch(args, context, output),
-        Command::Verify(args) => locked::verify(args, context, output),
-        Command::Vendor(args) => locked::vendor(args, context, output),
+        Command::Fetch(args) => fetch::fetch(args, context, output),
+        Command::Verify(args) => fetch::verify(args, context, output),
+        Command::Vendor(args) => fetch::vendor(args, context, output),
         Command::Cache(args) => cache::run(args, context, output),
         Command::Serve(args) => serve::run(args, output),
         Command::ExportStatic(args) => export_static::run(args, output),

@@ -1,8 +1,8 @@
 //! `pkgres outdated`
 
-use pkgres_registry_client::{Holder, Outdated, outdated};
+use pkgres_registry_client::outdated;
 use pkgres_resolver::{Locked, Request};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::args::OutdatedArgs;
 use crate::context::Context;
@@ -11,11 +11,8 @@ use crate::failure::Result;
 use crate::output::Output;
 use crate::problem::Problem;
 use crate::project::Project;
-use crate::show::counted;
+use crate::show::{self, counted};
 use crate::solve::{problem_with_lock, read_frozen};
-
-/// How many requirements that hold back a package are shown. Nearly every package can hold back the core library.
-const MAX_SHOWN_REQUIREMENTS: usize = 3;
 
 pub(super) fn run(args: &OutdatedArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let solve = &args.solve;
@@ -49,11 +46,11 @@ pub(super) fn run(args: &OutdatedArgs, context: &Context, output: &mut Output) -
         output.json(&json!({
             "schema_version": 1,
             "status": if found.is_empty() { "up_to_date" } else { "outdated" },
-            "packages": found.iter().map(to_json).collect::<Vec<_>>(),
+            "packages": show::outdated_json(&found),
         }));
         return Ok(exit);
     }
-    output.data(&table(&found));
+    output.data(&show::outdated(&found));
     let held_back = found
         .iter()
         .filter(|entry| entry.allowed.as_ref() != Some(&entry.latest))
@@ -85,91 +82,4 @@ pub(super) fn run(args: &OutdatedArgs, context: &Context, output: &mut Output) -
         }
     });
     Ok(exit)
-}
-
-/// A table of outdated packages; the lines below a package show what holds it back.
-fn table(found: &[Outdated]) -> String {
-    if found.is_empty() {
-        return String::new();
-    }
-    let allowed = |entry: &Outdated| {
-        let allowed = entry.allowed.as_ref();
-        allowed.map_or_else(|| "-".to_owned(), ToString::to_string)
-    };
-    let mut rows = vec![["package", "now", "allowed", "latest"].map(str::to_owned)];
-    rows.extend(found.iter().map(|entry| {
-        [
-            entry.package.to_string(),
-            entry.now.to_string(),
-            allowed(entry),
-            entry.latest.to_string(),
-        ]
-    }));
-    let widths: Vec<usize> = (0..4)
-        .map(|column| rows.iter().map(|row| row[column].len()).max().unwrap_or(0))
-        .collect();
-    let mut text = String::new();
-    for (at, row) in rows.iter().enumerate() {
-        let cells: Vec<String> = row
-            .iter()
-            .zip(&widths)
-            .map(|(cell, width)| format!("{cell:width$}"))
-            .collect();
-        text.push_str(cells.join("  ").trim_end());
-        text.push('\n');
-        let Some(entry) = at.checked_sub(1).map(|at| &found[at]) else {
-            continue;
-        };
-        for holder in entry.held_back_by.iter().take(MAX_SHOWN_REQUIREMENTS) {
-            text.push_str(&format!("  held back by {}\n", holder_text(entry, holder)));
-        }
-        if let Some(more) = entry
-            .held_back_by
-            .len()
-            .checked_sub(MAX_SHOWN_REQUIREMENTS + 1)
-        {
-            let others = counted(more + 1, "other");
-            text.push_str(&format!("  and by {others}; `--format json` lists them\n"));
-        }
-        for line in &entry.because {
-            text.push_str(&format!("  held back: {line}\n"));
-        }
-    }
-    text
-}
-
-/// A requirement or an override that holds back a package.
-fn holder_text(entry: &Outdated, holder: &Holder) -> String {
-    let position = holder.location.as_ref();
-    let position = position.map(|location| format!(" ({location})"));
-    let position = position.unwrap_or_default();
-    let Holder { owner, spec, .. } = holder;
-    if holder.is_override {
-        format!("the override of {} with {spec}", entry.package)
-    } else {
-        format!("{owner}, which requires {spec}{position}")
-    }
-}
-
-fn to_json(entry: &Outdated) -> Value {
-    let held_back_by: Vec<Value> = entry
-        .held_back_by
-        .iter()
-        .map(|holder| {
-            json!({
-                "package": holder.owner.name(),
-                "version": holder.owner.version(),
-                "spec": holder.spec.written(),
-                "override": holder.is_override,
-            })
-        })
-        .collect();
-    json!({
-        "package": entry.package,
-        "now": entry.now,
-        "allowed": entry.allowed,
-        "latest": entry.latest,
-        "held_back_by": held_back_by,
-        "because": entry.because,
-    })
 }

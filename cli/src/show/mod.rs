@@ -6,22 +6,26 @@ mod conflict;
 mod diagnostic;
 mod drawing;
 mod graph;
+mod outdated;
+mod paths;
 mod resolution;
 mod staleness;
 mod tree;
+mod update;
 
 pub(crate) use annotation::{annotation_of_file, annotations};
 pub(crate) use changes::{ChangeLine, changes, changes_json, changes_markdown};
-pub(crate) use conflict::{
-    conflict, conflict_document, conflict_json, core_hint, proof, reason_line,
-};
+pub(crate) use conflict::{conflict, conflict_document, core_hint, proof};
 pub(crate) use diagnostic::{diagnostic, diagnostics_json};
 pub(crate) use graph::Graph;
+pub(crate) use outdated::{outdated, outdated_json};
+pub(crate) use paths::{paths, paths_json};
 pub(crate) use resolution::{notes, resolution_json, side_by_side, side_by_side_json};
 pub(crate) use staleness::{
     digest_hints, locked_mode, staleness, staleness_annotations, staleness_failure, staleness_json,
 };
-pub(crate) use tree::{duplicates, inverted, tree};
+pub(crate) use tree::{duplicates, duplicates_json, inverted, requirers_json, tree};
+pub(crate) use update::{held_back_json, moved_json, update_reasons};
 
 /// `1 package`, `2 packages`.
 pub(crate) fn counted(count: usize, what: &str) -> String {

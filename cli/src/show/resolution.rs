@@ -137,19 +137,18 @@ pub(crate) fn side_by_side_json(resolution: &Resolution) -> Vec<Value> {
         .side_by_side()
         .iter()
         .map(|entry| {
-            let because: Vec<Value> = entry
-                .because
-                .iter()
-                .map(|requirement| {
-                    json!({
-                        "package": requirement.owner.name(),
-                        "package_version": requirement.owner.version(),
-                        "spec": requirement.spec.written(),
-                        "version": requirement.version,
-                    })
-                })
-                .collect();
+            let because: Vec<Value> = entry.because.iter().map(requirement_json).collect();
             json!({"name": entry.name, "versions": entry.versions, "because": because})
         })
         .collect()
+}
+
+/// A requirement and the version it is bound to, as JSON.
+pub(super) fn requirement_json(requirement: &Demand) -> Value {
+    json!({
+        "package": requirement.owner.name(),
+        "package_version": requirement.owner.version(),
+        "spec": requirement.spec.written(),
+        "version": requirement.version,
+    })
 }

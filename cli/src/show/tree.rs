@@ -6,6 +6,9 @@ use std::fmt::Write as _;
 use pkgres_manifest::{PackageName, ReleaseSource, Version};
 use pkgres_resolver::{BoundRequirement, Demand, Owner, Resolution, ResolvedPackage};
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::{Value, json};
+
+use super::resolution::requirement_json;
 
 /// The tree of each root. A subtree that was shown before is replaced by `(*)`. The core library, which everything
 /// requires, appears directly below the roots only, unless it has several releases. `depth` limits the levels below
@@ -216,4 +219,28 @@ pub(crate) fn duplicates(resolution: &Resolution, depth: Option<usize>) -> Strin
         .map(|entry| inverted(resolution, &entry.name, None, depth))
         .collect();
     texts.join("\n")
+}
+
+/// What requires a package, or the release that is named, as JSON.
+pub(crate) fn requirers_json(
+    resolution: &Resolution,
+    package: &PackageName,
+    version: Option<&Version>,
+) -> Value {
+    let requirers: Vec<Value> = resolution
+        .requirers(package)
+        .iter()
+        .filter(|requirer| version.is_none_or(|named| requirer.version == *named))
+        .map(requirement_json)
+        .collect();
+    json!({"package": package, "required_by": requirers})
+}
+
+/// What requires each package that has several releases, as JSON.
+pub(crate) fn duplicates_json(resolution: &Resolution) -> Vec<Value> {
+    resolution
+        .side_by_side()
+        .iter()
+        .map(|entry| requirers_json(resolution, &entry.name, None))
+        .collect()
 }

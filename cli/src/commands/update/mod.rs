@@ -8,8 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pkgres_manifest::{LockDiff, Lockfile, Package, PackageName};
-use pkgres_resolver::{Locked, Reason, ReasonKind, Resolution, Update, UpdateReport};
-use serde_json::{Value, json};
+use pkgres_resolver::{Locked, Resolution, Update, UpdateReport};
 
 use crate::args::UpdateArgs;
 use crate::context::Context;
@@ -21,9 +20,6 @@ use crate::problem::Problem;
 use crate::project::Project;
 use crate::show;
 use crate::solve::reject_lock_modes;
-
-/// How many versions that are held back are shown, unless more packages are named.
-const MAX_SHOWN_HELD_BACK: usize = 2;
 
 pub(super) fn run(args: &UpdateArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     reject_lock_modes("update", &args.write, context)?;
@@ -65,14 +61,14 @@ fn update_one(
     let report = report(&resolution, std::slice::from_ref(&project.package));
     if output.is_json() {
         let mut document = written.to_json(&diff);
-        document["moved"] = moved_json(&report).into();
-        document["held_back"] = held_back_json(&report).into();
+        document["moved"] = show::moved_json(&report).into();
+        document["held_back"] = show::held_back_json(&report).into();
         document["notes"] = show::notes(&resolution, context).into();
         output.json(&document);
     } else {
         let changes = show::changes(&diff);
         output.notes(&changes);
-        print_reasons(&report, &plan.named, output);
+        output.notes(show::update_reasons(&report, &plan.named));
         output.notes(show::notes(&resolution, context));
         output.note(&written.summary(resolution.len(), changes.len()));
     }
@@ -137,71 +133,4 @@ fn report(resolution: &Resolution, roots: &[Arc<Package>]) -> UpdateReport {
         report.locate_classes(root);
     }
     report
-}
-
-/// Prints why packages moved that were not named, and what held others back.
-fn print_reasons(report: &UpdateReport, named: &BTreeSet<PackageName>, output: &mut Output) {
-    for moved in &report.moved {
-        if named.contains(&moved.package) || moved.because.is_empty() {
-            continue;
-        }
-        output.note(&format!("{} had to move:", moved.package));
-        for reason in &moved.because {
-            output.note(&format!("  {}", reason.text));
-        }
-    }
-    for held_back in report
-        .held_back
-        .iter()
-        .take(MAX_SHOWN_HELD_BACK.max(named.len()))
-    {
-        let (package, version) = (&held_back.package, &held_back.version);
-        let are_held_back = match held_back.alike.len() {
-            0 => "is held back".to_owned(),
-            count => format!(
-                "and {} are held back",
-                show::counted(count, "other version")
-            ),
-        };
-        output.note(&format!("{package} {version} {are_held_back}:"));
-        let reasons = held_back.because.reasons.iter();
-        let is_shown = |reason: &&Reason| {
-            let ReasonKind::Wanted { dropped_by } = &reason.kind else {
-                return true;
-            };
-            dropped_by.is_some()
-        };
-        for reason in reasons.filter(is_shown) {
-            output.note(&format!("  {}", show::reason_line(reason)));
-        }
-    }
-}
-
-fn moved_json(report: &UpdateReport) -> Vec<Value> {
-    let moved = report.moved.iter();
-    moved
-        .map(|moved| {
-            let because: Vec<&str> = moved.because.iter().map(|it| it.text.as_str()).collect();
-            json!({
-                "package": moved.package,
-                "from": moved.from,
-                "to": moved.to,
-                "because": because,
-            })
-        })
-        .collect()
-}
-
-fn held_back_json(report: &UpdateReport) -> Vec<Value> {
-    let held_back = report.held_back.iter();
-    held_back
-        .map(|held_back| {
-            json!({
-                "package": held_back.package,
-                "version": held_back.version,
-                "alike": held_back.alike,
-                "because": show::conflict_json(&held_back.because),
-            })
-        })
-        .collect()
 }

@@ -97,6 +97,6 @@ fn reject_several(
     let words = format!("update {name}@{first} --precise {to}");
     let command = context.invocation.command(&words);
     Err(Diagnostic::error(Code::Usage, message)
-        .hint(format!("`{command}` moves the first"))
+        .hint(format!("`{command}` moves {first}"))
         .into())
 }

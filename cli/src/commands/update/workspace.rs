@@ -7,7 +7,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{Lockfile, PackageName, Version, most_similar_name};
 use serde_json::json;
 
-use super::{UpdatePlan, held_back_json, moved_json, print_reasons, report, targets, update_one};
+use super::{UpdatePlan, report, targets, update_one};
 use crate::args::UpdateArgs;
 use crate::commands::batch::{Batch, BatchResult};
 use crate::commands::lock::{
@@ -84,13 +84,13 @@ fn update_together(
     if output.is_json() {
         let mut document = result.into_json();
         document["side_by_side"] = json!(show::side_by_side_json(resolution));
-        document["moved"] = moved_json(&report).into();
-        document["held_back"] = held_back_json(&report).into();
+        document["moved"] = show::moved_json(&report).into();
+        document["held_back"] = show::held_back_json(&report).into();
         output.json(&document);
         return Ok(exit);
     }
     if exit == Exit::Done {
-        print_reasons(&report, &plan.named, output);
+        output.notes(show::update_reasons(&report, &plan.named));
         output.notes(show::side_by_side(resolution, context));
         output.note(&summary(&result, args));
     } else {

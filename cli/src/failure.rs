@@ -4,7 +4,7 @@ use pkgres_files::FileError;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_registry_client::RegistryError;
 
-use crate::credentials::token_hint;
+use crate::environment::token_hint;
 use crate::exit::Exit;
 
 /// The errors that end a command, and its exit code.

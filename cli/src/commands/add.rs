@@ -13,7 +13,7 @@ use crate::commands::names::package_name;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::lockfile::{LockText, PreviousLock, Written, write_lock};
+use crate::lockfile::{LockText, PreviousLock, WriteOutcome, lock_of, write_lock};
 use crate::output::Output;
 use crate::problem::Problem;
 use crate::project::Project;
@@ -191,7 +191,7 @@ fn finish(
     let mut locked = None;
     if let Some(previous) = task.lock {
         let resolution = solve(edited, previous, context, output)?;
-        let lock = resolution.to_lockfile().expect("the roots are packages");
+        let lock = lock_of(&resolution);
         // If the lockfile cannot be written, the manifest is not written either.
         let text = LockText::new(&lock, options)?;
         let diff = previous.diff(&lock);
@@ -202,7 +202,7 @@ fn finish(
     if is_changed && !task.write.dry_run {
         write_file(&RealFileSystem, &before.manifest, text.as_bytes())?;
     }
-    let mut written: Option<(Written, LockDiff, usize)> = None;
+    let mut written: Option<(WriteOutcome, LockDiff, usize)> = None;
     if let Some((packages, diff, text, bytes)) = locked {
         let (bytes, dry_run) = (bytes.as_deref(), task.write.dry_run);
         let result = write_lock(&before.lock_path(), &text, bytes, dry_run, options)?;
@@ -217,7 +217,7 @@ fn report(
     before: &Project,
     edits: &[RequirementEdit],
     is_changed: bool,
-    written: Option<&(Written, LockDiff, usize)>,
+    written: Option<&(WriteOutcome, LockDiff, usize)>,
     task: &Task<'_>,
     output: &mut Output,
 ) {

@@ -1,16 +1,17 @@
 //! Lockfiles on the disk: reading, replacing and writing them.
 
 mod previous;
-mod written;
+mod write;
 
 use std::path::Path;
 
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{LOCK_FILE, Lockfile};
+use pkgres_resolver::Resolution;
 
 pub(crate) use self::previous::PreviousLock;
-pub(crate) use self::written::{LockText, Written, write_lock};
+pub(crate) use self::write::{LockText, WriteOutcome, write_lock};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -31,6 +32,12 @@ pub(crate) fn read_lock_bytes(path: &Path, context: &Context) -> Result<Option<V
             Err(finding.into())
         }
     }
+}
+
+/// The lockfile of a resolution of projects.
+pub(crate) fn lock_of(resolution: &Resolution) -> Lockfile {
+    let lock = resolution.to_lockfile();
+    lock.expect("the roots are packages, and not an object model")
 }
 
 /// Parses a lockfile, which must be complete and not an unresolved merge.

@@ -34,8 +34,11 @@ impl PreviousLock {
     /// Reads a lockfile of which as much as possible is kept. A format of a newer pkgres is an error.
     pub(crate) fn read(path: &Path, context: &Context) -> Result<Self> {
         let bytes = read_lock_bytes(path, context)?;
-        let content = Content::parse(path, bytes.as_deref(), context)?;
-        Ok(Self { bytes, content })
+        let parsed = Content::parse(path, bytes.as_deref(), context)?;
+        Ok(Self {
+            bytes,
+            content: parsed,
+        })
     }
 
     /// Reads a lockfile of which nothing is kept, whatever is in it; and a note about it, if it is too large
@@ -53,11 +56,15 @@ impl PreviousLock {
             }
             Err(_) => (read_lock_bytes(path, context)?, None),
         };
-        let content = Content::parse(path, bytes.as_deref(), context).unwrap_or_else(|_| {
+        let parsed = Content::parse(path, bytes.as_deref(), context).unwrap_or_else(|_| {
             let bytes = bytes.as_deref().unwrap_or_default();
             Content::Damaged(Lockfile::salvage(bytes, limits))
         });
-        Ok((Self { bytes, content }, note))
+        let previous = Self {
+            bytes,
+            content: parsed,
+        };
+        Ok((previous, note))
     }
 
     /// Whether there is a complete lockfile.

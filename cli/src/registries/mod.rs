@@ -17,8 +17,7 @@ use pkgres_registry_client::protocol::PublicKey;
 use pkgres_registry_client::{Address, HttpOptions, HttpRegistry, Namespace, RegistryLocation};
 
 use crate::args::{NetworkArgs, RegistryArgs};
-use crate::credentials;
-use crate::environment::{cache_folder, state_folder, variable};
+use crate::environment::{cache_folder, credential_sources, state_folder, variable};
 use crate::failure::{Failure, Result};
 use crate::settings::{Origin, Override, Registries, RegistryTable, Settings, SettingsFile};
 
@@ -219,7 +218,7 @@ impl RegistryOptions {
         if registry.location.address().is_none() {
             return Ok(options);
         }
-        options.cache_folder = self.cache_folder.clone();
+        options.cache_folder.clone_from(&self.cache_folder);
         options.state_folder = state_folder();
         options.offline = self.network.offline;
         options.allow_plain_http = self.network.allow_http;
@@ -229,7 +228,7 @@ impl RegistryOptions {
             let bytes = read_file(path, MAX_CERTIFICATE_BYTES, Follow::Links)?;
             options.authorities.push(bytes);
         }
-        options.credentials = credentials::sources(&registry.location.name)?;
+        options.credentials = credential_sources(&registry.location.name)?;
         Ok(options)
     }
 }

@@ -7,7 +7,6 @@ mod diagnostic;
 mod drawing;
 mod graph;
 mod outdated;
-mod paths;
 mod resolution;
 mod staleness;
 mod tree;
@@ -19,12 +18,13 @@ pub(crate) use conflict::{conflict, conflict_document, core_hint, proof};
 pub(crate) use diagnostic::{diagnostic, diagnostics_json};
 pub(crate) use graph::Graph;
 pub(crate) use outdated::{outdated, outdated_json};
-pub(crate) use paths::{paths, paths_json};
 pub(crate) use resolution::{notes, resolution_json, side_by_side, side_by_side_json};
 pub(crate) use staleness::{
     digest_hints, locked_mode, staleness, staleness_annotations, staleness_failure, staleness_json,
 };
-pub(crate) use tree::{duplicates, duplicates_json, inverted, requirers_json, tree};
+pub(crate) use tree::{
+    duplicates, duplicates_json, inverted, paths, paths_json, requirers_json, tree,
+};
 pub(crate) use update::{held_back_json, moved_json, update_reasons};
 
 /// `1 package`, `2 packages`.

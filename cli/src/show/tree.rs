@@ -1,10 +1,12 @@
-//! A resolution as a tree of requirements.
+//! A resolution as a tree of requirements, the inverted tree of a package, and the paths to one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use pkgres_manifest::{PackageName, ReleaseSource, Version};
-use pkgres_resolver::{BoundRequirement, Demand, Owner, Resolution, ResolvedPackage};
+use pkgres_resolver::{
+    BoundRequirement, Demand, Owner, RequirementPath, Resolution, ResolvedPackage,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value, json};
 
@@ -242,5 +244,45 @@ pub(crate) fn duplicates_json(resolution: &Resolution) -> Vec<Value> {
         .side_by_side()
         .iter()
         .map(|entry| requirers_json(resolution, &entry.name, None))
+        .collect()
+}
+
+/// Each path as indented lines below its root.
+pub(crate) fn paths(paths: &[RequirementPath]) -> String {
+    let mut text = String::new();
+    for path in paths {
+        text.push_str(&format!("{}\n", path.root));
+        for (depth, step) in path.steps.iter().enumerate() {
+            let indent = "    ".repeat(depth + 1);
+            let (package, spec, version) = (&step.package, &step.spec, &step.version);
+            let note = if step.is_override { " (override)" } else { "" };
+            text.push_str(&format!(
+                "{indent}requires {package} {spec}{note}: {version}\n"
+            ));
+        }
+    }
+    text
+}
+
+/// Each path as a JSON list, with the root as its first element.
+pub(crate) fn paths_json(paths: &[RequirementPath]) -> Vec<Vec<Value>> {
+    paths
+        .iter()
+        .map(|path| {
+            let (name, version) = (path.root.name(), path.root.version());
+            let root = json!({"package": name, "version": version, "spec": null});
+            let steps = path.steps.iter().map(|step| {
+                let mut step_json = json!({
+                    "package": step.package,
+                    "version": step.version,
+                    "spec": step.spec.written(),
+                });
+                if step.is_override {
+                    step_json["override"] = json!(true);
+                }
+                step_json
+            });
+            std::iter::once(root).chain(steps).collect()
+        })
         .collect()
 }

@@ -7,7 +7,7 @@ use pkgres_resolver::{Locked, Resolution};
 
 use crate::context::Context;
 use crate::failure::Result;
-use crate::lockfile::PreviousLock;
+use crate::lockfile::{PreviousLock, lock_of};
 use crate::output::Output;
 use crate::problem::Problem;
 use crate::project::Project;
@@ -68,7 +68,7 @@ pub(super) fn propose(
         None => locked,
     };
     let resolution = problem.solve(context, output)?;
-    let lock = resolution.to_lockfile().expect("the roots are packages");
+    let lock = lock_of(&resolution);
     Ok(Proposal {
         previous,
         resolution,

@@ -14,7 +14,7 @@ use crate::args::UpdateArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
-use crate::lockfile::{LockText, lock_missing, parse_lock, read_lock_bytes, write_lock};
+use crate::lockfile::{LockText, lock_missing, lock_of, parse_lock, read_lock_bytes, write_lock};
 use crate::output::Output;
 use crate::problem::Problem;
 use crate::project::Project;
@@ -49,7 +49,7 @@ fn update_one(
     problem.request.locked = plan.locked;
     problem.request.update = plan.update;
     let resolution = problem.solve(context, output)?;
-    let updated = resolution.to_lockfile().expect("the roots are packages");
+    let updated = lock_of(&resolution);
     let written = write_lock(
         &path,
         &LockText::new(&updated, &context.read_options)?,

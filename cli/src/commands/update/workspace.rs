@@ -17,6 +17,7 @@ use crate::commands::names::{listed, release_name};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::lockfile::lock_of;
 use crate::output::Output;
 use crate::project::Project;
 use crate::show;
@@ -44,7 +45,7 @@ fn update_together(
     let manifests = &batch.manifests;
     // The update starts from what the members agree on as they are locked.
     let before = agree(manifests, &options, context, output)?.resolution;
-    let before = before.to_lockfile().expect("the roots are packages");
+    let before = lock_of(&before);
     let precise = args.precise.as_deref();
     let plan = UpdatePlan::new(&args.packages, precise, &before, context)?;
     let (locked, update) = (plan.locked, plan.update);

@@ -11,7 +11,7 @@ use crate::failure::Result;
 use crate::show::{self, counted};
 
 /// The result of writing a lockfile, or of a dry run.
-pub(crate) struct Written {
+pub(crate) struct WriteOutcome {
     /// The path of the lockfile.
     file: String,
     /// Whether its content differs from the previous one.
@@ -20,7 +20,7 @@ pub(crate) struct Written {
     is_written: bool,
 }
 
-impl Written {
+impl WriteOutcome {
     /// The status as JSON answers have it.
     fn status(&self) -> &'static str {
         if self.is_changed && !self.is_written {
@@ -84,7 +84,7 @@ pub(crate) fn write_lock(
     before: Option<&[u8]>,
     dry_run: bool,
     options: &ReadOptions,
-) -> Result<Written> {
+) -> Result<WriteOutcome> {
     let is_unchanged =
         |bytes: &[u8]| bytes == text.as_bytes() || are_equivalent(bytes, text, options);
     let is_changed = !before.is_some_and(is_unchanged);
@@ -92,7 +92,7 @@ pub(crate) fn write_lock(
     if is_written {
         write_file(&RealFileSystem, path, text.as_bytes())?;
     }
-    Ok(Written {
+    Ok(WriteOutcome {
         file: path.to_string_lossy().into_owned(),
         is_changed,
         is_written,

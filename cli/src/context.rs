@@ -47,9 +47,15 @@ impl Context {
             Some(args) => solve_options(args, &settings)?,
             None => SolveOptions::default(),
         };
+        let uses_workspace = args.registry.is_some() || matches!(command, Command::Diff(_));
+        let workspace = if uses_workspace {
+            Workspace::read(&settings.project, &read_options)
+        } else {
+            Ok(None)
+        };
         Ok(Self {
             registries: RegistryOptions::new(args.registry, args.network, &settings)?,
-            workspace: Workspace::read(&settings.project, &read_options),
+            workspace,
             invocation,
             settings,
             read_options,
@@ -62,7 +68,7 @@ impl Context {
         self.read_options.core.as_ref()
     }
 
-    /// The workspace of the project, if it has one.
+    /// The workspace of the project, if it has one. Only commands that take registries, and `diff`, read it.
     pub(crate) fn workspace(&self) -> Result<Option<&Workspace>> {
         match &self.workspace {
             Ok(workspace) => Ok(workspace.as_ref()),

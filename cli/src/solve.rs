@@ -82,10 +82,14 @@ fn require_current_lock(
     drop(progress);
     let report = report?;
     output.findings(&problem.registries.take_findings());
-    match show::staleness_failure(&report.stale, context) {
-        Some(failure) => Err(failure),
-        None => Ok(()),
+    if report.stale.is_empty() {
+        return Ok(());
     }
+    let mode = show::locked_mode(context);
+    Err(Failure {
+        findings: show::staleness(&report.stale, &mode, context),
+        exit: show::staleness_exit(&report.stale),
+    })
 }
 
 /// Rejects `--ignore-lock` in a mode that needs the lockfile. The grammar excludes both flags, but a setting can set

@@ -69,7 +69,7 @@ fn a_terminal_has_colors_unless_they_are_disabled() {
             "{variables:?} {shown:?}"
         );
     }
-    let (shown, _) = session("pkgres tree clash --color never", &[]).expect("likewise");
+    let (shown, _) = session("pkgres tree clash --color never", &[]).expect("`script` exists");
     assert!(!shown.contains('\u{1b}'), "{shown:?}");
 }
 
@@ -97,6 +97,6 @@ fn slow_work_shows_a_spinner() {
             "{more} {variables:?} {shown:?}"
         );
     }
-    let (shown, _) = session("pkgres tree app", &[]).expect("likewise");
+    let (shown, _) = session("pkgres tree app", &[]).expect("`script` exists");
     assert!(!shown.contains("Resolving"), "{shown:?}");
 }

@@ -64,8 +64,8 @@ fn is_code(text: &str) -> bool {
 
 fn explain_code(text: &str, output: &mut Output) -> Result<Exit> {
     let number: Option<u16> = text[2..].parse().ok();
-    let found = Code::ALL.iter().find(|code| Some(code.number()) == number);
-    let Some(code) = found else {
+    let mut codes = Code::ALL.iter();
+    let Some(code) = codes.find(|code| Some(code.number()) == number) else {
         let finding = Diagnostic::error(Code::Usage, format!("there is no error code {text}"));
         let known: Vec<String> = Code::ALL.iter().map(ToString::to_string).collect();
         let similar = most_similar(text, known.iter().map(String::as_str));

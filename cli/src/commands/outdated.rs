@@ -33,11 +33,11 @@ pub(super) fn run(args: &OutdatedArgs, context: &Context, output: &mut Output) -
         problem.solve_with_registries(context, output)?
     };
     let progress = output.progress("Looking for newer versions");
-    let found = outdated(&request, &resolution, &registries, &context.read_options);
+    let outdated_packages = outdated(&request, &resolution, &registries, &context.read_options);
     drop(progress);
-    let found = found?;
+    let outdated_packages = outdated_packages?;
     output.findings(&registries.take_findings());
-    let exit = if args.exit_code && !found.is_empty() {
+    let exit = if args.exit_code && !outdated_packages.is_empty() {
         Exit::Pending
     } else {
         Exit::Done
@@ -45,17 +45,17 @@ pub(super) fn run(args: &OutdatedArgs, context: &Context, output: &mut Output) -
     if output.is_json() {
         output.json(&json!({
             "schema_version": 1,
-            "status": if found.is_empty() { "up_to_date" } else { "outdated" },
-            "packages": show::outdated_json(&found),
+            "status": if outdated_packages.is_empty() { "up_to_date" } else { "outdated" },
+            "packages": show::outdated_json(&outdated_packages),
         }));
         return Ok(exit);
     }
-    output.data(&show::outdated(&found));
-    let held_back = found
+    output.data(&show::outdated(&outdated_packages));
+    let held_back = outdated_packages
         .iter()
         .filter(|entry| entry.allowed.as_ref() != Some(&entry.latest))
         .count();
-    let movable = found
+    let movable = outdated_packages
         .iter()
         .filter(|entry| {
             entry
@@ -66,7 +66,7 @@ pub(super) fn run(args: &OutdatedArgs, context: &Context, output: &mut Output) -
         .count();
     let all = resolution.len();
     let packages = counted(all, "package");
-    output.note(&match found.len() {
+    output.note(&match outdated_packages.len() {
         0 if all == 1 => "The only package is up to date".to_owned(),
         0 => format!("All {packages} are up to date"),
         count => {

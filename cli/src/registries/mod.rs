@@ -93,7 +93,7 @@ struct NetworkOptions {
 }
 
 impl RegistryOptions {
-    /// Validates the arguments of a command, with `settings` in place of what it does not take.
+    /// Validates the arguments of a command. Settings provide what the arguments do not.
     pub(crate) fn new(
         args: Option<&RegistryArgs>,
         network: Option<&NetworkArgs>,

@@ -1,6 +1,5 @@
 //! Stale lockfiles: how they differ from their project and registries.
 
-use clap::builder::styling::{AnsiColor, Style};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location};
 use pkgres_manifest::{ArtifactDigest, PackageName, ReleaseSource};
 use pkgres_resolver::Staleness;
@@ -9,7 +8,6 @@ use serde_json::{Value, json};
 use super::annotation::{Subject, annotation};
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Failure;
 
 /// Hints for a release whose content is not what was locked.
 pub(crate) fn digest_hints(context: &Context) -> [String; 2] {
@@ -20,36 +18,9 @@ pub(crate) fn digest_hints(context: &Context) -> [String; 2] {
     ]
 }
 
-/// The differences as errors, with a line for each and hints. Releases whose content is not what was locked are a
-/// separate error: updating the lockfile must not hide them.
-pub(crate) fn staleness(
-    stale: &[Staleness],
-    styled: bool,
-    mode: &str,
-    context: &Context,
-) -> String {
-    let (changed, outdated): (Vec<&Staleness>, Vec<&Staleness>) =
-        stale.iter().partition(|entry| entry.is_violation());
-    let changed = block(
-        Code::Digest,
-        "locked releases have different digests now",
-        &changed,
-        &digest_hints(context),
-        styled,
-    );
-    let outdated = block(
-        Code::LockStale,
-        &format!("the lockfile is out of date{mode}"),
-        &outdated,
-        &hints(&outdated, context),
-        styled,
-    );
-    let blocks: Vec<String> = changed.into_iter().chain(outdated).collect();
-    blocks.join("\n")
-}
-
-/// The differences as the failure of a command; `None` if there are none.
-pub(crate) fn staleness_failure(stale: &[Staleness], context: &Context) -> Option<Failure> {
+/// The differences as errors, with a line for each; empty if there are none. Releases whose content is not what was
+/// locked are a separate error: updating the lockfile must not hide them. `mode` is the end of the other message.
+pub(crate) fn staleness(stale: &[Staleness], mode: &str, context: &Context) -> Vec<Diagnostic> {
     let (changed, outdated): (Vec<&Staleness>, Vec<&Staleness>) =
         stale.iter().partition(|entry| entry.is_violation());
     let finding = |code, message: &str, entries: &[&Staleness], hints: &[String]| {
@@ -68,20 +39,22 @@ pub(crate) fn staleness_failure(stale: &[Staleness], context: &Context) -> Optio
         findings.push(finding(Code::Digest, message, &changed, &hints));
     }
     if !outdated.is_empty() {
-        let message = format!("the lockfile is out of date{}", locked_mode(context));
-        findings.push(finding(
-            Code::LockStale,
-            &message,
-            &outdated,
-            &hints(&outdated, context),
-        ));
+        let message = format!("the lockfile is out of date{mode}");
+        let hints = hints(&outdated, context);
+        findings.push(finding(Code::LockStale, &message, &outdated, &hints));
     }
-    let exit = if changed.is_empty() {
-        Exit::Failed
-    } else {
+    findings
+}
+
+/// The exit code of a command that found these differences.
+pub(crate) fn staleness_exit(stale: &[Staleness]) -> Exit {
+    if stale.iter().any(Staleness::is_violation) {
         Exit::Integrity
-    };
-    (!findings.is_empty()).then_some(Failure { findings, exit })
+    } else if stale.is_empty() {
+        Exit::Done
+    } else {
+        Exit::Failed
+    }
 }
 
 /// The end of a message about `--locked`: `, and --locked is set (from PKGRES_LOCKED)`.
@@ -168,7 +141,7 @@ fn hints(outdated: &[&Staleness], context: &Context) -> Vec<String> {
     hints
 }
 
-/// Whether the host supplied the package, and no longer does.
+/// Whether the host provided the package, and no longer does.
 fn was_provided(entry: &Staleness) -> bool {
     match entry {
         Staleness::Gone {
@@ -177,36 +150,6 @@ fn was_provided(entry: &Staleness) -> bool {
         Staleness::SourceDiffers { locked, .. } => *locked == ReleaseSource::Host,
         _ => false,
     }
-}
-
-/// An error with a line for each difference; `None` if there are none.
-fn block(
-    code: Code,
-    message: &str,
-    entries: &[&Staleness],
-    hints: &[String],
-    styled: bool,
-) -> Option<String> {
-    if entries.is_empty() {
-        return None;
-    }
-    let (error, hint) = if styled {
-        (
-            AnsiColor::Red.on_default().bold(),
-            AnsiColor::Cyan.on_default().bold(),
-        )
-    } else {
-        (Style::new(), Style::new())
-    };
-    let mut text = format!("{error}error[{code}]{error:#}: {message}");
-    for entry in entries {
-        let (mark, line) = line(entry);
-        text.push_str(&format!("\n  {mark} {line}"));
-    }
-    for line in hints {
-        text.push_str(&format!("\n{hint}hint{hint:#}: {line}"));
-    }
-    Some(text)
 }
 
 /// One difference as JSON.

@@ -171,10 +171,10 @@ pub(crate) fn inverted(
     let mut text = String::new();
     let mut shown: BTreeSet<Owner> = BTreeSet::new();
     let versions = resolution.packages().iter();
-    let versions = versions.filter(|found| version.is_none_or(|named| found.version == *named));
-    for found in versions.filter(|found| found.name == *package) {
-        text.push_str(&format!("{} {}\n", found.name, found.version));
-        let mut stack = vec![(requirers_of(&found.name, &found.version), 0)];
+    let versions = versions.filter(|release| version.is_none_or(|named| release.version == *named));
+    for release in versions.filter(|release| release.name == *package) {
+        text.push_str(&format!("{} {}\n", release.name, release.version));
+        let mut stack = vec![(requirers_of(&release.name, &release.version), 0)];
         while let Some((requirers, next)) = stack.last_mut() {
             let Some(requirer) = requirers.get(*next).cloned() else {
                 stack.pop();

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use pkgres_registry_client::{LockCase, LockContent, LockQuestion, RootFile, check_lock};
-use pkgres_resolver::{LockCheck, LockReport, Staleness};
+use pkgres_resolver::{LockCheck, LockReport};
 use serde_json::{Value, json};
 
 use super::agreement::Disagreement;
@@ -70,12 +70,9 @@ pub(super) fn check(
             print(&report, &disagreement, count, &mode, context, output);
         }
     }
-    Ok(if report.stale.iter().any(Staleness::is_violation) {
-        Exit::Integrity
-    } else if report.stale.is_empty() && disagreement.is_empty() {
-        Exit::Done
-    } else {
-        Exit::Failed
+    Ok(match show::staleness_exit(&report.stale) {
+        Exit::Done if !disagreement.is_empty() => Exit::Failed,
+        exit => exit,
     })
 }
 
@@ -165,8 +162,7 @@ fn print(
         ));
         return;
     }
-    let text = show::staleness(&report.stale, output.is_styled(), mode, context);
-    output.message(&text);
+    output.findings(&show::staleness(&report.stale, mode, context));
 }
 
 fn to_json(report: &LockReport, disagreement: &Disagreement) -> Value {

@@ -8,7 +8,7 @@ mod complete;
 mod corpus;
 mod documents;
 mod generated;
-mod pictures;
+mod graphs;
 mod program;
 mod revisions;
 mod roots;

@@ -98,7 +98,7 @@ pub(crate) struct PolicyArgs {
     #[arg(long, value_enum, default_value_t = Prefer::Newest)]
     pub(crate) prefer: Prefer,
 
-    /// Exclude releases published after a date, or within a duration
+    /// Exclude releases published after a date, or less than a duration ago
     ///
     /// A date such as `2026-06-01` includes that day, in UTC. A time such as `2026-06-01T12:00:00Z` is
     /// exact. A duration is written `7 days`, `2w` or `P7D`. Releases without a publication date, such

@@ -125,7 +125,7 @@ pub(crate) const DECLARED: &[Declared] = &[
         "PKGRES_EXCLUDE_NEWER",
         Kind::Text,
         "",
-        "A date or a duration: releases published after the date, or within the duration, are excluded.",
+        "A date or a duration: releases published after the date, or less than the duration ago, are excluded.",
     ),
     setting(
         "frozen",

@@ -1,8 +1,8 @@
 //! Whole runs of the binary: exit code, stdout and stderr.
 //!
 //! Each Markdown file beside this one is a case. Its commands run one after the other in the folder `NAME.in`. With a
-//! folder `NAME.out`, they run in a copy, which must be equal to `NAME.out` in the end; a case whose commands write needs
-//! one. A case with stdin is a TOML file. What documents cannot show is in the modules.
+//! folder `NAME.out`, they run in a copy, which must be equal to `NAME.out` in the end; a case whose commands write
+//! needs one. A case with stdin is a TOML file. What documents cannot show is in the modules.
 
 mod complete;
 mod corpus;

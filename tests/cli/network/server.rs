@@ -16,8 +16,8 @@ impl Server {
         Self::start_at("127.0.0.1:0", data)
     }
 
-    /// Starts a server whose port no other test uses after it ended: it listens on another loopback address, if there are
-    /// several.
+    /// Starts a server whose port no other test uses after it ended: it listens on another loopback address, if there
+    /// are several.
     pub(crate) fn start_alone(data: &Path) -> Self {
         let has_several = cfg!(target_os = "linux");
         let address = if has_several {

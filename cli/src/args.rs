@@ -1,4 +1,4 @@
-//! The grammar of the command line. Nothing is decided here.
+//! The grammar of the command line. It has no logic.
 
 use std::path::PathBuf;
 
@@ -6,15 +6,15 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 use crate::exit;
 
-mod daily;
 mod generated;
 mod packages;
+mod project;
 mod registry;
 mod solving;
 
-pub(crate) use daily::*;
 pub(crate) use generated::*;
 pub(crate) use packages::*;
+pub(crate) use project::*;
 pub(crate) use registry::*;
 pub(crate) use solving::*;
 
@@ -31,52 +31,52 @@ pub(crate) struct Arguments {
     pub(crate) command: Command,
 
     #[command(flatten)]
-    pub(crate) shared: SharedArgs,
+    pub(crate) global: GlobalArgs,
 }
 
-/// What every command takes.
+/// The arguments of every command.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct SharedArgs {
-    /// How results are written to stdout; not every command knows every way
+pub(crate) struct GlobalArgs {
+    /// Output format; each command supports some of them
     #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
 
-    /// Say nothing but results and errors
+    /// Print only results and errors
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
 
-    /// When to use colours
+    /// When to use colors
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
     pub(crate) color: Color,
 
-    /// Show no progress
+    /// Do not show progress
     #[arg(long, global = true)]
     pub(crate) no_progress: bool,
 
-    /// Run as if started in this folder
+    /// Change to this folder before doing anything
     #[arg(long, short = 'C', global = true, value_name = "FOLDER")]
     pub(crate) directory: Option<PathBuf>,
 
-    /// Read this settings file in place of the user's
+    /// Read this settings file instead of the user's
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// For people
+    /// Text for people
     Text,
-    /// One JSON document
+    /// A JSON document
     Json,
-    /// Annotations of GitHub workflows: `check`, `lock --check`
+    /// GitHub workflow annotations: `check`, `lock --check`
     Github,
-    /// A table for pull requests: `diff`
+    /// A Markdown table for pull requests: `diff`
     Markdown,
-    /// A picture for Graphviz: `graph`
+    /// A graph in the DOT language of Graphviz: `graph`
     Dot,
-    /// A picture for Markdown: `graph`
+    /// A Mermaid graph for Markdown: `graph`
     Mermaid,
-    /// A picture of up to 500 nodes: `graph`
+    /// A drawing of up to 500 nodes: `graph`
     Svg,
     /// CycloneDX 1.6: `export`
     Cyclonedx,
@@ -86,7 +86,7 @@ pub(crate) enum Format {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal that can show them
+    /// If stderr is a terminal that supports them
     Auto,
     /// Always
     Always,
@@ -94,19 +94,19 @@ pub(crate) enum Color {
     Never,
 }
 
-/// The commands, and what makes the grammar of one of them without that of the others.
+/// Declares the commands, and a function that builds the grammar of a single one.
 macro_rules! commands {
-    ($($(#[$about:meta])* $name:ident($word:literal, $args:ty),)*) => {
+    ($($(#[$about:meta])* $variant:ident($name:literal, $args:ty),)*) => {
         #[derive(Debug, Subcommand)]
         pub(crate) enum Command {
-            $($(#[$about])* #[command(name = $word)] $name($args),)*
+            $($(#[$about])* #[command(name = $name)] $variant($args),)*
         }
 
         impl Command {
-            /// What a command takes, if there is one of this name.
-            fn grammar(word: &str) -> Option<clap::Command> {
-                match word {
-                    $($word => Some(<$args as Args>::augment_args(clap::Command::new($word))),)*
+            /// The grammar of the command of this name, if there is one.
+            fn grammar(name: &str) -> Option<clap::Command> {
+                match name {
+                    $($name => Some(<$args as Args>::augment_args(clap::Command::new($name))),)*
                     _ => None,
                 }
             }
@@ -114,105 +114,186 @@ macro_rules! commands {
     };
 }
 
-/// The grammar of a run of one command. It takes a fraction of the time to make that the grammar of all
-/// commands takes. What it accepts means the same as to that one; where it does not accept something, that
-/// one has to say why.
-pub(crate) fn grammar_of(word: &str) -> Option<clap::Command> {
-    let command = Command::grammar(word)?;
-    let whole = SharedArgs::augment_args(clap::Command::new("pkgres"));
+/// The grammar of the program with a single command, which takes a fraction of the time of the whole grammar to
+/// build. It accepts the same arguments with the same meaning; to report an error, parse with the whole grammar.
+pub(crate) fn grammar_of(name: &str) -> Option<clap::Command> {
+    let command = Command::grammar(name)?;
+    let whole = GlobalArgs::augment_args(clap::Command::new("pkgres"));
     Some(whole.subcommand_required(true).subcommand(command))
 }
 
-/// The grammar of all commands, with all that their help says.
+/// The grammar of all commands, with their complete help.
 pub(crate) fn whole_grammar() -> clap::Command {
-    let whole = Arguments::command().after_long_help(exit::ALL_ENDS);
-    whole.mut_subcommands(|command| with_ends(command, ""))
+    let whole = Arguments::command().after_long_help(exit::ALL_EXIT_CODES);
+    whole.mut_subcommands(|command| with_exit_codes(command, ""))
 }
 
-/// A command whose help says how it can end, and likewise what is below it.
-fn with_ends(command: clap::Command, above: &str) -> clap::Command {
-    let path = format!("{above}{}", command.get_name());
-    let below = format!("{path} ");
+/// A command and its subcommands, with the exit codes in their help. `parent` is its path so far.
+fn with_exit_codes(command: clap::Command, parent: &str) -> clap::Command {
+    let path = format!("{parent}{}", command.get_name());
+    let prefix = format!("{path} ");
     let command = match exit::help_of(&path) {
         Some(help) => command.after_long_help(help),
         None => command,
     };
-    command.mut_subcommands(|command| with_ends(command, &below))
+    command.mut_subcommands(|command| with_exit_codes(command, &prefix))
 }
 
-/// The grammar of a run that says which version this is and does nothing else.
-pub(crate) fn version_alone() -> clap::Command {
+/// The grammar of `pkgres --version`, which is quick to build.
+pub(crate) fn version_grammar() -> clap::Command {
     clap::Command::new("pkgres").version(env!("CARGO_PKG_VERSION"))
 }
 
 commands! {
-    /// Find a consistent set of versions and print it
+    /// Resolve a project and print the versions as a tree
     Resolve("resolve", ResolveArgs),
     /// Write the lockfile, or check that it is up to date
     Lock("lock", LockArgs),
-    /// Begin a package
+    /// Create a package
     Init("init", InitArgs),
-    /// Require packages
+    /// Add requirements to the manifest
     Add("add", AddArgs),
-    /// Do not require packages any more
+    /// Remove requirements from the manifest
     Remove("remove", RemoveArgs),
-    /// Move packages to newer versions in the lockfile
+    /// Update packages in the lockfile
     Update("update", UpdateArgs),
-    /// Show which packages have newer versions, and what holds them back
+    /// Show packages with newer versions, and what holds them back
     Outdated("outdated", OutdatedArgs),
-    /// Show what two lockfiles differ in
+    /// Show the differences between two lockfiles
     Diff("diff", DiffArgs),
     /// Write versions into an object model
     Pin("pin", PinArgs),
     /// Show the resolution as a tree
     Tree("tree", TreeArgs),
-    /// Show why a package is part of the resolution
+    /// Show why a package is in the resolution
     Why("why", WhyArgs),
-    /// Say why there is no resolution, or what a code means
+    /// Explain why there is no resolution, or what an error code means
     Explain("explain", ExplainArgs),
-    /// Draw the resolution, or the conflict, as a picture
+    /// Draw the resolution, or a conflict, as a graph
     Graph("graph", GraphArgs),
-    /// Write the resolution as a bill of materials
+    /// Export the resolution as a bill of materials (SBOM)
     Export("export", ExportArgs),
-    /// Print the JSON Schema of a format
+    /// Print the JSON Schema of a file format
     Schema("schema", SchemaArgs),
-    /// Print the completions of a shell
+    /// Print shell completions
     Completions("completions", CompletionsArgs),
     /// Print a man page
     Man("man", ManArgs),
-    /// Print a page of the book that is made of the code
+    /// Print a generated page of the documentation
     #[command(hide = true)]
     Reference("reference", ReferenceArgs),
     /// Show settings
     Config("config", ConfigArgs),
-    /// Show what a spec means and which versions match it
+    /// Show the normal form of a spec, and which versions match it
     Spec("spec", SpecArgs),
     /// Write an index of the packages in a folder
     Index("index", IndexArgs),
-    /// Make an archive of a package folder
+    /// Pack a package folder into an archive
     Pack("pack", PackArgs),
     /// Unpack a package archive into a folder
     Unpack("unpack", UnpackArgs),
-    /// Check manifests, class files, packages and archives
+    /// Check packages, manifests, class files and archives
     Check("check", CheckArgs),
-    /// Publish a package in a registry
+    /// Publish a package to a registry
     Publish("publish", PublishArgs),
-    /// Withdraw a release: it stays readable, and is not chosen anew
+    /// Yank a release: only lockfiles that have it still use it
     Yank("yank", YankArgs),
-    /// Keep a token for a registry
+    /// Store a token for a registry
     Login("login", LoginArgs),
-    /// Fetch what is locked into the cache
+    /// Fetch locked releases into the cache
     Fetch("fetch", LockedArgs),
-    /// Check that what is locked can be had, with the digests that are locked
+    /// Check that locked releases are available with the locked digests
     Verify("verify", LockedArgs),
-    /// Write the archives of what is locked into a folder
+    /// Write the archives of locked releases into a folder
     Vendor("vendor", VendorArgs),
-    /// Show, check or empty the cache
+    /// Inspect, verify or clean the cache
     Cache("cache", CacheArgs),
     /// Serve a registry over HTTP
     Serve("serve", ServeArgs),
-    /// Write a registry as files that any web server can serve
+    /// Export a registry as files that any web server can serve
     ExportStatic("export-static", ExportStaticArgs),
+}
+
+/// The arguments that several commands take, as far as one command takes them.
+#[derive(Default)]
+pub(crate) struct SharedArgs<'command> {
+    pub(crate) registry: Option<&'command RegistryArgs>,
+    /// The network arguments of a command that takes no other arguments about registries.
+    pub(crate) network: Option<&'command NetworkArgs>,
+    pub(crate) policy: Option<&'command PolicyArgs>,
+}
+
+impl<'command> SharedArgs<'command> {
+    fn solving(registry: &'command RegistryArgs, policy: &'command PolicyArgs) -> Self {
+        Self {
+            registry: Some(registry),
+            network: None,
+            policy: Some(policy),
+        }
+    }
+
+    fn registry(registry: &'command RegistryArgs) -> Self {
+        Self {
+            registry: Some(registry),
+            ..Self::default()
+        }
+    }
+
+    fn network(network: &'command NetworkArgs) -> Self {
+        Self {
+            network: Some(network),
+            ..Self::default()
+        }
+    }
+
+    fn of_solve(args: &'command SolveArgs) -> Self {
+        Self::solving(&args.registry, &args.policy)
+    }
+
+    fn of_project(args: &'command ProjectArgs) -> Self {
+        Self::solving(&args.registry, &args.policy)
+    }
+}
+
+impl Command {
+    /// The arguments that it shares with other commands. Their fields are private to this module: everybody else
+    /// uses the values in the context, which are made from them.
+    pub(crate) fn shared_args(&self) -> SharedArgs<'_> {
+        match self {
+            Self::Resolve(args) => SharedArgs::of_solve(&args.solve),
+            Self::Outdated(args) => SharedArgs::of_solve(&args.solve),
+            Self::Tree(args) => SharedArgs::of_solve(&args.solve),
+            Self::Why(args) => SharedArgs::of_solve(&args.solve),
+            Self::Graph(args) => SharedArgs::of_solve(&args.solve),
+            Self::Export(args) => SharedArgs::of_solve(&args.solve),
+            Self::Add(args) => SharedArgs::of_project(&args.project),
+            Self::Remove(args) => SharedArgs::of_project(&args.project),
+            Self::Update(args) => SharedArgs::of_project(&args.project),
+            Self::Lock(args) => SharedArgs::solving(&args.registry, &args.policy),
+            Self::Explain(args) => SharedArgs::solving(&args.registry, &args.policy),
+            Self::Pin(args) => SharedArgs::solving(&args.registry, &args.policy),
+            Self::Check(args) => SharedArgs::registry(&args.registry),
+            Self::Fetch(args) | Self::Verify(args) => SharedArgs::registry(&args.registry),
+            Self::Vendor(args) => SharedArgs::registry(&args.locked.registry),
+            Self::Publish(args) => SharedArgs::network(&args.target.network),
+            Self::Yank(args) => SharedArgs::network(&args.target.network),
+            Self::Login(args) => SharedArgs::network(&args.network),
+            Self::Init(_)
+            | Self::Diff(_)
+            | Self::Schema(_)
+            | Self::Completions(_)
+            | Self::Man(_)
+            | Self::Reference(_)
+            | Self::Config(_)
+            | Self::Spec(_)
+            | Self::Index(_)
+            | Self::Pack(_)
+            | Self::Unpack(_)
+            | Self::Cache(_)
+            | Self::Serve(_)
+            | Self::ExportStatic(_) => SharedArgs::default(),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -232,20 +313,20 @@ mod tests {
     }
 
     #[test]
-    fn a_command_has_the_grammar_that_it_has_among_all() {
+    fn the_grammar_of_one_command_is_that_of_the_whole_grammar() {
         let all = whole_grammar();
         let mut count = 0;
         for command in all.get_subcommands() {
             let name = command.get_name();
             let alone = grammar_of(name).expect("every command has one");
-            let alone = alone.find_subcommand(name).expect("it is in it");
+            let alone = alone.find_subcommand(name).expect("it has the command");
             assert_eq!(ids(alone), ids(command), "{name}");
             count += 1;
         }
         assert!(count > 30);
         assert!(grammar_of("help").is_none() && grammar_of("nothing").is_none());
-        let shared = SharedArgs::augment_args(clap::Command::new("pkgres"));
-        let shared: Vec<_> = shared
+        let global = GlobalArgs::augment_args(clap::Command::new("pkgres"));
+        let global: Vec<_> = global
             .get_arguments()
             .map(clap::Arg::get_id)
             .cloned()
@@ -255,20 +336,20 @@ mod tests {
             .map(clap::Arg::get_id)
             .cloned()
             .collect();
-        assert_eq!(shared, of_all);
+        assert_eq!(global, of_all);
     }
 
     #[test]
-    fn every_command_says_how_it_can_end() {
+    fn every_command_declares_its_exit_codes() {
         let all = whole_grammar();
         let mut rest: Vec<(String, &clap::Command)> = all
             .get_subcommands()
             .map(|command| (command.get_name().to_owned(), command))
             .collect();
         while let Some((path, command)) = rest.pop() {
-            let ends = exit::ends_of(&path).count();
-            // What has commands below it does nothing by itself.
-            assert_eq!(ends > 0, !command.has_subcommands(), "{path}");
+            let exit_codes = exit::exit_codes_of(&path).count();
+            // A command with subcommands does nothing by itself.
+            assert_eq!(exit_codes > 0, !command.has_subcommands(), "{path}");
             let below = command.get_subcommands();
             rest.extend(below.map(|command| (format!("{path} {}", command.get_name()), command)));
         }

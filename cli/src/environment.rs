@@ -1,25 +1,99 @@
-//! Variables of the environment, and folders of the user.
+//! What the environment determines: variables, the folders of the user, and the credentials of registries.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// A variable of the environment that has a value.
+use pkgres_manifest::RegistryName;
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_registry_client::http::{CredentialSources, Secret};
+
+/// The prefix of the variable with the token of a registry.
+const TOKEN_VARIABLE: &str = "PKGRES_TOKEN_";
+
+/// The variable with the credential helper: a program and its arguments, separated by spaces.
+const HELPER_VARIABLE: &str = "PKGRES_CREDENTIAL_HELPER";
+
+/// The value of an environment variable, unless it is unset or empty.
 pub(crate) fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
-/// The folder that a variable names; or the one of pkgres in a folder of the user, which another
-/// variable names, or else lies in the home folder.
-pub(crate) fn folder(own: &str, of_user: &str, in_home: &str) -> Option<PathBuf> {
-    if let Some(folder) = variable(own) {
-        return Some(PathBuf::from(folder));
+/// The folder of cached data; `PKGRES_CACHE` names it.
+pub(crate) fn cache_folder() -> Option<PathBuf> {
+    folder("PKGRES_CACHE", "XDG_CACHE_HOME", ".cache")
+}
+
+/// The folder of the last known state of each registry; `PKGRES_STATE` names it. It is not part of the cache:
+/// deleting it gives up trust on first use.
+pub(crate) fn state_folder() -> Option<PathBuf> {
+    folder("PKGRES_STATE", "XDG_STATE_HOME", ".local/state")
+}
+
+/// The file with the tokens of registries; `PKGRES_CREDENTIALS` names its folder.
+pub(crate) fn token_file() -> Option<PathBuf> {
+    let folder = folder("PKGRES_CREDENTIALS", "XDG_CONFIG_HOME", ".config")?;
+    Some(folder.join("credentials.json"))
+}
+
+/// The default settings file of the user.
+pub(crate) fn settings_file() -> Option<PathBuf> {
+    Some(xdg_folder("XDG_CONFIG_HOME", ".config")?.join("config.toml"))
+}
+
+/// The folder that a variable names, or else the default one.
+fn folder(variable_name: &str, xdg: &str, in_home: &str) -> Option<PathBuf> {
+    match variable(variable_name) {
+        Some(folder) => Some(PathBuf::from(folder)),
+        None => xdg_folder(xdg, in_home),
     }
-    // A relative folder would be another one wherever the command is run.
+}
+
+/// `pkgres` in an XDG folder, or in the default of that in the home folder.
+fn xdg_folder(xdg: &str, in_home: &str) -> Option<PathBuf> {
+    // A relative folder would be a different one in each working directory.
     let absolute = |name| {
         variable(name)
             .map(PathBuf::from)
             .filter(|folder| folder.is_absolute())
     };
-    let folder = absolute(of_user).or_else(|| Some(absolute("HOME")?.join(in_home)));
+    let folder = absolute(xdg).or_else(|| Some(absolute("HOME")?.join(in_home)));
     folder.map(|folder| folder.join("pkgres"))
+}
+
+/// The variable with the token of a registry: its name in upper case, with `_` for `.` and `-`.
+fn token_variable(name: &RegistryName) -> String {
+    let name = name.as_str().to_ascii_uppercase();
+    let name = name.replace(['.', '-'], "_");
+    format!("{TOKEN_VARIABLE}{name}")
+}
+
+/// The hint for a rejected token that came from a variable: logging in again would not help. `hint` is the hint
+/// of the registry client, which suggests `pkgres login`.
+pub(crate) fn token_hint(hint: &str) -> Option<String> {
+    let rest = hint.strip_prefix("`pkgres login ")?;
+    let (name, _) = rest.split_once('`')?;
+    let name = token_variable(&RegistryName::parse(name).ok()?);
+    variable(&name)?;
+    Some(format!(
+        "the rejected token is the one in {name}, which overrides the one that `pkgres login` stores"
+    ))
+}
+
+/// The sources of the credentials of a registry.
+pub(crate) fn credential_sources(name: &RegistryName) -> Result<CredentialSources, Diagnostic> {
+    let text = |name: &str| {
+        let invalid = |_| Diagnostic::error(Code::Usage, format!("{name} is not UTF-8"));
+        let text = |value: OsString| value.into_string().map_err(invalid);
+        variable(name).map(text).transpose()
+    };
+    let helper = text(HELPER_VARIABLE)?;
+    Ok(CredentialSources {
+        token: text(&token_variable(name))?.map(Secret::new),
+        token_file: token_file(),
+        helper: helper.map(|line| line.split_whitespace().map(str::to_owned).collect()),
+        netrc: variable("NETRC").map(PathBuf::from).or_else(|| {
+            let home = variable("HOME").map(PathBuf::from)?;
+            Some(home.join(".netrc"))
+        }),
+    })
 }

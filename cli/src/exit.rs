@@ -1,26 +1,26 @@
-//! How the command ends.
+//! Exit codes.
 
 use std::process::ExitCode;
 
 use self::Exit::{Done, Failed, GaveUp, Integrity, Pending, Registry, Usage};
 
-/// The exit codes. They are part of the interface: scripts and CI jobs tell them apart. Where
-/// several would do, the largest counts.
+/// The exit codes. They are part of the interface: scripts and CI jobs rely on them. If several apply, the largest one
+/// is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
-    /// Done.
+    /// Success.
     Done = 0,
-    /// No solution, a check failed, or the lock is stale.
+    /// No resolution, a failed check, or a stale lockfile.
     Failed = 1,
     /// Wrong usage or bad input.
     Usage = 2,
-    /// A registry or the network.
+    /// An error of a registry or the network.
     Registry = 3,
-    /// Something has another digest than recorded.
+    /// A digest or a registry that is not the recorded one.
     Integrity = 4,
     /// The solver gave up.
     GaveUp = 5,
-    /// There are changes, where it was asked for that this be told.
+    /// There are differences, and `--exit-code` is set.
     Pending = 10,
 }
 
@@ -31,44 +31,41 @@ impl From<Exit> for ExitCode {
 }
 
 impl Exit {
-    /// What it means, where a command does not say it better.
+    /// The general meaning; a command can have a more specific one.
     fn meaning(self) -> &'static str {
         match self {
-            Self::Done => "done",
-            Self::Failed => "no resolution, or a lockfile that is missing or out of date",
-            Self::Usage => "wrong usage or bad input",
-            Self::Registry => "a registry cannot be read, or refuses what it is asked",
+            Self::Done => "success",
+            Self::Failed => "no resolution, or the lockfile is missing or out of date",
+            Self::Usage => "wrong usage or invalid input",
+            Self::Registry => "a registry cannot be read, or rejects the request",
             Self::Integrity => {
-                "a release is not what was locked, or a registry is not the one that was known"
+                "a release differs from its locked digest, or a registry from its known state"
             }
             Self::GaveUp => "no answer within `--max-steps`",
-            Self::Pending => "there are differences, and `--exit-code` asks for them",
+            Self::Pending => "there are differences, and `--exit-code` is set",
         }
     }
 }
 
-/// How a command can end that only prints or writes what it is given.
+/// The exit codes of a command that only reads, prints or writes local files.
 const PLAIN: &[Exit] = &[Done, Usage];
 
-/// Likewise one that solves.
+/// The exit codes of a command that solves.
 const SOLVING: &[Exit] = &[Done, Failed, Usage, Registry, Integrity, GaveUp];
 
-/// Likewise one that gets what is locked.
+/// The exit codes of a command that fetches artifacts.
 const FETCHING: &[Exit] = &[Done, Failed, Usage, Registry, Integrity];
 
-/// What an exit code means in one command.
+/// An exit code, and its meaning for a command.
 type Meaning = (Exit, &'static str);
 
-/// Why there is nothing to get.
 const NO_LOCKFILE: Meaning = (Failed, "there is no lockfile");
 
-/// Why there is nothing to serve.
 const NOT_OPENED: Meaning = (Registry, "the registry cannot be opened, or cannot listen");
 
-/// How each command can end, and which codes mean something special there. The help of the commands
-/// and the book have it from here, the tests show each of them, and in builds with assertions no
-/// command ends otherwise.
-const ENDS: &[(&str, &[Exit], &[Meaning])] = &[
+/// The exit codes of each command, and which of them have a specific meaning. The help and the documentation are
+/// generated from this, tests show that each code occurs, and builds with assertions reject any other code.
+const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
     ("resolve", SOLVING, &[]),
     ("lock", SOLVING, &[]),
     ("init", PLAIN, &[]),
@@ -95,13 +92,13 @@ const ENDS: &[(&str, &[Exit], &[Meaning])] = &[
         SOLVING,
         &[(
             Failed,
-            "the package is not part of the resolution, or there is none",
+            "the package is not in the resolution, or there is no resolution",
         )],
     ),
     (
         "explain",
         SOLVING,
-        &[(Failed, "there is no resolution, and it was said why")],
+        &[(Failed, "there is no resolution; the reasons are printed")],
     ),
     ("graph", SOLVING, &[]),
     ("export", SOLVING, &[]),
@@ -121,7 +118,7 @@ const ENDS: &[(&str, &[Exit], &[Meaning])] = &[
         &[
             (
                 Failed,
-                "something could not be read, and is not in the index",
+                "a package could not be read, and is not in the index",
             ),
             (Registry, "the folder cannot be indexed as a registry"),
         ],
@@ -134,7 +131,7 @@ const ENDS: &[(&str, &[Exit], &[Meaning])] = &[
         FETCHING,
         &[(
             Failed,
-            "with `--dry-run`: the registry has the release already, with other bytes",
+            "with `--dry-run`: the registry already has the release with other content",
         )],
     ),
     ("yank", &[Done, Usage, Registry], &[]),
@@ -148,41 +145,41 @@ const ENDS: &[(&str, &[Exit], &[Meaning])] = &[
     (
         "cache verify",
         &[Done, Usage, Integrity],
-        &[(Integrity, "artifacts were damaged, and were removed")],
+        &[(Integrity, "damaged artifacts were removed")],
     ),
     ("cache forget", PLAIN, &[]),
     ("serve", &[Done, Usage, Registry], &[NOT_OPENED]),
     ("export-static", &[Done, Usage, Registry], &[NOT_OPENED]),
 ];
 
-/// How a command can end, and what that means; `command` is its name, and after a space that of the
-/// command below it, where there is one. Nothing for what is no command by itself.
-pub(crate) fn ends_of(command: &str) -> impl Iterator<Item = Meaning> {
-    let found = ENDS.iter().find(|(name, ..)| *name == command);
-    let (_, exits, special) = found.copied().unwrap_or_default();
+/// The exit codes of a command with their meanings; empty for a command that only has subcommands. `command` is its
+/// name, followed by that of its subcommand.
+pub(crate) fn exit_codes_of(command: &str) -> impl Iterator<Item = Meaning> {
+    let declared = EXIT_CODES.iter().find(|(name, ..)| *name == command);
+    let (_, exits, special) = declared.copied().unwrap_or_default();
     exits.iter().map(move |exit| {
         let meaning = special.iter().find(|(special, _)| special == exit);
         meaning.copied().unwrap_or((*exit, exit.meaning()))
     })
 }
 
-/// What holds for all commands.
-pub(crate) const ALL_ENDS: &str = "\
+/// The exit codes of all commands, for the help of `pkgres`.
+pub(crate) const ALL_EXIT_CODES: &str = "\
 Exit codes:
-    0  done
+    0  success
     1  no resolution, a check failed, or the lockfile is out of date
-    2  wrong usage or bad input
-    3  a registry cannot be read, or refuses what it is asked
-    4  something is not what its digest says, or a registry is not the one that was known
+    2  wrong usage or invalid input
+    3  a registry cannot be read, or rejects the request
+    4  content differs from its digest, or a registry from its known state
     5  no answer within `--max-steps`
-   10  there are differences, and `--exit-code` asks for them
-  130  interrupted, as shells say it
+   10  there are differences, and `--exit-code` is set
+  130  interrupted (as shells report it)
 
-The help of a command says which of them it can end with.";
+The help of each command lists its exit codes.";
 
-/// The part of a command's help that says how it can end; nothing for what is no command by itself.
+/// The exit codes in the help of a command; `None` for a command that only has subcommands.
 pub(crate) fn help_of(command: &str) -> Option<String> {
-    let lines: Vec<String> = ends_of(command)
+    let lines: Vec<String> = exit_codes_of(command)
         .map(|(exit, meaning)| format!("{:5}  {meaning}", exit as u8))
         .collect();
     (!lines.is_empty()).then(|| format!("Exit codes:\n{}", lines.join("\n")))
@@ -193,8 +190,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_ends_in_order_and_has_nothing_special_that_it_cannot_end_with() {
-        for (name, exits, special) in ENDS {
+    fn specific_meanings_belong_to_declared_exit_codes() {
+        for (name, exits, special) in EXIT_CODES {
             assert!(exits.is_sorted(), "{name}");
             assert!(exits.contains(&Done) && exits.contains(&Usage), "{name}");
             assert!(

@@ -1,15 +1,16 @@
-//! Why a command cannot do its work.
+//! Why a command fails.
 
 use pkgres_files::FileError;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_registry_client::RegistryError;
 
-use crate::credentials::token_hint;
+use crate::environment::token_hint;
 use crate::exit::Exit;
 
-/// The findings that stopped a command, and how it ends.
-#[derive(Debug)]
+/// The errors that end a command, and its exit code.
+#[derive(Debug, Clone)]
 pub(crate) struct Failure {
+    /// Empty if everything was reported already.
     pub(crate) findings: Vec<Diagnostic>,
     pub(crate) exit: Exit,
 }
@@ -17,15 +18,23 @@ pub(crate) struct Failure {
 pub(crate) type Result<T> = std::result::Result<T, Failure>;
 
 impl Failure {
-    /// The input makes no sense.
-    pub(crate) fn input(findings: Vec<Diagnostic>) -> Self {
+    /// A failure that was reported already, such as a conflict.
+    pub(crate) fn reported(exit: Exit) -> Self {
+        Self {
+            findings: Vec::new(),
+            exit,
+        }
+    }
+
+    /// Invalid input.
+    fn input(findings: Vec<Diagnostic>) -> Self {
         Self {
             findings,
             exit: Exit::Usage,
         }
     }
 
-    /// The command line makes no sense.
+    /// Wrong usage.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Diagnostic::error(Code::Usage, message).into()
     }
@@ -54,13 +63,13 @@ impl From<RegistryError> for Failure {
         let mut finding = error.to_diagnostic();
         if finding.code == Code::RegistryUnreachable && finding.hints.is_empty() {
             finding = finding.hint(
-                "`--registry`, PKGRES_REGISTRY or `registries` in pkgres.toml say where registries are",
+                "set the registries with `--registry`, PKGRES_REGISTRY or `registries` in pkgres.toml",
             );
         }
         if finding.code == Code::Denied {
             for hint in &mut finding.hints {
-                if let Some(better) = token_hint(hint) {
-                    *hint = better;
+                if let Some(token_hint) = token_hint(hint) {
+                    *hint = token_hint;
                 }
             }
         }

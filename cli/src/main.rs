@@ -1,70 +1,78 @@
 //! The `pkgres` command.
 //!
-//! `args` is the grammar of the command line, each module of `commands` a command, and `show` says
-//! how results look. Whatever else there is to compute is done by the libraries.
+//! `command_line` turns the words of the command line into arguments (the grammar is in `args`), `context`
+//! combines them with the environment and settings files into the values that a run uses, each module of
+//! `commands` is a command, and `show` renders results. Everything else is computed by the libraries.
 
 mod args;
+mod command_line;
 mod commands;
-mod compatible;
-mod credentials;
-mod cutoff;
-mod earlier_lock;
+mod context;
 mod environment;
 mod exit;
 mod failure;
-mod given;
-mod lock_modes;
-mod members;
-mod network;
+mod invocation;
+mod lockfile;
+mod manifest_file;
 mod output;
-mod parse;
-mod place;
 mod problem;
-mod progress;
 mod project;
 mod registries;
-mod remote;
+mod requirement;
 mod settings;
 mod show;
 mod solve;
+mod solve_options;
+mod workspace;
 
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use crate::command_line::CommandLine;
+use crate::exit::Exit;
 use crate::output::Output;
 
-/// Reading registries is many small values on several threads, which the allocators of some systems are
-/// slow at.
+/// Reading a registry allocates many small values on several threads, which the allocators of some systems
+/// are slow at.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let words = match parse::words() {
-        Ok(words) => words,
-        Err(error) if error.use_stderr() && parse::asks_for_json() => {
-            let output = Output::in_format(args::Format::Json);
-            return commands::fail(&parse::failure_of(&error), output).into();
+    match CommandLine::read() {
+        Ok(command_line) => run(command_line).into(),
+        Err(error) => reject(&error),
+    }
+}
+
+/// Runs the command that the command line names.
+fn run(command_line: CommandLine) -> Exit {
+    let command = command_line.command();
+    let mut output = Output::new(command_line.global());
+    let exit = match command_line.with_settings() {
+        Ok((arguments, context)) => {
+            output = Output::new(&arguments.global);
+            commands::run(&arguments, &context, &mut output)
         }
-        Err(error) => {
-            // Help and version are data, and go to stdout with success.
-            let printed = error.print().and_then(|()| std::io::stdout().flush());
-            let is_cut_short = output::say_if_cut_short(printed);
-            return if error.use_stderr() || is_cut_short {
-                exit::Exit::Usage.into()
-            } else {
-                ExitCode::SUCCESS
-            };
-        }
-    };
-    let command = words.command();
-    let before = Output::new(&words.arguments);
-    let exit = match parse::with_settings(words) {
-        Ok(arguments) => commands::run(&arguments, &mut Output::new(&arguments)),
-        Err(failure) => commands::fail(&failure, before),
+        Err(failure) => commands::fail(&failure, &mut output),
     };
     debug_assert!(
-        exit::ends_of(&command).any(|(end, _)| end == exit),
-        "`{command}` does not say that it can end with {exit:?}"
+        exit::exit_codes_of(&command).any(|(code, _)| code == exit),
+        "the help of `{command}` does not list {exit:?}"
     );
-    exit.into()
+    exit
+}
+
+/// Reports a command line that does not fit the grammar, or prints the help or version it asks for.
+fn reject(error: &clap::Error) -> ExitCode {
+    if error.use_stderr() && command_line::asks_for_json() {
+        let mut output = Output::in_format(args::Format::Json);
+        return commands::fail(&command_line::failure_of(error), &mut output).into();
+    }
+    // Help and version are data: they go to stdout, and the run succeeds.
+    let printed = error.print().and_then(|()| std::io::stdout().flush());
+    if output::report_cut_short(printed) || error.use_stderr() {
+        Exit::Usage.into()
+    } else {
+        ExitCode::SUCCESS
+    }
 }

@@ -1,45 +1,54 @@
-//! What is printed: data to stdout, everything else to stderr.
+//! The output of a run: data goes to stdout, everything else to stderr.
 
 use std::fmt::{self, Write as _};
 use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
 
 use anstream::{AutoStream, ColorChoice};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 
-use crate::args::{Arguments, Color, Format};
+use crate::args::{Color, Format, GlobalArgs};
 use crate::environment::variable;
 use crate::exit::Exit;
-use crate::progress::Progress;
 use crate::show;
 
-/// The two streams of a run and how to write to them.
+/// How long work may take before the spinner appears.
+const MOMENT: Duration = Duration::from_millis(200);
+
+/// How often the spinner moves.
+const TICK: Duration = Duration::from_millis(100);
+
+/// The two streams of a run, and how to write to them.
 pub(crate) struct Output {
     pub(crate) format: Format,
     quiet: bool,
     styled: bool,
     shows_progress: bool,
     stdout: io::BufWriter<Box<dyn io::Write + Send>>,
-    /// Why not all data came through; nothing is written after it.
+    /// The first error of writing data; no data is written after it.
     failure: Option<io::Error>,
     stderr: Box<dyn io::Write + Send>,
 }
 
-/// What was written to streams that are kept.
+/// A stream in memory.
 #[derive(Debug, Default, Clone)]
-struct Kept(Arc<Mutex<Vec<u8>>>);
+struct Buffer(Arc<Mutex<Vec<u8>>>);
 
-impl Kept {
+impl Buffer {
     fn text(&self) -> String {
         let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&bytes).into_owned()
     }
 }
 
-impl io::Write for Kept {
+impl io::Write for Buffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.extend_from_slice(bytes);
+        let mut buffer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        buffer.extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
@@ -48,44 +57,45 @@ impl io::Write for Kept {
     }
 }
 
-/// What a part of a run wrote while others ran beside it.
-pub(crate) struct Part {
-    pub(crate) data: String,
-    pub(crate) said: String,
+/// The captured output of a part of a run.
+pub(crate) struct Captured {
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
-/// How the parts of a run write.
+/// How to write, apart from the streams.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Manner {
+pub(crate) struct OutputStyle {
     format: Format,
     quiet: bool,
     styled: bool,
 }
 
 impl Output {
-    pub(crate) fn new(arguments: &Arguments) -> Self {
-        let choice = match arguments.shared.color {
+    /// The output of a process with these arguments.
+    pub(crate) fn new(args: &GlobalArgs) -> Self {
+        let choice = match args.color {
             Color::Auto => AutoStream::choice(&io::stderr()),
             Color::Always => ColorChoice::Always,
             Color::Never => ColorChoice::Never,
         };
-        // Nobody watches a job, and what moves has no place in its record.
-        let is_job = variable("CI").is_some();
+        // Nobody watches a CI job, and progress would clutter its log.
+        let is_ci = variable("CI").is_some();
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let is_watched = io::stderr().is_terminal() && !is_job && !is_dumb;
+        let is_watched = io::stderr().is_terminal() && !is_ci && !is_dumb;
         Self {
-            shows_progress: is_watched && !arguments.shared.no_progress && !arguments.shared.quiet,
-            format: arguments.shared.format,
-            quiet: arguments.shared.quiet,
+            shows_progress: is_watched && !args.no_progress && !args.quiet,
+            format: args.format,
+            quiet: args.quiet,
             styled: choice != ColorChoice::Never,
             stdout: io::BufWriter::new(Box::new(io::stdout())),
             failure: None,
-            // Where nothing is styled this also takes away what others put into texts.
+            // Without styles, this also removes escape sequences from foreign text.
             stderr: Box::new(AutoStream::new(io::stderr(), choice)),
         }
     }
 
-    /// For a run of which no more is known than that it is to answer in a format.
+    /// The output of a run whose arguments could not be parsed.
     pub(crate) fn in_format(format: Format) -> Self {
         Self {
             format,
@@ -98,22 +108,22 @@ impl Output {
         }
     }
 
-    /// How this writes, for parts of the run that write by themselves.
-    pub(crate) fn manner(&self) -> Manner {
-        Manner {
+    /// How this output is written, to [capture](Self::capture) the output of a part of the run.
+    pub(crate) fn style(&self) -> OutputStyle {
+        OutputStyle {
             format: self.format,
             quiet: self.quiet,
             styled: self.styled,
         }
     }
 
-    /// Lets a part of a run write to something that is shown later.
-    pub(crate) fn keep(manner: Manner, part: impl FnOnce(&mut Self)) -> Part {
-        let (stdout, stderr) = (Kept::default(), Kept::default());
+    /// Captures the output of a part of the run.
+    pub(crate) fn capture(style: OutputStyle, part: impl FnOnce(&mut Self)) -> Captured {
+        let (stdout, stderr) = (Buffer::default(), Buffer::default());
         let mut output = Self {
-            format: manner.format,
-            quiet: manner.quiet,
-            styled: manner.styled,
+            format: style.format,
+            quiet: style.quiet,
+            styled: style.styled,
             shows_progress: false,
             stdout: io::BufWriter::new(Box::new(stdout.clone())),
             failure: None,
@@ -121,17 +131,17 @@ impl Output {
         };
         part(&mut output);
         output.flush();
-        Part {
-            data: stdout.text(),
-            said: stderr.text(),
+        Captured {
+            stdout: stdout.text(),
+            stderr: stderr.text(),
         }
     }
 
-    /// Shows what is being done until the answer is dropped, if it takes longer than a moment and
-    /// somebody watches. Nothing may be written meanwhile.
-    pub(crate) fn progress(&mut self, what: &str) -> Progress {
+    /// Shows a spinner until the returned value is dropped, on a terminal and after a moment. Nothing may be written
+    /// meanwhile.
+    pub(crate) fn progress(&mut self, message: &str) -> Progress {
         self.flush();
-        Progress::new(what, self.shows_progress)
+        Progress::new(message, self.shows_progress)
     }
 
     pub(crate) fn is_json(&self) -> bool {
@@ -142,19 +152,19 @@ impl Output {
         self.styled
     }
 
-    /// Writes data. Whether it came through is known at the [end](Self::finish).
+    /// Writes data. [`finish`](Self::finish) reports errors.
     pub(crate) fn data(&mut self, text: &str) {
         if self.failure.is_none() {
             self.failure = self.stdout.write_all(text.as_bytes()).err();
         }
     }
 
-    /// Whether data could not be written, so that none has to be made any more.
+    /// Whether writing data failed, so that producing more is useless.
     pub(crate) fn is_cut_off(&self) -> bool {
         self.failure.is_some()
     }
 
-    /// Brings what was written so far to its reader.
+    /// Flushes the data that was written so far.
     pub(crate) fn flush(&mut self) {
         if self.failure.is_none() {
             self.failure = self.stdout.flush().err();
@@ -163,54 +173,54 @@ impl Output {
 
     /// Writes a JSON document.
     pub(crate) fn json(&mut self, document: &serde_json::Value) {
-        let text = serde_json::to_string_pretty(document).expect("a document of texts and numbers");
+        let text = serde_json::to_string_pretty(document).expect("a JSON value can be serialized");
         self.data(&text);
         self.data("\n");
     }
 
-    /// Says something about the work, unless asked not to.
+    /// Writes a message to stderr, unless `--quiet` is set.
     pub(crate) fn note(&mut self, text: &str) {
         if !self.quiet {
-            self.say(text);
+            self.message(text);
         }
     }
 
-    /// Says several things about the work, each on a line of its own, unless asked not to.
+    /// Writes messages to stderr, one per line, unless `--quiet` is set.
     pub(crate) fn notes<T: fmt::Display>(&mut self, lines: impl IntoIterator<Item = T>) {
         if self.quiet {
             return;
         }
-        // There can be thousands of lines, and writing to the stream is a call of the system.
+        // There can be thousands of lines, and stderr is not buffered.
         let mut text = String::new();
         for line in lines {
             let _ = writeln!(text, "{line}");
         }
-        self.say_lines(&text);
+        self.write_lines(&text);
     }
 
-    /// Says something that has to be said.
-    pub(crate) fn say(&mut self, text: &str) {
-        self.say_lines(&format!("{text}\n"));
+    /// Writes a message to stderr, even with `--quiet`.
+    pub(crate) fn message(&mut self, text: &str) {
+        self.write_lines(&format!("{text}\n"));
     }
 
-    fn say_lines(&mut self, lines: &str) {
+    fn write_lines(&mut self, lines: &str) {
         self.flush();
-        // Who cannot be told anything cannot be told that either.
+        // There is no way to report that stderr cannot be written.
         let _ = self.stderr.write_all(lines.as_bytes());
     }
 
-    /// Shows findings. Warnings are notes; errors are shown in any case.
+    /// Writes findings to stderr; with `--quiet`, only errors.
     pub(crate) fn findings(&mut self, findings: &[Diagnostic]) {
         for finding in findings {
             if finding.is_error() || !self.quiet {
                 let text = show::diagnostic(finding, self.styled);
-                self.say(&text);
+                self.message(&text);
             }
         }
     }
 
-    /// Brings everything to its reader; gives the exit code of a run that would have ended with
-    /// `exit`. Data that were cut short must not pass for a result.
+    /// Flushes the output of a run. Returns its exit code, which is an error if data was lost: incomplete data must not
+    /// pass for a result.
     pub(crate) fn finish(&mut self, exit: Exit) -> Exit {
         self.flush();
         match self.failure.take() {
@@ -223,17 +233,18 @@ impl Output {
     }
 }
 
-/// Whether a failure to write means only that nobody reads any more, as after `| head`.
+/// Whether writing failed because the reader closed the pipe, as `head` does.
 fn is_reader_gone(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::BrokenPipe
 }
 
+/// The error for data that could not be written.
 fn cut_short(error: &io::Error) -> Diagnostic {
     Diagnostic::error(Code::File, format!("cannot write to stdout: {error}"))
 }
 
-/// Likewise for what is written before there are arguments; says whether it was cut short.
-pub(crate) fn say_if_cut_short(result: io::Result<()>) -> bool {
+/// Reports that help or the version could not be written. Returns whether that is an error.
+pub(crate) fn report_cut_short(result: io::Result<()>) -> bool {
     match result {
         Err(error) if !is_reader_gone(&error) => {
             let _ = writeln!(
@@ -244,5 +255,47 @@ pub(crate) fn say_if_cut_short(result: io::Result<()>) -> bool {
             true
         }
         _ => false,
+    }
+}
+
+/// A spinner for work that takes longer than a moment; dropping it removes the spinner.
+pub(crate) struct Progress {
+    running: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+impl Progress {
+    /// Starts the work; `is_shown` is whether there is a terminal for the spinner.
+    fn new(message: &str, is_shown: bool) -> Self {
+        if !is_shown {
+            return Self { running: None };
+        }
+        let (done, is_done) = channel();
+        let message = message.to_owned();
+        let spinner = std::thread::spawn(move || {
+            if is_done.recv_timeout(MOMENT) != Err(RecvTimeoutError::Timeout) {
+                return;
+            }
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            let style = ProgressStyle::with_template("{spinner:.cyan} {msg} {elapsed:.dim}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+            bar.set_message(message);
+            while is_done.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                bar.tick();
+            }
+            bar.finish_and_clear();
+        });
+        Self {
+            running: Some((done, spinner)),
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some((done, spinner)) = self.running.take() {
+            drop(done);
+            // A spinner that panicked does not matter.
+            let _ = spinner.join();
+        }
     }
 }

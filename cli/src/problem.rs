@@ -1,95 +1,101 @@
-//! What is to be solved for a project, and with what.
+//! The problem of a project: what is to be solved, with which registries, and reporting the answer.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{LockDiff, Lockfile, Package, PackageName, ReadOptions};
+use pkgres_manifest::{LockDiff, Lockfile, Package};
 use pkgres_registry_client::{Answer, RegistrySet, drive};
-use pkgres_resolver::{
-    Conflict, Engine, Locked, Preference, PrereleasePolicy, Request, Resolution, Resolver, Root,
-    SolveOptions,
-};
+use pkgres_resolver::{Conflict, Locked, Request, Resolution, Resolver, Root};
 use serde_json::json;
 
-use crate::args::{PolicyArgs, Prefer, Prerelease, RegistryArgs, Solver};
-use crate::cutoff::cutoff;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::project::Project;
-use crate::{given, members, registries, show};
+use crate::requirement::add_commands;
+use crate::show;
 
 /// A request and everything that it is solved with.
 pub(crate) struct Problem {
     pub(crate) registries: RegistrySet,
-    pub(crate) core: Option<PackageName>,
     pub(crate) request: Request,
-    /// Where the registries are, as they could be written.
+    /// The locations of the registries, for a conflict about a package that none of them has.
     pub(crate) searched: Vec<String>,
-    /// Whether releases may have other digests than those that are locked.
+    /// Whether releases may have other digests than the locked ones.
     pub(crate) accept_changed: bool,
-    /// The root with its files, which a conflict can be about.
+    /// The package of the root, for the positions of its classes in a conflict.
     pub(crate) root: Option<Arc<Package>>,
-    /// The lockfile that what is found is shown in place of, if there is one.
-    pub(crate) shown_for: Option<Lockfile>,
-    /// What there is to say about the roots.
+    /// The existing lockfile. If the resolution differs from it, a note says so.
+    pub(crate) existing_lock: Option<Lockfile>,
+    /// Warnings about the roots.
     pub(crate) warnings: Vec<Diagnostic>,
 }
 
-impl Problem {
-    /// To find a resolution for a project.
-    pub(crate) fn of_project(
-        project: &Project,
-        registry: &RegistryArgs,
-        policy: &PolicyArgs,
-        options: &ReadOptions,
-    ) -> Result<Self> {
-        let problem = Self::in_folder(&project.folder, registry, policy, options)?;
-        problem.with_root(project, options)
-    }
+/// The result of a search.
+pub(crate) enum Searched {
+    Solved(Box<Resolution>),
+    Conflict(Box<Conflict>),
+}
 
-    /// All of the problem of the project in a folder that does not depend on what the project is.
-    pub(crate) fn in_folder(
-        folder: &Path,
-        registry: &RegistryArgs,
-        policy: &PolicyArgs,
-        options: &ReadOptions,
-    ) -> Result<Self> {
-        let core = registries::core_library(registry)?;
-        let locations = registries::locations(registry, Some(folder))?;
-        Ok(Self {
-            registries: registries::open_all(&locations, registry, options)?,
-            searched: locations.iter().map(ToString::to_string).collect(),
-            request: Request {
-                roots: Vec::new(),
-                core: core.clone(),
-                provided: registries::provided(registry, options)?,
-                locked: Locked::default(),
-                overrides: registries::overriding_specs()?,
-                options: solve_options(policy)?,
-                update: None,
-            },
-            core,
+impl Problem {
+    /// A problem with everything but roots.
+    pub(crate) fn new(registries: RegistrySet, request: Request) -> Self {
+        Self {
+            registries,
+            request,
+            searched: Vec::new(),
             accept_changed: false,
             root: None,
-            shown_for: None,
+            existing_lock: None,
             warnings: Vec::new(),
+        }
+    }
+
+    /// The problem of solving a project.
+    pub(crate) fn of_project(project: &Project, context: &Context) -> Result<Self> {
+        Self::in_folder(&project.folder, context)?.with_root(project, context)
+    }
+
+    /// The part of a problem that follows from the folder of the project.
+    pub(crate) fn in_folder(folder: &Path, context: &Context) -> Result<Self> {
+        let registries = context.registries.for_root(Some(folder))?;
+        let request = Request {
+            roots: Vec::new(),
+            core: context.core().cloned(),
+            provided: context.registries.provided(&context.read_options)?,
+            locked: Locked::default(),
+            overrides: context.registries.overriding_specs(),
+            options: context.solve_options.clone(),
+            update: None,
+        };
+        let locations = registries.iter().map(|registry| &registry.location);
+        let searched = locations.map(ToString::to_string).collect();
+        let registries = context
+            .registries
+            .open(&registries, &context.read_options)?;
+        Ok(Self {
+            searched,
+            ..Self::new(registries, request)
         })
     }
 
-    /// The problem of this project.
-    pub(crate) fn with_root(mut self, project: &Project, options: &ReadOptions) -> Result<Self> {
+    /// Makes a project the root.
+    pub(crate) fn with_root(mut self, project: &Project, context: &Context) -> Result<Self> {
         self.root = Some(Arc::clone(&project.package));
-        self.add_root(project, options)?;
+        self.add_root(project, context)?;
         Ok(self)
     }
 
-    /// Adds a root, and what it requires of the workspace.
-    pub(crate) fn add_root(&mut self, project: &Project, options: &ReadOptions) -> Result<()> {
-        if let Some(members) = members::required_by(project, options)? {
-            self.registries.prefer(Box::new(members));
+    /// Adds a project to the roots, and the members of the workspace that it requires to the registries.
+    pub(crate) fn add_root(&mut self, project: &Project, context: &Context) -> Result<()> {
+        if let Some(workspace) = context.workspace()? {
+            let (folder, package) = (&project.folder, &project.package);
+            let members = workspace.required_by(folder, package, &context.read_options)?;
+            if let Some(members) = members {
+                self.registries.prefer(Box::new(members));
+            }
         }
         let misspelt = project.package.manifest.misspelt_key_findings();
         self.warnings.extend(misspelt);
@@ -98,38 +104,59 @@ impl Problem {
         Ok(())
     }
 
-    /// Solves; says what there is to say about the registries, and, if there is no resolution,
-    /// why.
-    pub(crate) fn solve(self, output: &mut Output) -> Result<Solved> {
-        self.solve_with_registries(output).map(|(solved, _)| solved)
+    /// Solves. A conflict is reported and ends the command.
+    pub(crate) fn solve(self, context: &Context, output: &mut Output) -> Result<Box<Resolution>> {
+        let (resolution, _) = self.solve_with_registries(context, output)?;
+        Ok(resolution)
     }
 
-    /// Searches, and gives the registries back; says what there is to say about them, and that the
-    /// search gave up, if it did.
-    pub(crate) fn search(self, output: &mut Output) -> Result<(Searched, RegistrySet)> {
+    /// Solves, and returns the registries as well.
+    pub(crate) fn solve_with_registries(
+        mut self,
+        context: &Context,
+        output: &mut Output,
+    ) -> Result<(Box<Resolution>, RegistrySet)> {
+        let locations = std::mem::take(&mut self.searched);
+        let (searched, registries) = self.search(context, output)?;
+        match searched {
+            Searched::Solved(resolution) => Ok((resolution, registries)),
+            Searched::Conflict(conflict) => {
+                if output.is_json() {
+                    output.json(&show::conflict_document(&conflict));
+                } else {
+                    let text = show::conflict(&conflict, &locations, output.is_styled());
+                    output.message(&text);
+                }
+                Err(Failure::reported(Exit::Failed))
+            }
+        }
+    }
+
+    /// Searches, and returns the registries as well. Reports warnings, and a search that gave up.
+    pub(crate) fn search(
+        self,
+        context: &Context,
+        output: &mut Output,
+    ) -> Result<(Searched, RegistrySet)> {
         output.findings(&self.warnings);
-        let is_alone = self.request.roots.len() == 1;
+        let has_one_root = self.request.roots.len() == 1;
         let mut resolver = Resolver::new(self.request);
-        let options = ReadOptions {
-            core: self.core,
-            ..ReadOptions::default()
-        };
         let progress = output.progress("Resolving");
-        let answer = drive(&mut resolver, &self.registries, &options);
+        let answer = drive(&mut resolver, &self.registries, &context.read_options);
         drop(progress);
         output.findings(&self.registries.take_findings());
         let searched = match answer? {
             Answer::Solved(resolution) => {
                 if !self.accept_changed {
-                    refuse_changed(&resolution)?;
+                    check_digests(&resolution, context)?;
                 }
-                if let Some(lock) = &self.shown_for
-                    && let Ok(found) = resolution.to_lockfile()
-                    && !LockDiff::between(lock, &found).is_empty()
+                if let Some(lock) = &self.existing_lock
+                    && let Ok(new_lock) = resolution.to_lockfile()
+                    && !LockDiff::between(lock, &new_lock).is_empty()
                 {
-                    let command = given::command("lock");
+                    let command = context.invocation.command("lock");
                     output.note(&format!(
-                        "The lockfile is out of date: this is not what it holds, but what `{command}` would write"
+                        "The lockfile is out of date: this is the resolution that `{command}` would write"
                     ));
                 }
                 Searched::Solved(resolution)
@@ -137,70 +164,43 @@ impl Problem {
             Answer::Conflict(mut conflict) => {
                 if let Some(root) = &self.root {
                     conflict.locate_classes(root);
-                    if is_alone {
-                        show::add_commands(&mut conflict, root.name());
+                    if has_one_root {
+                        add_commands(&mut conflict, root.name(), &context.invocation);
                     }
                 }
-                // A registry that cannot be read does not make the conflict another one.
+                // A registry that fails here does not change the conflict.
                 let _ = self.registries.advise(&mut conflict);
-                let hint = show::core_hint(&conflict, options.core.as_ref());
+                let hint = show::core_hint(&conflict, context.core());
                 conflict.hints.extend(hint);
                 Searched::Conflict(conflict)
             }
             Answer::Cancelled => unreachable!("an interrupt ends the whole process"),
             Answer::GaveUp { steps } => {
-                let summary = format!("gave up after {steps} steps without an answer");
-                let hint = "`--max-steps` allows more";
-                if output.is_json() {
-                    output.json(&json!({
-                        "schema_version": 1,
-                        "status": "gave_up",
-                        "conflict": {"summary": summary, "steps": [], "packages": [], "hints": [hint]},
-                    }));
-                } else {
-                    output.findings(&[Diagnostic::error(Code::GaveUp, summary).hint(hint)]);
-                }
-                Searched::GaveUp
+                report_gave_up(steps, output);
+                return Err(Failure::reported(Exit::GaveUp));
             }
         };
         Ok((searched, self.registries))
     }
+}
 
-    /// Like [`solve`](Self::solve), for those who go on to ask the registries.
-    pub(crate) fn solve_with_registries(
-        mut self,
-        output: &mut Output,
-    ) -> Result<(Solved, RegistrySet)> {
-        let core = self.core.clone();
-        let places = std::mem::take(&mut self.searched);
-        let (searched, registries) = self.search(output)?;
-        let solved = match searched {
-            Searched::Solved(resolution) => Solved::Yes(resolution, core),
-            Searched::Conflict(conflict) => {
-                if output.is_json() {
-                    output.json(&show::conflict_answer(&conflict));
-                } else {
-                    let text = show::conflict(&conflict, &places, output.is_styled());
-                    output.say(&text);
-                }
-                Solved::No(Exit::Failed)
-            }
-            Searched::GaveUp => Solved::No(Exit::GaveUp),
-        };
-        Ok((solved, registries))
+/// Reports a search without an answer.
+fn report_gave_up(steps: u64, output: &mut Output) {
+    let summary = format!("gave up after {steps} steps without an answer");
+    let hint = "`--max-steps` raises the limit";
+    if output.is_json() {
+        output.json(&json!({
+            "schema_version": 1,
+            "status": "gave_up",
+            "conflict": {"summary": summary, "steps": [], "packages": [], "hints": [hint]},
+        }));
+    } else {
+        output.findings(&[Diagnostic::error(Code::GaveUp, summary).hint(hint)]);
     }
 }
 
-/// What a search found.
-pub(crate) enum Searched {
-    Solved(Box<Resolution>),
-    Conflict(Box<Conflict>),
-    /// Nothing in time, as was said.
-    GaveUp,
-}
-
-/// Refuses a resolution in which a release has other content than what was locked.
-fn refuse_changed(resolution: &Resolution) -> Result<()> {
+/// Checks that releases have the digests that are locked.
+fn check_digests(resolution: &Resolution, context: &Context) -> Result<()> {
     let mut findings: Vec<Diagnostic> = resolution
         .artifact_changes()
         .iter()
@@ -212,12 +212,12 @@ fn refuse_changed(resolution: &Resolution) -> Result<()> {
                 .iter()
                 .map(ToString::to_string)
                 .collect();
-            let found = match &change.digest {
+            let has = match &change.digest {
                 Some(digest) => format!("has the digest {digest}"),
                 None => "has no digest".to_owned(),
             };
             let message = format!(
-                "{} {} of the registry `{}` {found}; locked was {}",
+                "{} {} from the registry `{}` {has}; the locked digest is {}",
                 change.name,
                 change.version,
                 change.source,
@@ -229,43 +229,13 @@ fn refuse_changed(resolution: &Resolution) -> Result<()> {
     let Some(last) = findings.pop() else {
         return Ok(());
     };
-    findings.push(last.hint(show::FIND_OUT_WHY).hint(show::accept_changed()));
+    findings.push(
+        show::digest_hints(context)
+            .into_iter()
+            .fold(last, Diagnostic::hint),
+    );
     Err(Failure {
         findings,
         exit: Exit::Integrity,
-    })
-}
-
-/// Whether there is a resolution; if not, it was said why.
-pub(crate) enum Solved {
-    Yes(Box<Resolution>, Option<PackageName>),
-    No(Exit),
-}
-
-pub(crate) fn solve_options(policy: &PolicyArgs) -> Result<SolveOptions> {
-    let now = Timestamp::now();
-    let exclude_newer = policy
-        .exclude_newer
-        .as_ref()
-        .map(|text| cutoff(text, now))
-        .transpose()?;
-    Ok(SolveOptions {
-        exclude_newer,
-        prefer: match policy.prefer {
-            Prefer::Newest => Preference::Newest,
-            Prefer::Oldest => Preference::Oldest,
-        },
-        prerelease: match policy.prerelease {
-            Prerelease::IfNecessary => PrereleasePolicy::IfNecessary,
-            Prerelease::Allow => PrereleasePolicy::Allow,
-            Prerelease::Never => PrereleasePolicy::Never,
-        },
-        single_version: policy.single_version,
-        max_steps: policy.max_steps,
-        engine: match policy.solver {
-            Solver::Native => Engine::Native,
-            Solver::Pubgrub => Engine::Pubgrub,
-        },
-        ..SolveOptions::default()
     })
 }

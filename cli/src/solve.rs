@@ -1,56 +1,159 @@
-//! Solving for a project with its lockfile, in the mode that is set.
+//! Solving a project with its lockfile, in the lock mode of the command.
+//!
+//! `--locked` needs a lockfile that is up to date; `--frozen` uses it as it is, without looking at anything else.
 
-use pkgres_manifest::ReadOptions;
-use pkgres_registry_client::RegistrySet;
-use pkgres_resolver::Locked;
+use pkgres_files::{Follow, read_file};
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::{LOCK_FILE, PackageManifest, Version};
+use pkgres_registry_client::{RegistrySet, check_lock};
+use pkgres_resolver::{LockCheck, Locked, Resolution, frozen};
 
-use crate::args::SolveArgs;
-use crate::failure::Result;
-use crate::lock_modes::{refuse_ignored_lock, require_fitting_lock, take_frozen};
+use crate::args::{SolveArgs, WriteArgs};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Result};
+use crate::lockfile::{lock_missing_in_mode, parse_checked_lock, parse_lock, read_lock_bytes};
+use crate::manifest_file::{folder_of, manifest_at};
 use crate::output::Output;
-use crate::problem::{Problem, Solved};
+use crate::problem::Problem;
 use crate::project::Project;
-use crate::registries;
+use crate::show;
 
-/// Solves the project that the arguments name, with its lockfile unless they say otherwise.
-pub(crate) fn solve(args: &SolveArgs, output: &mut Output) -> Result<Solved> {
-    let options = registries::read_options(&args.registry)?;
+/// Solves the project that the arguments name.
+pub(crate) fn solve(
+    args: &SolveArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<Box<Resolution>> {
     if args.mode.frozen {
-        let resolution = take_frozen(args, &options)?;
-        let core = registries::core_library(&args.registry)?;
-        return Ok(Solved::Yes(Box::new(resolution), core));
+        return Ok(Box::new(read_frozen(args, context)?));
     }
-    let project = Project::open(&args.manifest, &options)?;
-    solve_project(args, &project, &options, output).map(|(solved, _)| solved)
+    let project = Project::open(&args.manifest, context)?;
+    let (resolution, _) = solve_project(args, &project, context, output)?;
+    Ok(resolution)
 }
 
-/// Likewise for a project that was opened, and gives the registries back.
+/// Solves a project, and returns the registries as well.
 pub(crate) fn solve_project(
     args: &SolveArgs,
     project: &Project,
-    options: &ReadOptions,
+    context: &Context,
     output: &mut Output,
-) -> Result<(Solved, RegistrySet)> {
-    problem_with_lock(args, project, options, output)?.solve_with_registries(output)
+) -> Result<(Box<Resolution>, RegistrySet)> {
+    problem_with_lock(args, project, context, output)?.solve_with_registries(context, output)
 }
 
-/// The problem of a project and its lockfile, which has to fit if the mode says so.
+/// The problem of a project and its lockfile, which `--locked` checks first.
 pub(crate) fn problem_with_lock(
     args: &SolveArgs,
     project: &Project,
-    options: &ReadOptions,
+    context: &Context,
     output: &mut Output,
 ) -> Result<Problem> {
-    let mut problem = Problem::of_project(project, &args.registry, &args.policy, options)?;
+    let mut problem = Problem::of_project(project, context)?;
     if args.mode.locked {
-        refuse_ignored_lock(args, "locked")?;
-        require_fitting_lock(project, &problem, options, output)?;
+        reject_ignore_lock(args, "locked", context)?;
+        require_current_lock(project, &problem, context, output)?;
     }
     if !args.ignore_lock
-        && let Some(lock) = project.lockfile(options)?
+        && let Some(lock) = project.lockfile(context)?
     {
         problem.request.locked = Locked::from_lockfile(&lock);
-        problem.shown_for = Some(lock);
+        problem.existing_lock = Some(lock);
     }
     Ok(problem)
+}
+
+/// Fails if there is no lockfile, or if it is out of date.
+fn require_current_lock(
+    project: &Project,
+    problem: &Problem,
+    context: &Context,
+    output: &mut Output,
+) -> Result<()> {
+    let path = project.lock_path();
+    let Some(bytes) = read_lock_bytes(&path, context)? else {
+        return Err(lock_missing_in_mode("locked", context));
+    };
+    let lock = parse_checked_lock(&path, &bytes, context)?;
+    let check = LockCheck::new(problem.request.clone(), lock);
+    let progress = output.progress("Checking the lockfile");
+    let report = check_lock(check, &problem.registries);
+    drop(progress);
+    let report = report?;
+    output.findings(&problem.registries.take_findings());
+    if report.stale.is_empty() {
+        return Ok(());
+    }
+    let mode = show::locked_mode(context);
+    Err(Failure {
+        findings: show::staleness(&report.stale, &mode, context),
+        exit: show::staleness_exit(&report.stale),
+    })
+}
+
+/// Rejects `--ignore-lock` in a mode that needs the lockfile. The grammar excludes both flags, but a setting can set
+/// the mode as well.
+fn reject_ignore_lock(args: &SolveArgs, mode: &str, context: &Context) -> Result<()> {
+    if !args.ignore_lock {
+        return Ok(());
+    }
+    let from = context.settings.from(mode);
+    Err(Failure::usage(format!(
+        "`--ignore-lock` cannot be used with `--{mode}`{from}"
+    )))
+}
+
+/// The resolution in the lockfile, for `--frozen`. The manifest is only read for the version of the root, and need
+/// not exist.
+pub(crate) fn read_frozen(args: &SolveArgs, context: &Context) -> Result<Resolution> {
+    reject_ignore_lock(args, "frozen", context)?;
+    let path = folder_of(&args.manifest).join(LOCK_FILE);
+    let Some(bytes) = read_lock_bytes(&path, context)? else {
+        return Err(lock_missing_in_mode("frozen", context));
+    };
+    let lock = parse_lock(&path, &bytes, context)?;
+    let options = &context.read_options;
+    let manifest = manifest_at(&args.manifest);
+    let manifest = read_file(&manifest, options.limits.manifest_bytes, Follow::Links).ok();
+    let manifest = manifest.and_then(|bytes| {
+        PackageManifest::read("manifest", &bytes, options)
+            .into_result()
+            .ok()
+    });
+    let (root, version) = match (manifest, lock.roots.len()) {
+        (Some((manifest, _)), _) => (manifest.name.value, manifest.version),
+        (None, 1) => {
+            let name = lock.roots.keys().next().expect("the lockfile has one root");
+            (name.clone(), Version::ZERO)
+        }
+        (None, _) => {
+            return Err(Failure::usage(
+                "the lockfile has several roots: name the manifest of one",
+            ));
+        }
+    };
+    frozen(&lock, &root, &version).map_err(|error| {
+        let hint = format!(
+            "`{}` brings it up to date",
+            context.invocation.command("lock")
+        );
+        Failure {
+            findings: vec![Diagnostic::error(Code::LockStale, error.to_string()).hint(hint)],
+            exit: Exit::Failed,
+        }
+    })
+}
+
+/// Rejects a command that changes the lockfile in a mode that does not allow it.
+pub(crate) fn reject_lock_modes(command: &str, write: &WriteArgs, context: &Context) -> Result<()> {
+    for (is_set, mode) in [(write.locked, "locked"), (write.frozen, "frozen")] {
+        if is_set {
+            let from = context.settings.from(mode);
+            return Err(Failure::usage(format!(
+                "`pkgres {command}` changes the lockfile, but `--{mode}` is set{from}"
+            )));
+        }
+    }
+    Ok(())
 }

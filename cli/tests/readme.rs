@@ -1,31 +1,31 @@
-//! What the README and the book show is so: commands print what it says that they print, settings can
-//! be read, and whoever writes another example finds it run, too.
+//! The examples in the README and the guide: commands print what is shown, and settings can be read. New examples are
+//! run as well.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Pages whose commands are run elsewhere: they need a server, and the client of somebody else.
-const RUN_BY_OTHERS: [(&str, &str); 1] = [("docs/murano-clients.md", "tests/serve/murano.rs")];
+/// Pages whose commands other tests run, because they need a server and a foreign client.
+const RUN_BY_OTHER_TESTS: [(&str, &str); 1] = [("docs/murano-clients.md", "tests/serve/murano.rs")];
 
-/// What stands in blocks of these languages is no example of what somebody would do with pkgres.
+/// Blocks by page and language that are not examples of using pkgres.
 const NOT_RUN: [(&str, &[&str]); 4] = [
     // How to build and test this project.
     ("README.md", &["sh"]),
-    // What a command prints as its help; the page is made of the code.
+    // The help of commands, which is generated.
     ("docs/commands.md", &["text"]),
-    // How to run programs that take minutes.
+    // Programs that take minutes.
     ("docs/benchmarks.md", &["sh"]),
-    // What stands on the wire; `tests/serve` and `registry-client/tests` hold on to it.
+    // Requests and responses, which `tests/serve` and `registry-client/tests` check.
     ("docs/registry-protocol.md", &["json", "text"]),
 ];
 
-/// The root of the project, at which commands are meant to be run.
+/// The root of the project, where the commands run.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The README and the pages of the book, by their paths.
+/// The README and the pages of the guide, by path.
 fn pages() -> BTreeMap<String, String> {
     let docs = std::fs::read_dir(root().join("docs")).expect("the book is there");
     let docs = docs.map(|entry| entry.expect("an entry of it").path());
@@ -38,7 +38,7 @@ fn pages() -> BTreeMap<String, String> {
     docs.chain([root().join("README.md")]).map(read).collect()
 }
 
-/// The blocks of a page: the language of each, and its text.
+/// The blocks of a page: language and text.
 fn blocks(page: &str) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     let mut is_inside = false;
@@ -64,8 +64,8 @@ fn has(page: &str, language: &str) -> bool {
     blocks(page).iter().any(|(found, _)| found == language)
 }
 
-fn is_run_by_others(page: &str) -> bool {
-    RUN_BY_OTHERS.iter().any(|(path, _)| *path == page)
+fn is_run_by_other_test(page: &str) -> bool {
+    RUN_BY_OTHER_TESTS.iter().any(|(path, _)| *path == page)
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn commands() {
         .env("PKGRES_REGISTRY", "")
         .env("PKGRES_CACHE", cache.path().to_string_lossy());
     for (page, text) in pages() {
-        if has(&text, "console") && !is_run_by_others(&page) {
+        if has(&text, "console") && !is_run_by_other_test(&page) {
             cases.case(page);
         }
     }
@@ -87,13 +87,13 @@ fn commands() {
 }
 
 #[test]
-fn every_block_is_looked_at_by_some_test() {
+fn every_block_is_tested() {
     for (page, text) in pages() {
         for (language, block) in blocks(&text) {
             let is_other = NOT_RUN
                 .iter()
                 .any(|(path, languages)| *path == page && languages.contains(&language.as_str()));
-            let is_looked_at = match language.as_str() {
+            let is_tested = match language.as_str() {
                 "console" | "toml" | "yaml" => true,
                 // `tests/tests/merges.rs` merges with this line.
                 "gitattributes" => block == "pkgres.lock merge=union\n",
@@ -102,12 +102,12 @@ fn every_block_is_looked_at_by_some_test() {
                 _ => false,
             };
             assert!(
-                is_looked_at || is_other,
-                "{page}: nobody looks at this, in `{language}`:\n{block}"
+                is_tested || is_other,
+                "{page}: no test covers this block in `{language}`:\n{block}"
             );
         }
     }
-    for (page, test) in RUN_BY_OTHERS {
+    for (page, test) in RUN_BY_OTHER_TESTS {
         assert!(
             pages().contains_key(page) && root().join(test).is_file(),
             "{page}"
@@ -115,7 +115,7 @@ fn every_block_is_looked_at_by_some_test() {
     }
 }
 
-/// Every block of settings is a settings file, and every setting in it is one.
+/// Every block of settings is a valid settings file.
 #[test]
 fn settings_can_be_read() {
     let mut count = 0;
@@ -133,17 +133,17 @@ fn settings_can_be_read() {
                 .env("NO_COLOR", "1")
                 .output()
                 .expect("the program starts");
-            let said = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{page}: {said}\n{block}");
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{page}: {stderr}\n{block}");
             count += 1;
         }
     }
     assert!(count > 2, "there are examples of settings");
 }
 
-/// Recipes for other programs are what those programs read, and each command in them is one.
+/// Recipes for other programs are valid YAML, and their commands run.
 #[test]
-fn recipes_name_commands_that_there_are() {
+fn recipes_name_existing_commands() {
     let mut count = 0;
     for (page, text) in pages() {
         for (_, block) in blocks(&text)
@@ -174,14 +174,14 @@ fn recipes_name_commands_that_there_are() {
                     .env("PKGRES_REGISTRY", "")
                     .output()
                     .expect("the program starts");
-                let said = String::from_utf8_lossy(&output.stderr);
-                assert_eq!(output.status.code(), Some(0), "{page}: {words:?}: {said}");
+                let stderr = String::from_utf8_lossy(&output.stderr);
+                assert_eq!(output.status.code(), Some(0), "{page}: {words:?}: {stderr}");
                 count += 1;
             }
         }
     }
     assert!(count >= 3, "there is a recipe");
-    // The hooks that a project names are those that there are.
+    // Hooks in the recipes exist.
     let hooks = std::fs::read_to_string(root().join(".pre-commit-hooks.yaml")).expect("hooks");
     let page = &pages()["docs/automation.md"];
     let named: Vec<&str> = page

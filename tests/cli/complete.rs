@@ -1,5 +1,4 @@
-//! That nothing a user can meet is left out of these tests: every command ends in each way that its help
-//! names, and every code is shown.
+//! The tests are complete: some document shows every exit code that the help of a command lists, and every error code.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -7,14 +6,14 @@ use std::process::Command;
 
 use pkgres_manifest::diagnostic::Code;
 
-/// How commands end that no document can show, and the test that does.
+/// The exit codes that no document can show, and the tests that do.
 const ELSEWHERE: [(&str, &str, &str); 1] = [("serve", "0", "tests/serve/ends.rs")];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The texts of the files of a folder with an ending.
+/// The contents of the files in a folder with an extension.
 fn texts(folder: &str, ending: &str) -> Vec<String> {
     let entries = std::fs::read_dir(root().join(folder)).expect("a folder of the project");
     let paths = entries.map(|entry| entry.expect("an entry of it").path());
@@ -24,7 +23,7 @@ fn texts(folder: &str, ending: &str) -> Vec<String> {
         .collect()
 }
 
-/// The documents whose commands are run.
+/// The documents whose commands are run by tests.
 fn documents() -> Vec<String> {
     let mut all = texts("tests/cli", "md");
     all.extend(texts("tests/cli/server", "md"));
@@ -32,18 +31,17 @@ fn documents() -> Vec<String> {
     all
 }
 
-/// A command as a document or the book has it, without the program: `cache` and what is below it have
-/// names of two words.
-type Ends = BTreeMap<String, BTreeSet<String>>;
+/// Exit codes by command. The names of subcommands, such as `cache list`, have two words.
+type ExitCodes = BTreeMap<String, BTreeSet<String>>;
 
-/// The exit codes that the help of each command names, as the book has it; a test keeps that in step.
-fn named() -> Ends {
+/// The exit codes in the help of each command.
+fn documented() -> ExitCodes {
     let output = Command::new(trycmd::cargo::cargo_bin!("pkgres"))
         .args(["reference", "commands"])
         .output()
         .expect("the program starts");
     let text = String::from_utf8(output.stdout).expect("it is text");
-    let mut ends = Ends::new();
+    let mut exit_codes = ExitCodes::new();
     for section in text.split("\n#").skip(1) {
         let name = section
             .split('`')
@@ -55,15 +53,15 @@ fn named() -> Ends {
                 let word = line.split_whitespace().next()?;
                 word.parse::<u8>().ok().map(|_| word.to_owned())
             });
-            ends.insert(name.to_owned(), codes.collect());
+            exit_codes.insert(name.to_owned(), codes.collect());
         }
     }
-    ends
+    exit_codes
 }
 
-/// The exit codes with which each command ends in some document.
-fn shown(named: &Ends) -> Ends {
-    let mut ends = Ends::new();
+/// The exit codes of each command in the documents.
+fn shown(documented: &ExitCodes) -> ExitCodes {
+    let mut exit_codes = ExitCodes::new();
     for document in documents() {
         let mut lines = document.lines().peekable();
         while let Some(line) = lines.next() {
@@ -76,22 +74,25 @@ fn shown(named: &Ends) -> Ends {
             let words: Vec<&str> = words.split(' ').collect();
             let in_two = words.windows(2).map(|two| two.join(" "));
             let in_one = words.iter().map(|word| (*word).to_owned());
-            let Some(name) = in_two.chain(in_one).find(|name| named.contains_key(name)) else {
+            let Some(name) = in_two
+                .chain(in_one)
+                .find(|name| documented.contains_key(name))
+            else {
                 continue;
             };
             let code = lines.peek().and_then(|next| next.strip_prefix("? "));
             let code = code.unwrap_or("0").to_owned();
-            ends.entry(name).or_default().insert(code);
+            exit_codes.entry(name).or_default().insert(code);
         }
     }
-    ends
+    exit_codes
 }
 
 #[test]
-fn every_command_ends_in_some_document_in_each_way_that_its_help_names() {
-    let named = named();
-    assert!(named.len() > 30, "{named:?}");
-    let mut shown = shown(&named);
+fn documents_show_every_exit_code_of_every_command() {
+    let documented = documented();
+    assert!(documented.len() > 30, "{documented:?}");
+    let mut shown = shown(&documented);
     for (name, code, test) in ELSEWHERE {
         let text = std::fs::read_to_string(root().join(test)).expect("a test of the project");
         assert!(text.contains(&format!("\"{name}\"")), "{test}");
@@ -101,20 +102,22 @@ fn every_command_ends_in_some_document_in_each_way_that_its_help_names() {
             .insert(code.to_owned());
     }
     let mut missing = Vec::new();
-    for (name, codes) in &named {
+    for (name, codes) in &documented {
         let shown = shown.remove(name).unwrap_or_default();
         for code in codes.difference(&shown) {
-            missing.push(format!("`pkgres {name}` ends with {code} in no document"));
+            missing.push(format!(
+                "no document shows `pkgres {name}` with exit code {code}"
+            ));
         }
         for code in shown.difference(codes) {
-            missing.push(format!("the help of `pkgres {name}` does not name {code}"));
+            missing.push(format!("the help of `pkgres {name}` does not list {code}"));
         }
     }
     assert!(missing.is_empty(), "{missing:#?}");
 }
 
 #[test]
-fn every_code_is_shown() {
+fn tests_show_every_error_code() {
     let mut all = documents();
     for folder in [
         "tests/cli",
@@ -127,7 +130,7 @@ fn every_code_is_shown() {
             all.extend(texts(folder, "rs"));
         }
     }
-    // What the pages of the book say of a code is not a case of it.
+    // The explanation of a code is not a case of it.
     all.retain(|text| !text.starts_with("# Errors"));
     for code in Code::ALL {
         let shown = code.to_string();

@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use pkgres_tests::shared;
 
-/// Runs `pkgres resolve` on a package of the corpus, with some more arguments.
+/// Runs `pkgres resolve` on a package of the corpus, with more arguments.
 fn resolve(package: &str, more: &[&str]) -> Option<Output> {
     let corpus = shared::path("corpus")?;
     let mut registry = std::ffi::OsString::from("corpus=dir:");
@@ -47,23 +47,23 @@ fn wordpress_resolves() {
 }
 
 #[test]
-fn a_package_that_nobody_has_is_named() {
+fn a_package_that_no_registry_has_is_named() {
     let Some(output) = resolve("murano-apps/PaloAlto/package", &[]) else {
         return;
     };
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
     assert_eq!(text(&output.stdout), "");
-    let said = text(&output.stderr);
+    let stderr = text(&output.stderr);
     assert!(
-        said.contains("error[PK0011]: no registry has a package `org.openstack.networkingSfc`"),
-        "{said}"
+        stderr.contains("error[PK0011]: no registry has a package `org.openstack.networkingSfc`"),
+        "{stderr}"
     );
-    assert!(said.contains("manifest.yaml:25:3"), "{said}");
-    assert!(said.contains("searched: corpus=dir:"), "{said}");
+    assert!(stderr.contains("manifest.yaml:25:3"), "{stderr}");
+    assert!(stderr.contains("searched: corpus=dir:"), "{stderr}");
 }
 
 #[test]
-fn what_the_host_supplies_is_told_in_a_file() {
+fn a_file_provides_releases_of_the_host() {
     let record = r#"{"name":"org.openstack.networkingSfc","version":"0.0.0"}"#;
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("provided.ndjson");
     write_fixture(&path, record).expect("there is room for a file");
@@ -79,7 +79,7 @@ fn what_the_host_supplies_is_told_in_a_file() {
     assert!(tree.contains(line), "{tree}");
 }
 
-/// Fixtures are written without ceremony.
+/// Writes a fixture; an interrupted write does not matter.
 #[allow(clippy::disallowed_methods)]
 fn write_fixture(
     path: impl AsRef<std::path::Path>,

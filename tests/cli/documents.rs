@@ -1,8 +1,8 @@
-//! Documents for other programs: those programs' own validators have to agree.
+//! Documents for other programs, checked by the validators of these programs.
 //!
 //! The validators are Python packages, `cyclonedx-python-lib[validation]` and `spdx-tools`, of the
-//! interpreter that `PKGRES_PYTHON` names, or else of `python3`. Where they are missing the tests say
-//! so and pass, unless `PKGRES_REQUIRE_SERVICES` is set, as `.ci/run` does.
+//! interpreter in `PKGRES_PYTHON`, or else of `python3`. If they are missing, the tests report that and pass, unless
+//! `PKGRES_REQUIRE_SERVICES` is set, as in `.ci/run`.
 
 use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
@@ -40,7 +40,7 @@ fn stdout(arguments: &[&str]) -> String {
     String::from_utf8(pkgres(arguments).stdout).expect("it is text")
 }
 
-/// Runs a program of Python; nothing if its modules are not there.
+/// Runs a Python program; `None` if its modules are not installed.
 fn python(program: &str, input: &str) -> Option<Output> {
     let python = std::env::var_os("PKGRES_PYTHON").unwrap_or_else(|| "python3".into());
     let run = |program: &str| {
@@ -52,7 +52,7 @@ fn python(program: &str, input: &str) -> Option<Output> {
             .spawn();
         let mut child = child.ok()?;
         let mut stdin = child.stdin.take().expect("it is piped");
-        // Who does not read to the end says why on stderr.
+        // A program that stops reading reports why on stderr.
         let _ = stdin.write_all(input.as_bytes());
         drop(stdin);
         child.wait_with_output().ok()
@@ -88,8 +88,8 @@ fn validators_accept_bills_of_materials() {
             let Some(output) = python(program, &document) else {
                 return;
             };
-            let said = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{arguments:?}: {said}");
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{arguments:?}: {stderr}");
         }
         let wrong = stdout(&["export", "app", "--format", format])
             .replace("\"versionInfo\"", "\"versonInfo\"")
@@ -104,7 +104,7 @@ fn validators_accept_bills_of_materials() {
 }
 
 #[test]
-fn pictures_can_be_drawn() {
+fn graphs_can_be_drawn() {
     let resolved = stdout(&[
         "graph",
         "shared/root",
@@ -119,7 +119,7 @@ fn pictures_can_be_drawn() {
             picture.contains("<svg") && picture.trim_end().ends_with("</svg>"),
             "{picture}"
         );
-        // Specs hold signs that would be tags.
+        // Specs contain `<` and `>`, which must be escaped.
         assert!(
             !picture.contains(">>=") && !picture.contains("<2"),
             "{picture}"

@@ -1,7 +1,7 @@
-//! What is made of the code: pages of the book and schemas are what the binary prints, and completions
-//! and man pages can be made.
+//! Generated files: the committed pages and schemas are what the binary prints, and completions and man pages can be
+//! generated.
 //!
-//! `PKGRES_UPDATE_DOCS=1 cargo test -p pkgres --test cli generated` writes them anew.
+//! `PKGRES_UPDATE_DOCS=1 cargo test -p pkgres --test cli generated` updates the committed files.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,8 +15,8 @@ fn print(arguments: &[&str]) -> String {
         .env("NO_COLOR", "1")
         .output()
         .expect("the program starts");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{arguments:?}: {said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {stderr}");
     String::from_utf8(output.stdout).expect("it is text")
 }
 
@@ -25,7 +25,7 @@ fn docs() -> PathBuf {
 }
 
 #[test]
-fn pages_and_schemas_are_in_step() {
+fn pages_and_schemas_are_up_to_date() {
     let pages = ["commands", "settings", "errors"]
         .map(|page| (format!("{page}.md"), print(&["reference", page])));
     let schemas = ["manifest", "class", "lock", "settings"]
@@ -40,12 +40,12 @@ fn pages_and_schemas_are_in_step() {
         let kept = std::fs::read_to_string(&path).unwrap_or_default();
         assert!(
             kept == printed,
-            "docs/{file} is out of step: PKGRES_UPDATE_DOCS=1 cargo test -p pkgres --test cli"
+            "docs/{file} is out of date: PKGRES_UPDATE_DOCS=1 cargo test -p pkgres --test cli"
         );
     }
 }
 
-/// The rest of a name of a variable of ours that a text begins with.
+/// The end of the variable name that a text starts with.
 fn end_of_name(text: &str) -> usize {
     let is_part = |character: char| character.is_ascii_uppercase() || character == '_';
     text.find(|character| !is_part(character))
@@ -53,7 +53,7 @@ fn end_of_name(text: &str) -> usize {
 }
 
 #[test]
-fn every_variable_is_in_the_book() {
+fn every_variable_is_documented() {
     let page = print(&["reference", "settings"]);
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let is_source = |path: &Path| path.extension().is_some_and(|ending| ending == "rs");
@@ -70,7 +70,7 @@ fn every_variable_is_in_the_book() {
 }
 
 #[test]
-fn completions_and_man_pages_can_be_made() {
+fn completions_and_man_pages_can_be_generated() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = print(&["completions", shell]);
         assert!(
@@ -87,7 +87,7 @@ fn completions_and_man_pages_can_be_made() {
     assert!(page.contains("\\-\\-precise"), "{page}");
 }
 
-/// A validator of a schema that the binary prints.
+/// A validator for a schema that the binary prints.
 fn validator(kind: &str) -> jsonschema::Validator {
     let schema: serde_json::Value =
         serde_json::from_str(&print(&["schema", kind])).expect("a schema is JSON");
@@ -95,9 +95,9 @@ fn validator(kind: &str) -> jsonschema::Validator {
     jsonschema::validator_for(&schema).expect("it is a schema")
 }
 
-/// YAML as an editor sees it; nothing for what cannot be read at all.
+/// YAML as an editor parses it; empty if it does not parse.
 fn yaml(text: &str) -> Vec<serde_json::Value> {
-    // The expressions of class files have a tag that says nothing about their shape.
+    // The tag of expressions in class files does not affect their shape.
     let text = text.replace("!yaql", "");
     serde_saphyr::from_multiple(&text).unwrap_or_default()
 }
@@ -132,7 +132,7 @@ fn schemas_accept_real_packages() {
                 .extension()
                 .is_some_and(|extension| extension == "yaml")
     };
-    // A Heat template lies there, too, where a package has no classes of its own.
+    // Includes Heat templates of packages without classes.
     let classes = files_below(&corpus, &in_classes);
     assert!(manifests.len() > 30 && classes.len() > 50);
     for (kind, files) in [("manifest", manifests), ("class", classes)] {
@@ -150,9 +150,9 @@ fn schemas_accept_real_packages() {
     }
 }
 
-/// What is written in unusual ways and read without anything to say about it.
+/// Unusual spellings that the reader accepts without findings.
 #[test]
-fn schemas_accept_what_is_read() {
+fn schemas_accept_what_the_reader_accepts() {
     let options = pkgres_manifest::ReadOptions::default();
     let manifest = validator("manifest");
     for more in [
@@ -222,7 +222,7 @@ fn schemas_accept_what_is_read() {
 }
 
 #[test]
-fn schemas_reject_what_is_wrong() {
+fn schemas_reject_invalid_files() {
     let manifest = validator("manifest");
     let right = "FullName: a.B\nType: Library\n";
     assert!(manifest.is_valid(&yaml(right)[0]));
@@ -297,7 +297,7 @@ fn schemas_reject_what_is_wrong() {
 }
 
 #[test]
-fn lockfiles_that_are_written_fit_the_schema() {
+fn written_lockfiles_fit_the_schema() {
     let validator = validator("lock");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/cli");
     let named = |path: &Path| path.to_string_lossy().ends_with("out/app/pkgres.lock");

@@ -1,12 +1,12 @@
-//! Hostile inputs given to the binary: it must refuse them in little time and memory, say so in
-//! few words, and write nothing elsewhere.
+//! Hostile inputs: the binary must reject them with little time, memory and output, and write nothing outside of its
+//! target.
 
 use std::process::Command;
 
-/// The core library of the cases.
+/// The core library for the cases.
 const CORE: &str = r#"{"name":"io.murano","version":"0.1.0","classes":{"io.murano.Application":{"extends":["io.murano.Object"]},"io.murano.Object":{}}}"#;
 
-/// Chooses the command for a kind of case. The lockfiles of the corpus are of another format.
+/// A script that runs the command for a kind of case. The lockfiles of the corpus have another format.
 const CHOOSE: &str = r#"case "$1" in
 zip) exec "$PKGRES" unpack "$2" "$3" ;;
 lock) exit 1 ;;
@@ -43,10 +43,10 @@ fn the_binary_survives_hostile_inputs() {
         .env("PKGRES_REGISTRY", "")
         .output()
         .expect("python3 is there");
-    let told = String::from_utf8_lossy(&run.stdout);
+    let report = String::from_utf8_lossy(&run.stdout);
     assert!(
-        told.contains(" passed, "),
-        "{told}{}",
+        report.contains(" passed, "),
+        "{report}{}",
         String::from_utf8_lossy(&run.stderr)
     );
     let is_deviation = |line: &str| {
@@ -55,7 +55,7 @@ fn the_binary_survives_hostile_inputs() {
         });
         by_design || line.starts_with("lock/") && line.ends_with(": got reject")
     };
-    let wrong: Vec<&str> = told
+    let wrong: Vec<&str> = report
         .lines()
         .filter(|line| line.contains(": want ") && !is_deviation(line))
         .collect();
@@ -63,7 +63,7 @@ fn the_binary_survives_hostile_inputs() {
 }
 
 #[test]
-fn a_file_full_of_errors_is_told_in_few_lines() {
+fn many_errors_in_a_file_are_capped() {
     use std::fmt::Write as _;
 
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -79,14 +79,14 @@ fn a_file_full_of_errors_is_told_in_few_lines() {
         .env("PKGRES_REGISTRY", "")
         .output()
         .expect("the binary runs");
-    let told = String::from_utf8_lossy(&run.stderr);
-    assert_eq!(run.status.code(), Some(1), "{told}");
-    assert!(told.contains("\u{2026} and 1900 more"), "{told}");
-    assert!(told.contains("2000 errors"), "{told}");
-    assert!(told.lines().count() < 1_000, "{}", told.lines().count());
+    let stderr = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("\u{2026} and 1900 more"), "{stderr}");
+    assert!(stderr.contains("2000 errors"), "{stderr}");
+    assert!(stderr.lines().count() < 1_000, "{}", stderr.lines().count());
 }
 
-/// Fixtures are written without ceremony.
+/// Writes a fixture; an interrupted write does not matter.
 #[allow(clippy::disallowed_methods)]
 fn write_fixture(
     path: impl AsRef<std::path::Path>,

@@ -1,15 +1,14 @@
-//! The binary from the outside: exit code, stdout and stderr of whole runs.
+//! Whole runs of the binary: exit code, stdout and stderr.
 //!
-//! Each Markdown file beside this one is a case: its commands run one after the other in the
-//! folder `NAME.in`, and if there is a folder `NAME.out`, on a copy of it, which is then compared
-//! with `NAME.out`. A case whose commands write needs that folder. What is read from stdin is a
-//! case of its own, in a TOML file. What no document can show is in the modules.
+//! Each Markdown file beside this one is a case. Its commands run one after the other in the folder `NAME.in`. With a
+//! folder `NAME.out`, they run in a copy, which must be equal to `NAME.out` in the end; a case whose commands write
+//! needs one. A case with stdin is a TOML file. What documents cannot show is in the modules.
 
 mod complete;
 mod corpus;
 mod documents;
 mod generated;
-mod pictures;
+mod graphs;
 mod program;
 mod revisions;
 mod roots;
@@ -19,17 +18,17 @@ mod terminal;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The case whose commands set `PKGRES_REGISTRY` themselves, which the other cases must not have.
+/// The case whose commands set `PKGRES_REGISTRY`, which must be empty for the others.
 const ENVIRONMENT: &str = "../tests/cli/environment.md";
 
-/// Likewise `PKGRES_CACHE`.
+/// The case whose commands set `PKGRES_CACHE`.
 const CACHE: &str = "../tests/cli/cache.md";
 
 #[test]
 fn cases() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/cli");
     let before = fixtures(&folder);
-    // Cases share it, and must not notice.
+    // Cases share the cache, which must not affect them.
     let cache = tempfile::tempdir().expect("a temporary folder");
     let cache = cache.path().to_str().expect("a path that is text");
     let cases = trycmd::TestCases::new();
@@ -47,14 +46,15 @@ fn cases() {
         .skip(ENVIRONMENT)
         .skip(CACHE);
     cases.run();
-    let kept = trycmd::TestCases::new();
-    kept.register_bin("pkgres", trycmd::cargo::cargo_bin!("pkgres"))
+    let cached = trycmd::TestCases::new();
+    cached
+        .register_bin("pkgres", trycmd::cargo::cargo_bin!("pkgres"))
         .register_bin("ls", program("ls"))
         .env("NO_COLOR", "1")
         .env("LC_ALL", "C")
         .env("PKGRES_REGISTRY", "")
         .case(CACHE);
-    kept.run();
+    cached.run();
     let environment = trycmd::TestCases::new();
     environment
         .register_bin("pkgres", trycmd::cargo::cargo_bin!("pkgres"))
@@ -62,7 +62,7 @@ fn cases() {
         .env("PKGRES_CACHE", cache)
         .case(ENVIRONMENT);
     environment.run();
-    // A case that writes where its inputs lie passes from its second run on, whatever it says.
+    // A case that changes its own inputs could pass from the second run on.
     let after = fixtures(&folder);
     let changed: Vec<&PathBuf> = before
         .keys()
@@ -71,20 +71,20 @@ fn cases() {
         .collect();
     assert!(
         changed.is_empty(),
-        "cases changed their inputs, for want of a folder `NAME.out`: {changed:?}"
+        "cases without a folder `NAME.out` changed their inputs: {changed:?}"
     );
 }
 
-/// Where a program of the system is.
+/// The path of a system program.
 fn program(name: &str) -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
         .map(|folder| folder.join(name))
         .find(|program| program.is_file())
-        .expect("every system that the documents are about has it")
+        .expect("the system has the program")
 }
 
-/// The files that cases begin with.
+/// The input files of all cases.
 fn fixtures(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
     let mut rest: Vec<PathBuf> = entries(folder)

@@ -1,9 +1,9 @@
-//! Runs of the binary in a folder of their own.
+//! Running the binary in a temporary folder.
 
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Runs the binary in a folder, which then also has its cache.
+/// Runs the binary in a folder, with its cache there.
 pub(crate) fn pkgres(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(trycmd::cargo::cargo_bin!("pkgres"))
         .args(arguments)

@@ -1,4 +1,4 @@
-//! `pkgres diff` of git revisions, in a repository with a history.
+//! `pkgres diff` of git revisions.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ fn done(stdout: &str, stderr: &str) -> (Option<i32>, String, String) {
     (Some(0), stdout.to_owned(), stderr.to_owned())
 }
 
-/// A lockfile of a root that requires `Db`, and, if there is one, `Log`.
+/// A lockfile of a root that requires `Db`, and `Log` if it has a version.
 fn lock(db: &str, log: Option<&str>) -> String {
     let requirement = |name: &str, version: &str| {
         format!(
@@ -43,8 +43,8 @@ fn lock(db: &str, log: Option<&str>) -> String {
     )
 }
 
-/// A history: before the first lockfile, with one, with one that was changed, and a branch. The project is
-/// a folder of the repository.
+/// A repository with three commits: without a lockfile, with one, and with a changed one. The project is a folder of
+/// the repository.
 fn history() -> tempfile::TempDir {
     let repository = tempfile::tempdir().expect("a temporary folder");
     let folder = repository.path();
@@ -81,7 +81,7 @@ fn revisions_are_compared_in_each_format() {
         diff(&app, &["first", "second"]),
         done(TEXT, "3 differences\n")
     );
-    // However a revision is written.
+    // Any spelling of a revision works.
     for before in [
         "HEAD~1",
         "main^",
@@ -107,11 +107,11 @@ fn revisions_are_compared_in_each_format() {
         diff(&app, &["first", "second", "--format", "markdown"]),
         done(markdown, "")
     );
-    let (code, json, said) = diff(
+    let (code, json, stderr) = diff(
         &app,
         &["first", "second", "--format", "json", "--exit-code"],
     );
-    assert_eq!((code, said.as_str()), (Some(10), ""));
+    assert_eq!((code, stderr.as_str()), (Some(10), ""));
     let json: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
     assert_eq!(json["status"], "different");
     let expected = serde_json::json!([
@@ -122,13 +122,13 @@ fn revisions_are_compared_in_each_format() {
 }
 
 #[test]
-fn a_revision_is_compared_with_what_there_is() {
+fn a_revision_is_compared_with_the_working_tree() {
     let repository = history();
     let app = repository.path().join("app");
-    let same = "The lockfiles hold the same\n";
+    let same = "No differences\n";
     assert_eq!(diff(&app, &["HEAD"]), done("", same));
     assert_eq!(diff(&app, &["HEAD", "--exit-code"]), done("", same));
-    // What was not committed counts.
+    // Uncommitted changes count.
     write(&app.join("pkgres.lock"), &lock("1.2.0", Some("1.0.0")));
     assert_eq!(
         diff(&app, &["HEAD"]),
@@ -145,41 +145,41 @@ fn a_revision_is_compared_with_what_there_is() {
 }
 
 #[test]
-fn what_is_no_revision_is_refused() {
+fn invalid_revisions_are_errors() {
     let repository = history();
     let app = repository.path().join("app");
-    let (code, stdout, said) = diff(&app, &["third"]);
+    let (code, stdout, stderr) = diff(&app, &["third"]);
     assert_eq!((code, stdout.as_str()), (Some(2), ""));
     assert_eq!(
-        said,
+        stderr,
         "error[PK0091]: `third` is neither a lockfile nor a git revision\n\
          hint: a file, a folder with a pkgres.lock or a revision such as `HEAD~1` is expected\n"
     );
-    let (code, _, said) = diff(&app, &["--", "--output=x"]);
+    let (code, _, stderr) = diff(&app, &["--", "--output=x"]);
     assert_eq!(code, Some(2));
-    assert_eq!(said, "error[PK0091]: `--output=x` is not a revision\n");
+    assert_eq!(stderr, "error[PK0091]: `--output=x` is not a revision\n");
     assert!(!app.join("x").exists());
-    // A lockfile that was committed unmerged.
+    // A committed lockfile with conflict markers.
     write(&app.join("pkgres.lock"), "<<<<<<< HEAD\n");
     git(&app, &["commit", "--quiet", "-am", "unmerged"]);
-    let (code, _, said) = diff(&app, &["HEAD"]);
+    let (code, _, stderr) = diff(&app, &["HEAD"]);
     assert_eq!(code, Some(2));
     assert!(
-        said.starts_with("error[PK0022]: the lockfile holds the markers of a merge conflict\n --> HEAD:./pkgres.lock:1:1\n"),
-        "{said}"
+        stderr.starts_with("error[PK0022]: the lockfile holds the markers of a merge conflict\n --> HEAD:./pkgres.lock:1:1\n"),
+        "{stderr}"
     );
-    // A file that a revision does not have.
-    let (code, stdout, said) = diff(&app, &["first:nothing.lock", "first"]);
-    assert_eq!((code, stdout.as_str()), (Some(2), ""), "{said}");
+    // A file that is not in the revision.
+    let (code, stdout, stderr) = diff(&app, &["first:nothing.lock", "first"]);
+    assert_eq!((code, stdout.as_str()), (Some(2), ""), "{stderr}");
 }
 
 #[test]
 fn without_a_repository_there_are_no_revisions() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (code, _, said) = diff(folder.path(), &["HEAD"]);
-    assert_eq!(code, Some(2), "{said}");
+    let (code, _, stderr) = diff(folder.path(), &["HEAD"]);
+    assert_eq!(code, Some(2), "{stderr}");
     assert!(
-        said.contains("neither a lockfile nor a git revision"),
-        "{said}"
+        stderr.contains("neither a lockfile nor a git revision"),
+        "{stderr}"
     );
 }

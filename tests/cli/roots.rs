@@ -1,14 +1,13 @@
-//! The folder of a root, in which much can lie that is no part of the package.
+//! The folder of a root, which can hold files that are not part of the package.
 
 use pkgres_files::{RealFileSystem, make_folder};
 
 use super::program::{pkgres, write};
 
-/// Links and files without end lie where a project is built; only what goes into an archive has to do
-/// without them.
+/// A project folder can have links and large files; only an archive cannot have links.
 #[test]
 #[cfg(unix)]
-fn only_the_manifest_and_class_files_of_a_root_are_looked_at() {
+fn only_the_manifest_and_class_files_of_a_root_are_read() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let folder = folder.path();
     write(
@@ -20,19 +19,19 @@ fn only_the_manifest_and_class_files_of_a_root_are_looked_at() {
     let registry = "index:index.ndjson";
     let tree = ["tree", "--no-core-library", "--registry", registry];
     let output = pkgres(folder, &tree);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
     assert_eq!(output.stdout, b"org.example.Root 1.0.0\n");
     let output = pkgres(folder, &["pack", "--output", "../x.zip"]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("everything"), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("everything"), "{stderr}");
 }
 
-/// A project may come from elsewhere: neither a class file nor a folder on the way to it leads out.
+/// A project can be untrusted: links must not lead to class files outside of it.
 #[test]
 #[cfg(unix)]
-fn class_files_of_a_root_are_not_looked_for_behind_links() {
+fn class_files_of_a_root_are_not_read_through_links() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (root, outside) = (folder.path().join("root"), folder.path().join("outside"));
     for folder in [&root, &outside] {
@@ -53,13 +52,13 @@ fn class_files_of_a_root_are_not_looked_for_behind_links() {
         "index:index.ndjson",
     ];
     let output = pkgres(&root, &tree);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("Classes: this is a link"), "{said}");
-    assert!(!said.contains("secret"), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("Classes: this is a link"), "{stderr}");
+    assert!(!stderr.contains("secret"), "{stderr}");
 }
 
-/// A lockfile that is too large for every reader can still be left behind.
+/// A lockfile over the size limit can still be replaced.
 #[test]
 fn a_lockfile_that_is_too_large_can_be_replaced() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -79,17 +78,17 @@ fn a_lockfile_that_is_too_large_can_be_replaced() {
     let run = |arguments: &[&str]| {
         let options = ["--no-core-library", "--registry", "index:index.ndjson"];
         let output = pkgres(folder, &[arguments, &options[..]].concat());
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        (output.status.code(), said)
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), stderr)
     };
     for arguments in [&["lock"][..], &["lock", "--check"], &["tree"]] {
-        let (code, said) = run(arguments);
-        assert_eq!(code, Some(2), "{said}");
-        assert!(said.starts_with("error[PK0001]"), "{said}");
-        assert!(said.contains(" --ignore-lock` writes it anew"), "{said}");
+        let (code, stderr) = run(arguments);
+        assert_eq!(code, Some(2), "{stderr}");
+        assert!(stderr.starts_with("error[PK0001]"), "{stderr}");
+        assert!(stderr.contains(" --ignore-lock` replaces it"), "{stderr}");
     }
-    let (code, said) = run(&["lock", "--ignore-lock"]);
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("too large to be read"), "{said}");
+    let (code, stderr) = run(&["lock", "--ignore-lock"]);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stderr.contains("too large to be read"), "{stderr}");
     assert_eq!(run(&["lock", "--check"]).0, Some(0));
 }

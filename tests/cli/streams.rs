@@ -1,5 +1,4 @@
-//! What becomes of data that cannot be written, and of runs that are interrupted, which documents cannot
-//! show.
+//! Streams that fail and runs that are interrupted, which documents cannot show.
 
 use std::fs::OpenOptions;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -21,27 +20,27 @@ fn pkgres(arguments: &[&str]) -> Command {
     command
 }
 
-/// Data are flushed at the end, where they are few, and in between, where they are many.
+/// Little data is only written at the end, much data in between.
 #[test]
 #[cfg(target_os = "linux")]
-fn data_that_are_cut_short_are_an_error() {
+fn lost_data_is_an_error() {
     for arguments in [&["spec", ">=1"][..], &["--help"], &["--version"]] {
         let full = OpenOptions::new()
             .write(true)
             .open("/dev/full")
-            .expect("the device is there");
+            .expect("the device exists");
         let output = pkgres(arguments)
             .stdout(full)
             .output()
             .expect("the program starts");
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(said.contains("cannot write to stdout"), "{said}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(stderr.contains("cannot write to stdout"), "{stderr}");
     }
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_closed_pipe_is_no_error() {
     let mut child = pkgres(&["spec", ">=1"])
         .stdout(Stdio::piped())
         .spawn()
@@ -52,9 +51,9 @@ fn a_reader_that_goes_away_is_no_error() {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
 
-/// The writer does not end, so the run has to.
+/// The input does not end, so the run must.
 #[test]
-fn a_batch_ends_when_its_reader_has_gone() {
+fn a_batch_ends_when_its_output_is_closed() {
     let mut child = pkgres(&["spec", "--batch"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -62,7 +61,7 @@ fn a_batch_ends_when_its_reader_has_gone() {
         .expect("the program starts");
     drop(child.stdout.take());
     let mut input = child.stdin.take().expect("it is a pipe");
-    // It would be without end if nobody stopped to read: far more than a pipe holds is enough.
+    // Far more than a pipe can hold: writing fails once the program stops reading.
     let row = format!("{}\n", json!({"spec": "1", "version": "1.2.3"})).repeat(1000);
     let was_read = (0..1000).all(|_| input.write_all(row.as_bytes()).is_ok());
     assert!(!was_read);
@@ -71,9 +70,9 @@ fn a_batch_ends_when_its_reader_has_gone() {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
 
-/// Else both would wait for the other one.
+/// Otherwise, both programs would wait for each other.
 #[test]
-fn a_batch_answers_before_there_is_more_to_read() {
+fn a_batch_answers_before_more_input_arrives() {
     let mut child = pkgres(&["spec", "--batch"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -88,7 +87,7 @@ fn a_batch_answers_before_there_is_more_to_read() {
         }
     });
     let next = || receiver.recv_timeout(Duration::from_mins(1)).ok();
-    // The second row is one half of a line at first.
+    // The second row is incomplete at first.
     input
         .write_all(b"{\"spec\":\"1\",\"version\":\"1.2.3\"}\n{\"spec\":\"1\",")
         .expect("the program reads");
@@ -107,13 +106,15 @@ fn a_batch_answers_before_there_is_more_to_read() {
 
 #[test]
 #[cfg(unix)]
-fn an_interrupted_run_ends_as_shells_expect_and_writes_nothing() {
+fn an_interrupted_run_ends_by_the_signal_and_writes_nothing() {
     use std::os::unix::process::ExitStatusExt as _;
 
-    // What shells start in the background does not heed interrupts, and neither does what it starts.
-    let heeding = ["env", "--default-signal=INT"];
-    let can_heed = Command::new(heeding[0]).args([heeding[1], "true"]).status();
-    if !can_heed.is_ok_and(|status| status.success()) {
+    // Shells ignore interrupts in background jobs, which child processes inherit.
+    let with_signals = ["env", "--default-signal=INT"];
+    let is_supported = Command::new(with_signals[0])
+        .args([with_signals[1], "true"])
+        .status();
+    if !is_supported.is_ok_and(|status| status.success()) {
         skip::without_service("`env --default-signal` is not known");
         return;
     }
@@ -125,8 +126,8 @@ fn an_interrupted_run_ends_as_shells_expect_and_writes_nothing() {
     // A registry that never answers.
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
-    let mut child = Command::new(heeding[0])
-        .arg(heeding[1])
+    let mut child = Command::new(with_signals[0])
+        .arg(with_signals[1])
         .arg(trycmd::cargo::cargo_bin!("pkgres"))
         .args(["lock", "--registry", &format!("acme=http://{address}/")])
         .arg(&manifest)
@@ -136,14 +137,14 @@ fn an_interrupted_run_ends_as_shells_expect_and_writes_nothing() {
         .env("PKGRES_STATE", folder.path().join("state"))
         .spawn()
         .expect("the program starts");
-    let asked = listener.accept().expect("the registry is asked");
-    let told = Command::new("kill")
+    let request = listener.accept().expect("the registry gets a request");
+    let killed = Command::new("kill")
         .args(["-INT", &child.id().to_string()])
         .status();
-    assert!(told.expect("kill runs").success());
+    assert!(killed.expect("kill runs").success());
     let status = child.wait().expect("the program ends");
-    // A shell makes 130 of it.
+    // A shell reports it as exit code 130.
     assert_eq!(status.signal(), Some(2), "{status}");
     assert!(!folder.path().join("pkgres.lock").exists());
-    drop(asked);
+    drop(request);
 }

@@ -1,5 +1,4 @@
-//! What a person at a terminal sees: sessions recorded through a pseudo-terminal, which `script`
-//! makes.
+//! Output on a terminal: sessions in a pseudo-terminal, which `script` provides.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -8,16 +7,16 @@ use std::time::Duration;
 
 use pkgres_tests::skip;
 
-/// How long the slow registry takes: longer than a moment, however busy the machine is.
-const LONG: Duration = Duration::from_millis(600);
+/// How long the slow registry takes to answer: longer than the delay of the spinner, even on a busy machine.
+const DELAY: Duration = Duration::from_millis(600);
 
-/// The address of what takes its time to say that it is no registry.
+/// The address of a server that is slow to answer that it is not a registry.
 fn slow_registry() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = listener.local_addr().expect("it has an address");
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
-            std::thread::sleep(LONG);
+            std::thread::sleep(DELAY);
             let _ = stream.read(&mut [0; 4096]);
             let _ = stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
         }
@@ -25,7 +24,7 @@ fn slow_registry() -> String {
     format!("http://{address}/")
 }
 
-/// What a command writes to a terminal, and its exit code; nothing if there is no `script`.
+/// The output of a command on a terminal, and its exit code; `None` without `script`.
 fn session(command: &str, variables: &[(&str, &str)]) -> Option<(String, Option<i32>)> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/cli/views.in");
     let program = trycmd::cargo::cargo_bin!("pkgres");
@@ -49,7 +48,7 @@ fn session(command: &str, variables: &[(&str, &str)]) -> Option<(String, Option<
 }
 
 #[test]
-fn a_terminal_has_colours_unless_they_are_not_wanted() {
+fn a_terminal_has_colors_unless_they_are_disabled() {
     let conflict = "pkgres tree clash";
     let Some((shown, exit)) = session(conflict, &[]) else {
         return;
@@ -70,12 +69,12 @@ fn a_terminal_has_colours_unless_they_are_not_wanted() {
             "{variables:?} {shown:?}"
         );
     }
-    let (shown, _) = session("pkgres tree clash --color never", &[]).expect("likewise");
+    let (shown, _) = session("pkgres tree clash --color never", &[]).expect("`script` exists");
     assert!(!shown.contains('\u{1b}'), "{shown:?}");
 }
 
 #[test]
-fn what_takes_longer_than_a_moment_shows_that_it_goes_on() {
+fn slow_work_shows_a_spinner() {
     let registry = slow_registry();
     let slow = format!("pkgres tree app --ignore-lock --no-cache --registry {registry}");
     let Some((shown, exit)) = session(&slow, &[]) else {
@@ -83,7 +82,7 @@ fn what_takes_longer_than_a_moment_shows_that_it_goes_on() {
     };
     assert_eq!(exit, Some(3), "{shown}");
     let end = shown.rfind("Resolving").expect("it is there");
-    // In the end nothing of it is left on the line.
+    // The spinner is erased in the end.
     assert!(shown[end..].contains("\u{1b}[2K"), "{shown:?}");
     for (more, variables) in [
         (" --no-progress", &[][..]),
@@ -98,6 +97,6 @@ fn what_takes_longer_than_a_moment_shows_that_it_goes_on() {
             "{more} {variables:?} {shown:?}"
         );
     }
-    let (shown, _) = session("pkgres tree app", &[]).expect("likewise");
+    let (shown, _) = session("pkgres tree app", &[]).expect("`script` exists");
     assert!(!shown.contains("Resolving"), "{shown:?}");
 }

@@ -59,7 +59,7 @@ fn open_requests_are_finished_when_the_server_ends() {
         .read_to_string(&mut stderr_text)
         .expect("the messages");
     assert!(
-        stderr_text.starts_with("The token for everything is in "),
+        stderr_text.starts_with("The administrator token is in "),
         "{stderr_text}"
     );
     assert!(!stderr_text.contains(&token), "{stderr_text}");

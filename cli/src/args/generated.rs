@@ -1,10 +1,10 @@
-//! The arguments of the commands that print what is made of the code, and settings.
+//! The arguments of the commands that print settings and generated documentation.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-/// What a schema is about.
+/// The format that a schema describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SchemaKind {
     /// manifest.yaml
@@ -19,7 +19,7 @@ pub(crate) enum SchemaKind {
 
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {
-    /// What it is about
+    /// The format
     #[arg(value_enum)]
     pub(crate) kind: SchemaKind,
 }
@@ -32,13 +32,13 @@ pub(crate) struct ConfigArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// Show every setting
+    /// Show all settings
     List {
-        /// Show where each comes from
+        /// Show the origin of each value
         #[arg(long)]
         show_origin: bool,
 
-        /// The folder whose project's settings count
+        /// The folder of the project whose settings to show
         #[arg(default_value = ".")]
         folder: PathBuf,
     },
@@ -53,7 +53,7 @@ pub(crate) struct CompletionsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// The command; the page of `pkgres` itself if none is given
+    /// The command; by default, `pkgres` itself
     pub(crate) command: Option<String>,
 }
 
@@ -64,13 +64,13 @@ pub(crate) struct ReferenceArgs {
     pub(crate) kind: ReferenceKind,
 }
 
-/// A page of the book that is made of the code.
+/// A generated page of the documentation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReferenceKind {
-    /// Every command
+    /// All commands
     Commands,
-    /// Every setting
+    /// All settings
     Settings,
-    /// Every code
+    /// All error codes
     Errors,
 }

@@ -1,4 +1,4 @@
-//! The arguments of the commands that are about packages, specs and models as such.
+//! The arguments of the commands about packages, specs and object models.
 
 use std::path::PathBuf;
 
@@ -12,17 +12,17 @@ pub(crate) struct SpecArgs {
     #[arg(required_unless_present = "batch", allow_hyphen_values = true)]
     pub(crate) spec: Option<String>,
 
-    /// Versions to match
+    /// Versions to match against the spec
     pub(crate) versions: Vec<String>,
 
-    /// Read lines `{"spec":...,"version":...}` from stdin and write each back with its answer
+    /// Read lines `{"spec":...,"version":...}` from stdin, and write each back with its answer
     #[arg(long, conflicts_with_all = ["spec", "versions"])]
     pub(crate) batch: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct IndexArgs {
-    /// The folder with the packages
+    /// The folder of the packages
     pub(crate) folder: PathBuf,
 
     /// Write to a file instead of stdout
@@ -36,7 +36,7 @@ pub(crate) struct PackArgs {
     #[arg(default_value = ".")]
     pub(crate) folder: PathBuf,
 
-    /// The archive to write; `NAME-VERSION.zip` in this folder if it is not given
+    /// The archive to write; by default, `NAME-VERSION.zip` in this folder
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -46,7 +46,7 @@ pub(crate) struct UnpackArgs {
     /// The archive
     pub(crate) archive: PathBuf,
 
-    /// The folder to make; it must not exist, or be empty
+    /// The folder to create; it must not exist, or must be empty
     pub(crate) folder: PathBuf,
 }
 
@@ -57,35 +57,35 @@ pub(crate) struct CheckArgs {
     pub(crate) paths: Vec<PathBuf>,
 
     #[command(flatten)]
-    pub(crate) registry: RegistryArgs,
+    pub(super) registry: RegistryArgs,
 }
 
-// Each switch is one of its own.
+// The switches are independent.
 #[expect(clippy::struct_excessive_bools)]
 #[derive(Debug, Args)]
 pub(crate) struct PinArgs {
-    /// The object model, JSON or YAML; `-` is stdin
+    /// The object model, as JSON or YAML; `-` for stdin
     pub(crate) model: PathBuf,
 
     #[command(flatten)]
-    pub(crate) registry: RegistryArgs,
+    pub(super) registry: RegistryArgs,
 
     #[command(flatten)]
-    pub(crate) policy: PolicyArgs,
+    pub(super) policy: PolicyArgs,
 
-    /// A lockfile whose versions are preferred
+    /// A lockfile whose versions to prefer
     #[arg(long, value_name = "FILE")]
     pub(crate) lock: Option<PathBuf>,
 
-    /// Write nothing; check a pinned model
+    /// Check a pinned model, and write nothing
     #[arg(long)]
     pub(crate) check: bool,
 
-    /// Where a pinned version is gone, take the newest of the same minor or major version
+    /// If a pinned version is gone, use the newest with the same minor or else major version
     #[arg(long, conflicts_with = "check")]
     pub(crate) fallback: bool,
 
-    /// With `--fallback`, take an older version where there is no newer one
+    /// With `--fallback`, use an older version if there is no newer one
     #[arg(long, requires = "fallback")]
     pub(crate) allow_older: bool,
 
@@ -93,7 +93,7 @@ pub(crate) struct PinArgs {
     #[arg(long, short, value_name = "FILE", conflicts_with_all = ["check", "in_place"])]
     pub(crate) output: Option<PathBuf>,
 
-    /// Write the result back to the file it was read from
+    /// Write the result back to the model file
     #[arg(long, conflicts_with = "check")]
     pub(crate) in_place: bool,
 }

@@ -1,4 +1,4 @@
-//! The arguments of the commands that are about registries and what is kept of them.
+//! The arguments of the commands about registries and the cache.
 
 use std::path::PathBuf;
 
@@ -9,13 +9,13 @@ use super::{NetworkArgs, RegistryArgs};
 /// One registry on the network.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct TargetArgs {
-    /// The registry: its name in pkgres.toml or `PKGRES_REGISTRY`, or its address; the first one
-    /// on the network if it is not given
+    /// The registry: its name in pkgres.toml or `PKGRES_REGISTRY`, or its address; by default, the
+    /// first one on the network
     #[arg(long, value_name = "REGISTRY")]
     pub(crate) registry: Option<String>,
 
     #[command(flatten)]
-    pub(crate) network: NetworkArgs,
+    pub(super) network: NetworkArgs,
 }
 
 #[derive(Debug, Args)]
@@ -27,11 +27,11 @@ pub(crate) struct PublishArgs {
     #[command(flatten)]
     pub(crate) target: TargetArgs,
 
-    /// Send nothing; say what would be sent
+    /// Show what would be published, but send nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 
-    /// Publish even if the registry has nothing that meets the requirements
+    /// Publish even if the registry cannot satisfy the requirements
     #[arg(long)]
     pub(crate) allow_unsatisfiable: bool,
 }
@@ -44,7 +44,7 @@ pub(crate) struct YankArgs {
     /// The version
     pub(crate) version: Option<String>,
 
-    /// Why; the registry shows it with the release
+    /// The reason, which the registry shows with the release
     #[arg(
         long,
         value_name = "TEXT",
@@ -53,7 +53,7 @@ pub(crate) struct YankArgs {
     )]
     pub(crate) reason: Option<String>,
 
-    /// Let it be chosen again
+    /// Undo a yank
     #[arg(long)]
     pub(crate) undo: bool,
 
@@ -70,27 +70,27 @@ pub(crate) struct LoginArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
 
-    /// Forget the token that is kept
+    /// Remove the stored token
     #[arg(long, conflicts_with = "token_file")]
     pub(crate) remove: bool,
 
     #[command(flatten)]
-    pub(crate) network: NetworkArgs,
+    pub(super) network: NetworkArgs,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct LockedArgs {
-    /// The manifest of the root, or its folder
+    /// The manifest of the project, or its folder
     #[arg(default_value = "manifest.yaml")]
     pub(crate) manifest: PathBuf,
 
     #[command(flatten)]
-    pub(crate) registry: RegistryArgs,
+    pub(super) registry: RegistryArgs,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct VendorArgs {
-    /// The folder for the archives, which must be there
+    /// The folder for the archives; it must exist
     pub(crate) folder: PathBuf,
 
     #[command(flatten)]
@@ -105,15 +105,15 @@ pub(crate) struct CacheArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CacheCommand {
-    /// Print where the cache is
+    /// Print the folder of the cache
     Dir,
-    /// List what is kept of registries, and how many artifacts there are
+    /// List the cached registries and the number of artifacts
     List,
     /// Remove everything in the cache
     Clean,
-    /// Compare every artifact with its digest, and remove those that are damaged
+    /// Verify the digest of every artifact, and remove damaged ones
     Verify,
-    /// Forget a registry: its documents, and what was seen of its state
+    /// Forget a registry: its documents, its key and its last known state
     Forget(ForgetArgs),
 }
 
@@ -123,19 +123,19 @@ pub(crate) struct ForgetArgs {
     pub(crate) registry: String,
 }
 
-/// Where a registry keeps its data.
+/// Where a registry stores its data.
 #[derive(Debug, Args)]
 pub(crate) struct StorageArgs {
-    /// The folder for the data; made if there is none
+    /// The folder for the data; created if it does not exist
     #[arg(long, value_name = "DIR")]
     pub(crate) data: PathBuf,
 
     /// A PostgreSQL database, `postgres://...`, which several servers can share
     ///
-    /// With `?sslmode=verify-full` it is asked over TLS, and has to show a certificate for its host
-    /// by an authority of the system, or of the file in `sslrootcert=FILE`. `verify-ca` takes any
-    /// host, `require` any certificate; `prefer`, which is what happens when nothing is said, takes
-    /// TLS if there is some, and `disable` does without.
+    /// With `?sslmode=verify-full`, the connection uses TLS, and the server needs a certificate for its host
+    /// from a CA of the system, or of the file in `sslrootcert=FILE`. `verify-ca` accepts any host,
+    /// `require` any certificate. `prefer`, the default, uses TLS if the server supports it, and `disable`
+    /// does not.
     #[arg(
         long,
         value_name = "ADDRESS",
@@ -146,7 +146,7 @@ pub(crate) struct StorageArgs {
 
     /// A bucket for archives, `s3://BUCKET[?endpoint=...&region=...]`
     ///
-    /// The credentials are taken from `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and
+    /// The credentials come from `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and
     /// `AWS_SESSION_TOKEN`.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) blobs: Option<String>,
@@ -157,7 +157,7 @@ pub(crate) struct ExportStaticArgs {
     #[command(flatten)]
     pub(crate) storage: StorageArgs,
 
-    /// The folder to make; it must not exist, or be empty
+    /// The folder to create; it must not exist, or must be empty
     pub(crate) output: PathBuf,
 }
 
@@ -166,11 +166,11 @@ pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) storage: StorageArgs,
 
-    /// The address to listen on; port 0 takes any, and the first line on stdout says which
+    /// The address to listen on; with port 0, any free port, which the first line on stdout shows
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8642")]
     pub(crate) listen: std::net::SocketAddr,
 
-    /// Ask for a token for reading, too
+    /// Require a token for reading, too
     #[arg(long)]
     pub(crate) private: bool,
 }

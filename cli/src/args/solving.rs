@@ -1,4 +1,4 @@
-//! What the commands take that solve: registries, and how versions are chosen.
+//! The arguments of the commands that solve: registries, and how versions are chosen.
 
 use std::path::PathBuf;
 
@@ -7,23 +7,23 @@ use clap::{Args, ValueEnum};
 /// Where releases come from.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RegistryArgs {
-    /// A registry, `[NAME=]dir:FOLDER`, `index:FILE` or `https://ADDRESS`; the first that has a
-    /// package wins
+    /// A registry: `[NAME=]dir:FOLDER`, `index:FILE` or `https://ADDRESS`; the first one that has a
+    /// package is used for it
     ///
-    /// Without it: the variable `PKGRES_REGISTRY` (several are separated by commas), then
-    /// `registries` in the nearest pkgres.toml, then the folder that contains the package folder.
+    /// By default, the registries are those of the variable `PKGRES_REGISTRY` (separated by commas),
+    /// then `registries` in the nearest pkgres.toml, then the folder that contains the package folder.
     #[arg(long = "registry", value_name = "REGISTRY")]
     pub(crate) registries: Vec<String>,
 
-    /// A file of index records that the host supplies, such as plug-ins; in place of `provide` in
-    /// pkgres.toml
+    /// A file of index records of releases that the host provides, such as plug-ins; replaces
+    /// `provide` in pkgres.toml
     #[arg(long = "provide", value_name = "FILE")]
     pub(crate) provided: Vec<PathBuf>,
 
-    /// Read index files themselves, and keep nothing of them
+    /// Do not use the cache
     ///
-    /// Otherwise what is worked out about them is kept for later runs in the folder that the
-    /// variable `PKGRES_CACHE` names, or `pkgres` in the user's folder of caches.
+    /// The cache keeps compiled indexes, artifacts and documents of registries for later runs. It is the
+    /// folder in the variable `PKGRES_CACHE`, or `pkgres` in the user's cache folder.
     #[arg(long)]
     pub(crate) no_cache: bool,
 
@@ -34,23 +34,23 @@ pub(crate) struct RegistryArgs {
     #[arg(long, value_name = "NAME", default_value = "io.murano")]
     pub(crate) core_library: String,
 
-    /// There is no core library
+    /// Resolve without a core library
     #[arg(long, conflicts_with = "core_library")]
     pub(crate) no_core_library: bool,
 }
 
-/// How registries on the network are asked.
+/// How registries on the network are reached.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct NetworkArgs {
-    /// Ask no registry on the network; what is in the cache has to do
+    /// Use the cache instead of the network
     #[arg(long)]
     pub(crate) offline: bool,
 
-    /// Certificates of authorities to believe besides those of the system, as PEM
+    /// A PEM file of CA certificates to trust in addition to those of the system
     #[arg(long = "ca-file", value_name = "FILE")]
     pub(crate) ca_files: Vec<PathBuf>,
 
-    /// Let registries be asked without encryption; on this machine they always may
+    /// Allow unencrypted HTTP to other machines; to this machine, it is always allowed
     #[arg(long)]
     pub(crate) allow_http: bool,
 }
@@ -58,17 +58,17 @@ pub(crate) struct NetworkArgs {
 /// How versions are chosen.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SolveArgs {
-    /// The manifest of the root, or its folder
+    /// The manifest of the project, or its folder
     #[arg(default_value = "manifest.yaml")]
     pub(crate) manifest: PathBuf,
 
     #[command(flatten)]
-    pub(crate) registry: RegistryArgs,
+    pub(super) registry: RegistryArgs,
 
     #[command(flatten)]
-    pub(crate) policy: PolicyArgs,
+    pub(super) policy: PolicyArgs,
 
-    /// Do not look at the lockfile beside the manifest
+    /// Ignore the lockfile
     #[arg(long)]
     pub(crate) ignore_lock: bool,
 
@@ -76,33 +76,33 @@ pub(crate) struct SolveArgs {
     pub(crate) mode: ModeArgs,
 }
 
-/// How far the lockfile is binding.
+/// How binding the lockfile is.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ModeArgs {
     /// Fail if the lockfile is missing or out of date
     #[arg(long, conflicts_with = "ignore_lock")]
     pub(crate) locked: bool,
 
-    /// Take the lockfile as it is: read no class files and no registries
+    /// Use the lockfile as it is, without reading class files or registries
     #[arg(long, conflicts_with_all = ["locked", "ignore_lock"])]
     pub(crate) frozen: bool,
 }
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PolicyArgs {
-    /// Whether prereleases are taken
+    /// Whether prereleases can be chosen
     #[arg(long, value_enum, default_value_t = Prerelease::IfNecessary)]
     pub(crate) prerelease: Prerelease,
 
-    /// Which versions are better
+    /// Which versions are preferred
     #[arg(long, value_enum, default_value_t = Prefer::Newest)]
     pub(crate) prefer: Prefer,
 
-    /// Leave out releases that were published after a date, or less than a duration ago
+    /// Exclude releases published after a date, or less than a duration ago
     ///
-    /// A date such as `2026-06-01` includes that day, in UTC; a time such as `2026-06-01T12:00:00Z`
-    /// is meant to the second; a duration is written `7 days`, `2w` or `P7D`. Releases without a
-    /// date of publication, such as those in folders, stay, and so does what is locked.
+    /// A date such as `2026-06-01` includes that day, in UTC. A time such as `2026-06-01T12:00:00Z` is
+    /// exact. A duration is written `7 days`, `2w` or `P7D`. Releases without a publication date, such
+    /// as those in folders, and locked releases are never excluded.
     #[arg(long, value_name = "DATE|DURATION")]
     pub(crate) exclude_newer: Option<String>,
 
@@ -119,14 +119,14 @@ pub(crate) struct PolicyArgs {
     )]
     pub(crate) max_steps: u64,
 
-    /// Which engine searches; both find valid resolutions, and the best one where that is easy
+    /// The engine that searches; both find valid resolutions, but not always the same
     #[arg(long, value_enum, default_value_t = Solver::Native)]
     pub(crate) solver: Solver,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Solver {
-    /// The engine of our own
+    /// The engine of pkgres
     Native,
     /// The `pubgrub` crate, for comparison
     Pubgrub,
@@ -134,18 +134,18 @@ pub(crate) enum Solver {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Prefer {
-    /// Newer ones
+    /// Newer versions
     Newest,
-    /// Older ones, to try out whether a package works with what it says
+    /// Older versions, to test the lower bounds of requirements
     Oldest,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Prerelease {
-    /// Only where no stable version fits, or where a requirement names one
+    /// Only if no stable version fits, or if a requirement names one
     IfNecessary,
     /// Like any other version
     Allow,
-    /// Not unless the lockfile holds it
+    /// Only if the lockfile has them
     Never,
 }

@@ -7,22 +7,23 @@ use pkgres_registry_client::HttpRegistry;
 use pkgres_registry_client::http::{ArtifactCache, cached_registries};
 use serde_json::json;
 
-use crate::args::{CacheArgs, CacheCommand, NetworkArgs};
+use crate::args::{CacheArgs, CacheCommand};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::network;
 use crate::output::Output;
-use crate::registries::cache_folder;
-use crate::remote::{Remote, remote};
+use crate::registries::RemoteRegistry;
 use crate::show::counted;
 
-/// The folders that a cache is made of. Nothing else in it is touched.
+/// The folders of a cache. `cache clean` removes nothing else.
 const PARTS: [&str; 5] = ["artifacts", "checked", "compiled", "registries", "stamps"];
 
-pub(crate) fn run(args: &CacheArgs, output: &mut Output) -> Result<Exit> {
-    let folder = cache_folder(false)
-        .ok_or_else(|| Failure::usage("there is no place for a cache: set PKGRES_CACHE or HOME"))?;
-    let artifacts = ArtifactCache::new(&folder);
+pub(super) fn run(args: &CacheArgs, context: &Context, output: &mut Output) -> Result<Exit> {
+    let folder = context
+        .registries
+        .cache_folder()
+        .ok_or_else(|| Failure::usage("there is no cache folder: set PKGRES_CACHE or HOME"))?;
+    let artifacts = ArtifactCache::new(folder);
     match &args.command {
         CacheCommand::Dir => {
             let shown = folder.to_string_lossy();
@@ -33,7 +34,7 @@ pub(crate) fn run(args: &CacheArgs, output: &mut Output) -> Result<Exit> {
             }
         }
         CacheCommand::List => {
-            let registries = cached_registries(&folder);
+            let registries = cached_registries(folder);
             let (artifacts, artifact_bytes) = artifacts.count();
             if output.is_json() {
                 let registries: Vec<_> = registries
@@ -69,7 +70,7 @@ pub(crate) fn run(args: &CacheArgs, output: &mut Output) -> Result<Exit> {
             if output.is_json() {
                 output.json(&json!({"schema_version": 1, "status": "cleaned", "folder": shown}));
             }
-            output.note(&format!("Removed what was in {shown}"));
+            output.note(&format!("Removed the content of {shown}"));
         }
         CacheCommand::Verify => {
             let report = artifacts.verify(Limits::default().archive_bytes);
@@ -81,9 +82,9 @@ pub(crate) fn run(args: &CacheArgs, output: &mut Output) -> Result<Exit> {
             if !report.damaged.is_empty() {
                 let findings = report.damaged.iter().map(|path| {
                     let path = path.to_string_lossy();
-                    let message = format!("{}: damaged, and removed", Escaped::new(&path));
+                    let message = format!("{}: damaged; removed", Escaped::new(&path));
                     Diagnostic::error(Code::Digest, message)
-                        .hint("`pkgres fetch` gets what is locked again")
+                        .hint("`pkgres fetch` fetches locked releases again")
                 });
                 return Err(Failure {
                     findings: findings.collect(),
@@ -98,19 +99,14 @@ pub(crate) fn run(args: &CacheArgs, output: &mut Output) -> Result<Exit> {
                 }));
             }
         }
-        CacheCommand::Forget(args) => forget(&args.registry, output)?,
+        CacheCommand::Forget(args) => forget(&args.registry, context, output)?,
     }
     Ok(Exit::Done)
 }
 
-fn forget(registry: &str, output: &mut Output) -> Result<()> {
-    let Remote { place, address } = remote(Some(registry))?;
-    let network = NetworkArgs {
-        offline: true,
-        ca_files: Vec::new(),
-        allow_http: false,
-    };
-    let options = network::options(&network, &place, cache_folder(false))?;
+fn forget(registry: &str, context: &Context, output: &mut Output) -> Result<()> {
+    let RemoteRegistry { registry, address } = context.registries.remote(Some(registry))?;
+    let options = context.registries.http(&registry)?;
     let was_known = HttpRegistry::forget(&address, &options);
     if output.is_json() {
         output.json(&json!({

@@ -3,19 +3,20 @@
 use serde_json::{Value, json};
 
 use crate::args::{ConfigArgs, ConfigCommand};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Output;
-use crate::settings::{self, Effective, Kind, Origin};
+use crate::settings::{Effective, Kind, Origin};
 
-pub(crate) fn run(args: &ConfigArgs, output: &mut Output) -> Exit {
+pub(super) fn run(args: &ConfigArgs, context: &Context, output: &mut Output) -> Exit {
     let ConfigCommand::List { show_origin, .. } = args.command;
-    let layers = settings::current();
+    let settings = &context.settings;
     if output.is_json() {
-        let values: Vec<Value> = layers.values.iter().map(to_json).collect();
+        let values: Vec<Value> = settings.values.iter().map(to_json).collect();
         output.json(&json!({"schema_version": 1, "settings": values}));
         return Exit::Done;
     }
-    for effective in &layers.values {
+    for effective in &settings.values {
         let value = value(effective);
         let key = effective.declared.key;
         let line = match &effective.origin {
@@ -24,10 +25,10 @@ pub(crate) fn run(args: &ConfigArgs, output: &mut Output) -> Exit {
         };
         output.data(&line);
     }
-    for (key, table) in &layers.project.table {
+    for (key, table) in &settings.project.table {
         if let toml::Value::Table(table) = table {
             for (name, value) in table {
-                let origin = Origin::File(layers.project.path.clone());
+                let origin = Origin::File(settings.project.path.clone());
                 let value = without_credentials(&value.to_string());
                 output.data(&if show_origin {
                     format!("{key}.\"{name}\" = {value} ({origin})\n")
@@ -40,12 +41,12 @@ pub(crate) fn run(args: &ConfigArgs, output: &mut Output) -> Exit {
     Exit::Done
 }
 
-/// A value as it would be written in a settings file.
+/// A value as a settings file has it.
 fn value(effective: &Effective) -> String {
     let text = without_credentials(&effective.value);
     match (effective.declared.kind, &effective.origin) {
-        (_, Origin::Flag(_)) => "as the command line says".to_owned(),
-        // What a default is need not be something that could be written.
+        (_, Origin::Flag(_)) => "set on the command line".to_owned(),
+        // A default can be a description instead of a value.
         (Kind::Flag | Kind::Number, _) | (Kind::List, Origin::Default) => text,
         (Kind::List, _) => {
             let items: Vec<String> = text
@@ -74,7 +75,7 @@ fn to_json(effective: &Effective) -> Value {
     })
 }
 
-/// A text without the names and passwords that addresses in it may hold.
+/// A text without the user names and passwords of the addresses in it.
 fn without_credentials(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,33 +1,34 @@
 //! `pkgres diff`
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{LOCK_FILE, LockDiff, Lockfile, ReadOptions};
+use pkgres_manifest::{LOCK_FILE, LockDiff, Lockfile};
 use serde_json::json;
 
 use crate::args::{DiffArgs, Format};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::lockfile::parse_lock;
 use crate::output::Output;
-use crate::project::{hint_of_member, parse_lock};
+use crate::project::member_hint;
 use crate::show::{self, counted};
 
-pub(crate) fn run(args: &DiffArgs, output: &mut Output) -> Result<Exit> {
-    let options = ReadOptions::default();
-    let before = side(&args.before, &options)?;
+pub(super) fn run(args: &DiffArgs, context: &Context, output: &mut Output) -> Result<Exit> {
+    let before = lockfile(&args.before, context)?;
     let after = match &args.after {
-        Some(after) => side(after, &options)?,
-        None => side(".", &options).map_err(|mut failure| {
+        Some(after) => lockfile(after, context)?,
+        None => lockfile(".", context).map_err(|mut failure| {
             if !Path::new(LOCK_FILE).exists()
                 && let Some(finding) = failure.findings.first_mut()
             {
                 finding
                     .hints
-                    .push("name a second lockfile, or run in a folder that has one".to_owned());
-                finding.hints.extend(hint_of_member("diff"));
+                    .push("name a second lockfile, or run in a folder with one".to_owned());
+                finding.hints.extend(member_hint("diff", context));
             }
             failure
         })?,
@@ -51,7 +52,7 @@ pub(crate) fn run(args: &DiffArgs, output: &mut Output) -> Result<Exit> {
                 output.data(&format!("{} {}\n", line.mark, line.text));
             }
             output.note(&match lines.len() {
-                0 => "The lockfiles hold the same".to_owned(),
+                0 => "No differences".to_owned(),
                 count => counted(count, "difference"),
             });
         }
@@ -59,8 +60,8 @@ pub(crate) fn run(args: &DiffArgs, output: &mut Output) -> Result<Exit> {
     Ok(exit)
 }
 
-/// The lockfile that an argument means.
-fn side(text: &str, options: &ReadOptions) -> Result<Lockfile> {
+/// The lockfile that an argument names.
+fn lockfile(text: &str, context: &Context) -> Result<Lockfile> {
     let path = Path::new(text);
     let file = if path.is_dir() {
         Some(path.join(LOCK_FILE))
@@ -69,17 +70,18 @@ fn side(text: &str, options: &ReadOptions) -> Result<Lockfile> {
     };
     match file {
         Some(file) => {
-            let bytes = read_file(&file, options.limits.lock_bytes, Follow::Links)?;
-            parse_lock(&file, &bytes, options)
+            let limit = context.read_options.limits.lock_bytes;
+            let bytes = read_file(&file, limit, Follow::Links)?;
+            parse_lock(&file, &bytes, context)
         }
-        None => of_revision(text, options),
+        None => lockfile_of_revision(text, context),
     }
 }
 
-/// The lockfile of this folder as it is in a git revision, or the file of `REVISION:PATH`.
-fn of_revision(text: &str, options: &ReadOptions) -> Result<Lockfile> {
+/// The lockfile of the current folder in a git revision, or the file of `REVISION:PATH`.
+fn lockfile_of_revision(text: &str, context: &Context) -> Result<Lockfile> {
     let shown = Escaped::shortened(text).to_string();
-    // It would be taken for an option.
+    // git would parse it as an option.
     if text.starts_with('-') {
         return Err(Failure::usage(format!("`{shown}` is not a revision")));
     }
@@ -103,7 +105,7 @@ fn of_revision(text: &str, options: &ReadOptions) -> Result<Lockfile> {
             .into());
     }
     match git(&["show", "--end-of-options", &object])? {
-        Some(bytes) => parse_lock(&PathBuf::from(&object), &bytes, options),
+        Some(bytes) => parse_lock(Path::new(&object), &bytes, context),
         None if text.contains(':') => {
             let message = format!("there is no file `{shown}`");
             Err(Diagnostic::error(Code::Usage, message)
@@ -115,13 +117,11 @@ fn of_revision(text: &str, options: &ReadOptions) -> Result<Lockfile> {
     }
 }
 
-/// What git prints; nothing if it fails.
+/// The output of git; `None` if it fails.
 fn git(arguments: &[&str]) -> Result<Option<Vec<u8>>> {
     let output = Command::new("git").args(arguments).output();
     let output = output.map_err(|error| {
-        Failure::usage(format!(
-            "git, which knows revisions, cannot be run: {error}"
-        ))
+        Failure::usage(format!("cannot run git, which reads revisions: {error}"))
     })?;
     Ok(output.status.success().then_some(output.stdout))
 }

@@ -7,34 +7,33 @@ use serde_json::json;
 
 use crate::args::ExplainArgs;
 use crate::commands::reference::prose;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::Output;
 use crate::problem::{Problem, Searched};
 use crate::project::Project;
-use crate::registries;
 use crate::show::{self, counted};
 
-pub(crate) fn run(args: &ExplainArgs, output: &mut Output) -> Result<Exit> {
+pub(super) fn run(args: &ExplainArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let subject = args.subject.to_string_lossy();
     if is_code(&subject) && !args.subject.exists() {
         return explain_code(&subject, output);
     }
-    let options = registries::read_options(&args.registry)?;
-    let project = Project::open(&args.subject, &options)?;
-    let mut problem = Problem::of_project(&project, &args.registry, &args.policy, &options)?;
-    if let Some(lock) = project.lockfile(&options)? {
+    let project = Project::open(&args.subject, context)?;
+    let mut problem = Problem::of_project(&project, context)?;
+    if let Some(lock) = project.lockfile(context)? {
         problem.request.locked = Locked::from_lockfile(&lock);
     }
-    let places = std::mem::take(&mut problem.searched);
-    match problem.search(output)?.0 {
+    let locations = std::mem::take(&mut problem.searched);
+    match problem.search(context, output)?.0 {
         Searched::Conflict(conflict) => {
             if output.is_json() {
-                output.json(&show::conflict_answer(&conflict));
+                output.json(&show::conflict_document(&conflict));
             } else {
-                output.data(&show::proof(&conflict, &places));
+                output.data(&show::proof(&conflict, &locations));
                 output.note(&format!(
-                    "There is no resolution, for {}; `pkgres explain {}` says what the code means",
+                    "There is no resolution, for {}; `pkgres explain {}` explains the code",
                     counted(conflict.reasons.len(), "reason"),
                     conflict.code
                 ));
@@ -52,11 +51,10 @@ pub(crate) fn run(args: &ExplainArgs, output: &mut Output) -> Result<Exit> {
             }
             Ok(Exit::Done)
         }
-        Searched::GaveUp => Ok(Exit::GaveUp),
     }
 }
 
-/// Whether a text looks like a code.
+/// Whether a text looks like an error code.
 fn is_code(text: &str) -> bool {
     let digits = text.strip_prefix("PK").or_else(|| text.strip_prefix("pk"));
     digits.is_some_and(|digits| {
@@ -66,15 +64,15 @@ fn is_code(text: &str) -> bool {
 
 fn explain_code(text: &str, output: &mut Output) -> Result<Exit> {
     let number: Option<u16> = text[2..].parse().ok();
-    let found = Code::ALL.iter().find(|code| Some(code.number()) == number);
-    let Some(code) = found else {
-        let finding = Diagnostic::error(Code::Usage, format!("there is no code {text}"));
+    let mut codes = Code::ALL.iter();
+    let Some(code) = codes.find(|code| Some(code.number()) == number) else {
+        let finding = Diagnostic::error(Code::Usage, format!("there is no error code {text}"));
         let known: Vec<String> = Code::ALL.iter().map(ToString::to_string).collect();
         let similar = most_similar(text, known.iter().map(String::as_str));
         return Err(match similar {
             Some(similar) => finding.hint(format!("did you mean {similar}?")).into(),
             None => finding
-                .hint("`docs/errors.md` of pkgres has all of them")
+                .hint("`docs/errors.md` of pkgres lists all codes")
                 .into(),
         });
     };

@@ -4,25 +4,22 @@ use jiff::Timestamp;
 use pkgres_registry_client::{Maker, cyclonedx, spdx};
 
 use crate::args::{ExportArgs, Format};
+use crate::context::Context;
 use crate::environment::variable;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
-use crate::problem::Solved;
 use crate::show::counted;
 use crate::solve::solve;
 
-pub(crate) fn run(args: &ExportArgs, output: &mut Output) -> Result<Exit> {
+pub(super) fn run(args: &ExportArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let created = created()?.to_string();
     let maker = Maker {
         name: "pkgres",
         version: env!("CARGO_PKG_VERSION"),
         created: &created,
     };
-    let resolution = match solve(&args.solve, output)? {
-        Solved::Yes(resolution, _) => resolution,
-        Solved::No(exit) => return Ok(exit),
-    };
+    let resolution = solve(&args.solve, context, output)?;
     let (document, name) = match output.format {
         Format::Spdx => (spdx(&resolution, maker), "SPDX 2.3"),
         _ => (cyclonedx(&resolution, maker), "CycloneDX 1.6"),
@@ -35,12 +32,12 @@ pub(crate) fn run(args: &ExportArgs, output: &mut Output) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The time of the document, to the second: now, or what reproducible builds say.
+/// The creation time of the document, to the second: `SOURCE_DATE_EPOCH` for reproducible builds, or else now.
 fn created() -> Result<Timestamp> {
     let fixed = variable("SOURCE_DATE_EPOCH");
     let Some(fixed) = fixed else {
         let now = Timestamp::now().as_second();
-        return Ok(Timestamp::from_second(now).expect("it is the time now"));
+        return Ok(Timestamp::from_second(now).expect("the current time is in range"));
     };
     let seconds = fixed.to_str().and_then(|text| text.parse().ok());
     seconds

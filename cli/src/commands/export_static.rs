@@ -11,7 +11,7 @@ use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::show::counted;
 
-pub(crate) fn run(args: &ExportStaticArgs, output: &mut Output) -> Result<Exit> {
+pub(super) fn run(args: &ExportStaticArgs, output: &mut Output) -> Result<Exit> {
     let runtime = serve::runtime()?;
     let registry = serve::open(&args.storage, false, runtime.handle())?;
     let mut files = Vec::new();
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &ExportStaticArgs, output: &mut Output) -> Result<Exit> 
         output.json(&json!({ "schema_version": 1, "serial": serial, "files": count }));
     } else {
         output.note(&format!(
-            "Wrote {} of serial {serial}",
+            "Exported {} at serial {serial}",
             counted(count, "file")
         ));
     }

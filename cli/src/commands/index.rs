@@ -12,10 +12,10 @@ use crate::failure::Result;
 use crate::output::Output;
 use crate::show::counted;
 
-pub(crate) fn run(args: &IndexArgs, output: &mut Output) -> Result<Exit> {
+pub(super) fn run(args: &IndexArgs, output: &mut Output) -> Result<Exit> {
     let options = ReadOptions::default();
     let name = RegistryName::parse("default").expect("the name is valid");
-    // The folder is an argument here: that there is none is not a registry that fails.
+    // A missing folder is bad input here, not a registry that fails.
     std::fs::read_dir(&args.folder).map_err(|error| {
         let message = format!("cannot read {}: {error}", args.folder.to_string_lossy());
         Diagnostic::error(Code::File, message)
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &IndexArgs, output: &mut Output) -> Result<Exit> {
             output.note(&format!("Indexed {}", counted(releases, "release")));
         }
     }
-    // What could not be read is not in the index: that must not go unnoticed.
+    // The index is incomplete, which scripts must notice.
     Ok(if findings.is_empty() {
         Exit::Done
     } else {

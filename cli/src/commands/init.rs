@@ -8,22 +8,22 @@ use pkgres_manifest::{MANIFEST_FILE, PackageName, PackagePath, yaml_word};
 use serde_json::json;
 
 use crate::args::InitArgs;
-use crate::commands::package_name;
+use crate::commands::names::package_name;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::given;
 use crate::output::Output;
 
-pub(crate) fn run(args: &InitArgs, output: &mut Output) -> Result<Exit> {
+pub(super) fn run(args: &InitArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let path = args.folder.join(MANIFEST_FILE);
     let shown = path.to_string_lossy().into_owned();
     let shown = Escaped::new(&shown);
     if std::fs::symlink_metadata(&path).is_ok() {
-        let finding = Diagnostic::error(Code::File, format!("{shown} is there already"));
+        let finding = Diagnostic::error(Code::File, format!("{shown} already exists"));
         return Err(finding
             .hint(format!(
-                "`{}` adds to what it requires",
-                given::command("add")
+                "`{}` adds requirements to it",
+                context.invocation.command("add")
             ))
             .into());
     }
@@ -57,27 +57,27 @@ pub(crate) fn run(args: &InitArgs, output: &mut Output) -> Result<Exit> {
         output.data(&text);
         output.note(&format!("Would write {shown}; nothing was written"));
     } else {
-        output.note(&format!("Began {name} in {shown}"));
+        output.note(&format!("Created {name} in {shown}"));
     }
     Ok(Exit::Done)
 }
 
-/// A package name made of the name of a folder.
+/// The default name of a package: made of the name of its folder.
 fn name_of(folder: &Path) -> Result<PackageName> {
     let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let last = absolute.file_name().unwrap_or_default().to_string_lossy();
-    let refused = || {
+    let no_name = || {
         let shown = Escaped::shortened(&last);
-        let message = format!("no package name can be made of the folder `{shown}`");
+        let message = format!("the folder name `{shown}` cannot be made into a package name");
         let finding = Diagnostic::error(Code::Name, message);
-        Failure::from(finding.hint("`--name org.example.Name` gives one"))
+        Failure::from(finding.hint("set a name with `--name org.example.Name`"))
     };
-    // What is left without such letters would be nobody's name.
+    // Dropping such letters would leave a name that nobody recognizes.
     if last
         .chars()
         .any(|letter| letter.is_alphanumeric() && !letter.is_ascii())
     {
-        return Err(refused());
+        return Err(no_name());
     }
     let words: Vec<String> = last
         .split(|character: char| !character.is_ascii_alphanumeric() && character != '.')
@@ -93,9 +93,10 @@ fn name_of(folder: &Path) -> Result<PackageName> {
     } else {
         format!("org.example.{words}")
     };
-    PackageName::parse(&text).map_err(|_| refused())
+    PackageName::parse(&text).map_err(|_| no_name())
 }
 
+/// The text of a new manifest.
 fn manifest(name: &PackageName, library: bool) -> String {
     let kind = if library { "Library" } else { "Application" };
     let display_name = name.as_str().rsplit('.').next().unwrap_or_default();
@@ -119,7 +120,7 @@ mod tests {
     use pkgres_manifest::{PackageManifest, ReadOptions};
 
     #[test]
-    fn what_is_begun_can_be_read() {
+    fn a_new_manifest_can_be_read() {
         for name in [
             "org.example.Web",
             "Null",

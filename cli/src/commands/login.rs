@@ -10,20 +10,21 @@ use pkgres_registry_client::http::{CredentialError, Secret, TokenFile};
 use serde_json::json;
 
 use crate::args::LoginArgs;
-use crate::credentials::token_file;
+use crate::context::Context;
+use crate::environment::token_file;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::network;
 use crate::output::Output;
-use crate::remote::{Remote, remote};
+use crate::registries::RemoteRegistry;
 
-/// The longest input that a token is looked for in, in bytes.
+/// The longest input with a token, in bytes.
 const MAX_INPUT_BYTES: u64 = 64 << 10;
 
-pub(crate) fn run(args: &LoginArgs, output: &mut Output) -> Result<Exit> {
-    let Remote { place, address } = remote(args.registry.as_deref())?;
+pub(super) fn run(args: &LoginArgs, context: &Context, output: &mut Output) -> Result<Exit> {
+    let RemoteRegistry { registry, address } =
+        context.registries.remote(args.registry.as_deref())?;
     let path = token_file().ok_or_else(|| {
-        Failure::usage("there is no place for tokens: set PKGRES_CREDENTIALS or HOME")
+        Failure::usage("there is no folder for tokens: set PKGRES_CREDENTIALS or HOME")
     })?;
     let mut tokens = TokenFile::read(&path).map_err(|error| failed(&error))?;
     if args.remove {
@@ -37,7 +38,7 @@ pub(crate) fn run(args: &LoginArgs, output: &mut Output) -> Result<Exit> {
             }));
         }
         output.note(&if was_there {
-            format!("Forgot the token for {address}")
+            format!("Removed the token for {address}")
         } else {
             format!("There is no token for {address}")
         });
@@ -47,18 +48,20 @@ pub(crate) fn run(args: &LoginArgs, output: &mut Output) -> Result<Exit> {
     tokens
         .set(&address, &token)
         .map_err(|error| failed(&error))?;
-    // What the registry does not take is not kept.
-    let mut options = network::options(&args.network, &place, None)?;
+    // A token that the registry rejects is not stored.
+    let mut options = context.registries.http(&registry)?;
+    options.cache_folder = None;
     options.credentials.token = Some(Secret::new(token));
-    let name = place.location.name.clone();
+    let name = registry.location.name;
     let registry = HttpRegistry::new(name, address.clone(), &Limits::default(), options);
     let owner = registry.whoami().map_err(|error| {
         let mut failure = Failure::from(error);
-        // To log in is what this was.
+        // The usual hint suggests to log in, which this was.
         for finding in &mut failure.findings {
             if finding.code == Code::Denied {
-                finding.hints =
-                    vec!["whoever runs the registry gives tokens; nothing was kept".to_owned()];
+                finding.hints = vec![
+                    "ask the operator of the registry for a token; nothing was stored".to_owned(),
+                ];
             }
         }
         failure

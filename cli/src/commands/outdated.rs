@@ -1,54 +1,43 @@
 //! `pkgres outdated`
 
-use pkgres_registry_client::{Holder, Outdated, outdated};
+use pkgres_registry_client::outdated;
 use pkgres_resolver::{Locked, Request};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::args::OutdatedArgs;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
-use crate::given;
-use crate::lock_modes::take_frozen;
 use crate::output::Output;
-use crate::problem::{Problem, Solved};
+use crate::problem::Problem;
 use crate::project::Project;
-use crate::registries;
-use crate::show::counted;
-use crate::solve::problem_with_lock;
+use crate::show::{self, counted};
+use crate::solve::{problem_with_lock, read_frozen};
 
-/// How many requirements are told that hold one package back. Nearly everything may hold back the core
-/// library.
-const HOLDERS_AT_MOST: usize = 3;
-
-pub(crate) fn run(args: &OutdatedArgs, output: &mut Output) -> Result<Exit> {
+pub(super) fn run(args: &OutdatedArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let solve = &args.solve;
-    let options = registries::read_options(&solve.registry)?;
-    let project = Project::open(&solve.manifest, &options)?;
+    let project = Project::open(&solve.manifest, context)?;
     let problem = if solve.mode.frozen {
-        Problem::of_project(&project, &solve.registry, &solve.policy, &options)?
+        Problem::of_project(&project, context)?
     } else {
-        problem_with_lock(solve, &project, &options, output)?
+        problem_with_lock(solve, &project, context, output)?
     };
-    // What could be newer is not a matter of what is locked.
+    // Newer versions are looked for regardless of the lockfile.
     let request = Request {
         locked: Locked::default(),
         ..problem.request.clone()
     };
     let (resolution, registries) = if solve.mode.frozen {
-        let resolution = take_frozen(solve, &options)?;
-        (Box::new(resolution), problem.registries)
+        (Box::new(read_frozen(solve, context)?), problem.registries)
     } else {
-        match problem.solve_with_registries(output)? {
-            (Solved::Yes(resolution, _), registries) => (resolution, registries),
-            (Solved::No(exit), _) => return Ok(exit),
-        }
+        problem.solve_with_registries(context, output)?
     };
     let progress = output.progress("Looking for newer versions");
-    let found = outdated(&request, &resolution, &registries, &options);
+    let outdated_packages = outdated(&request, &resolution, &registries, &context.read_options);
     drop(progress);
-    let found = found?;
+    let outdated_packages = outdated_packages?;
     output.findings(&registries.take_findings());
-    let exit = if args.exit_code && !found.is_empty() {
+    let exit = if args.exit_code && !outdated_packages.is_empty() {
         Exit::Pending
     } else {
         Exit::Done
@@ -56,17 +45,17 @@ pub(crate) fn run(args: &OutdatedArgs, output: &mut Output) -> Result<Exit> {
     if output.is_json() {
         output.json(&json!({
             "schema_version": 1,
-            "status": if found.is_empty() { "up_to_date" } else { "outdated" },
-            "packages": found.iter().map(to_json).collect::<Vec<_>>(),
+            "status": if outdated_packages.is_empty() { "up_to_date" } else { "outdated" },
+            "packages": show::outdated_json(&outdated_packages),
         }));
         return Ok(exit);
     }
-    output.data(&table(&found));
-    let held_back = found
+    output.data(&show::outdated(&outdated_packages));
+    let held_back = outdated_packages
         .iter()
         .filter(|entry| entry.allowed.as_ref() != Some(&entry.latest))
         .count();
-    let movable = found
+    let movable = outdated_packages
         .iter()
         .filter(|entry| {
             entry
@@ -77,99 +66,20 @@ pub(crate) fn run(args: &OutdatedArgs, output: &mut Output) -> Result<Exit> {
         .count();
     let all = resolution.len();
     let packages = counted(all, "package");
-    output.note(&match found.len() {
-        0 if all == 1 => "The only package is the latest".to_owned(),
-        0 => format!("All of {packages} are the latest"),
+    output.note(&match outdated_packages.len() {
+        0 if all == 1 => "The only package is up to date".to_owned(),
+        0 => format!("All {packages} are up to date"),
         count => {
             let are = if count == 1 { "is" } else { "are" };
             let moved = match movable {
                 0 => String::new(),
-                count => format!("`{}` moves {count}, ", given::command("update")),
+                count => format!(
+                    "`{}` updates {count}, ",
+                    context.invocation.command("update")
+                ),
             };
             format!("{count} of {packages} {are} outdated: {moved}{held_back} held back")
         }
     });
     Ok(exit)
-}
-
-/// The releases as a table; what holds one back stands on the lines below it.
-fn table(found: &[Outdated]) -> String {
-    if found.is_empty() {
-        return String::new();
-    }
-    let allowed = |entry: &Outdated| {
-        let allowed = entry.allowed.as_ref();
-        allowed.map_or_else(|| "-".to_owned(), ToString::to_string)
-    };
-    let mut rows = vec![["package", "now", "allowed", "latest"].map(str::to_owned)];
-    rows.extend(found.iter().map(|entry| {
-        [
-            entry.package.to_string(),
-            entry.now.to_string(),
-            allowed(entry),
-            entry.latest.to_string(),
-        ]
-    }));
-    let widths: Vec<usize> = (0..4)
-        .map(|column| rows.iter().map(|row| row[column].len()).max().unwrap_or(0))
-        .collect();
-    let mut text = String::new();
-    for (at, row) in rows.iter().enumerate() {
-        let cells: Vec<String> = row
-            .iter()
-            .zip(&widths)
-            .map(|(cell, width)| format!("{cell:width$}"))
-            .collect();
-        text.push_str(cells.join("  ").trim_end());
-        text.push('\n');
-        let Some(entry) = at.checked_sub(1).map(|at| &found[at]) else {
-            continue;
-        };
-        for holder in entry.held_back_by.iter().take(HOLDERS_AT_MOST) {
-            text.push_str(&format!("  held back by {}\n", holder_text(entry, holder)));
-        }
-        if let Some(more) = entry.held_back_by.len().checked_sub(HOLDERS_AT_MOST + 1) {
-            let others = counted(more + 1, "other");
-            text.push_str(&format!("  and by {others}, which `--format json` names\n"));
-        }
-        for line in &entry.because {
-            text.push_str(&format!("  held back: {line}\n"));
-        }
-    }
-    text
-}
-
-fn holder_text(entry: &Outdated, holder: &Holder) -> String {
-    let place = holder.location.as_ref();
-    let place = place.map(|location| format!(" ({location})"));
-    let place = place.unwrap_or_default();
-    let Holder { owner, spec, .. } = holder;
-    if holder.is_override {
-        format!("the override of {} with {spec}", entry.package)
-    } else {
-        format!("{owner}, which requires {spec}{place}")
-    }
-}
-
-fn to_json(entry: &Outdated) -> Value {
-    let held_back_by: Vec<Value> = entry
-        .held_back_by
-        .iter()
-        .map(|holder| {
-            json!({
-                "package": holder.owner.name(),
-                "version": holder.owner.version(),
-                "spec": holder.spec.written(),
-                "override": holder.is_override,
-            })
-        })
-        .collect();
-    json!({
-        "package": entry.package,
-        "now": entry.now,
-        "allowed": entry.allowed,
-        "latest": entry.latest,
-        "held_back_by": held_back_by,
-        "because": entry.because,
-    })
 }

@@ -14,7 +14,7 @@ use crate::failure::Result;
 use crate::output::Output;
 use crate::show::counted;
 
-pub(crate) fn run(args: &PackArgs, output: &mut Output) -> Result<Exit> {
+pub(super) fn run(args: &PackArgs, output: &mut Output) -> Result<Exit> {
     let options = ReadOptions::default();
     let Packed {
         package,
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &PackArgs, output: &mut Output) -> Result<Exit> {
     output.findings(&warnings);
     let name = PackageFolder::archive_name(package.name(), &package.manifest.version);
     let path = args.output.clone().unwrap_or_else(|| PathBuf::from(name));
-    refuse_inside(&path, &args.folder, package.name())?;
+    reject_inside(&path, &args.folder, package.name())?;
     write_file(&RealFileSystem, &path, &bytes)?;
     let digest = ArtifactDigest::of_archive(&bytes);
     let shown = path.to_string_lossy();
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &PackArgs, output: &mut Output) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// A package folder and its archive.
+/// A packed package.
 pub(super) struct Packed {
     pub(super) package: Package,
     pub(super) warnings: Vec<Diagnostic>,
@@ -54,10 +54,9 @@ pub(super) struct Packed {
     pub(super) bytes: Vec<u8>,
 }
 
-/// Makes the archive of a package folder.
+/// Packs a package folder, which must hold a valid package.
 pub(super) fn build(folder: &Path, options: &ReadOptions) -> Result<Packed> {
     let folder = PackageFolder::open(folder, options)?;
-    // Only what can be read as a package is worth an archive.
     let (package, warnings) = folder.package(options).into_result()?;
     Ok(Packed {
         package,
@@ -67,7 +66,7 @@ pub(super) fn build(folder: &Path, options: &ReadOptions) -> Result<Packed> {
     })
 }
 
-/// Likewise without reading it as a package.
+/// Packs the files of a package folder without reading them as a package.
 pub(super) fn archive_of(folder: &PackageFolder, options: &ReadOptions) -> Result<Vec<u8>> {
     let mut files = Vec::with_capacity(folder.files().len());
     for file in folder.files() {
@@ -77,17 +76,17 @@ pub(super) fn archive_of(folder: &PackageFolder, options: &ReadOptions) -> Resul
     Ok(write_archive(files, &options.limits)?)
 }
 
-/// Refuses to write an archive where the next run would take it for a part of the package.
-fn refuse_inside(archive: &Path, folder: &Path, package: &PackageName) -> Result<()> {
+/// Rejects an archive that would become part of the package in the next run.
+fn reject_inside(archive: &Path, folder: &Path, package: &PackageName) -> Result<()> {
     let parent = archive
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
-    let places = parent.unwrap_or(Path::new(".")).canonicalize().ok();
-    // If there is no such place, writing will say so.
-    let Some((place, folder)) = places.zip(folder.canonicalize().ok()) else {
+    let parent = parent.unwrap_or(Path::new(".")).canonicalize().ok();
+    // A missing folder is reported when the archive is written.
+    let Some((parent, folder)) = parent.zip(folder.canonicalize().ok()) else {
         return Ok(());
     };
-    let (Ok(inside), Some(name)) = (place.strip_prefix(folder), archive.file_name()) else {
+    let (Ok(inside), Some(name)) = (parent.strip_prefix(folder), archive.file_name()) else {
         return Ok(());
     };
     if !PackageFolder::would_take(&inside.join(name), package) {
@@ -98,6 +97,6 @@ fn refuse_inside(archive: &Path, folder: &Path, package: &PackageName) -> Result
         Escaped::new(&archive.to_string_lossy())
     );
     Err(Diagnostic::error(Code::Usage, message)
-        .hint("write it to another folder, or leave `--output` out")
+        .hint("write it to another folder, or omit `--output`")
         .into())
 }

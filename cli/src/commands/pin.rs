@@ -10,30 +10,30 @@ use pkgres_files::{Follow, RealFileSystem, read_file, write_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{
     IndexRecord, Lockfile, ObjectId, ObjectModel, PackageName, Pins, ReadOptions, Version,
+    VersionPin,
 };
 use pkgres_registry_client::{RegistrySet, finish_plan};
 use pkgres_resolver::{
-    Fallback, Locked, ModelPlan, PlannedModel, Request, Resolution, Root, SolveOptions,
-    Substitution,
+    Fallback, Locked, ModelPlan, PlannedModel, Request, Resolution, Root, Substitution,
 };
 use serde_json::json;
 
 use crate::args::PinArgs;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::lockfile::parse_lock;
 use crate::output::Output;
-use crate::problem::{Problem, Solved, solve_options};
-use crate::project::parse_lock;
-use crate::registries;
+use crate::problem::Problem;
 use crate::show::{self, counted};
 
-pub(crate) fn run(args: &PinArgs, output: &mut Output) -> Result<Exit> {
-    let options = registries::read_options(&args.registry)?;
-    let model = read_model(&args.model, &options)?;
+pub(super) fn run(args: &PinArgs, context: &Context, output: &mut Output) -> Result<Exit> {
+    let options = &context.read_options;
+    let model = read_model(&args.model, options)?;
     let lock = match &args.lock {
         Some(path) => {
             let bytes = read_file(path, options.limits.lock_bytes, Follow::Links)?;
-            Some(parse_lock(path, &bytes, &options)?)
+            Some(parse_lock(path, &bytes, context)?)
         }
         None => None,
     };
@@ -41,30 +41,24 @@ pub(crate) fn run(args: &PinArgs, output: &mut Output) -> Result<Exit> {
         .model
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
-    let setting = Setting {
-        registries: registries::open(&args.registry, folder, &options)?,
-        core: registries::core_library(&args.registry)?,
-        provided: registries::provided(&args.registry, &options)?,
+    let registries = context.registries.for_root(folder)?;
+    let input = PinInput {
+        registries: context.registries.open(&registries, options)?,
+        provided: context.registries.provided(options)?,
         locked: preferences(lock.as_ref(), &model),
-        solve: solve_options(&args.policy)?,
         fallback: match (args.fallback, args.allow_older) {
             (false, _) => Fallback::Never,
             (true, false) => Fallback::Newer,
             (true, true) => Fallback::Any,
         },
-        options,
     };
     if args.check {
-        return check(model, setting, output);
+        return check(model, input, context, output);
     }
-    let limits = setting.options.limits.clone();
-    let pinned = match pin(model, setting, output)? {
-        Ok(pinned) => pinned,
-        Err(exit) => return Ok(exit),
-    };
-    let text = pinned.model.with_pins(&pinned.pins, &limits)?;
+    let pinned = pin(model, input, context, output)?;
+    let text = pinned.model.with_pins(&pinned.pins, &options.limits)?;
     for substitution in &pinned.substitutions {
-        output.note(&say_substitution(&pinned.model, substitution));
+        output.note(&substitution_note(&pinned.model, substitution));
     }
     let target = if args.in_place {
         Some(&args.model)
@@ -89,27 +83,24 @@ pub(crate) fn run(args: &PinArgs, output: &mut Output) -> Result<Exit> {
 }
 
 /// What a model is pinned with.
-pub(crate) struct Setting {
-    pub(crate) registries: RegistrySet,
-    pub(crate) core: Option<PackageName>,
-    pub(crate) provided: Vec<IndexRecord>,
-    pub(crate) locked: Locked,
-    pub(crate) solve: SolveOptions,
-    pub(crate) fallback: Fallback,
-    pub(crate) options: ReadOptions,
+pub(super) struct PinInput {
+    pub(super) registries: RegistrySet,
+    pub(super) provided: Vec<IndexRecord>,
+    pub(super) locked: Locked,
+    pub(super) fallback: Fallback,
 }
 
-/// A model and the versions for it.
-pub(crate) struct Pinned {
-    pub(crate) model: Arc<ObjectModel>,
-    pub(crate) pins: Pins,
-    pub(crate) substitutions: Vec<Substitution>,
-    resolution: Resolution,
+/// A model and the versions of its objects.
+pub(super) struct Pinned {
+    pub(super) model: Arc<ObjectModel>,
+    pub(super) pins: Pins,
+    substitutions: Vec<Substitution>,
+    resolution: Box<Resolution>,
     registries: RegistrySet,
 }
 
 /// Reads a model from a file, or from stdin if the path is `-`.
-pub(crate) fn read_model(path: &Path, options: &ReadOptions) -> Result<ObjectModel> {
+pub(super) fn read_model(path: &Path, options: &ReadOptions) -> Result<ObjectModel> {
     let limit = options.limits.model_bytes;
     let (name, bytes) = if path == Path::new("-") {
         let mut bytes = Vec::new();
@@ -117,7 +108,7 @@ pub(crate) fn read_model(path: &Path, options: &ReadOptions) -> Result<ObjectMod
             .lock()
             .take(limit.saturating_add(1))
             .read_to_end(&mut bytes)
-            .map_err(|error| Failure::usage(format!("stdin cannot be read: {error}")))?;
+            .map_err(|error| Failure::usage(format!("cannot read stdin: {error}")))?;
         ("stdin".into(), bytes)
     } else {
         (
@@ -129,7 +120,7 @@ pub(crate) fn read_model(path: &Path, options: &ReadOptions) -> Result<ObjectMod
     Ok(model)
 }
 
-/// The versions of a lock and of the model's own table are preferred.
+/// What the solver prefers: the versions in a lockfile and in the fixation table of the model.
 fn preferences(lock: Option<&Lockfile>, model: &ObjectModel) -> Locked {
     let mut locked = lock.map_or_else(Locked::default, Locked::preferring_releases_of);
     for (name, versions) in model.fixations() {
@@ -141,38 +132,31 @@ fn preferences(lock: Option<&Lockfile>, model: &ObjectModel) -> Locked {
     locked
 }
 
-/// Finds versions for the objects of a model. If there are none, it was said why, and the run ends
-/// with the exit code.
-pub(crate) fn pin(
+/// Finds versions for the objects of a model. A conflict is reported and ends the command.
+pub(super) fn pin(
     model: ObjectModel,
-    mut setting: Setting,
+    input: PinInput,
+    context: &Context,
     output: &mut Output,
-) -> Result<std::result::Result<Pinned, Exit>> {
+) -> Result<Pinned> {
+    let PinInput {
+        registries,
+        provided,
+        mut locked,
+        fallback,
+    } = input;
     let model = Arc::new(model);
-    // What is pinned may be chosen whatever became of it since.
+    // A pinned release can be chosen even if it was yanked since.
     for object in model.objects() {
-        if let (Some(package), pkgres_manifest::VersionPin::Exact(version)) =
-            (&object.package, &object.version)
-        {
-            setting
-                .locked
-                .kept
-                .insert((package.clone(), version.clone()));
+        if let (Some(package), VersionPin::Exact(version)) = (&object.package, &object.version) {
+            locked.kept.insert((package.clone(), version.clone()));
         }
     }
-    let locked_packages: BTreeSet<PackageName> = setting
-        .locked
-        .preferred
-        .iter()
+    let locked_packages: BTreeSet<PackageName> = (locked.preferred.iter())
         .map(|(name, _)| name.clone())
         .collect();
-    let plan = ModelPlan::new(
-        Arc::clone(&model),
-        locked_packages,
-        &setting.provided,
-        setting.fallback,
-    );
-    let planned = finish_plan(plan, &setting.registries)?;
+    let plan = ModelPlan::new(Arc::clone(&model), locked_packages, &provided, fallback);
+    let planned = finish_plan(plan, &registries)?;
     let PlannedModel {
         root,
         substitutions,
@@ -180,43 +164,33 @@ pub(crate) fn pin(
         findings,
         exit: Exit::Failed,
     })?;
-    let problem = Problem {
-        accept_changed: false,
-        root: None,
-        shown_for: None,
-        warnings: Vec::new(),
-        searched: Vec::new(),
-        registries: setting.registries,
-        core: setting.core.clone(),
-        request: Request {
-            roots: vec![Root::Model(root)],
-            core: setting.core,
-            provided: setting.provided,
-            locked: setting.locked,
-            overrides: registries::overriding_specs()?,
-            options: setting.solve,
-            update: None,
-        },
+    let request = Request {
+        roots: vec![Root::Model(root)],
+        core: context.core().cloned(),
+        provided,
+        locked,
+        overrides: context.registries.overriding_specs(),
+        options: context.solve_options.clone(),
+        update: None,
     };
-    let (resolution, registries) = match problem.solve_with_registries(output)? {
-        (Solved::Yes(resolution, _), registries) => (*resolution, registries),
-        (Solved::No(exit), _) => return Ok(Err(exit)),
-    };
+    let problem = Problem::new(registries, request);
+    let (resolution, registries) = problem.solve_with_registries(context, output)?;
     let mut pins = Pins::default();
     for (number, bound) in resolution.roots()[0].requires.iter().enumerate() {
         let pin = (bound.package.clone(), bound.version.clone());
         pins.objects.insert(ObjectId(number), pin);
     }
     pins.packages = used_packages(&resolution);
-    Ok(Ok(Pinned {
+    Ok(Pinned {
         model,
         pins,
         substitutions,
         resolution,
         registries,
-    }))
+    })
 }
 
+/// The versions of each package in a resolution.
 fn used_packages(resolution: &Resolution) -> BTreeMap<PackageName, BTreeSet<Version>> {
     let mut used: BTreeMap<PackageName, BTreeSet<Version>> = BTreeMap::new();
     for package in resolution.packages() {
@@ -227,9 +201,10 @@ fn used_packages(resolution: &Resolution) -> BTreeMap<PackageName, BTreeSet<Vers
     used
 }
 
-pub(crate) fn say_substitution(model: &ObjectModel, substitution: &Substitution) -> String {
+/// The note about an object whose pinned version is gone.
+fn substitution_note(model: &ObjectModel, substitution: &Substitution) -> String {
     format!(
-        "the object {} was pinned to {} {}, which is gone; it gets {}",
+        "the object {} was pinned to {} {}, which is gone; it is now pinned to {}",
         model.shown(substitution.object),
         substitution.package,
         substitution.gone,
@@ -237,20 +212,20 @@ pub(crate) fn say_substitution(model: &ObjectModel, substitution: &Substitution)
     )
 }
 
-/// Checks a pinned model: that it is, that its versions are there and fit together, and that its
-/// values fulfil the contracts.
-fn check(model: ObjectModel, setting: Setting, output: &mut Output) -> Result<Exit> {
+/// Checks a model: that every object is pinned, that the versions exist and fit together, and that the values satisfy
+/// the contracts.
+fn check(
+    model: ObjectModel,
+    input: PinInput,
+    context: &Context,
+    output: &mut Output,
+) -> Result<Exit> {
     let mut findings = check_pinned(&model);
-    let options = setting.options.clone();
-    let core = setting.core.clone();
     let mut not_checked = BTreeSet::new();
     let objects = model.objects().len();
     if findings.is_empty() {
-        let pinned = match pin(model, setting, output)? {
-            Ok(pinned) => pinned,
-            Err(exit) => return Ok(exit),
-        };
-        let packages = bound_packages(&pinned, core.as_ref(), &options)?;
+        let pinned = pin(model, input, context, output)?;
+        let packages = bound_packages(&pinned, context)?;
         let report = check_model(&pinned.model, &packages);
         findings.extend(report.findings);
         not_checked = report.not_checked;
@@ -289,19 +264,16 @@ fn check(model: ObjectModel, setting: Setting, output: &mut Output) -> Result<Ex
 }
 
 /// The packages of a pinned model with their classes.
-fn bound_packages(
-    pinned: &Pinned,
-    core: Option<&PackageName>,
-    options: &ReadOptions,
-) -> Result<BoundPackages> {
+fn bound_packages(pinned: &Pinned, context: &Context) -> Result<BoundPackages> {
     let mut bound = BoundPackages {
-        root_class: core.map(PackageName::root_class),
+        root_class: context.core().map(PackageName::root_class),
         ..BoundPackages::default()
     };
     for package in pinned.resolution.packages() {
-        let classes = pinned
-            .registries
-            .package(&package.name, &package.version, options)?;
+        let classes =
+            pinned
+                .registries
+                .package(&package.name, &package.version, &context.read_options)?;
         let requires = package
             .requires
             .iter()

@@ -11,23 +11,25 @@ use serde_json::json;
 
 use crate::args::PublishArgs;
 use crate::commands::pack;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::Output;
-use crate::remote;
 
-/// How much is shown of a warning of a registry: there is room for two names.
+/// How many characters of a warning of the registry are shown; two package names fit.
 const WARNING_CHARACTERS: usize = 1000;
 
-pub(crate) fn run(args: &PublishArgs, output: &mut Output) -> Result<Exit> {
+pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let options = ReadOptions::default();
-    let (package, warnings, bytes) = read(&args.package, &options)?;
-    output.findings(&warnings);
+    let (package, findings, bytes) = read(&args.package, &options)?;
+    output.findings(&findings);
     let (name, version) = (package.name(), &package.manifest.version);
     let digest = ArtifactDigest::of_archive(&bytes);
     let size = bytes.len();
-    let registry = remote::target(&args.target)?;
-    let mut told = Vec::new();
+    let registry = context
+        .registries
+        .open_remote(args.target.registry.as_deref())?;
+    let mut warnings = Vec::new();
     let status = if args.dry_run {
         let known = registry.records(std::slice::from_ref(name))?;
         let mut releases = known.into_iter().flatten().flatten();
@@ -38,17 +40,17 @@ pub(crate) fn run(args: &PublishArgs, output: &mut Output) -> Result<Exit> {
         }
     } else {
         let answer = registry.publish(name, version, bytes, args.allow_unsatisfiable)?;
-        told = answer.warnings;
+        warnings = answer.warnings;
         match answer.published {
             Published::New => "published",
             Published::Same => "same",
         }
     };
-    let told: Vec<String> = told
+    let warnings: Vec<String> = warnings
         .iter()
         .map(|text| Escaped::within(text, WARNING_CHARACTERS).to_string())
         .collect();
-    let findings: Vec<Diagnostic> = told
+    let findings: Vec<Diagnostic> = warnings
         .iter()
         .map(|text| Diagnostic::warning(Code::PublishWarning, text.as_str()))
         .collect();
@@ -62,17 +64,17 @@ pub(crate) fn run(args: &PublishArgs, output: &mut Output) -> Result<Exit> {
             "version": version,
             "sha256": digest,
             "size": size,
-            "warnings": told,
+            "warnings": warnings,
         }));
     } else {
         output.data(&format!("{digest}  {name} {version}\n"));
     }
     let target = format!("{} ({})", registry.name(), registry.address());
     output.note(&match status {
-        "would_publish" => format!("Would publish {name} {version} in {target}: {size} bytes"),
-        "published" => format!("Published {name} {version} in {target}"),
-        "same" => format!("{target} has {name} {version} already, with the same bytes"),
-        _ => format!("{target} has {name} {version} already, with other bytes"),
+        "would_publish" => format!("Would publish {name} {version} to {target}: {size} bytes"),
+        "published" => format!("Published {name} {version} to {target}"),
+        "same" => format!("{target} already has {name} {version} with the same content"),
+        _ => format!("{target} already has {name} {version} with other content"),
     });
     Ok(if status == "exists" {
         Exit::Failed
@@ -81,7 +83,7 @@ pub(crate) fn run(args: &PublishArgs, output: &mut Output) -> Result<Exit> {
     })
 }
 
-/// The package with its archive, which is made if it is a folder.
+/// Reads a package and its archive; a folder is packed.
 fn read(path: &Path, options: &ReadOptions) -> Result<(Package, Vec<Diagnostic>, Vec<u8>)> {
     if path.is_dir() {
         let packed = pack::build(path, options)?;

@@ -1,4 +1,4 @@
-//! What is generated from the code: completions, man pages and the pages of the book.
+//! Generated documentation: shell completions, man pages and pages of the guide.
 
 use clap::Command;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
@@ -10,24 +10,23 @@ use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::settings::{DECLARED, Files, Kind, VARIABLES};
 
-pub(crate) fn completions(args: &CompletionsArgs, output: &mut Output) -> Exit {
+pub(super) fn completions(args: &CompletionsArgs, output: &mut Output) -> Exit {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut whole_grammar(), "pkgres", &mut script);
     output.data(&String::from_utf8_lossy(&script));
     Exit::Done
 }
 
-pub(crate) fn man(args: &ManArgs, output: &mut Output) -> Result<Exit> {
+pub(super) fn man(args: &ManArgs, output: &mut Output) -> Result<Exit> {
     let mut command = whole_grammar();
     command.build();
     let command = match &args.command {
         None => command,
         Some(name) => {
-            let found = command
+            let subcommand = command
                 .get_subcommands()
-                .find(|found| found.get_name() == name);
-            let found = found.cloned();
-            let found = found.ok_or_else(|| {
+                .find(|subcommand| subcommand.get_name() == name);
+            let subcommand = subcommand.cloned().ok_or_else(|| {
                 let finding =
                     Diagnostic::error(Code::Usage, format!("there is no command `{name}`"));
                 let known = command.get_subcommands().map(clap::Command::get_name);
@@ -37,18 +36,18 @@ pub(crate) fn man(args: &ManArgs, output: &mut Output) -> Result<Exit> {
                 };
                 Failure::from(finding.hint(hint))
             })?;
-            found.display_name(format!("pkgres-{name}"))
+            subcommand.display_name(format!("pkgres-{name}"))
         }
     };
     let mut page = Vec::new();
     clap_mangen::Man::new(command)
         .render(&mut page)
-        .map_err(|error| Failure::usage(format!("the page cannot be made: {error}")))?;
+        .map_err(|error| Failure::usage(format!("cannot render the man page: {error}")))?;
     output.data(&String::from_utf8_lossy(&page));
     Ok(Exit::Done)
 }
 
-pub(crate) fn reference(args: &ReferenceArgs, output: &mut Output) -> Exit {
+pub(super) fn reference(args: &ReferenceArgs, output: &mut Output) -> Exit {
     output.data(&match args.kind {
         ReferenceKind::Commands => commands(),
         ReferenceKind::Settings => settings(),
@@ -57,17 +56,18 @@ pub(crate) fn reference(args: &ReferenceArgs, output: &mut Output) -> Exit {
     Exit::Done
 }
 
-/// Every command as its help has it.
+/// The page of all commands: their help.
 fn commands() -> String {
     let mut text =
-        "# Commands\n\nMade of `pkgres help`; a test keeps this page in step.\n".to_owned();
+        "# Commands\n\nGenerated from `pkgres help`; a test keeps this page up to date.\n"
+            .to_owned();
     let mut root = whole_grammar().term_width(100);
     root.build();
     section(&mut text, &root, "pkgres", 2);
     text
 }
 
-/// A command and those below it, which are few.
+/// The section of a command, and those of its subcommands.
 fn section(text: &mut String, command: &Command, path: &str, level: usize) {
     let help = command.clone().term_width(100).render_long_help();
     let help = help.to_string();
@@ -86,17 +86,17 @@ fn section(text: &mut String, command: &Command, path: &str, level: usize) {
     }
 }
 
-/// Every setting as it is declared.
+/// The page of all settings: their declarations.
 fn settings() -> String {
     let mut text = "\
 # Settings
 
-Made of the declarations in the code; a test keeps this page in step.
+Generated from the declarations in the code; a test keeps this page up to date.
 
-A flag on the command line goes before the environment variable, the variable before `pkgres.toml` of the project (the
-nearest in the folder of the manifest or above it), that before the user's file, and that before the default. The
-user's file is `pkgres/config.toml` in `$XDG_CONFIG_HOME` or `~/.config`, or what `--config` or `PKGRES_CONFIG` names.
-`pkgres config list --show-origin` shows what holds, and why.
+A flag overrides the environment variable, which overrides `pkgres.toml` of the project, which overrides the settings
+file of the user, which overrides the default. `pkgres.toml` is the nearest one in the folder of the manifest or above
+it. The settings file of the user is `pkgres/config.toml` in `$XDG_CONFIG_HOME` or `~/.config`, unless `--config` or
+`PKGRES_CONFIG` names another one. `pkgres config list --show-origin` shows every value and where it comes from.
 
 | setting | variable | files | values | default |
 |---|---|---|---|---|
@@ -129,7 +129,7 @@ user's file is `pkgres/config.toml` in `$XDG_CONFIG_HOME` or `~/.config`, or wha
     for setting in DECLARED {
         text.push_str(&format!("- `{}`: {}\n", setting.key, setting.help));
     }
-    text.push_str("\n## Other variables\n\n| variable | says |\n|---|---|\n");
+    text.push_str("\n## Other variables\n\n| variable | meaning |\n|---|---|\n");
     for (names, help) in VARIABLES {
         let names = names.replace(", ", "`, `");
         text.push_str(&format!("| `{names}` | {help} |\n"));
@@ -137,12 +137,13 @@ user's file is `pkgres/config.toml` in `$XDG_CONFIG_HOME` or `~/.config`, or wha
     text
 }
 
-/// Every code with what it means.
+/// The page of all error codes: their explanations.
 fn errors() -> String {
     let mut text = "\
 # Errors by code
 
-Made of the documentation of the codes; a test keeps this page in step. `pkgres explain CODE` shows the same.
+Generated from the documentation of the codes; a test keeps this page up to date. `pkgres explain CODE` prints the same
+text.
 "
     .to_owned();
     for code in Code::ALL {
@@ -155,7 +156,7 @@ Made of the documentation of the codes; a test keeps this page in step. `pkgres 
     text
 }
 
-/// A doc comment as lines of prose.
+/// The text of a doc comment without its indentation.
 pub(crate) fn prose(explanation: &str) -> String {
     let lines: Vec<&str> = explanation.lines().map(str::trim).collect();
     lines.join("\n").trim().to_owned()

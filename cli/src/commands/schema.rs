@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::output::Output;
 use crate::settings::{DECLARED, Kind};
 
-pub(crate) fn run(args: &SchemaArgs, output: &mut Output) -> Exit {
+pub(super) fn run(args: &SchemaArgs, output: &mut Output) -> Exit {
     output.json(&match args.kind {
         SchemaKind::Manifest => manifest_schema(),
         SchemaKind::Class => class_schema(),
@@ -18,7 +18,7 @@ pub(crate) fn run(args: &SchemaArgs, output: &mut Output) -> Exit {
     Exit::Done
 }
 
-/// The schema of settings files, made of what is declared.
+/// The schema of settings files, generated from their declarations.
 fn settings_schema() -> Value {
     let mut properties = Map::new();
     for setting in DECLARED {
@@ -67,7 +67,7 @@ fn settings_schema() -> Value {
     })
 }
 
-/// A list of places, or a table for each registry.
+/// The schema of `registries`: a list of locations, or a table for each registry.
 fn registries() -> Value {
     let text = json!({"type": "string"});
     json!({"anyOf": [

@@ -18,21 +18,21 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 
-/// What is logged unless `PKGRES_LOG` says otherwise.
-const LOGGED: &str = "warn,pkgres_registry_server=info";
+/// The default of `PKGRES_LOG`.
+const DEFAULT_LOG_FILTER: &str = "warn,pkgres_registry_server=info";
 
 /// The name of the file with the first token.
 const TOKEN_FILE: &str = "admin-token";
 
-pub(crate) fn run(args: &ServeArgs, output: &mut Output) -> Result<Exit> {
-    let filter = std::env::var("PKGRES_LOG").unwrap_or_else(|_| LOGGED.to_owned());
+pub(super) fn run(args: &ServeArgs, output: &mut Output) -> Result<Exit> {
+    let filter = std::env::var("PKGRES_LOG").unwrap_or_else(|_| DEFAULT_LOG_FILTER.to_owned());
     let filter = EnvFilter::try_new(&filter).map_err(|error| {
         Failure::usage(format!(
-            "`PKGRES_LOG` is no filter: {}",
+            "`PKGRES_LOG` is not a valid filter: {}",
             Escaped::new(&error.to_string())
         ))
     })?;
-    // Somebody who embeds this may log already.
+    // An error means that a logger is installed already.
     let _ = tracing_subscriber::fmt()
         .json()
         .with_env_filter(filter)
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &ServeArgs, output: &mut Output) -> Result<Exit> {
     let runtime = runtime()?;
     let registry = Arc::new(open(&args.storage, args.private, runtime.handle())?);
     let token_file = args.storage.data.join(TOKEN_FILE);
-    let is_new = registry.create_first_token(|secret| keep(&token_file, secret))?;
+    let is_new = registry.create_first_token(|secret| write_token(&token_file, secret))?;
     let background = Background::start(&registry);
     let service = Arc::new(Service::new(Arc::clone(&registry)));
     let served = runtime.block_on(async {
@@ -51,37 +51,37 @@ pub(crate) fn run(args: &ServeArgs, output: &mut Output) -> Result<Exit> {
         let address = listener
             .local_addr()
             .map_err(|error| cannot_start(format!("cannot listen: {error}")))?;
-        let end = end_of_service().map_err(|error| cannot_start(error.to_string()))?;
+        let shutdown = shutdown_signal().map_err(|error| cannot_start(error.to_string()))?;
         output.data(&format!("http://{address}/\n"));
         output.flush();
         if is_new {
             let path = token_file.to_string_lossy();
-            output.say(&format!(
-                "The token for everything is in {}",
+            output.message(&format!(
+                "The administrator token is in {}",
                 Escaped::new(&path)
             ));
         }
-        serve(listener, service, ServeOptions::default(), end).await;
+        serve(listener, service, ServeOptions::default(), shutdown).await;
         Ok(())
     });
     drop(background);
-    // Connections to databases and buckets end on the runtime.
+    // Connections to databases and buckets need the runtime to close.
     drop(registry);
     runtime.shutdown_timeout(Duration::from_secs(5));
     served.map(|()| Exit::Done)
 }
 
-/// The threads that requests are answered on.
-pub(crate) fn runtime() -> Result<tokio::runtime::Runtime> {
+/// The runtime that answers requests.
+pub(super) fn runtime() -> Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .max_blocking_threads(64)
         .build()
-        .map_err(|error| cannot_start(format!("there are no threads: {error}")))
+        .map_err(|error| cannot_start(format!("cannot start threads: {error}")))
 }
 
-/// Opens the registry that the arguments name.
-pub(crate) fn open(
+/// Opens the storage of a registry.
+pub(super) fn open(
     args: &StorageArgs,
     is_private: bool,
     runtime: &tokio::runtime::Handle,
@@ -106,7 +106,8 @@ fn environment() -> Environment {
     })
 }
 
-fn keep(path: &Path, secret: &str) -> Result<()> {
+/// Writes the first token, readable by the user only.
+fn write_token(path: &Path, secret: &str) -> Result<()> {
     Ok(write_private_file(
         &RealFileSystem,
         path,
@@ -114,9 +115,9 @@ fn keep(path: &Path, secret: &str) -> Result<()> {
     )?)
 }
 
-/// Comes when the process is told to end.
+/// A future that ends when the process is interrupted or terminated.
 #[cfg(unix)]
-fn end_of_service() -> std::io::Result<impl Future<Output = ()>> {
+fn shutdown_signal() -> std::io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
 
     let mut terminate = signal(SignalKind::terminate())?;
@@ -130,7 +131,7 @@ fn end_of_service() -> std::io::Result<impl Future<Output = ()>> {
 }
 
 #[cfg(not(unix))]
-fn end_of_service() -> std::io::Result<impl Future<Output = ()>> {
+fn shutdown_signal() -> std::io::Result<impl Future<Output = ()>> {
     Ok(async {
         let _ = tokio::signal::ctrl_c().await;
     })

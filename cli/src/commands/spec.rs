@@ -12,13 +12,13 @@ use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::show::counted;
 
-/// How much of a batch is read at once, in bytes.
+/// The size of the input buffer of a batch, in bytes.
 const INPUT_BYTES: usize = 64 << 10;
 
 /// The longest line of a batch, in bytes.
 const MAX_LINE_BYTES: u64 = 1 << 20;
 
-pub(crate) fn run(args: &SpecArgs, output: &mut Output) -> Result<Exit> {
+pub(super) fn run(args: &SpecArgs, output: &mut Output) -> Result<Exit> {
     if args.batch {
         return batch(output);
     }
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &SpecArgs, output: &mut Output) -> Result<Exit> {
     let spec = Spec::parse(text).map_err(|error| {
         let mut finding = Diagnostic::error(Code::Spec, error.to_string());
         if let Some(suggestion) = error.suggestion {
-            finding = finding.hint(format!("`{suggestion}` is a spec"));
+            finding = finding.hint(format!("`{suggestion}` is a valid spec"));
         }
         finding
     })?;
@@ -80,14 +80,14 @@ pub(crate) fn run(args: &SpecArgs, output: &mut Output) -> Result<Exit> {
     })
 }
 
-/// Answers lines `{"spec":...,"version":...}`. A line that is no such object gets an error for its
-/// answer, which says where it was, and the run goes on: the others have answers all the same.
+/// Answers lines `{"spec":...,"version":...}`. The answer to a malformed line is an error with its position, and the
+/// other lines are still answered.
 ///
-/// Whoever waits for answers before writing more has them: they are not held back where the next line has
-/// not arrived.
+/// Answers are flushed when no further line is buffered, so that a program can wait for an answer before it writes the
+/// next line.
 fn batch(output: &mut Output) -> Result<Exit> {
-    // What has arrived is known of a buffer of our own; being the larger one, it leaves that of the
-    // stream empty.
+    // Only a buffer of our own shows whether more input has arrived. It is larger than that of stdin, which therefore
+    // stays empty.
     let mut input = BufReader::with_capacity(INPUT_BYTES, io::stdin().lock());
     let mut line = Vec::new();
     let mut malformed = 0_usize;
@@ -133,22 +133,23 @@ fn batch(output: &mut Output) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let lines = counted(malformed, "line");
-    let message = format!("stdin: {lines} without `spec` and `version`; their answers say where");
-    // Not a failure, for which there would be a second document in JSON.
+    let message =
+        format!("stdin: {lines} without `spec` and `version`; their answers have the positions");
+    // A failure would print a second JSON document.
     output.findings(&[Diagnostic::error(Code::Usage, message)]);
     Ok(Exit::Usage)
 }
 
 fn unreadable(error: &io::Error) -> Failure {
-    Failure::usage(format!("stdin cannot be read: {error}"))
+    Failure::usage(format!("cannot read stdin: {error}"))
 }
 
-/// A line that is not what was asked for.
+/// A malformed line.
 struct Malformed {
-    /// Where it goes wrong, in characters from 1.
+    /// The column of the error, in characters from 1.
     column: usize,
     message: String,
-    /// What is written back beside the error.
+    /// The fields that are written back with the error.
     row: Map<String, Value>,
 }
 
@@ -162,12 +163,12 @@ impl Malformed {
     }
 }
 
-/// A line with its answer.
+/// Parses a line and adds its answer.
 fn answered(line: &[u8]) -> std::result::Result<Map<String, Value>, Malformed> {
     let line = line.trim_ascii_end();
     let start = line.len() - line.trim_ascii_start().len() + 1;
     let value: Value = serde_json::from_slice(line).map_err(|error| {
-        // The reader counts lines in what it was given, which is one, and columns in bytes.
+        // The parser counts columns in bytes.
         let before = &line[..error.column().min(line.len())];
         let column = String::from_utf8_lossy(before).chars().count().max(1);
         let error = error.to_string();
@@ -187,20 +188,19 @@ fn answered(line: &[u8]) -> std::result::Result<Map<String, Value>, Malformed> {
     }
 }
 
-/// The answer to a row, or why there can be none. That a text is not a spec or not a version is
-/// an answer.
+/// The answer to a row, or why it is malformed. An invalid spec or version is an answer.
 fn answer(row: &Map<String, Value>) -> std::result::Result<(&'static str, Value), &'static str> {
     let spec = match row.get("spec") {
         None => return Err("`spec` is missing"),
         Some(Value::Null) => "",
         Some(Value::String(spec)) => spec,
-        Some(_) => return Err("`spec` is a text or null"),
+        Some(_) => return Err("`spec` must be a string or null"),
     };
     let version = match row.get("version") {
         None => return Err("`version` is missing"),
         Some(Value::Null) => None,
         Some(Value::String(version)) => Some(version),
-        Some(_) => return Err("`version` is a text or null"),
+        Some(_) => return Err("`version` must be a string or null"),
     };
     let spec = match Spec::parse(spec) {
         Ok(spec) => spec,

@@ -10,12 +10,12 @@ use crate::failure::Result;
 use crate::output::Output;
 use crate::show::counted;
 
-pub(crate) fn run(args: &UnpackArgs, output: &mut Output) -> Result<Exit> {
+pub(super) fn run(args: &UnpackArgs, output: &mut Output) -> Result<Exit> {
     let options = ReadOptions::default();
     let shown = args.archive.to_string_lossy();
     let bytes = read_file(&args.archive, options.limits.archive_bytes, Follow::Links)?;
     let archive = Archive::open(&shown, bytes, &options.limits)?;
-    // Nothing is written before everything was read as a package.
+    // An archive that holds no valid package is not unpacked.
     let (package, warnings) = Package::from_archive(&shown, &archive, &options).into_result()?;
     output.findings(&warnings);
     let files = archive.files().map(|file| {

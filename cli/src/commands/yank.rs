@@ -5,16 +5,18 @@ use pkgres_registry_client::Registry as _;
 use serde_json::json;
 
 use crate::args::YankArgs;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
-use crate::remote;
 
-pub(crate) fn run(args: &YankArgs, output: &mut Output) -> Result<Exit> {
+pub(super) fn run(args: &YankArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let (name, version) = release(args)?;
     let name = PackageName::parse(name).map_err(|error| Failure::usage(error.to_string()))?;
     let version = Version::parse(version).map_err(|error| Failure::usage(error.to_string()))?;
-    let registry = remote::target(&args.target)?;
+    let registry = context
+        .registries
+        .open_remote(args.target.registry.as_deref())?;
     match &args.reason {
         Some(reason) => registry.yank(&name, &version, reason)?,
         None => registry.unyank(&name, &version)?,
@@ -32,19 +34,17 @@ pub(crate) fn run(args: &YankArgs, output: &mut Output) -> Result<Exit> {
     output.note(&if args.undo {
         format!("{name} {version} in {target} can be chosen again")
     } else {
-        format!("Withdrew {name} {version} in {target}; locks go on holding it")
+        format!("Yanked {name} {version} in {target}; lockfiles that have it still use it")
     });
     Ok(Exit::Done)
 }
 
-/// The name and the version that were given, in either way of writing.
+/// The name and the version, in either spelling.
 fn release(args: &YankArgs) -> Result<(&str, &str)> {
     match (args.name.split_once('@'), &args.version) {
         (Some(release), None) => Ok(release),
         (None, Some(version)) => Ok((&args.name, version)),
         (Some(_), Some(_)) => Err(Failure::usage("the version is given twice")),
-        (None, None) => Err(Failure::usage(
-            "a version is expected: `pkgres yank NAME VERSION`",
-        )),
+        (None, None) => Err(Failure::usage("name a version: `pkgres yank NAME VERSION`")),
     }
 }

@@ -1,50 +1,50 @@
-//! Every setting, declared once: what `pkgres config list` shows, what variables and settings files
-//! are read for, and what `docs/settings.md` is made of.
+//! The declaration of every setting. `pkgres config list`, the settings files, the environment variables, the
+//! JSON Schema and `docs/settings.md` all follow from it.
 
-/// A setting.
+/// The declaration of a setting.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Declared {
-    /// What it is called in settings files, and with `--` in front on the command line.
+    /// The name in settings files; with `--` in front, the flag.
     pub(crate) key: &'static str,
     /// The environment variable.
     pub(crate) variable: Option<&'static str>,
-    /// What values it takes.
+    /// The type of its values.
     pub(crate) kind: Kind,
-    /// The value where nothing is said.
+    /// The default, or a description of it.
     pub(crate) default: &'static str,
-    /// Which settings files may hold it.
+    /// The settings files that may hold it.
     pub(crate) files: Files,
-    /// Whether a command-line argument of this name takes the value.
+    /// Whether there is a flag of this name.
     pub(crate) has_flag: bool,
-    /// What it is for.
+    /// The description in the documentation.
     pub(crate) help: &'static str,
 }
 
-/// What values a setting takes.
+/// The type of the values of a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// `true` or `false`; as a variable also `1` and `0`.
+    /// `true` or `false`; a variable can also be `1` or `0`.
     Flag,
     /// A whole number.
     Number,
-    /// One of some words.
+    /// One of these words.
     Choice(&'static [&'static str]),
     /// Any text.
     Text,
-    /// Texts; in a variable separated by commas.
+    /// A list of texts; separated by commas in a variable.
     List,
     /// A table of its own.
     Table,
 }
 
-/// Which settings files may hold a setting.
+/// The settings files that may hold a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Files {
-    /// The project's and the user's.
+    /// The file of the project and the file of the user.
     Both,
-    /// The project's alone.
+    /// The file of the project only.
     Project,
-    /// The user's alone: a project has no say in it.
+    /// The file of the user only: a project must not decide it.
     User,
 }
 
@@ -66,7 +66,7 @@ const fn setting(
     }
 }
 
-const fn of_user(setting: Declared) -> Declared {
+const fn user_only(setting: Declared) -> Declared {
     Declared {
         files: Files::User,
         ..setting
@@ -80,7 +80,7 @@ const fn without_flag(setting: Declared) -> Declared {
     }
 }
 
-const fn of_project(
+const fn project_only(
     key: &'static str,
     kind: Kind,
     default: &'static str,
@@ -99,19 +99,19 @@ const fn of_project(
 
 /// All settings, by name.
 pub(crate) const DECLARED: &[Declared] = &[
-    without_flag(of_user(setting(
+    without_flag(user_only(setting(
         "cache",
         "PKGRES_CACHE",
         Kind::Text,
-        "the user's folder of caches",
-        "The folder in which work on registries is kept for later runs. It must be the user's alone.",
+        "the user's cache folder",
+        "The folder of cached data of registries. It must belong to the user alone.",
     ))),
-    of_user(setting(
+    user_only(setting(
         "color",
         "PKGRES_COLOR",
         Kind::Choice(&["auto", "always", "never"]),
         "auto",
-        "When to use colours. `auto` heeds `NO_COLOR`, `CLICOLOR`, `CLICOLOR_FORCE` and `TERM=dumb`.",
+        "When to use colors. `auto` respects `NO_COLOR`, `CLICOLOR`, `CLICOLOR_FORCE` and `TERM=dumb`.",
     )),
     setting(
         "core-library",
@@ -125,14 +125,14 @@ pub(crate) const DECLARED: &[Declared] = &[
         "PKGRES_EXCLUDE_NEWER",
         Kind::Text,
         "",
-        "A date or a duration; what was published later, or less long ago, is left out.",
+        "A date or a duration: releases published after the date, or less than the duration ago, are excluded.",
     ),
     setting(
         "frozen",
         "PKGRES_FROZEN",
         Kind::Flag,
         "false",
-        "Take the lockfile as it is, and read neither class files nor registries.",
+        "Use the lockfile as it is, without reading class files or registries.",
     ),
     setting(
         "locked",
@@ -146,68 +146,68 @@ pub(crate) const DECLARED: &[Declared] = &[
         "PKGRES_MAX_STEPS",
         Kind::Number,
         "10000000",
-        "After how many steps the solver gives up.",
+        "The number of steps after which the solver gives up.",
     ),
     setting(
         "no-cache",
         "PKGRES_NO_CACHE",
         Kind::Flag,
         "false",
-        "Read registries themselves, and keep nothing of them.",
+        "Do not use the cache.",
     ),
     setting(
         "no-core-library",
         "PKGRES_NO_CORE_LIBRARY",
         Kind::Flag,
         "false",
-        "There is no core library.",
+        "Resolve without a core library.",
     ),
-    of_user(setting(
+    user_only(setting(
         "no-progress",
         "PKGRES_NO_PROGRESS",
         Kind::Flag,
         "false",
-        "Show no progress. It is shown only on a terminal, and never where `CI` is set.",
+        "Do not show progress. It is only shown on a terminal, and never if `CI` is set.",
     )),
     setting(
         "offline",
         "PKGRES_OFFLINE",
         Kind::Flag,
         "false",
-        "Use nothing but what is on this machine.",
+        "Use the cache instead of the network.",
     ),
-    of_project(
+    project_only(
         "overrides",
         Kind::Table,
         "",
-        "What every requirement on a package is taken to say: `\"FQN\" = \"SPEC\"`, or `\"FQN\" = { path = \"FOLDER\" }` for a package of one's own.",
+        "Replaces all requirements on a package: `\"FQN\" = \"SPEC\"`, or `\"FQN\" = { path = \"FOLDER\" }` for the package in a folder.",
     ),
     setting(
         "prefer",
         "PKGRES_PREFER",
         Kind::Choice(&["newest", "oldest"]),
         "newest",
-        "Which versions are better.",
+        "Which versions are preferred.",
     ),
     setting(
         "prerelease",
         "PKGRES_PRERELEASE",
         Kind::Choice(&["if-necessary", "allow", "never"]),
         "if-necessary",
-        "Whether prereleases are taken.",
+        "Whether prereleases can be chosen.",
     ),
-    of_user(setting(
+    user_only(setting(
         "quiet",
         "PKGRES_QUIET",
         Kind::Flag,
         "false",
-        "Say nothing but results and errors.",
+        "Print only results and errors.",
     )),
-    of_project(
+    project_only(
         "provide",
         Kind::List,
         "",
-        "Files of index records that the host supplies, as for `--provide`; the paths are relative to the settings file.",
+        "Files of index records of releases that the host provides, as for `--provide`. Paths are relative to the settings file.",
     ),
     without_flag(setting(
         "registries",
@@ -216,11 +216,11 @@ pub(crate) const DECLARED: &[Declared] = &[
         "the folder that contains the package folder",
         "The registries in order of preference, as for `--registry`.",
     )),
-    of_project(
+    project_only(
         "required-version",
         Kind::Text,
         "*",
-        "The versions of pkgres that the project may be used with, as a spec.",
+        "The versions of pkgres that can be used with the project, as a spec.",
     ),
     setting(
         "single-version",
@@ -229,36 +229,36 @@ pub(crate) const DECLARED: &[Declared] = &[
         "false",
         "Never choose several releases of a package.",
     ),
-    of_project(
+    project_only(
         "workspace",
         Kind::Table,
         "",
-        "`members`: the folders of the packages that `pkgres lock --workspace` and `pkgres update --workspace` are about; `one-solve = true` to solve them together.",
+        "`members`: the folders of the packages that `pkgres lock --workspace` and `pkgres update --workspace` process; `one-solve = true` solves them together.",
     ),
 ];
 
-/// Variables of the environment that are no settings, with what they say: where things are kept, who
-/// asks, and what other programs agreed on.
+/// Environment variables that are not settings, with their descriptions: folders, credentials, and conventions
+/// that other programs share.
 pub(crate) const VARIABLES: &[(&str, &str)] = &[
     (
         "PKGRES_CONFIG",
-        "The user's settings file, in place of `~/.config/pkgres/config.toml`.",
+        "The settings file of the user, instead of `~/.config/pkgres/config.toml`.",
     ),
     (
         "PKGRES_STATE",
-        "The folder of what was seen of the signed state of registries, in place of `~/.local/state/pkgres`. It is no cache.",
+        "The folder of the last known signed state of each registry, instead of `~/.local/state/pkgres`. It is not a cache.",
     ),
     (
         "PKGRES_CREDENTIALS",
-        "The folder of the file with tokens, in place of `~/.config/pkgres`.",
+        "The folder of the token file, instead of `~/.config/pkgres`.",
     ),
     (
         "PKGRES_TOKEN_NAME",
-        "The token for the registry `name`; `_` stands for `.` and `-` in the name.",
+        "The token for the registry `name`; `.` and `-` in the name become `_`.",
     ),
     (
         "PKGRES_CREDENTIAL_HELPER",
-        "A program that gives tokens, and its arguments, with spaces in between.",
+        "A program that prints tokens, and its arguments, separated by spaces.",
     ),
     (
         "PKGRES_DATABASE",
@@ -266,31 +266,31 @@ pub(crate) const VARIABLES: &[(&str, &str)] = &[
     ),
     (
         "PKGRES_LOG",
-        "What `pkgres serve` logs, as a filter of `tracing`: `warn,pkgres_registry_server=info` if it is not set.",
+        "The log filter of `pkgres serve`, in the syntax of `tracing`; by default, `warn,pkgres_registry_server=info`.",
     ),
     (
         "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN",
-        "Who asks the bucket of `--blobs`.",
+        "The credentials for the bucket in `--blobs`.",
     ),
     (
         "XDG_CACHE_HOME, XDG_CONFIG_HOME, XDG_STATE_HOME",
-        "The folders of the user, in place of `~/.cache`, `~/.config` and `~/.local/state`.",
+        "The folders of the user, instead of `~/.cache`, `~/.config` and `~/.local/state`.",
     ),
     (
         "NETRC",
-        "A file with user names and passwords for registries, in place of `~/.netrc`.",
+        "A file with user names and passwords for registries, instead of `~/.netrc`.",
     ),
     (
         "SOURCE_DATE_EPOCH",
-        "The time that a bill of materials says it was made at.",
+        "The creation time of a bill of materials, in seconds since 1970.",
     ),
     (
         "NO_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM, CI",
-        "Whether there are colours and progress, as for `color` and `no-progress`.",
+        "Whether to use colors and show progress, as for `color` and `no-progress`.",
     ),
 ];
 
-/// The setting of a name.
+/// The declaration of a setting, by name.
 pub(crate) fn declared(key: &str) -> Option<&'static Declared> {
     DECLARED.iter().find(|setting| setting.key == key)
 }

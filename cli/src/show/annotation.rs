@@ -2,14 +2,14 @@
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location};
 
-/// What an annotation is about.
+/// What an annotation is about: a file or a position in one, if anything.
 #[derive(Debug, Default)]
-pub(super) struct Place {
+pub(super) struct Subject {
     file: Option<String>,
     line_and_column: Option<(usize, usize)>,
 }
 
-impl Place {
+impl Subject {
     /// A whole file.
     pub(super) fn file(name: &str) -> Self {
         Self {
@@ -18,8 +18,8 @@ impl Place {
         }
     }
 
-    /// A place in a file.
-    pub(super) fn of(location: &Location) -> Self {
+    /// A position in a file.
+    pub(super) fn at(location: &Location) -> Self {
         let position = location.position();
         Self {
             file: Some(location.source().name().to_owned()),
@@ -29,13 +29,13 @@ impl Place {
 }
 
 /// One annotation, as a line.
-pub(super) fn annotation(kind: &str, place: &Place, code: Code, message: &str) -> String {
+pub(super) fn annotation(kind: &str, subject: &Subject, code: Code, message: &str) -> String {
     let mut properties = Vec::new();
-    if let Some(file) = &place.file {
+    if let Some(file) = &subject.file {
         let file = file.strip_prefix("./").unwrap_or(file);
         properties.push(format!("file={}", escaped(file, true)));
     }
-    if let Some((line, column)) = place.line_and_column {
+    if let Some((line, column)) = subject.line_and_column {
         properties.push(format!("line={line},col={column}"));
     }
     properties.push(format!("title={code}"));
@@ -43,10 +43,14 @@ pub(super) fn annotation(kind: &str, place: &Place, code: Code, message: &str) -
     format!("::{kind} {}::{message}\n", properties.join(","))
 }
 
-/// A finding about a whole file as an annotation of it.
+/// A finding as an annotation of a whole file.
 pub(crate) fn annotation_of_file(finding: &Diagnostic, file: &str) -> String {
-    let place = Place::file(file);
-    annotation("error", &place, finding.code, &finding.message)
+    annotation(
+        "error",
+        &Subject::file(file),
+        finding.code,
+        &finding.message,
+    )
 }
 
 /// Findings as annotations.
@@ -59,18 +63,18 @@ pub(crate) fn annotations(findings: &[Diagnostic]) -> String {
             } else {
                 "warning"
             };
-            let place = finding.labels.first();
-            let place = place.map(|label| Place::of(&label.location));
+            let label = finding.labels.first();
+            let subject = label.map(|label| Subject::at(&label.location));
             let mut message = finding.message.clone();
             for hint in &finding.hints {
                 message.push_str(&format!("\nhint: {hint}"));
             }
-            annotation(kind, &place.unwrap_or_default(), finding.code, &message)
+            annotation(kind, &subject.unwrap_or_default(), finding.code, &message)
         })
         .collect()
 }
 
-/// A text as the runner of workflows reads it; a command in a message must not be one.
+/// A text, escaped so that the workflow runner finds no command in it.
 fn escaped(text: &str, is_property: bool) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

@@ -1,32 +1,32 @@
-//! What two lockfiles differ in.
+//! The differences of two lockfiles.
 
 use std::fmt::{self, Display as _};
 
 use pkgres_manifest::{ArtifactDigest, LockDiff, PackageName, Spec, Version};
 use serde_json::{Value, json};
 
-/// How many digits are shown of a digest.
+/// How many hexadecimal digits of a digest are shown.
 const DIGEST_DIGITS: usize = 12;
 
-/// What became of something, in a line.
+/// A difference, as a line.
 #[derive(Debug, Clone)]
 pub(crate) struct ChangeLine {
-    /// The package that it is about.
+    /// The package that changed.
     pub(crate) package: PackageName,
-    /// `+` for what is new, `-` for what went, `~` for a change.
+    /// `+` for new, `-` for gone, `~` for changed.
     pub(crate) mark: char,
-    /// What became of it.
+    /// The difference in words.
     pub(crate) text: String,
 }
 
-/// The line below what it is part of.
+/// An indented line with its mark.
 impl fmt::Display for ChangeLine {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "  {} {}", self.mark, self.text)
     }
 }
 
-/// A line for each difference, by package.
+/// A line for each difference, sorted by package.
 pub(crate) fn changes(diff: &LockDiff) -> Vec<ChangeLine> {
     let mut lines: Vec<ChangeLine> = Vec::with_capacity(diff.packages.len());
     let mut add = |package: &PackageName, mark: char, text: String| {
@@ -89,11 +89,7 @@ pub(crate) fn changes(diff: &LockDiff) -> Vec<ChangeLine> {
     for change in &diff.overrides {
         let package = &change.package;
         match spec_change(change.before.as_ref(), change.after.as_ref()) {
-            Some(('-', _)) => add(
-                package,
-                '-',
-                format!("{package} is not overridden any more"),
-            ),
+            Some(('-', _)) => add(package, '-', format!("{package} is no longer overridden")),
             Some((mark, specs)) => {
                 add(
                     package,
@@ -108,7 +104,7 @@ pub(crate) fn changes(diff: &LockDiff) -> Vec<ChangeLine> {
     lines
 }
 
-/// That a spec came, went or is another one: a mark, and what is said after it.
+/// The mark and the text of a changed spec; `None` if there was and is none.
 fn spec_change(before: Option<&Spec>, after: Option<&Spec>) -> Option<(char, String)> {
     Some(match (before.map(normal), after.map(normal)) {
         (None, Some(after)) => ('+', after),
@@ -118,7 +114,7 @@ fn spec_change(before: Option<&Spec>, after: Option<&Spec>) -> Option<(char, Str
     })
 }
 
-/// The same as a table for a pull request.
+/// The differences in Markdown, for a pull request.
 pub(crate) fn changes_markdown(diff: &LockDiff) -> String {
     if diff.is_empty() {
         return "No locked version changes.\n".to_owned();
@@ -151,7 +147,7 @@ pub(crate) fn changes_markdown(diff: &LockDiff) -> String {
     text
 }
 
-/// The same as JSON, by kind.
+/// The differences as JSON, by kind.
 pub(crate) fn changes_json(diff: &LockDiff) -> Value {
     let spec = |spec: &Option<Spec>| spec.as_ref().map(Spec::normal_form);
     let packages: Vec<Value> = diff
@@ -239,7 +235,7 @@ fn listed(versions: &[Version]) -> impl fmt::Display {
     })
 }
 
-/// The beginning of a digest, which is enough to tell it from another one by eye.
+/// The first digits of a digest, which are enough to compare it by eye.
 fn shortened(digest: Option<&ArtifactDigest>) -> String {
     let Some(digest) = digest else {
         return "none".to_owned();

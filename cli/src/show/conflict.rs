@@ -1,4 +1,4 @@
-//! Why there is no resolution.
+//! Conflicts: why there is no resolution.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -9,8 +9,8 @@ use pkgres_manifest::{PackageName, ReleaseSource};
 use pkgres_resolver::{Conflict, Hint, Reason, ReasonKind, Repair};
 use serde_json::{Value, json};
 
-/// A conflict as text: what clashes, how it came in, what can be done. Where no registry has a
-/// package, it is said which were `searched`.
+/// A conflict as text: what clashes, what brought it in, and hints. If no registry has a package, it lists the
+/// locations that were `searched`.
 pub(crate) fn conflict(conflict: &Conflict, searched: &[String], styled: bool) -> String {
     let (error, hint) = if styled {
         (
@@ -47,11 +47,11 @@ pub(crate) fn conflict(conflict: &Conflict, searched: &[String], styled: bool) -
             };
             write!(text, "\n  {mark} {origin:width$}  {what}")?;
         }
-        // All of them, however many: to say less would not explain it.
+        // All of them, however many: without some of them the conflict is not explained.
         for reason in conflict.reasons.iter().filter(|reason| !reason.clashes) {
             write!(text, "\n  {}", brought_in(reason))?;
         }
-        if let Some(searched) = places(conflict, searched) {
+        if let Some(searched) = searched_line(conflict, searched) {
             write!(text, "\n  {searched}")?;
         }
         for line in &conflict.hints {
@@ -63,14 +63,14 @@ pub(crate) fn conflict(conflict: &Conflict, searched: &[String], styled: bool) -
     text
 }
 
-/// Which places were searched, if it matters.
-fn places(conflict: &Conflict, searched: &[String]) -> Option<String> {
+/// The locations that were searched, for a package that no registry has.
+fn searched_line(conflict: &Conflict, searched: &[String]) -> Option<String> {
     let is_unknown = conflict.code == Code::UnknownPackage && !searched.is_empty();
     is_unknown.then(|| format!("searched: {}", searched.join(", ")))
 }
 
-/// What else can be done if it is about the core library: every package requires it, also where nobody wrote
-/// that.
+/// A hint for a conflict about the core library, which every package requires, whether its manifest says so or
+/// not.
 pub(crate) fn core_hint(conflict: &Conflict, core: Option<&PackageName>) -> Option<Hint> {
     let core = core?;
     let is_about = |reason: &&Reason| match &reason.kind {
@@ -80,7 +80,7 @@ pub(crate) fn core_hint(conflict: &Conflict, core: Option<&PackageName>) -> Opti
     let mut about = conflict.reasons.iter().filter(is_about);
     if conflict.code == Code::UnknownPackage {
         return about.next().map(|_| Hint::option(format!(
-            "`{core}` is taken for the core library: `--core-library`, or `core-library` in pkgres.toml, names another one, `--no-core-library` says that there is none"
+            "`{core}` is the core library: choose another one with `--core-library` or `core-library` in pkgres.toml, or none with `--no-core-library`"
         )));
     }
     let is_implied = |reason: &&Reason| {
@@ -94,45 +94,45 @@ pub(crate) fn core_hint(conflict: &Conflict, core: Option<&PackageName>) -> Opti
     };
     about.find(is_implied).map(|reason| {
         Hint::option(format!(
-            "`{core}` is implied as the core library, which {} does not name: `Require` in its manifest can say which versions, and with `--no-core-library` nothing is implied",
+            "{} requires the core library `{core}` implicitly: set its versions in `Require` of the manifest, or resolve with `--no-core-library`",
             reason.owner_name()
         ))
     })
 }
 
-/// A conflict with everything that takes part, and all that can be done about it: hints, then every change
-/// that would mend it. Where no registry has a package, it is said which were `searched`.
+/// A conflict as a numbered proof, with all hints and then all repairs. If no registry has a package, it lists the
+/// locations that were `searched`.
 pub(crate) fn proof(conflict: &Conflict, searched: &[String]) -> String {
     let mut text = format!("{}: {}\n", conflict.code, conflict.summary);
     for (number, reason) in conflict.reasons.iter().enumerate() {
         let mark = if reason.clashes { "!" } else { " " };
         for (origin, what) in lines(reason) {
-            let line = placed(reason, &what, &origin);
+            let line = with_origin(reason, &what, &origin);
             text.push_str(&format!("{:>3}. {mark} {line}\n", number + 1));
         }
     }
     text.push_str(if conflict.is_minimal {
-        "None of these can be left out; those with `!` clash.\n"
+        "All of these are necessary for the conflict; those with `!` clash.\n"
     } else {
-        "Not all of these may be needed; those with `!` clash.\n"
+        "Some of these may be unnecessary; those with `!` clash.\n"
     });
-    if let Some(searched) = places(conflict, searched) {
+    if let Some(searched) = searched_line(conflict, searched) {
         text.push_str(&format!("{searched}\n"));
     }
     let repairs = conflict.repairs.iter().map(|repair| &repair.text);
     let is_repair = |hint: &&Hint| repairs.clone().any(|repair| *repair == hint.text);
     let others = conflict.hints.iter().filter(|hint| !is_repair(hint));
-    // Requirements that are spelled in different ways may be mended by the same words.
-    let mut told: HashSet<&str> = HashSet::new();
+    // Repairs of requirements with different spellings can have the same text.
+    let mut shown: HashSet<&str> = HashSet::new();
     for line in others.map(|hint| &hint.text).chain(repairs.clone()) {
-        if told.insert(line) {
+        if shown.insert(line) {
             text.push_str(&format!("- {line}\n"));
         }
     }
     text
 }
 
-/// Where a reason comes from, and the reason itself; a line for each path of a class.
+/// The origin and the text of a reason; one line for each inheritance path.
 fn lines(reason: &Reason) -> Vec<(String, String)> {
     match &reason.kind {
         ReasonKind::Inherits { .. } => (reason.text.split("; "))
@@ -142,9 +142,10 @@ fn lines(reason: &Reason) -> Vec<(String, String)> {
     }
 }
 
+/// Where a reason comes from: a position, a registry, the host or the root.
 fn origin(reason: &Reason) -> String {
     match reason.kind {
-        ReasonKind::Wanted { .. } => return "asked for".to_owned(),
+        ReasonKind::Wanted { .. } => return "requested".to_owned(),
         ReasonKind::Stays => return "lock".to_owned(),
         _ => {}
     }
@@ -156,18 +157,18 @@ fn origin(reason: &Reason) -> String {
     }
 }
 
-/// What a reason says and where it comes from, unless it says that itself.
-fn placed(reason: &Reason, what: &str, origin: &str) -> String {
+/// The text of a reason with its origin, unless the text includes it.
+fn with_origin(reason: &Reason, text: &str, origin: &str) -> String {
     match reason.kind {
-        ReasonKind::Wanted { .. } | ReasonKind::Stays => what.to_owned(),
-        _ => format!("{what} ({origin})"),
+        ReasonKind::Wanted { .. } | ReasonKind::Stays => text.to_owned(),
+        _ => format!("{text} ({origin})"),
     }
 }
 
-/// `Auth is required by Web 2.1.0 (app/manifest.yaml:12:3)`
+/// A requirement, package first: `Auth is required by Web 2.1.0 (app/manifest.yaml:12:3)`.
 fn brought_in(reason: &Reason) -> String {
     let ReasonKind::Requires { package, .. } = &reason.kind else {
-        return placed(reason, &reason.text, &origin(reason));
+        return with_origin(reason, &reason.text, &origin(reason));
     };
     let mut verbs = [" requires ", " require "].into_iter();
     match verbs.find_map(|verb| reason.text.split_once(verb)) {
@@ -185,17 +186,17 @@ fn brought_in(reason: &Reason) -> String {
     }
 }
 
-/// A reason and where it comes from, in one line.
+/// A reason with its origin, in one line.
 pub(crate) fn reason_line(reason: &Reason) -> String {
     let lines: Vec<String> = lines(reason)
         .into_iter()
-        .map(|(origin, what)| placed(reason, &what, &origin))
+        .map(|(origin, what)| with_origin(reason, &what, &origin))
         .collect();
     lines.join("; ")
 }
 
-/// The answer of a command that found a conflict, as JSON.
-pub(crate) fn conflict_answer(conflict: &Conflict) -> Value {
+/// The JSON document of a command that ends with a conflict.
+pub(crate) fn conflict_document(conflict: &Conflict) -> Value {
     json!({
         "schema_version": 1,
         "status": "conflict",

@@ -1,17 +1,17 @@
-//! Findings with the lines that they are about.
+//! Findings as text with source lines, and as JSON.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use clap::builder::styling::{AnsiColor, Style};
 use pkgres_manifest::diagnostic::{Diagnostic, Escaped, Label, Location, Severity};
 use serde_json::{Value, json};
 
-/// How many bytes around a place are shown of a line that is longer than a screen.
+/// How many bytes are shown before a position in a very long line.
 const WINDOW_BYTES: usize = 60;
 
-/// A finding as text: the message, the lines it is about, the hints.
+/// A finding as text: the message, the source lines, and hints.
 pub(crate) fn diagnostic(finding: &Diagnostic, styled: bool) -> String {
     if finding.labels.is_empty() {
-        return without_place(finding, styled);
+        return without_source(finding, styled);
     }
     let level = match finding.severity {
         Severity::Error => Level::ERROR,
@@ -42,8 +42,8 @@ pub(crate) fn diagnostic(finding: &Diagnostic, styled: bool) -> String {
     renderer.render(&groups)
 }
 
-/// A finding that is about no place: the renderer of snippets would draw an empty margin.
-fn without_place(finding: &Diagnostic, styled: bool) -> String {
+/// A finding without a position: the snippet renderer would draw an empty margin.
+fn without_source(finding: &Diagnostic, styled: bool) -> String {
     let (severity, hint) = match (styled, finding.severity) {
         (false, _) => (Style::new(), Style::new()),
         (true, Severity::Error) => (bold(AnsiColor::Red), bold(AnsiColor::Cyan)),
@@ -85,7 +85,7 @@ fn add_label<'a>(group: Group<'a>, label: &Label, kind: AnnotationKind) -> Group
     )
 }
 
-/// The part of an input that is shown: one line, or the middle of a very long one.
+/// The part of the source that is shown: a line, or a part of a very long one.
 struct Window {
     text: String,
     line: usize,
@@ -115,8 +115,8 @@ impl Window {
     }
 }
 
-/// A piece of foreign text in which everything that could act on a terminal is replaced by
-/// something that takes as many bytes, so that places stay where they are.
+/// Source text in which every character that a terminal could interpret is replaced by one of as many bytes, so that
+/// positions stay the same.
 fn neutral(text: &str) -> String {
     text.chars()
         .map(|character| {

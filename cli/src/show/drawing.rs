@@ -1,8 +1,8 @@
-//! Drawing pictures, and which of them can be drawn in a moment.
+//! Drawing graphs as SVG.
 //!
-//! What lays a picture out looks for circles again with each edge, along each path that there is, of which a
-//! picture can have more than anybody can count. It finds at once that there is none where all edges of a node
-//! come before those of the nodes that they lead to, so that is the order in which it gets them.
+//! The layout library looks for a cycle with each edge it adds, along every path of the graph, and the number of paths
+//! can be exponential. It finds out at once that there is no cycle if the edges of a node come before those of its
+//! targets. So edges are added in topological order, and graphs that would still take long are rejected.
 
 use std::collections::BTreeMap;
 
@@ -10,18 +10,17 @@ use layout::backends::svg::SVGWriter;
 use layout::gv::{DotParser, GraphBuilder};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 
-/// The largest picture that is drawn, in nodes: nobody sees anything in a larger one.
+/// The most nodes of a graph that is drawn; a larger one is unreadable.
 const MAX_NODES: usize = 500;
 
-/// How many places nodes and edges may take in a picture. The time that it takes to lay it out grows with the
-/// cube of their number.
-const MAX_PLACES: usize = 2_000;
+/// The most slots that nodes and edges take in the layout. Its time is cubic in their number.
+const MAX_SLOTS: usize = 2_000;
 
-/// How many steps may be taken along the paths of a picture for edges that close circles.
+/// The most steps along paths that the search for cycles takes.
 const MAX_STEPS: u64 = 1_000_000;
 
-/// The edges, as numbers, in the order in which they are quickly drawn; refuses what would take long.
-pub(super) fn drawable<'a>(
+/// The order in which to add the edges; an error if drawing would take long.
+pub(super) fn drawing_order<'a>(
     nodes: impl Iterator<Item = &'a str>,
     edges: impl Iterator<Item = (&'a str, &'a str)>,
 ) -> Result<Vec<usize>, Box<Diagnostic>> {
@@ -29,7 +28,7 @@ pub(super) fn drawable<'a>(
     if numbers.len() > MAX_NODES {
         let count = numbers.len();
         return Err(Box::new(too_large(&format!(
-            "a picture of {count} nodes is not drawn: more than the limit of {MAX_NODES}"
+            "a graph of {count} nodes is not drawn: the limit is {MAX_NODES}"
         ))));
     }
     let edges: Vec<(usize, usize)> = edges
@@ -39,13 +38,13 @@ pub(super) fn drawable<'a>(
     for (from, to) in &edges {
         targets[*from].push(*to);
     }
-    let order = order(&targets);
+    let order = topological_order(&targets);
     let mut position = vec![0; order.len()];
     for (at, node) in order.iter().enumerate() {
         position[*node] = at;
     }
     let leads_on = |from: usize, to: usize| position[from] < position[to];
-    // How far down a node stands, and how many steps there are on all paths from it.
+    // The level of each node, and the number of steps on all paths from it.
     let mut level = vec![0_usize; order.len()];
     for from in &order {
         for to in targets[*from].iter().filter(|to| leads_on(*from, **to)) {
@@ -58,22 +57,22 @@ pub(super) fn drawable<'a>(
             steps[*from] = steps[*from].saturating_add(steps[*to]);
         }
     }
-    // An edge has a place for its label, and one on each level that it passes.
+    // An edge takes a slot for its label, and one on each level that it crosses.
     let spans = edges
         .iter()
         .map(|(from, to)| (2 * level[*from].abs_diff(level[*to])).max(1));
-    let places = order.len() + spans.sum::<usize>();
-    let circles = edges
+    let slots = order.len() + spans.sum::<usize>();
+    let back_edges = edges
         .iter()
         .filter(|(from, to)| from != to && !leads_on(*from, *to));
-    let steps = circles.fold(0, |sum: u64, (_, to)| sum.saturating_add(steps[*to]));
-    if places > MAX_PLACES || steps > MAX_STEPS {
+    let steps = back_edges.fold(0, |sum: u64, (_, to)| sum.saturating_add(steps[*to]));
+    if slots > MAX_SLOTS || steps > MAX_STEPS {
         return Err(Box::new(too_large(
-            "a picture with so many edges over so many levels is not drawn: it would take very long",
+            "a graph with so many edges across levels is not drawn: it would take very long",
         )));
     }
     let mut numbers: Vec<usize> = (0..edges.len()).collect();
-    // What closes a circle comes last, when it is known which way the others lead.
+    // Edges that close a cycle come last.
     numbers.sort_by_key(|at| {
         let (from, to) = edges[*at];
         (!leads_on(from, to), position[from])
@@ -83,11 +82,11 @@ pub(super) fn drawable<'a>(
 
 fn too_large(message: &str) -> Diagnostic {
     Diagnostic::error(Code::Limit, message)
-        .hint("`--format dot` and `--format mermaid` are drawn by other programs")
+        .hint("use `--format dot` or `--format mermaid`, which other programs draw")
 }
 
-/// The nodes, each before those that it leads to, as far as there are no circles.
-fn order(targets: &[Vec<usize>]) -> Vec<usize> {
+/// The nodes, each before its targets, as far as there are no cycles.
+fn topological_order(targets: &[Vec<usize>]) -> Vec<usize> {
     let mut order = Vec::with_capacity(targets.len());
     let mut is_seen = vec![false; targets.len()];
     for start in 0..targets.len() {
@@ -113,17 +112,17 @@ fn order(targets: &[Vec<usize>]) -> Vec<usize> {
     order
 }
 
-/// Draws a picture that is described for Graphviz.
+/// Lays out and draws a graph in the DOT language.
 pub(super) fn svg(text: &str) -> Result<String, Box<Diagnostic>> {
     let mut parser = DotParser::new(text);
     let graph = parser.process().map_err(|error| {
-        let message = format!("the picture cannot be drawn: {error}");
+        let message = format!("cannot draw the graph: {error}");
         Box::new(Diagnostic::error(Code::Usage, message))
     })?;
     let mut builder = GraphBuilder::new();
     builder.visit_graph(&graph);
     let mut drawing = builder.get();
-    // To check after each edge that there is no circle goes along each path as well.
+    // The check for cycles after each edge follows every path, too.
     drawing.dag.set_validate(false);
     let mut writer = SVGWriter::new();
     drawing.do_it(false, false, false, &mut writer);

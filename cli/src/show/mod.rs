@@ -1,30 +1,31 @@
-//! Turning results into text and JSON.
+//! Rendering results as text and JSON.
 
 mod annotation;
 mod changes;
 mod conflict;
 mod diagnostic;
 mod drawing;
-mod picture;
-mod remedy;
+mod graph;
+mod outdated;
 mod resolution;
 mod staleness;
 mod tree;
+mod update;
 
 pub(crate) use annotation::{annotation_of_file, annotations};
 pub(crate) use changes::{ChangeLine, changes, changes_json, changes_markdown};
-pub(crate) use conflict::{
-    conflict, conflict_answer, conflict_json, core_hint, proof, reason_line,
-};
+pub(crate) use conflict::{conflict, conflict_document, core_hint, proof};
 pub(crate) use diagnostic::{diagnostic, diagnostics_json};
-pub(crate) use picture::Picture;
-pub(crate) use remedy::add_commands;
+pub(crate) use graph::Graph;
+pub(crate) use outdated::{outdated, outdated_json};
 pub(crate) use resolution::{notes, resolution_json, side_by_side, side_by_side_json};
 pub(crate) use staleness::{
-    FIND_OUT_WHY, accept_changed, locked_mode, staleness, staleness_annotations, staleness_failure,
-    staleness_json,
+    digest_hints, locked_mode, staleness, staleness_annotations, staleness_exit, staleness_json,
 };
-pub(crate) use tree::{duplicates, inverted, tree};
+pub(crate) use tree::{
+    duplicates, duplicates_json, inverted, paths, paths_json, requirers_json, tree,
+};
+pub(crate) use update::{held_back_json, moved_json, update_reasons};
 
 /// `1 package`, `2 packages`.
 pub(crate) fn counted(count: usize, what: &str) -> String {

@@ -1,4 +1,4 @@
-//! A resolution as JSON, and what is worth saying about it.
+//! Notes about a resolution, and a resolution as JSON.
 
 use pkgres_resolver::{
     BoundRequirement, ChosenPrerelease, ChosenWithdrawn, Demand, PrereleaseReason, Resolution,
@@ -6,12 +6,12 @@ use pkgres_resolver::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::given;
+use crate::context::Context;
 
-/// What is worth saying about a resolution: packages with several releases, prereleases and
-/// withdrawn releases, and why they are there. A line each.
-pub(crate) fn notes(resolution: &Resolution) -> Vec<String> {
-    let mut lines = side_by_side(resolution);
+/// Lines about what is unusual in a resolution, and why it is there: packages with several releases, prereleases,
+/// yanked releases and overrides without effect.
+pub(crate) fn notes(resolution: &Resolution, context: &Context) -> Vec<String> {
+    let mut lines = side_by_side(resolution, context);
     for ChosenPrerelease {
         name,
         version,
@@ -19,68 +19,73 @@ pub(crate) fn notes(resolution: &Resolution) -> Vec<String> {
     } in resolution.prereleases()
     {
         let reason = match because {
-            PrereleaseReason::Locked => "the lock holds it".to_owned(),
+            PrereleaseReason::Locked => "the lockfile has it".to_owned(),
             PrereleaseReason::Policy => "prereleases are allowed".to_owned(),
             PrereleaseReason::NoStable => "no stable version fits".to_owned(),
             PrereleaseReason::Named { owner, spec } => format!("{owner} requires {spec}"),
         };
         lines.push(format!("{name} {version} is a prerelease: {reason}"));
     }
-    for withdrawn in resolution.withdrawn() {
-        let ChosenWithdrawn { name, version, .. } = &withdrawn;
-        lines.push(if withdrawn.was_asked_for {
-            format!("{name} {version} was withdrawn and is taken because it was asked for")
+    for yanked in resolution.withdrawn() {
+        let ChosenWithdrawn { name, version, .. } = &yanked;
+        lines.push(if yanked.was_asked_for {
+            format!("{name} {version} was yanked; it is used because it was requested")
         } else {
-            format!("{name} {version} was withdrawn and is kept because the lock holds it")
+            format!("{name} {version} was yanked; it is kept because the lockfile has it")
         });
     }
     for (name, spec) in resolution.unused_overrides() {
         lines.push(format!(
-            "the override of {name} with {spec} changes nothing: nothing requires {name}"
+            "the override of {name} with {spec} has no effect: nothing requires {name}"
         ));
     }
     lines
 }
 
-/// Packages with several releases, and who requires each.
-pub(crate) fn side_by_side(resolution: &Resolution) -> Vec<String> {
+/// Lines about packages with several releases, and what requires each.
+pub(crate) fn side_by_side(resolution: &Resolution, context: &Context) -> Vec<String> {
     let mut lines = Vec::new();
     for entry in resolution.side_by_side() {
         lines.push(format!("{} has several releases side by side:", entry.name));
-        for demand in &entry.because {
+        for requirement in &entry.because {
             lines.push(format!(
                 "  {} for {}, which requires {}",
-                demand.version,
-                demand.owner,
-                required_spec(demand)
+                requirement.version,
+                requirement.owner,
+                required_spec(requirement)
             ));
         }
-        lines.extend(kept_apart(entry));
+        lines.extend(kept_apart(entry, context));
     }
     lines
 }
 
-/// What a requirement says, and that nobody wrote it, if so.
-fn required_spec(demand: &Demand) -> String {
-    let implied = if demand.is_implied { " (implied)" } else { "" };
-    format!("{}{implied}", demand.spec)
+/// The spec of a requirement, and whether the requirement is implied.
+fn required_spec(requirement: &Demand) -> String {
+    let implied = if requirement.is_implied {
+        " (implied)"
+    } else {
+        ""
+    };
+    format!("{}{implied}", requirement.spec)
 }
 
-/// What keeps releases side by side that requirements on the package do not keep apart.
-fn kept_apart(entry: &SideBySide) -> Option<String> {
+/// Why a package has several releases although one version satisfies all requirements on it.
+fn kept_apart(entry: &SideBySide, context: &Context) -> Option<String> {
     let version = entry.allowed_by_all()?;
     Some(if entry.are_locked {
         format!(
-            "  all of these allow {version}, and the lock holds the others, too: `{}` finds out whether one will do",
-            given::command("update")
+            "  all of these allow {version}, but the lockfile has the others, too: `{}` finds out whether one is enough",
+            context.invocation.command("update")
         )
     } else {
         format!(
-            "  all of these allow {version}, and what the releases themselves require or define keeps them apart"
+            "  all of these allow {version}, but the requirements or classes of the releases keep them apart"
         )
     })
 }
 
+/// Requirements as an object of versions, by package.
 fn requires(requirements: &[BoundRequirement]) -> Value {
     let map: Map<String, Value> = requirements
         .iter()
@@ -90,7 +95,7 @@ fn requires(requirements: &[BoundRequirement]) -> Value {
 }
 
 /// A resolution as a JSON document.
-pub(crate) fn resolution_json(resolution: &Resolution) -> Value {
+pub(crate) fn resolution_json(resolution: &Resolution, context: &Context) -> Value {
     let roots: Vec<Value> = resolution
         .roots()
         .iter()
@@ -121,30 +126,29 @@ pub(crate) fn resolution_json(resolution: &Resolution) -> Value {
         "root": roots.first(),
         "packages": packages,
         "side_by_side": side_by_side_json(resolution),
-        "notes": notes(resolution),
+        "notes": notes(resolution, context),
         "stats": {"steps": resolution.stats().steps},
     })
 }
 
-/// Packages with several releases as JSON, and who requires each.
+/// Packages with several releases, and what requires each, as JSON.
 pub(crate) fn side_by_side_json(resolution: &Resolution) -> Vec<Value> {
     resolution
         .side_by_side()
         .iter()
         .map(|entry| {
-            let because: Vec<Value> = entry
-                .because
-                .iter()
-                .map(|demand| {
-                    json!({
-                        "package": demand.owner.name(),
-                        "package_version": demand.owner.version(),
-                        "spec": demand.spec.written(),
-                        "version": demand.version,
-                    })
-                })
-                .collect();
+            let because: Vec<Value> = entry.because.iter().map(requirement_json).collect();
             json!({"name": entry.name, "versions": entry.versions, "because": because})
         })
         .collect()
+}
+
+/// A requirement and the version it is bound to, as JSON.
+pub(super) fn requirement_json(requirement: &Demand) -> Value {
+    json!({
+        "package": requirement.owner.name(),
+        "package_version": requirement.owner.version(),
+        "spec": requirement.spec.written(),
+        "version": requirement.version,
+    })
 }

@@ -1,57 +1,26 @@
-//! Why a lockfile is out of date.
+//! Stale lockfiles: how they differ from their project and registries.
 
-use clap::builder::styling::{AnsiColor, Style};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location};
 use pkgres_manifest::{ArtifactDigest, PackageName, ReleaseSource};
 use pkgres_resolver::Staleness;
 use serde_json::{Value, json};
 
-use super::annotation::{Place, annotation};
+use super::annotation::{Subject, annotation};
+use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::given;
-use crate::settings;
 
-/// What to do first where a release has other content than what was locked.
-pub(crate) const FIND_OUT_WHY: &str =
-    "a release should never change: find out who changed it, and why";
-
-/// What to do if that is all right.
-pub(crate) fn accept_changed() -> String {
-    let command = given::command("lock --accept-changed");
-    format!("if the change is meant, `{command}` takes what is there now")
+/// Hints for a release whose content is not what was locked.
+pub(crate) fn digest_hints(context: &Context) -> [String; 2] {
+    let command = context.invocation.command("lock --accept-changed");
+    [
+        "a release should never change: find out who changed it, and why".to_owned(),
+        format!("if the change is intended, `{command}` accepts it"),
+    ]
 }
 
-/// What to do about releases with other content than what was locked.
-fn violation_hints() -> [String; 2] {
-    [FIND_OUT_WHY.to_owned(), accept_changed()]
-}
-
-/// The differences as errors with a line each and what mends them. Releases whose content is not
-/// what was locked are an error of their own: bringing the lock up to date must not hide them.
-pub(crate) fn staleness(stale: &[Staleness], styled: bool, mode: &str) -> String {
-    let (changed, outdated): (Vec<&Staleness>, Vec<&Staleness>) =
-        stale.iter().partition(|entry| entry.is_violation());
-    let changed = block(
-        Code::Digest,
-        "locked releases have other digests now",
-        &changed,
-        &violation_hints(),
-        styled,
-    );
-    let outdated = block(
-        Code::LockStale,
-        &format!("the lockfile is out of date{mode}"),
-        &outdated,
-        &hints(&outdated),
-        styled,
-    );
-    let blocks: Vec<String> = changed.into_iter().chain(outdated).collect();
-    blocks.join("\n")
-}
-
-/// Likewise as what stops a command; nothing if there are no differences.
-pub(crate) fn staleness_failure(stale: &[Staleness]) -> Option<Failure> {
+/// The differences as errors, with a line for each; empty if there are none. Releases whose content is not what was
+/// locked are a separate error: updating the lockfile must not hide them. `mode` is the end of the other message.
+pub(crate) fn staleness(stale: &[Staleness], mode: &str, context: &Context) -> Vec<Diagnostic> {
     let (changed, outdated): (Vec<&Staleness>, Vec<&Staleness>) =
         stale.iter().partition(|entry| entry.is_violation());
     let finding = |code, message: &str, entries: &[&Staleness], hints: &[String]| {
@@ -65,34 +34,36 @@ pub(crate) fn staleness_failure(stale: &[Staleness]) -> Option<Failure> {
     };
     let mut findings = Vec::new();
     if !changed.is_empty() {
-        let message = "locked releases have other digests now";
-        let hints = violation_hints();
+        let message = "locked releases have different digests now";
+        let hints = digest_hints(context);
         findings.push(finding(Code::Digest, message, &changed, &hints));
     }
     if !outdated.is_empty() {
-        let message = format!("the lockfile is out of date{}", locked_mode());
-        findings.push(finding(
-            Code::LockStale,
-            &message,
-            &outdated,
-            &hints(&outdated),
-        ));
+        let message = format!("the lockfile is out of date{mode}");
+        let hints = hints(&outdated, context);
+        findings.push(finding(Code::LockStale, &message, &outdated, &hints));
     }
-    let exit = if changed.is_empty() {
-        Exit::Failed
-    } else {
+    findings
+}
+
+/// The exit code of a command that found these differences.
+pub(crate) fn staleness_exit(stale: &[Staleness]) -> Exit {
+    if stale.iter().any(Staleness::is_violation) {
         Exit::Integrity
-    };
-    (!findings.is_empty()).then_some(Failure { findings, exit })
+    } else if stale.is_empty() {
+        Exit::Done
+    } else {
+        Exit::Failed
+    }
 }
 
-/// ` and --locked is set (from PKGRES_LOCKED)`
-pub(crate) fn locked_mode() -> String {
-    let from = settings::current().from("locked");
-    format!(" and `--locked` is set{from}")
+/// The end of a message about `--locked`: `, and --locked is set (from PKGRES_LOCKED)`.
+pub(crate) fn locked_mode(context: &Context) -> String {
+    let from = context.settings.from("locked");
+    format!(", and `--locked` is set{from}")
 }
 
-/// The differences as annotations of a workflow.
+/// The differences as annotations of GitHub workflows.
 pub(crate) fn staleness_annotations(stale: &[Staleness], file: &str) -> String {
     stale
         .iter()
@@ -102,14 +73,14 @@ pub(crate) fn staleness_annotations(stale: &[Staleness], file: &str) -> String {
             } else {
                 Code::LockStale
             };
-            let place =
-                location(entry).map_or_else(|| Place::file(file), |location| Place::of(&location));
-            annotation("error", &place, code, &line(entry).1)
+            let subject = location(entry)
+                .map_or_else(|| Subject::file(file), |location| Subject::at(&location));
+            annotation("error", &subject, code, &line(entry).1)
         })
         .collect()
 }
 
-/// Where what makes a lock stale is written.
+/// The position of the requirement that makes the lockfile stale.
 fn location(entry: &Staleness) -> Option<Location> {
     match entry {
         Staleness::RequirementAdded { location, .. }
@@ -119,20 +90,21 @@ fn location(entry: &Staleness) -> Option<Location> {
     }
 }
 
-fn hints(outdated: &[&Staleness]) -> Vec<String> {
+/// Hints for a lockfile that is out of date.
+fn hints(outdated: &[&Staleness], context: &Context) -> Vec<String> {
     let mut hints = Vec::new();
-    if outdated.iter().any(|entry| was_supplied(entry)) {
+    if outdated.iter().any(|entry| was_provided(entry)) {
         hints.push(
-            "`--provide`, or `provide` in pkgres.toml, names the file of what the host supplies"
+            "name the file of the releases that the host provides with `--provide`, or with `provide` in pkgres.toml"
                 .to_owned(),
         );
     }
     let is_unknown = |entry: &Staleness| {
-        matches!(entry, Staleness::Gone { found: None, .. }) && !was_supplied(entry)
+        matches!(entry, Staleness::Gone { found: None, .. }) && !was_provided(entry)
     };
     if outdated.iter().any(|entry| is_unknown(entry)) {
         hints.push(
-            "`--registry` adds the registry that a release which is gone was locked from"
+            "add the registry that the missing release was locked from with `--registry`"
                 .to_owned(),
         );
     }
@@ -142,35 +114,35 @@ fn hints(outdated: &[&Staleness]) -> Vec<String> {
             found: Some(found),
             host_has: None,
             ..
-        } => locked != found && !was_supplied(entry),
+        } => locked != found && !was_provided(entry),
         _ => false,
     };
     if outdated.iter().any(|entry| is_shadowed(entry)) {
         hints.push(
-            "all releases of a package come from the first registry that has it: name the one that it was locked from before the others"
+            "all releases of a package come from the first registry that has it: put the registry that it was locked from first"
                 .to_owned(),
         );
     }
     let is_lost = |entry: &Staleness| {
-        matches!(entry, Staleness::Gone { found: None, .. }) && was_supplied(entry)
+        matches!(entry, Staleness::Gone { found: None, .. }) && was_provided(entry)
     };
     if outdated.iter().any(|entry| is_lost(entry)) {
-        // There is nothing to lock in its place.
+        // Nothing could be locked instead.
         return hints;
     }
     let is_split = |entry: &Staleness| matches!(entry, Staleness::SeveralReleases { .. });
     hints.push(if outdated.iter().any(|entry| is_split(entry)) {
-        let command = given::command("lock --single-version");
-        format!("`{command}` brings it up to date, or says why that cannot be")
+        let command = context.invocation.command("lock --single-version");
+        format!("`{command}` brings it up to date, or explains why it cannot")
     } else {
-        let command = given::command("lock");
-        format!("`{command}` brings it up to date, or says why that cannot be")
+        let command = context.invocation.command("lock");
+        format!("`{command}` brings it up to date, or explains why it cannot")
     });
     hints
 }
 
-/// Whether a difference is that the host supplied a package, and does not any more.
-fn was_supplied(entry: &Staleness) -> bool {
+/// Whether the host provided the package, and no longer does.
+fn was_provided(entry: &Staleness) -> bool {
     match entry {
         Staleness::Gone {
             locked, host_has, ..
@@ -178,36 +150,6 @@ fn was_supplied(entry: &Staleness) -> bool {
         Staleness::SourceDiffers { locked, .. } => *locked == ReleaseSource::Host,
         _ => false,
     }
-}
-
-/// An error with a line for each of some differences; none if there are none.
-fn block(
-    code: Code,
-    message: &str,
-    entries: &[&Staleness],
-    hints: &[String],
-    styled: bool,
-) -> Option<String> {
-    if entries.is_empty() {
-        return None;
-    }
-    let (error, hint) = if styled {
-        (
-            AnsiColor::Red.on_default().bold(),
-            AnsiColor::Cyan.on_default().bold(),
-        )
-    } else {
-        (Style::new(), Style::new())
-    };
-    let mut text = format!("{error}error[{code}]{error:#}: {message}");
-    for entry in entries {
-        let (mark, line) = line(entry);
-        text.push_str(&format!("\n  {mark} {line}"));
-    }
-    for line in hints {
-        text.push_str(&format!("\n{hint}hint{hint:#}: {line}"));
-    }
-    Some(text)
 }
 
 /// One difference as JSON.
@@ -239,12 +181,12 @@ fn kind(entry: &Staleness) -> (&'static str, Option<&PackageName>) {
     }
 }
 
-/// A mark, `+` for something new, `-` for something that goes, `~` for a change, and a sentence.
+/// A mark (`+` for new, `-` for gone, `~` for changed) and a sentence.
 fn line(entry: &Staleness) -> (char, String) {
     match entry {
-        Staleness::RootNotLocked(root) => ('+', format!("{root} is not in the lock")),
-        Staleness::ModelNotLocked => ('+', "the object model is not in the lock".to_owned()),
-        Staleness::NotARoot(root) => ('-', format!("{root} is in the lock, but is no root")),
+        Staleness::RootNotLocked(root) => ('+', format!("{root} is not in the lockfile")),
+        Staleness::ModelNotLocked => ('+', "the object model is not in the lockfile".to_owned()),
+        Staleness::NotARoot(root) => ('-', format!("{root} is in the lockfile, but is not a root")),
         Staleness::RequirementAdded {
             root,
             package,
@@ -253,12 +195,12 @@ fn line(entry: &Staleness) -> (char, String) {
         } => (
             '+',
             format!(
-                "{package} {spec} is required by {root}{} and not in the lock",
+                "{package} {spec} is required by {root}{}, but not in the lockfile",
                 at(location.as_ref())
             ),
         ),
         Staleness::RequirementRemoved { root, package } => {
-            ('-', format!("{package} is not required by {root} any more"))
+            ('-', format!("{package} is no longer required by {root}"))
         }
         Staleness::RequirementChanged {
             root,
@@ -269,7 +211,7 @@ fn line(entry: &Staleness) -> (char, String) {
         } => (
             '~',
             format!(
-                "{root} requires {package} {spec}{}; the lock was made for {locked}",
+                "{root} requires {package} {spec}{}; the lockfile was made for {locked}",
                 at(location.as_ref())
             ),
         ),
@@ -279,10 +221,10 @@ fn line(entry: &Staleness) -> (char, String) {
             spec,
         } => match (locked, spec) {
             (None, Some(spec)) => ('+', format!("{package} is overridden with {spec}")),
-            (_, None) => ('-', format!("{package} is not overridden any more")),
+            (_, None) => ('-', format!("{package} is no longer overridden")),
             (Some(locked), Some(spec)) => (
                 '~',
-                format!("{package} is overridden with {spec}; the lock was made for {locked}"),
+                format!("{package} is overridden with {spec}; the lockfile was made for {locked}"),
             ),
         },
         Staleness::Gone {
@@ -294,14 +236,14 @@ fn line(entry: &Staleness) -> (char, String) {
         } => {
             let line = match found {
                 None if *locked == ReleaseSource::Host => {
-                    format!("{package} {version} was supplied by the host, and nothing has it now")
+                    format!("{package} {version} was provided by the host, and nothing has it now")
                 }
                 Some(found) if *locked == ReleaseSource::Host => format!(
-                    "{package} {version} was supplied by the host; {package} now comes from `{found}`, which does not have it"
+                    "{package} {version} was provided by the host; {package} now comes from `{found}`, which does not have it"
                 ),
-                None => format!("{package} {version} is in no registry any more"),
+                None => format!("{package} {version} is no longer in any registry"),
                 Some(found) if found == locked => {
-                    format!("{package} {version} is not in the registry `{found}` any more")
+                    format!("{package} {version} is no longer in the registry `{found}`")
                 }
                 Some(found) => format!(
                     "{package} {version} was locked from `{locked}`; {package} now comes from `{found}`, which does not have it"
@@ -316,7 +258,7 @@ fn line(entry: &Staleness) -> (char, String) {
             ..
         } => (
             '~',
-            format!("{package} {version}: the host supplies {found} now"),
+            format!("{package} {version}: the host now provides {found}"),
         ),
         Staleness::SourceDiffers {
             package,
@@ -325,7 +267,7 @@ fn line(entry: &Staleness) -> (char, String) {
             found,
         } if *locked == ReleaseSource::Host => (
             '~',
-            format!("{package} {version} was supplied by the host and now comes from `{found}`"),
+            format!("{package} {version} was provided by the host and now comes from `{found}`"),
         ),
         Staleness::SourceDiffers {
             package,
@@ -355,7 +297,7 @@ fn line(entry: &Staleness) -> (char, String) {
             package,
         } => (
             '+',
-            format!("{package} is required by {owner} {owner_version} and not in the lock"),
+            format!("{package} is required by {owner} {owner_version}, but not in the lockfile"),
         ),
         Staleness::NotAllowed {
             owner,
@@ -366,7 +308,7 @@ fn line(entry: &Staleness) -> (char, String) {
             version,
             location,
         } => {
-            let place = at(location.as_ref());
+            let position = at(location.as_ref());
             let requires = if *is_override {
                 "whose requirement is overridden with"
             } else {
@@ -375,7 +317,7 @@ fn line(entry: &Staleness) -> (char, String) {
             (
                 '~',
                 format!(
-                    "{package} {version} is not allowed by {owner} {owner_version}, {requires} {spec}{place}"
+                    "{package} {version} is not allowed by {owner} {owner_version}, {requires} {spec}{position}"
                 ),
             )
         }
@@ -413,17 +355,18 @@ fn line(entry: &Staleness) -> (char, String) {
         Staleness::SeveralReleases { package, versions } => {
             let versions: Vec<String> = versions.iter().map(ToString::to_string).collect();
             let line = format!(
-                "{package} has the releases {}, and `--single-version` allows one",
+                "{package} has the releases {}, but `--single-version` allows one",
                 versions.join(", ")
             );
             ('~', line)
         }
         Staleness::NotReached { package, version } => {
-            ('-', format!("{package} {version} is not needed any more"))
+            ('-', format!("{package} {version} is no longer needed"))
         }
     }
 }
 
+/// A position in parentheses; empty if there is none.
 fn at(location: Option<&Location>) -> String {
     location
         .map(|location| format!(" ({location})"))

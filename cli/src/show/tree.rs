@@ -1,16 +1,20 @@
-//! A resolution as a tree of who requires what.
+//! A resolution as a tree of requirements, the inverted tree of a package, and the paths to one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use pkgres_manifest::{PackageName, ReleaseSource, Version};
-use pkgres_resolver::{BoundRequirement, Demand, Owner, Resolution, ResolvedPackage};
+use pkgres_resolver::{
+    BoundRequirement, Demand, Owner, RequirementPath, Resolution, ResolvedPackage,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::{Value, json};
 
-/// The tree below each root. What was shown before is marked `(*)` and not shown again. The core
-/// library, which everything requires, is shown below the roots only, unless there are several
-/// releases of it. `depth` says how many levels there are below the roots, all if it is not given; `is_frozen`, that this is a lock
-/// as it stands.
+use super::resolution::requirement_json;
+
+/// The tree of each root. A subtree that was shown before is replaced by `(*)`. The core library, which everything
+/// requires, appears directly below the roots only, unless it has several releases. `depth` limits the levels below
+/// a root. `is_frozen` is set if the resolution was read from a lockfile.
 pub(crate) fn tree(
     resolution: &Resolution,
     core: Option<&PackageName>,
@@ -46,16 +50,16 @@ struct Printer<'a> {
     hidden: Option<&'a PackageName>,
     shown: FxHashSet<(&'a PackageName, &'a Version)>,
     depth: usize,
-    /// Whether this is a lock as it stands.
+    /// Whether the resolution was read from a lockfile.
     is_frozen: bool,
     text: String,
 }
 
-/// The requirements of a release of which some were printed.
+/// A release whose requirements are being printed.
 struct Open<'a> {
     requirements: Vec<&'a BoundRequirement>,
     next: usize,
-    /// How much of what lines begin with belongs to this level.
+    /// The length of the line prefix of this level.
     prefix: usize,
 }
 
@@ -64,7 +68,7 @@ impl<'a> Printer<'a> {
         writeln!(self.text, "{line}").expect("writing to a string does not fail");
     }
 
-    /// Prints what is required, depth first, without recursion.
+    /// Prints requirements and what is below them, depth first and without recursion.
     fn below(&mut self, requirements: &'a [BoundRequirement]) {
         let mut stack = vec![Open {
             requirements: if self.depth == 0 {
@@ -95,7 +99,7 @@ impl<'a> Printer<'a> {
             let key = (&bound.package, &bound.version);
             let package = self.packages.get(&key).copied();
             let is_deepest = stack.len() >= self.depth;
-            // What is cut off here may have room somewhere else.
+            // A subtree that is cut off here can still fit elsewhere.
             let first_time = if is_deepest {
                 !self.shown.contains(&key)
             } else {
@@ -103,7 +107,7 @@ impl<'a> Printer<'a> {
             };
             if let Some(written) = &bound.overridden {
                 let spec = &bound.spec;
-                // A lock says what holds in place of what was written, and not what that was.
+                // A lockfile has the override, but not the requirement that it replaces.
                 let note = if self.is_frozen {
                     format!(" (overridden with {spec})")
                 } else {
@@ -123,7 +127,7 @@ impl<'a> Printer<'a> {
                         line.push_str(" (host)");
                     }
                     if package.yanked {
-                        line.push_str(" (withdrawn)");
+                        line.push_str(" (yanked)");
                     }
                 }
             }
@@ -143,7 +147,8 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// Who requires a package, and who requires them, for each of its versions or the one that is named.
+/// The inverted tree of a package: what requires it, and what requires that. One tree for each of its versions, or
+/// for the one that is named.
 pub(crate) fn inverted(
     resolution: &Resolution,
     package: &PackageName,
@@ -151,34 +156,34 @@ pub(crate) fn inverted(
     depth: Option<usize>,
 ) -> String {
     let depth = depth.unwrap_or(usize::MAX);
-    let mut requirers: BTreeMap<(PackageName, Version), Vec<Demand>> = BTreeMap::new();
-    let mut demands_on = |name: &PackageName, version: &Version| {
+    let mut cache: BTreeMap<(PackageName, Version), Vec<Demand>> = BTreeMap::new();
+    let mut requirers_of = |name: &PackageName, version: &Version| {
         let key = (name.clone(), version.clone());
-        requirers
+        cache
             .entry(key)
             .or_insert_with(|| {
-                let mut demands = resolution.requirers(name);
-                demands.retain(|demand| demand.version == *version);
-                demands
+                let mut requirers = resolution.requirers(name);
+                requirers.retain(|requirer| requirer.version == *version);
+                requirers
             })
             .clone()
     };
     let mut text = String::new();
     let mut shown: BTreeSet<Owner> = BTreeSet::new();
     let versions = resolution.packages().iter();
-    let versions = versions.filter(|found| version.is_none_or(|named| found.version == *named));
-    for found in versions.filter(|found| found.name == *package) {
-        text.push_str(&format!("{} {}\n", found.name, found.version));
-        let mut stack = vec![(demands_on(&found.name, &found.version), 0)];
-        while let Some((demands, next)) = stack.last_mut() {
-            let Some(demand) = demands.get(*next).cloned() else {
+    let versions = versions.filter(|release| version.is_none_or(|named| release.version == *named));
+    for release in versions.filter(|release| release.name == *package) {
+        text.push_str(&format!("{} {}\n", release.name, release.version));
+        let mut stack = vec![(requirers_of(&release.name, &release.version), 0)];
+        while let Some((requirers, next)) = stack.last_mut() {
+            let Some(requirer) = requirers.get(*next).cloned() else {
                 stack.pop();
                 continue;
             };
             *next += 1;
             let levels = stack.len();
-            for (level, (demands, next)) in stack.iter().enumerate() {
-                text.push_str(match (level + 1 == levels, *next == demands.len()) {
+            for (level, (requirers, next)) in stack.iter().enumerate() {
+                text.push_str(match (level + 1 == levels, *next == requirers.len()) {
                     (true, true) => "\u{2514}\u{2500}\u{2500} ",
                     (true, false) => "\u{251c}\u{2500}\u{2500} ",
                     (false, true) => "    ",
@@ -187,17 +192,17 @@ pub(crate) fn inverted(
             }
             text.push_str(&format!(
                 "{} (requires {}{})",
-                demand.owner,
-                demand.spec,
-                if demand.is_implied { ", implied" } else { "" }
+                requirer.owner,
+                requirer.spec,
+                if requirer.is_implied { ", implied" } else { "" }
             ));
-            let below = demand.owner.release();
-            let below = below.map_or_else(Vec::new, |(name, version)| demands_on(name, version));
+            let below = requirer.owner.release();
+            let below = below.map_or_else(Vec::new, |(name, version)| requirers_of(name, version));
             if levels >= depth {
                 text.push('\n');
                 continue;
             }
-            if shown.insert(demand.owner) {
+            if shown.insert(requirer.owner) {
                 text.push('\n');
                 stack.push((below, 0));
             } else {
@@ -208,7 +213,7 @@ pub(crate) fn inverted(
     text
 }
 
-/// Who requires packages that have several releases.
+/// The inverted trees of all packages that have several releases.
 pub(crate) fn duplicates(resolution: &Resolution, depth: Option<usize>) -> String {
     let texts: Vec<String> = resolution
         .side_by_side()
@@ -216,4 +221,68 @@ pub(crate) fn duplicates(resolution: &Resolution, depth: Option<usize>) -> Strin
         .map(|entry| inverted(resolution, &entry.name, None, depth))
         .collect();
     texts.join("\n")
+}
+
+/// What requires a package, or the release that is named, as JSON.
+pub(crate) fn requirers_json(
+    resolution: &Resolution,
+    package: &PackageName,
+    version: Option<&Version>,
+) -> Value {
+    let requirers: Vec<Value> = resolution
+        .requirers(package)
+        .iter()
+        .filter(|requirer| version.is_none_or(|named| requirer.version == *named))
+        .map(requirement_json)
+        .collect();
+    json!({"package": package, "required_by": requirers})
+}
+
+/// What requires each package that has several releases, as JSON.
+pub(crate) fn duplicates_json(resolution: &Resolution) -> Vec<Value> {
+    resolution
+        .side_by_side()
+        .iter()
+        .map(|entry| requirers_json(resolution, &entry.name, None))
+        .collect()
+}
+
+/// Each path as indented lines below its root.
+pub(crate) fn paths(paths: &[RequirementPath]) -> String {
+    let mut text = String::new();
+    for path in paths {
+        text.push_str(&format!("{}\n", path.root));
+        for (depth, step) in path.steps.iter().enumerate() {
+            let indent = "    ".repeat(depth + 1);
+            let (package, spec, version) = (&step.package, &step.spec, &step.version);
+            let note = if step.is_override { " (override)" } else { "" };
+            text.push_str(&format!(
+                "{indent}requires {package} {spec}{note}: {version}\n"
+            ));
+        }
+    }
+    text
+}
+
+/// Each path as a JSON list, with the root as its first element.
+pub(crate) fn paths_json(paths: &[RequirementPath]) -> Vec<Vec<Value>> {
+    paths
+        .iter()
+        .map(|path| {
+            let (name, version) = (path.root.name(), path.root.version());
+            let root = json!({"package": name, "version": version, "spec": null});
+            let steps = path.steps.iter().map(|step| {
+                let mut step_json = json!({
+                    "package": step.package,
+                    "version": step.version,
+                    "spec": step.spec.written(),
+                });
+                if step.is_override {
+                    step_json["override"] = json!(true);
+                }
+                step_json
+            });
+            std::iter::once(root).chain(steps).collect()
+        })
+        .collect()
 }

@@ -1,14 +1,14 @@
-//! Documents whose sessions have a registry.
+//! Documents whose commands use a registry.
 
 use std::path::{Path, PathBuf};
 
 use crate::server::Server;
 
-/// Runs the documents of one name, with a registry and a user of it.
+/// Runs a document with a registry and the home folder of a user.
 pub(crate) fn sessions(document: &str, address: &str, data: &Path, home: &Path) {
     let text = |path: PathBuf| path.to_str().expect("text").to_owned();
     let binary = Path::new(env!("CARGO_BIN_EXE_pkgres"));
-    // For what is read from stdin: documents have no other way to redirect it.
+    // Documents use `sh` to redirect stdin.
     let programs = std::env::var("PATH").expect("there are programs");
     let folder = binary.parent().expect("a folder").display();
     let cases = trycmd::TestCases::new();
@@ -17,7 +17,7 @@ pub(crate) fn sessions(document: &str, address: &str, data: &Path, home: &Path) 
         .register_bin("ls", PathBuf::from("/bin/ls"))
         .register_bin("sh", PathBuf::from("/bin/sh"))
         .insert_var("[ADDRESS]", address.to_owned())
-        .expect("it is a name for a variable");
+        .expect("the name of a variable is valid");
     cases
         .env("PATH", format!("{folder}:{programs}"))
         .env("NO_COLOR", "1")

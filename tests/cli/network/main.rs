@@ -1,5 +1,4 @@
-//! The binary against a registry that it serves itself: publishing, resolving, and what happens
-//! when the registry is gone.
+//! The binary with a registry that it serves itself: publishing, resolving, and a registry that is gone.
 
 mod documents;
 mod mirrors;

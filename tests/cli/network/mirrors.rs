@@ -1,4 +1,4 @@
-//! A registry as plain files.
+//! A registry as static files.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::server::Server;
 use crate::user::{User, publish_all};
 
-/// Hands out the files of a folder, as any web server does; gives its address.
+/// Serves the files of a folder over HTTP, and returns the address.
 fn serve_files(folder: PathBuf) -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = format!("http://{}/", listener.local_addr().expect("an address"));
@@ -36,7 +36,7 @@ fn serve_files(folder: PathBuf) -> String {
 }
 
 #[test]
-fn a_mirror_of_plain_files_will_do() {
+fn a_mirror_of_static_files_is_a_registry() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (data, files) = (folder.path().join("data"), folder.path().join("files"));
     let server = Server::start(&data);
@@ -50,17 +50,16 @@ fn a_mirror_of_plain_files_will_do() {
     user.does(&["export-static", "--data", &text(&data), &text(&files)]);
     user.registry = format!("acme={}", serve_files(files.clone()));
     assert_eq!(user.does(&resolve).stdout, from_server);
-    let said = user.run(&["publish", "fixtures/shop/core"], "");
-    assert_eq!(said.exit, 3);
-    assert!(said.stderr.contains("error[PK0047]"), "{}", said.stderr);
+    let run = user.run(&["publish", "fixtures/shop/core"], "");
+    assert_eq!(run.exit, 3);
+    assert!(run.stderr.contains("error[PK0047]"), "{}", run.stderr);
     assert!(
-        said.stderr
-            .contains("it is a mirror, and takes no releases"),
+        run.stderr.contains("it is a mirror, and takes no releases"),
         "{}",
-        said.stderr
+        run.stderr
     );
 
-    // A file that is not what the signed list says is refused.
+    // A file that differs from the signed list is rejected.
     let document = files.join("index/v1/packages/org.example.!database.ndjson");
     let mut bytes = std::fs::read(&document).expect("it was exported");
     let end = bytes.len() - 3;
@@ -68,9 +67,9 @@ fn a_mirror_of_plain_files_will_do() {
     #[allow(clippy::disallowed_methods)]
     std::fs::write(&document, bytes).expect("it is ours");
     user.does(&["cache", "clean"]);
-    let said = user.fails(4, &resolve[..2]);
+    let stderr = user.fails(4, &resolve[..2]);
     assert!(
-        said.contains("error[PK0032]") && said.contains("(tried 4 times)"),
-        "{said}"
+        stderr.contains("error[PK0032]") && stderr.contains("(tried 4 times)"),
+        "{stderr}"
     );
 }

@@ -1,11 +1,11 @@
-//! What is published, and by whom.
+//! Publishing packages.
 
 use std::process::Command;
 
 use pkgres_files::{RealFileSystem, make_folder, write_file};
 
 use crate::server::{Server, another_token};
-use crate::user::{Said, User, publish_all};
+use crate::user::{Finished, User, publish_all};
 
 #[test]
 fn a_package_goes_through_a_registry_and_back() {
@@ -13,43 +13,43 @@ fn a_package_goes_through_a_registry_and_back() {
     let server = Server::start_alone(&data.path().join("data"));
     let user = User::new(&server);
 
-    // Without a token nothing is published, and it is said what to do.
-    let said = user.fails(3, &["publish", "fixtures/shop/core"]);
+    // Publishing needs a token; the hint suggests to log in.
+    let stderr = user.fails(3, &["publish", "fixtures/shop/core"]);
     assert!(
-        said.contains("error[PK0046]") && said.contains("`pkgres login acme`"),
-        "{said}"
+        stderr.contains("error[PK0046]") && stderr.contains("`pkgres login acme`"),
+        "{stderr}"
     );
-    // To keep a token does not help where another one is sent.
+    // If a variable has the token, logging in does not help.
     let variable = [("PKGRES_TOKEN_ACME", "not-a-token")];
-    let said = user.run_with(&["publish", "fixtures/shop/core"], "", &variable);
-    assert_eq!(said.exit, 3, "{}", said.stderr);
+    let run = user.run_with(&["publish", "fixtures/shop/core"], "", &variable);
+    assert_eq!(run.exit, 3, "{}", run.stderr);
     assert!(
-        said.stderr.contains("error[PK0046]")
-            && said.stderr.contains("the one in PKGRES_TOKEN_ACME")
-            && !said.stderr.contains("`pkgres login acme`"),
+        run.stderr.contains("error[PK0046]")
+            && run.stderr.contains("the one in PKGRES_TOKEN_ACME")
+            && !run.stderr.contains("`pkgres login acme`"),
         "{}",
-        said.stderr
+        run.stderr
     );
     let wrong = user.run(&["login", "acme"], "not-a-token\n");
     assert_eq!(wrong.exit, 3, "{}", wrong.stderr);
     user.login();
-    let said = user.does(&["publish", "fixtures/shop/core", "--dry-run"]);
+    let run = user.does(&["publish", "fixtures/shop/core", "--dry-run"]);
     assert!(
-        said.stderr.contains("Would publish io.murano"),
+        run.stderr.contains("Would publish io.murano"),
         "{}",
-        said.stderr
+        run.stderr
     );
     publish_all(&user);
     let again = user.does(&["publish", "fixtures/shop/core"]);
     assert!(
-        again.stderr.contains("already, with the same bytes"),
+        again.stderr.contains("with the same content"),
         "{}",
         again.stderr
     );
 
-    // The registry resolves as the folder does, but for the digests.
-    let names = |said: &Said| {
-        let document: serde_json::Value = serde_json::from_str(&said.stdout).expect("JSON");
+    // The registry gives the same resolution as the folder, apart from digests.
+    let names = |run: &Finished| {
+        let document: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
         let packages = document["packages"].as_array().expect("a list").iter();
         packages
             .map(|package| (package["name"].clone(), package["version"].clone()))
@@ -60,7 +60,7 @@ fn a_package_goes_through_a_registry_and_back() {
     let from_registry = user.does(&resolve);
     assert_eq!(names(&from_registry), names(&from_folder));
 
-    // What is locked can be had.
+    // Locked releases can be fetched.
     let app = user.home.path().join("app");
     let copied = Command::new("cp")
         .arg("-r")
@@ -71,12 +71,8 @@ fn a_package_goes_through_a_registry_and_back() {
     assert!(copied.expect("cp runs").success());
     let app = app.to_str().expect("text");
     user.does(&["lock", app]);
-    let said = user.does(&["fetch", app]);
-    assert!(
-        said.stderr.contains("Fetched 4 packages"),
-        "{}",
-        said.stderr
-    );
+    let run = user.does(&["fetch", app]);
+    assert!(run.stderr.contains("Fetched 4 packages"), "{}", run.stderr);
     user.does(&["verify", app]);
     let vendored = user.home.path().join("vendored");
     #[allow(clippy::disallowed_methods)]
@@ -89,7 +85,7 @@ fn a_package_goes_through_a_registry_and_back() {
     let list = user.does(&["cache", "list"]);
     assert!(list.stdout.contains("4 artifacts"), "{}", list.stdout);
 
-    // What is withdrawn is not chosen anew, and stays locked.
+    // A yanked release is not chosen, but stays locked.
     user.does(&[
         "yank",
         "org.example.WebServer",
@@ -97,47 +93,47 @@ fn a_package_goes_through_a_registry_and_back() {
         "--reason",
         "broken",
     ]);
-    let said = user.does(&["resolve", "fixtures/shop/app"]);
+    let run = user.does(&["resolve", "fixtures/shop/app"]);
     assert!(
-        said.stdout.contains("org.example.WebServer 2.0.0"),
+        run.stdout.contains("org.example.WebServer 2.0.0"),
         "{}",
-        said.stdout
+        run.stdout
     );
-    let said = user.does(&["lock", "--check", app]);
-    assert!(said.stderr.contains("was withdrawn"), "{}", said.stderr);
+    let run = user.does(&["lock", "--check", app]);
+    assert!(run.stderr.contains("was yanked"), "{}", run.stderr);
     user.does(&["yank", "org.example.WebServer@2.1.0", "--undo"]);
-    let said = user.does(&["resolve", "fixtures/shop/app"]);
+    let run = user.does(&["resolve", "fixtures/shop/app"]);
     assert!(
-        said.stdout.contains("org.example.WebServer 2.1.0"),
+        run.stdout.contains("org.example.WebServer 2.1.0"),
         "{}",
-        said.stdout
+        run.stdout
     );
 
-    // When the registry is gone, that is an error, and the cache still answers.
+    // A registry that is gone is an error; the cache still works.
     drop(server);
-    let said = user.fails(3, &["resolve", "fixtures/shop/app"]);
+    let stderr = user.fails(3, &["resolve", "fixtures/shop/app"]);
     assert!(
-        said.contains("error[PK0040]") && said.contains("(tried 4 times)"),
-        "{said}"
+        stderr.contains("error[PK0040]") && stderr.contains("(tried 4 times)"),
+        "{stderr}"
     );
-    assert!(said.contains("hint: `--offline`"), "{said}");
-    let said = user.does(&["resolve", "fixtures/shop/app", "--offline"]);
+    assert!(stderr.contains("hint: `--offline`"), "{stderr}");
+    let run = user.does(&["resolve", "fixtures/shop/app", "--offline"]);
     assert!(
-        said.stdout.contains("org.example.WebServer 2.1.0"),
+        run.stdout.contains("org.example.WebServer 2.1.0"),
         "{}",
-        said.stdout
+        run.stdout
     );
     user.does(&["verify", app, "--offline"]);
     user.does(&["cache", "clean"]);
-    let said = user.fails(3, &["resolve", "fixtures/shop/app", "--offline"]);
+    let stderr = user.fails(3, &["resolve", "fixtures/shop/app", "--offline"]);
     assert!(
-        said.contains("error[PK0045]") && said.contains("run once without"),
-        "{said}"
+        stderr.contains("error[PK0045]") && stderr.contains("run once without"),
+        "{stderr}"
     );
 }
 
 #[test]
-fn a_name_that_is_easily_taken_for_another_is_told() {
+fn publishing_a_similar_name_warns() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let server = Server::start(&folder.path().join("data"));
     let user = User::new(&server);
@@ -155,22 +151,22 @@ fn a_name_that_is_easily_taken_for_another_is_told() {
         }
         package.to_str().expect("text").to_owned()
     };
-    let said = user.does(&["publish", &package("org.acme.Web")]);
-    assert!(!said.stderr.contains("warning"), "{}", said.stderr);
+    let run = user.does(&["publish", &package("org.acme.Web")]);
+    assert!(!run.stderr.contains("warning"), "{}", run.stderr);
 
     let stranger = User {
         secret: another_token(&server, "stranger"),
         ..User::new(&server)
     };
     stranger.login();
-    let said = stranger.does(&["publish", &package("org.acme.Weeb"), "--format", "json"]);
+    let run = stranger.does(&["publish", &package("org.acme.Weeb"), "--format", "json"]);
     let warning = "org.acme.Weeb is easily taken for org.acme.Web, which belongs to others; if that \
                    is not meant, publish under another name";
-    let document: serde_json::Value = serde_json::from_str(&said.stdout).expect("JSON");
+    let document: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
     assert_eq!(document["status"], "published");
     assert_eq!(document["warnings"], serde_json::json!([warning]));
-    // As text, also when the same is published again.
-    let said = stranger.does(&["publish", &package("org.acme.Weeb")]);
-    let told = format!("warning[PK0078]: {warning}\n");
-    assert!(said.stderr.contains(&told), "{}", said.stderr);
+    // As text, and for the same content again.
+    let run = stranger.does(&["publish", &package("org.acme.Weeb")]);
+    let expected = format!("warning[PK0078]: {warning}\n");
+    assert!(run.stderr.contains(&expected), "{}", run.stderr);
 }

@@ -1,10 +1,10 @@
-//! A registry that the binary serves.
+//! A server that runs the binary.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// A server that ends with the test.
+/// A running server, which ends with the test.
 pub(crate) struct Server {
     child: Child,
     pub(crate) address: String,
@@ -16,8 +16,8 @@ impl Server {
         Self::start_at("127.0.0.1:0", data)
     }
 
-    /// Likewise where no other server comes to listen when it has ended: their ports are on another
-    /// address, where there are several.
+    /// Starts a server whose port no other test uses after it ended: it listens on another loopback address, if there
+    /// are several.
     pub(crate) fn start_alone(data: &Path) -> Self {
         let has_several = cfg!(target_os = "linux");
         let address = if has_several {
@@ -28,7 +28,7 @@ impl Server {
         Self::start_at(address, data)
     }
 
-    /// Likewise on a port that clients know.
+    /// Starts a server on a certain address.
     pub(crate) fn start_at(listen: &str, data: &Path) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_pkgres"))
             .args(["serve", "--listen", listen, "--data"])
@@ -58,7 +58,7 @@ impl Drop for Server {
     }
 }
 
-/// A token of another owner, to publish with.
+/// Creates a token of another owner that can publish.
 pub(crate) fn another_token(server: &Server, owner: &str) -> String {
     let address = server.address.trim_start_matches("http://");
     let address = address.trim_end_matches('/');

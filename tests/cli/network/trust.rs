@@ -1,4 +1,4 @@
-//! Registries that are not what they were.
+//! Registries that are no longer trusted.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,7 +8,7 @@ use crate::server::Server;
 use crate::user::User;
 
 #[test]
-fn a_registry_that_was_restored_from_an_old_copy_is_noticed() {
+fn a_registry_restored_from_an_old_copy_is_rejected() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (data, copy) = (folder.path().join("data"), folder.path().join("copy"));
     let copy_of = |from: &Path, to: &Path| {
@@ -23,7 +23,7 @@ fn a_registry_that_was_restored_from_an_old_copy_is_noticed() {
     drop(server);
     copy_of(&data, &copy);
     let server = Server::start(&data);
-    // The port is another one, and with it the address that is known.
+    // The server has another port, and so the registry another address.
     user.registry = format!("acme={}", server.address);
     user.secret = token;
     user.login();
@@ -34,17 +34,17 @@ fn a_registry_that_was_restored_from_an_old_copy_is_noticed() {
     let listen = address.trim_start_matches("http://").trim_end_matches('/');
     let restored = Server::start_at(listen, &copy);
     assert_eq!(restored.address, address);
-    let said = user.fails(4, &["resolve", "fixtures/shop/database-1.0.0"]);
+    let stderr = user.fails(4, &["resolve", "fixtures/shop/database-1.0.0"]);
     assert!(
-        said.contains("error[PK0044]") && said.contains("went back in time"),
-        "{said}"
+        stderr.contains("error[PK0044]") && stderr.contains("went back in time"),
+        "{stderr}"
     );
     user.does(&["cache", "forget", "acme"]);
     user.does(&["resolve", "fixtures/shop/database-1.0.0"]);
 }
 
 #[test]
-fn a_registry_with_another_key_is_not_believed() {
+fn a_registry_with_another_key_is_rejected() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (before, data) = (folder.path().join("before"), folder.path().join("data"));
     let server = Server::start(&before);

@@ -1,4 +1,4 @@
-//! Who runs the binary, and the packages that they publish.
+//! A user of the binary, and the packages that they publish.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -6,15 +6,15 @@ use std::process::{Command, Stdio};
 
 use crate::server::Server;
 
-/// Where the runs of a test keep what they keep.
+/// The home folder and the credentials of a user.
 pub(crate) struct User {
     pub(crate) home: tempfile::TempDir,
     pub(crate) registry: String,
     pub(crate) secret: String,
 }
 
-/// What a run said.
-pub(crate) struct Said {
+/// A finished run.
+pub(crate) struct Finished {
     pub(crate) exit: i32,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
@@ -29,17 +29,17 @@ impl User {
         }
     }
 
-    pub(crate) fn run(&self, arguments: &[&str], input: &str) -> Said {
+    pub(crate) fn run(&self, arguments: &[&str], input: &str) -> Finished {
         self.run_with(arguments, input, &[])
     }
 
-    /// Likewise with more variables of the environment.
+    /// Runs the binary with more environment variables.
     pub(crate) fn run_with(
         &self,
         arguments: &[&str],
         input: &str,
         variables: &[(&str, &str)],
-    ) -> Said {
+    ) -> Finished {
         let mut child = Command::new(env!("CARGO_BIN_EXE_pkgres"))
             .args(arguments)
             .envs(variables.iter().copied())
@@ -56,52 +56,52 @@ impl User {
             .spawn()
             .expect("the binary runs");
         let mut stdin = child.stdin.take().expect("it was piped");
-        // Whoever does not read it may be done already.
+        // A program that does not read stdin may have ended.
         let _ = stdin.write_all(input.as_bytes());
         drop(stdin);
         let output = child.wait_with_output().expect("it ends");
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
-        let said = Said {
+        let run = Finished {
             exit: output.status.code().expect("it was not killed"),
             stdout: text(output.stdout),
             stderr: text(output.stderr),
         };
-        for text in [&said.stdout, &said.stderr] {
+        for text in [&run.stdout, &run.stderr] {
             assert!(!text.contains(&self.secret), "the token is shown: {text}");
         }
-        said
+        run
     }
 
-    /// A run that does what it should.
-    pub(crate) fn does(&self, arguments: &[&str]) -> Said {
-        let said = self.run(arguments, "");
-        assert_eq!(said.exit, 0, "{arguments:?}: {}", said.stderr);
-        said
+    /// Runs the binary, which must succeed.
+    pub(crate) fn does(&self, arguments: &[&str]) -> Finished {
+        let run = self.run(arguments, "");
+        assert_eq!(run.exit, 0, "{arguments:?}: {}", run.stderr);
+        run
     }
 
-    /// A run that does not; gives what it says.
+    /// Runs the binary, which must fail, and returns its stderr.
     pub(crate) fn fails(&self, exit: i32, arguments: &[&str]) -> String {
-        let said = self.run(arguments, "");
+        let run = self.run(arguments, "");
         assert_eq!(
-            said.exit, exit,
+            run.exit, exit,
             "{arguments:?}: {}{}",
-            said.stdout, said.stderr
+            run.stdout, run.stderr
         );
-        said.stderr
+        run.stderr
     }
 
     pub(crate) fn login(&self) {
-        let said = self.run(&["login", "acme"], &format!("{}\n", self.secret));
-        assert_eq!(said.exit, 0, "{}", said.stderr);
+        let run = self.run(&["login", "acme"], &format!("{}\n", self.secret));
+        assert_eq!(run.exit, 0, "{}", run.stderr);
         assert!(
-            said.stderr.starts_with("Logged in to http://127.0.0."),
+            run.stderr.starts_with("Logged in to http://127.0.0."),
             "{}",
-            said.stderr
+            run.stderr
         );
     }
 }
 
-/// The packages of the shop, those first that others require.
+/// The packages of the shop, required ones first.
 fn packages() -> Vec<String> {
     let mut folders: Vec<String> = std::fs::read_dir("../fixtures/shop")
         .expect("the fixtures are there")

@@ -1,4 +1,4 @@
-//! The classes of the packages that registries and the host have.
+//! The releases and classes that checked packages can require.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -6,62 +6,64 @@ use std::path::Path;
 use std::rc::Rc;
 
 use pkgres_checks::{Required, RequiredPackages};
-use pkgres_manifest::{ClassName, IndexRecord, PackageName, ReadOptions, Spec};
+use pkgres_manifest::{ClassName, IndexRecord, PackageName, Spec};
 use pkgres_registry_client::{RegistryError, RegistrySet};
 use pkgres_resolver::Supply;
 
-use crate::args::RegistryArgs;
+use crate::context::Context;
 use crate::failure::Result;
-use crate::members;
-use crate::place::Place;
-use crate::registries;
+use crate::registries::ConfiguredRegistry;
+use crate::workspace::Workspace;
 
-/// What is known of the packages that packages in one folder require.
-pub(super) struct Known {
-    locations: Vec<Place>,
-    /// Whether what members of the workspace have comes from there.
-    is_member: bool,
-    options: ReadOptions,
+/// The releases that the packages in a folder can require.
+pub(super) struct KnownReleases<'run> {
+    context: &'run Context,
+    configured: Vec<ConfiguredRegistry>,
+    /// The workspace, if the packages are members of it.
+    workspace: Option<&'run Workspace>,
     pub(super) registries: RegistrySet,
     provided: Rc<[IndexRecord]>,
-    /// What was asked for already: reading a package takes long, and says again what is wrong
-    /// with it.
+    /// The releases that were looked up so far: reading a package takes long, and reports its findings again.
     releases: RefCell<BTreeMap<PackageName, Rc<[IndexRecord]>>>,
     errors: RefCell<Vec<RegistryError>>,
 }
 
-impl Known {
+impl<'run> KnownReleases<'run> {
+    /// The releases for a package folder or archive.
     pub(super) fn open(
-        args: &RegistryArgs,
         path: &Path,
         provided: &Rc<[IndexRecord]>,
-        options: &ReadOptions,
+        context: &'run Context,
     ) -> Result<Self> {
-        let locations = registries::locations(args, Some(path))?;
+        let configured = context.registries.for_root(Some(path))?;
+        let registries = context
+            .registries
+            .open(&configured, &context.read_options)?;
         Ok(Self {
-            registries: registries::open_all(&locations, args, options)?,
-            locations,
-            is_member: members::is_member(path, options)?,
-            options: options.clone(),
+            context,
+            configured,
+            workspace: workspace_of(path, context)?,
+            registries,
             provided: Rc::clone(provided),
             releases: RefCell::default(),
             errors: RefCell::default(),
         })
     }
 
-    /// Whether what a package at `path` requires comes from the same places.
-    pub(super) fn is_for(&self, args: &RegistryArgs, path: &Path) -> bool {
-        let is_member = members::is_member(path, &self.options);
-        registries::locations(args, Some(path)).is_ok_and(|locations| locations == self.locations)
-            && is_member.is_ok_and(|is_member| is_member == self.is_member)
+    /// Whether a package at `path` has the same registries and workspace.
+    pub(super) fn is_for(&self, path: &Path) -> bool {
+        let configured = self.context.registries.for_root(Some(path));
+        let workspace = workspace_of(path, self.context);
+        configured.is_ok_and(|configured| configured == self.configured)
+            && workspace.is_ok_and(|workspace| workspace.is_some() == self.workspace.is_some())
     }
 
-    /// Registries that did not answer. They count as not knowing the package.
+    /// The errors of registries, which count as not having the package.
     pub(super) fn take_errors(&self) -> Vec<RegistryError> {
         self.errors.take()
     }
 
-    /// All releases of a package; none if nothing is known of it.
+    /// All releases of a package; empty if it is unknown.
     fn releases(&self, package: &PackageName) -> Rc<[IndexRecord]> {
         let mut known = self.releases.borrow_mut();
         let releases = known.entry(package.clone()).or_insert_with(|| {
@@ -74,9 +76,9 @@ impl Known {
             if !provided.is_empty() {
                 return provided.into();
             }
-            // Whether the workspace can be read was found out when it was asked for members.
-            if self.is_member
-                && let Ok(Some(member)) = members::release(package, &self.options)
+            let options = &self.context.read_options;
+            if let Some(workspace) = self.workspace
+                && let Some(member) = workspace.release(package, options)
             {
                 return Rc::new([member]);
             }
@@ -95,7 +97,13 @@ impl Known {
     }
 }
 
-impl RequiredPackages for Known {
+/// The workspace that a package is a member of.
+fn workspace_of<'run>(path: &Path, context: &'run Context) -> Result<Option<&'run Workspace>> {
+    let workspace = context.workspace()?;
+    Ok(workspace.filter(|workspace| workspace.has_member_at(path)))
+}
+
+impl RequiredPackages for KnownReleases<'_> {
     fn defines(&self, package: &PackageName, spec: &Spec, class: &ClassName) -> Required {
         let releases = self.releases(package);
         let mut matching = releases

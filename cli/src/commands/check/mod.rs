@@ -10,32 +10,29 @@ use pkgres_checks::{check_classes, check_manifest, check_package};
 use pkgres_files::{Follow, read_file, read_file_below};
 use pkgres_manifest::diagnostic::{Diagnostic, capped};
 use pkgres_manifest::{
-    Archive, IndexRecord, Package, PackageManifest, PackageName, ReadOptions, read_class_file,
+    Archive, IndexRecord, Package, PackageManifest, ReadOptions, read_class_file,
 };
 use pkgres_registry_client::PackageFolder;
 use serde_json::json;
 
-use self::known::Known;
+use self::known::KnownReleases;
 use self::targets::{Target, targets};
-use crate::args::{CheckArgs, Format, RegistryArgs};
+use crate::args::{CheckArgs, Format};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
-use crate::registries;
 use crate::show::{self, counted};
 
-pub(crate) fn run(args: &CheckArgs, output: &mut Output) -> Result<Exit> {
+pub(super) fn run(args: &CheckArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let mut checker = Checker {
-        args: &args.registry,
-        core: registries::core_library(&args.registry)?,
-        options: registries::read_options(&args.registry)?,
-        provided: Rc::default(),
+        context,
+        provided: context.registries.provided(&context.read_options)?.into(),
         known: None,
         findings: Vec::new(),
         about_registries: Vec::new(),
         exit: Exit::Done,
     };
-    checker.provided = registries::provided(&args.registry, &checker.options)?.into();
     let mut inputs = 0;
     for path in &args.paths {
         match targets(path) {
@@ -45,7 +42,7 @@ pub(crate) fn run(args: &CheckArgs, output: &mut Output) -> Result<Exit> {
                     checker.check(&target)?;
                 }
             }
-            // That one path makes no sense is no reason not to look at the others.
+            // A path that cannot be checked does not stop the others.
             Err(error) => {
                 checker.findings.push(error);
                 checker.exit = checker.exit.max(Exit::Usage);
@@ -81,27 +78,26 @@ pub(crate) fn run(args: &CheckArgs, output: &mut Output) -> Result<Exit> {
     Ok(exit)
 }
 
-/// The findings of a run, and what they are made with.
-struct Checker<'args> {
-    args: &'args RegistryArgs,
-    core: Option<PackageName>,
-    options: ReadOptions,
+/// A check in progress, with its findings so far.
+struct Checker<'run> {
+    context: &'run Context,
+    /// The releases that the host provides.
     provided: Rc<[IndexRecord]>,
-    /// The registries of the last package. Most packages of a run have the same ones.
-    known: Option<Known>,
+    /// The known releases for the last package; most packages of a run have the same registries.
+    known: Option<KnownReleases<'run>>,
     findings: Vec<Diagnostic>,
-    /// What is wrong with what packages require.
+    /// Findings about the registries.
     about_registries: Vec<Diagnostic>,
     exit: Exit,
 }
 
-impl Checker<'_> {
+impl<'run> Checker<'run> {
     fn check(&mut self, target: &Target) -> Result<()> {
         let (path, read) = match target {
-            Target::Package(folder) => (folder, read_package(folder, &self.options)),
-            Target::Archive(file) => (file, read_archive(file, &self.options)),
+            Target::Package(folder) => (folder, read_package(folder, &self.context.read_options)),
+            Target::Archive(file) => (file, read_archive(file, &self.context.read_options)),
             Target::File(file) => {
-                let findings = check_file(file, self.core.as_ref(), &self.options);
+                let findings = check_file(file, &self.context.read_options);
                 self.findings.extend(findings);
                 return Ok(());
             }
@@ -118,23 +114,23 @@ impl Checker<'_> {
             }
         };
         let known = match self.known.take() {
-            Some(known) if known.is_for(self.args, path) => known,
+            Some(known) if known.is_for(path) => known,
             last => {
                 if let Some(last) = last {
                     self.close(&last);
                 }
-                Known::open(self.args, path, &self.provided, &self.options)?
+                KnownReleases::open(path, &self.provided, self.context)?
             }
         };
-        let findings = check_package(&package, self.core.as_ref(), &known);
+        let findings = check_package(&package, self.context.core(), &known);
         self.findings.extend(findings);
         self.known = Some(known);
         Ok(())
     }
 
-    /// What can be said about the parts of a package that cannot be put together.
+    /// Checks the parts of a package that cannot be read as a whole.
     fn check_parts(&mut self, target: &Target) {
-        let options = &self.options;
+        let options = &self.context.read_options;
         let limit = options.limits.class_file_bytes;
         let (manifest, classes) = match target {
             Target::Package(folder) => {
@@ -161,13 +157,13 @@ impl Checker<'_> {
             }
             Target::File(_) => return,
         };
-        let findings = check_manifest(&manifest, self.core.as_ref());
+        let findings = check_manifest(&manifest, self.context.core());
         self.findings.extend(findings);
         self.findings.extend(check_classes(&classes));
     }
 
-    /// Takes what registries have to say about themselves.
-    fn close(&mut self, known: &Known) {
+    /// Collects the findings and errors of registries.
+    fn close(&mut self, known: &KnownReleases<'run>) {
         self.about_registries
             .extend(known.registries.take_findings());
         for error in known.take_errors() {
@@ -177,13 +173,13 @@ impl Checker<'_> {
         }
     }
 
-    /// All findings, and how the run ends.
+    /// All findings, and the exit code.
     fn finish(mut self) -> (Vec<Diagnostic>, Exit) {
         if let Some(known) = self.known.take() {
             self.close(&known);
         }
         for finding in std::mem::take(&mut self.about_registries) {
-            // What is checked can lie in a registry as well: one finding about a place will do.
+            // A checked package can be in a registry, too: one finding per position is enough.
             let is_known = self.findings.iter().any(|other| {
                 *other == finding
                     || !finding.labels.is_empty()
@@ -236,8 +232,8 @@ const CLASS_KEYS: [&str; 5] = [
     "Workflow:",
 ];
 
-/// A manifest or class file by itself: a class file if it has keys that only those have.
-fn check_file(file: &Path, core: Option<&PackageName>, options: &ReadOptions) -> Vec<Diagnostic> {
+/// Checks a single manifest or class file; it is a class file if it has keys that only those have.
+fn check_file(file: &Path, options: &ReadOptions) -> Vec<Diagnostic> {
     let limit = options
         .limits
         .manifest_bytes
@@ -247,7 +243,7 @@ fn check_file(file: &Path, core: Option<&PackageName>, options: &ReadOptions) ->
         Err(error) => return vec![error.to_diagnostic()],
     };
     let shown = file.to_string_lossy();
-    // Nothing else tells them apart: these keys are for manifests or class files alone.
+    // Only their keys distinguish the two kinds of files.
     let has_line = |keys: &[&str]| {
         bytes
             .split(|byte| *byte == b'\n')
@@ -264,7 +260,7 @@ fn check_file(file: &Path, core: Option<&PackageName>, options: &ReadOptions) ->
     }
     match PackageManifest::read(&shown, &bytes, options).into_result() {
         Ok((manifest, mut findings)) => {
-            findings.extend(check_manifest(&manifest, core));
+            findings.extend(check_manifest(&manifest, options.core.as_ref()));
             findings
         }
         Err(errors) => errors,

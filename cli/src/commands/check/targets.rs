@@ -1,4 +1,4 @@
-//! What there is to check at a path.
+//! What to check at a path.
 
 use std::path::{Path, PathBuf};
 
@@ -15,19 +15,19 @@ pub(super) enum Target {
     File(PathBuf),
 }
 
-/// What a path names: a package, a file, or everything below a folder that is no package.
+/// The targets at a path: a package, a file, or everything below a folder that is not a package.
 pub(super) fn targets(path: &Path) -> Result<Vec<Target>, Diagnostic> {
     if path.is_dir() {
-        let found = packages_below(path)?;
-        if found.is_empty() {
+        let targets = packages_below(path)?;
+        if targets.is_empty() {
             let message = format!("{} holds no package", path.to_string_lossy());
             return Err(Diagnostic::error(Code::PackageShape, message).hint(format!(
                 "a package has a `{MANIFEST_FILE}` in its top folder"
             )));
         }
-        return Ok(found);
+        return Ok(targets);
     }
-    // What can be opened is found out here; what is wrong with it is for the checks to say.
+    // The file must exist; the checks report everything else.
     std::fs::metadata(path).map_err(|error| {
         let message = format!("cannot read {}: {error}", path.to_string_lossy());
         Diagnostic::error(Code::File, message)
@@ -47,11 +47,11 @@ pub(super) fn targets(path: &Path) -> Result<Vec<Target>, Diagnostic> {
 }
 
 fn packages_below(folder: &Path) -> Result<Vec<Target>, Diagnostic> {
-    let mut found = Vec::new();
+    let mut targets = Vec::new();
     let mut rest = vec![folder.to_owned()];
     while let Some(folder) = rest.pop() {
         if folder.join(MANIFEST_FILE).symlink_metadata().is_ok() {
-            found.push(Target::Package(folder));
+            targets.push(Target::Package(folder));
             continue;
         }
         let mut entries = std::fs::read_dir(&folder)
@@ -76,12 +76,12 @@ fn packages_below(folder: &Path) -> Result<Vec<Target>, Diagnostic> {
             if kind.is_some_and(|kind| kind.is_dir()) {
                 folders.push(path);
             } else if is_archive(&path) {
-                found.push(Target::Archive(path));
+                targets.push(Target::Archive(path));
             }
         }
         rest.extend(folders.into_iter().rev());
     }
-    Ok(found)
+    Ok(targets)
 }
 
 fn is_archive(path: &Path) -> bool {

@@ -1,123 +1,117 @@
-//! What several projects agree on that are solved together.
+//! Solving several projects together, so that they agree on versions.
+//!
+//! All projects are solved as one problem, and each lockfile gets its part of the answer. A lockfile does not record
+//! that: when the projects are solved together again, only the releases in their lockfiles are preferred. Where a
+//! package has several releases side by side, that can lead to another answer, so that [`stabilize`] repeats the solve
+//! until locking what was agreed on changes nothing.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use pkgres_manifest::Package;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{Package, ReadOptions};
 use pkgres_resolver::{Locked, Resolution, ResolvedOwner, Update};
 use serde_json::{Value, json};
 
-use super::proposal::{Agreed, propose};
-use crate::args::LockArgs;
-use crate::earlier_lock::EarlierLock;
+use super::proposal::{AgreedReleases, LockOptions, propose};
+use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
+use crate::lockfile::PreviousLock;
+use crate::manifest_file::folder_of;
 use crate::output::Output;
-use crate::parse::folder_of;
-use crate::problem::{Problem, Solved};
+use crate::problem::Problem;
 use crate::project::Project;
 use crate::show::{self, ChangeLine};
-use crate::{given, registries};
 
-/// How often projects are solved again until that changes nothing: mostly once will do.
-const ROUNDS: usize = 8;
+/// How often [`stabilize`] solves at most; nearly always, once is enough.
+const MAX_ROUNDS: usize = 8;
 
-/// How several projects that are solved together come to agree.
+/// What several projects agree on.
 #[derive(Debug)]
 pub(crate) struct Agreement {
-    /// The releases.
-    pub(crate) releases: Agreed,
-    /// All of them together, of which each lockfile has a part.
+    pub(crate) releases: AgreedReleases,
+    /// The resolution of all projects, of which each lockfile has a part.
     pub(crate) resolution: Box<Resolution>,
-    /// The projects.
+    /// The packages of the projects.
     pub(crate) roots: Vec<Arc<Package>>,
 }
 
 impl Agreement {
     /// Whether a package has several releases.
-    fn is_side_by_side(&self) -> bool {
+    fn has_side_by_side(&self) -> bool {
         let names = self.releases.iter().map(|(name, _)| name);
         let next = names.clone().skip(1);
         names.zip(next).any(|(one, next)| one == next)
     }
 }
 
-/// Solves all projects together; gives what they agree on, or how the run ends if they cannot.
+/// Solves all projects together, preferring what their lockfiles hold.
 pub(crate) fn agree(
-    args: &LockArgs,
     manifests: &[PathBuf],
+    options: &LockOptions,
+    context: &Context,
     output: &mut Output,
-) -> Result<std::result::Result<Agreement, Exit>> {
-    let options = registries::read_options(&args.registry)?;
-    let mut preferred = Agreed::new();
-    if !args.ignore_lock {
+) -> Result<Agreement> {
+    let mut preferred = AgreedReleases::new();
+    if !options.ignore_lock {
         for manifest in manifests {
-            let project = Project::open(manifest, &options)?;
-            let locked = EarlierLock::read(&project, &options)?.locked();
+            let project = Project::open(manifest, context)?;
+            let locked = PreviousLock::read(&project.lock_path(), context)?.locked();
             let releases = locked.releases();
             preferred.extend(releases.map(|(name, version)| (name.clone(), version.clone())));
         }
     }
-    let mut joint = Joint::of(args, manifests, &options)?;
+    let mut joint = JointProblem::new(manifests, context)?;
     joint.problem.request.locked = Locked::preferring(preferred);
-    match joint.solve(output)? {
-        Ok(agreement) => settle(args, manifests, agreement, output),
-        Err(exit) => Ok(Err(exit)),
-    }
+    let agreement = joint.solve(context, output)?;
+    stabilize(agreement, manifests, options, context, output)
 }
 
-/// What projects agree on once lockfiles hold what they agree on now.
-///
-/// Where a package has several releases side by side, a project by itself may do with others than what all
-/// agree on, and what is locked does not say which release is for whom, so that others may be chosen when
-/// it is preferred. What is locked should stay.
-pub(crate) fn settle(
-    args: &LockArgs,
-    manifests: &[PathBuf],
+/// Repeats the solve until locking the agreed releases would lead to the same agreement.
+pub(crate) fn stabilize(
     mut agreement: Agreement,
+    manifests: &[PathBuf],
+    options: &LockOptions,
+    context: &Context,
     output: &mut Output,
-) -> Result<std::result::Result<Agreement, Exit>> {
-    for _ in 0..ROUNDS {
-        if !agreement.is_side_by_side() {
+) -> Result<Agreement> {
+    for _ in 0..MAX_ROUNDS {
+        if !agreement.has_side_by_side() {
             break;
         }
-        let Some(kept) = taken(args, manifests, &agreement.releases, output)? else {
+        let taken = taken_releases(manifests, &agreement.releases, options, context, output);
+        let Some(taken) = taken? else {
             break;
         };
-        let kept = Locked::preferring(kept);
-        let next = match agree_otherwise(args, manifests, kept, None, output)? {
-            Ok(next) => next,
-            Err(exit) => return Ok(Err(exit)),
-        };
-        let is_settled = next.releases == agreement.releases;
+        let next = agree_with(manifests, Locked::preferring(taken), None, context, output)?;
+        let is_stable = next.releases == agreement.releases;
         agreement = next;
-        if is_settled {
+        if is_stable {
             break;
         }
     }
-    Ok(Ok(agreement))
+    Ok(agreement)
 }
 
-/// The releases that the projects take, each by itself, where these are agreed on; `None` if one of them
-/// takes none.
-fn taken(
-    args: &LockArgs,
+/// The releases that the projects would lock, each by itself; `None` if one of them could not be locked.
+fn taken_releases(
     manifests: &[PathBuf],
-    agreed: &Agreed,
+    agreed: &AgreedReleases,
+    options: &LockOptions,
+    context: &Context,
     output: &Output,
-) -> Result<Option<Agreed>> {
-    let options = registries::read_options(&args.registry)?;
-    let mut taken = Agreed::new();
+) -> Result<Option<AgreedReleases>> {
+    let mut taken = AgreedReleases::new();
     for manifest in manifests {
-        let project = Project::open(manifest, &options)?;
-        let problem = Problem::of_project(&project, &args.registry, &args.policy, &options)?;
-        let mut proposal = Ok(Err(Exit::Failed));
-        // Whatever there is to say is said when it is locked.
-        Output::keep(output.manner(), |output| {
-            proposal = propose(&project, problem, args, Some(agreed), &options, output);
+        let project = Project::open(manifest, context)?;
+        let problem = Problem::of_project(&project, context)?;
+        let mut proposal = Err(Failure::reported(Exit::Failed));
+        // Locking the project reports everything again.
+        Output::capture(output.style(), |output| {
+            proposal = propose(&project, problem, options, Some(agreed), context, output);
         });
-        let Ok(Ok(proposal)) = proposal else {
+        let Ok(proposal) = proposal else {
             return Ok(None);
         };
         taken.extend(proposal.lock.packages.into_keys());
@@ -125,100 +119,91 @@ fn taken(
     Ok(Some(taken))
 }
 
-/// Solves all projects together with something else in place of what is in the lockfiles, once they
-/// [agreed](agree).
-pub(crate) fn agree_otherwise(
-    args: &LockArgs,
+/// Solves all projects together again, with other locked releases or an update.
+pub(crate) fn agree_with(
     manifests: &[PathBuf],
     locked: Locked,
     update: Option<Update>,
+    context: &Context,
     output: &mut Output,
-) -> Result<std::result::Result<Agreement, Exit>> {
-    let options = registries::read_options(&args.registry)?;
-    let mut joint = Joint::of(args, manifests, &options)?;
+) -> Result<Agreement> {
+    let mut joint = JointProblem::new(manifests, context)?;
     joint.problem.request.locked = locked;
     joint.problem.request.update = update;
-    // The projects were told of before.
+    // The first solve reported them.
     joint.problem.warnings.clear();
-    joint.solve(output)
+    joint.solve(context, output)
 }
 
 /// Several projects as one problem.
-struct Joint {
+struct JointProblem {
     problem: Problem,
     roots: Vec<Arc<Package>>,
 }
 
-impl Joint {
-    fn of(args: &LockArgs, manifests: &[PathBuf], options: &ReadOptions) -> Result<Self> {
+impl JointProblem {
+    fn new(manifests: &[PathBuf], context: &Context) -> Result<Self> {
         let folder = manifests.first().map(|first| folder_of(first));
-        let folder = folder.unwrap_or_default();
-        let mut problem = Problem::in_folder(&folder, &args.registry, &args.policy, options)?;
+        let mut problem = Problem::in_folder(&folder.unwrap_or_default(), context)?;
         let mut roots = Vec::new();
         for manifest in manifests {
-            let project = Project::open(manifest, options)?;
-            problem.add_root(&project, options)?;
+            let project = Project::open(manifest, context)?;
+            problem.add_root(&project, context)?;
             roots.push(project.package);
         }
         problem.root = roots.first().cloned();
         Ok(Self { problem, roots })
     }
 
-    fn solve(self, output: &mut Output) -> Result<std::result::Result<Agreement, Exit>> {
-        let resolution = match self.problem.solve(output)? {
-            Solved::Yes(resolution, _) => resolution,
-            Solved::No(exit) => return Ok(Err(exit)),
-        };
+    fn solve(self, context: &Context, output: &mut Output) -> Result<Agreement> {
+        let resolution = self.problem.solve(context, output)?;
         let releases = resolution.owners().filter_map(ResolvedOwner::release);
         let releases = releases.map(|(name, version)| (name.clone(), version.clone()));
-        Ok(Ok(Agreement {
+        Ok(Agreement {
             releases: releases.collect(),
             resolution,
             roots: self.roots,
-        }))
+        })
     }
 }
 
-/// What a lockfile that fits its project has to change so that all projects agree.
+/// The changes that a lockfile needs so that all projects agree.
 #[derive(Debug, Default)]
 pub(super) struct Disagreement {
     lines: Vec<ChangeLine>,
 }
 
-/// Compares a lockfile with what it would be if it were written anew.
-pub(super) fn disagreement(
-    args: &LockArgs,
-    manifest: &Path,
-    agreed: &Agreed,
-    options: &ReadOptions,
-    output: &mut Output,
-) -> Result<std::result::Result<Disagreement, Exit>> {
-    let project = Project::open(manifest, options)?;
-    let mut problem = Problem::of_project(&project, &args.registry, &args.policy, options)?;
-    problem.warnings.clear();
-    let proposal = match propose(&project, problem, args, Some(agreed), options, output)? {
-        Ok(proposal) => proposal,
-        Err(exit) => return Ok(Err(exit)),
-    };
-    let lines = show::changes(&proposal.earlier.diff(&proposal.lock));
-    Ok(Ok(Disagreement { lines }))
-}
-
 impl Disagreement {
-    /// Whether all projects agree.
+    /// Compares the lockfile of a project with the one it would get.
+    pub(super) fn of_lockfile(
+        manifest: &Path,
+        agreed: &AgreedReleases,
+        options: &LockOptions,
+        context: &Context,
+        output: &mut Output,
+    ) -> Result<Self> {
+        let project = Project::open(manifest, context)?;
+        let mut problem = Problem::of_project(&project, context)?;
+        problem.warnings.clear();
+        let proposal = propose(&project, problem, options, Some(agreed), context, output)?;
+        let lines = show::changes(&proposal.previous.diff(&proposal.lock));
+        Ok(Self { lines })
+    }
+
+    /// Whether the lockfile has the agreed releases.
     pub(super) fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
 
-    /// The disagreement as an error; `mode` says why it is one.
-    pub(super) fn finding(&self, mode: &str) -> Diagnostic {
-        let mut text = format!("the lockfile is not what the projects agree on{mode}");
+    /// The disagreement as an error; `mode` is the end of its first line.
+    pub(super) fn finding(&self, mode: &str, context: &Context) -> Diagnostic {
+        let mut text = format!("the lockfile differs from what the projects agree on{mode}");
         for line in &self.lines {
             text.push('\n');
             text.push_str(&line.to_string());
         }
-        Diagnostic::error(Code::LockStale, text)
-            .hint(format!("`{}` makes them agree", given::command("lock")))
+        let command = context.invocation.command("lock");
+        Diagnostic::error(Code::LockStale, text).hint(format!("`{command}` makes them agree"))
     }
 
     /// Each change as JSON.

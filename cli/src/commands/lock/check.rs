@@ -1,100 +1,101 @@
-//! `pkgres lock --check`: whether a lockfile fits, without searching or writing.
+//! `pkgres lock --check`: whether a lockfile is up to date, without searching or writing.
+//!
+//! The cache remembers which lockfiles were up to date, by the content of everything that the answer depends on. Such
+//! a lockfile is not even parsed.
 
 use std::path::Path;
 
-use pkgres_manifest::ReadOptions;
 use pkgres_registry_client::{LockCase, LockContent, LockQuestion, RootFile, check_lock};
-use pkgres_resolver::{LockCheck, LockReport, Staleness};
-use serde_json::json;
+use pkgres_resolver::{LockCheck, LockReport};
+use serde_json::{Value, json};
 
-use super::agreement::{Disagreement, disagreement};
-use super::proposal::Agreed;
+use super::agreement::Disagreement;
+use super::proposal::AgreedReleases;
 use crate::args::{Format, LockArgs};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
-use crate::members;
+use crate::lockfile::{lock_missing, parse_checked_lock, read_lock_bytes};
+use crate::manifest_file::ManifestFile;
 use crate::output::Output;
 use crate::problem::Problem;
-use crate::project::{Found, lock_missing, parse_lock};
-use crate::registries;
+use crate::project::Project;
 use crate::show::{self, counted};
 
-/// Checks the lockfile of a project, which is the one that a path names. Where several projects were solved
-/// together, `agreed` is what they agreed on.
+/// Checks the lockfile of a project; `manifest` is its path on the command line. `agreed` are the releases that several
+/// projects agreed on, if they were solved together.
 pub(super) fn check(
     args: &LockArgs,
     manifest: &Path,
-    found: Found,
-    agreed: Option<&Agreed>,
-    options: &ReadOptions,
+    manifest_file: ManifestFile,
+    agreed: Option<&AgreedReleases>,
+    context: &Context,
     output: &mut Output,
 ) -> Result<Exit> {
-    let path = found.lock_path();
-    // What is wrong with the project is said before what is wrong with its registries.
-    let problem = Problem::in_folder(&found.folder, &args.registry, &args.policy, options);
-    let question = (problem.as_ref().ok()).and_then(|problem| ask(args, &found, problem, options));
-    let known = question
-        .as_ref()
-        .and_then(|(question, _)| question.known_to_fit(|path| found.file(path, options).ok()));
+    let path = manifest_file.lock_path();
+    // Errors of the project are reported before those of its registries.
+    let problem = Problem::in_folder(&manifest_file.folder, context);
+    let question =
+        (problem.as_ref().ok()).and_then(|problem| question(&manifest_file, problem, context));
+    let options = &context.read_options;
+    let known = question.as_ref().and_then(|(question, _)| {
+        question.known_to_fit(|path| manifest_file.file(path, options).ok())
+    });
     let (report, count) = match known {
         Some(count) => (LockReport::default(), count),
-        None => look(found, problem, question, options, output)?,
+        None => check_content(manifest_file, problem, question, context, output)?,
     };
     let disagreement = match agreed {
         Some(agreed) if report.stale.is_empty() => {
-            match disagreement(args, manifest, agreed, options, output)? {
-                Ok(disagreement) => disagreement,
-                Err(exit) => return Ok(exit),
-            }
+            Disagreement::of_lockfile(manifest, agreed, &args.options(), context, output)?
         }
         _ => Disagreement::default(),
     };
     match output.format {
-        Format::Json => output.json(&report_json(&report, &disagreement)),
+        Format::Json => output.json(&to_json(&report, &disagreement)),
         Format::Github => {
             let file = path.to_string_lossy();
             output.data(&show::staleness_annotations(&report.stale, &file));
             if !disagreement.is_empty() {
-                output.data(&show::annotation_of_file(&disagreement.finding(""), &file));
+                let finding = disagreement.finding("", context);
+                output.data(&show::annotation_of_file(&finding, &file));
             }
         }
         _ => {
             let mode = if args.locked {
-                show::locked_mode()
+                show::locked_mode(context)
             } else {
                 String::new()
             };
-            tell(&report, &disagreement, count, &mode, output);
+            print(&report, &disagreement, count, &mode, context, output);
         }
     }
-    Ok(if report.stale.iter().any(Staleness::is_violation) {
-        Exit::Integrity
-    } else if report.stale.is_empty() && disagreement.is_empty() {
-        Exit::Done
-    } else {
-        Exit::Failed
+    Ok(match show::staleness_exit(&report.stale) {
+        Exit::Done if !disagreement.is_empty() => Exit::Failed,
+        exit => exit,
     })
 }
 
-/// The question whether the lockfile fits, and what was in the lockfile, as far as that can be said
-/// without going through it.
-fn ask(
-    args: &LockArgs,
-    found: &Found,
+/// The question to the cache whether the lockfile is up to date, with the content of the lockfile; `None` if the cache
+/// cannot answer it.
+fn question(
+    manifest_file: &ManifestFile,
     problem: &Problem,
-    options: &ReadOptions,
+    context: &Context,
 ) -> Option<(LockQuestion, LockContent)> {
-    // Members are worked on: what is known of them is never what was known before.
-    if !matches!(members::requires_others(&found.folder, options), Ok(false)) {
+    let workspace = context.workspace().ok()?;
+    // Members change without a new version: an earlier answer does not hold.
+    if workspace.is_some_and(|workspace| workspace.requires_members(&manifest_file.folder)) {
         return None;
     }
-    let path = found.lock_path();
-    let checked = registries::checked_locks(&args.registry)?;
+    let path = manifest_file.lock_path();
+    let checked = context.registries.checked_locks()?;
+    let options = &context.read_options;
     let lock = checked.content(&path, &options.limits)?;
     let question = checked.question(LockCase {
         path: &path,
         lock,
-        manifest: &found.bytes,
+        manifest: &manifest_file.bytes,
         request: &problem.request,
         registries: &problem.registries,
         options,
@@ -102,27 +103,25 @@ fn ask(
     Some((question?, lock))
 }
 
-/// Goes through the lockfile; says what there is to say about it, and how many releases it holds.
-fn look(
-    found: Found,
+/// Checks the lockfile entry by entry. Returns the report and the number of locked releases.
+fn check_content(
+    manifest_file: ManifestFile,
     problem: Result<Problem>,
     question: Option<(LockQuestion, LockContent)>,
-    options: &ReadOptions,
+    context: &Context,
     output: &mut Output,
 ) -> Result<(LockReport, usize)> {
     let mut files = Vec::new();
-    let project = found.read(options, |path, bytes| {
+    let package = manifest_file.parse(&context.read_options, |path, bytes| {
         files.push(RootFile::new(path.clone(), bytes));
     })?;
-    let problem = problem?.with_root(&project, options)?;
-    let Some(bytes) = project.lock_bytes(options)? else {
-        return Err(lock_missing("beside the manifest"));
+    let project = Project::new(manifest_file, package);
+    let problem = problem?.with_root(&project, context)?;
+    let path = project.lock_path();
+    let Some(bytes) = read_lock_bytes(&path, context)? else {
+        return Err(lock_missing("beside the manifest", context));
     };
-    let lock = parse_lock(&project.lock_path(), &bytes, options).map_err(|mut failure| {
-        // A damaged or unmerged lockfile is one that does not fit.
-        failure.exit = Exit::Failed;
-        failure
-    })?;
+    let lock = parse_checked_lock(&path, &bytes, context)?;
     let count = lock.packages.len();
     let progress = output.progress("Checking the lockfile");
     let report = check_lock(LockCheck::new(problem.request, lock), &problem.registries);
@@ -139,20 +138,21 @@ fn look(
     Ok((report, count))
 }
 
-fn tell(
+fn print(
     report: &LockReport,
     disagreement: &Disagreement,
     count: usize,
     mode: &str,
+    context: &Context,
     output: &mut Output,
 ) {
     for (name, version) in &report.yanked {
         output.note(&format!(
-            "warning: {name} {version} was withdrawn; the lock goes on holding it"
+            "warning: {name} {version} was yanked; the lockfile still has it"
         ));
     }
     if !disagreement.is_empty() {
-        output.findings(&[disagreement.finding(mode)]);
+        output.findings(&[disagreement.finding(mode, context)]);
         return;
     }
     if report.stale.is_empty() {
@@ -162,18 +162,17 @@ fn tell(
         ));
         return;
     }
-    let text = show::staleness(&report.stale, output.is_styled(), mode);
-    output.say(&text);
+    output.findings(&show::staleness(&report.stale, mode, context));
 }
 
-fn report_json(report: &LockReport, disagreement: &Disagreement) -> serde_json::Value {
-    let yanked: Vec<serde_json::Value> = report
+fn to_json(report: &LockReport, disagreement: &Disagreement) -> Value {
+    let yanked: Vec<Value> = report
         .yanked
         .iter()
         .map(|(name, version)| json!({"package": name, "version": version}))
         .collect();
     let stale = report.stale.iter().map(show::staleness_json);
-    let stale: Vec<serde_json::Value> = stale.chain(disagreement.to_json()).collect();
+    let stale: Vec<Value> = stale.chain(disagreement.to_json()).collect();
     json!({
         "schema_version": 1,
         "status": if stale.is_empty() { "up_to_date" } else { "stale" },

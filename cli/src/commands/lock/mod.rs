@@ -3,107 +3,154 @@
 mod agreement;
 mod check;
 mod proposal;
-mod workspace;
-mod written;
-
-pub(crate) use agreement::{Agreement, agree, agree_otherwise, settle};
-pub(crate) use proposal::Agreed;
-pub(crate) use written::{LockText, Written, write_lock};
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{PackageName, ReadOptions, Version};
+use pkgres_manifest::{PackageName, Version};
+use serde_json::json;
 
+pub(super) use self::agreement::{Agreement, agree, agree_with, stabilize};
+pub(super) use self::proposal::{AgreedReleases, LockOptions};
 use self::proposal::{Proposal, propose};
 use crate::args::LockArgs;
+use crate::commands::batch::Batch;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::given;
+use crate::lockfile::{LockText, write_lock};
 use crate::output::Output;
 use crate::problem::Problem;
-use crate::project::{Found, Project};
-use crate::registries;
-use crate::settings;
+use crate::project::{Project, read_manifest};
 use crate::show;
 
-pub(crate) fn run(args: &LockArgs, output: &mut Output) -> Result<Exit> {
+pub(super) fn run(args: &LockArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     if args.frozen {
-        let from = settings::current().from("frozen");
+        let from = context.settings.from("frozen");
         return Err(Failure::usage(format!(
-            "`--frozen` is set{from}: the lockfile is to be taken as it is"
+            "`--frozen` is set{from}: the lockfile must not change"
         )));
     }
     if args.locked && (args.dry_run || args.ignore_lock || args.accept_changed) {
-        let from = settings::current().from("locked");
+        let from = context.settings.from("locked");
         return Err(Failure::usage(format!(
-            "`--locked` is set{from}: the lockfile is not to change"
+            "`--locked` is set{from}: the lockfile must not change"
         )));
     }
-    if let [manifest] = args.manifest.as_slice()
-        && !args.workspace
-    {
-        return lock_one(args, manifest, None, output);
+    match args.manifest.as_slice() {
+        [manifest] if !args.workspace => lock_one(args, manifest, None, context, output),
+        _ => lock_all(args, context, output),
     }
-    workspace::lock_all(args, output, |manifest, agreed, output| {
-        lock_one(args, manifest, agreed, output)
-    })
 }
 
-/// Locks a project, or checks its lockfile. Where several projects were solved together, `agreed` is
-/// what they agreed on.
+impl LockArgs {
+    /// Whether lockfiles are checked instead of written.
+    fn is_check(&self) -> bool {
+        self.check || self.locked
+    }
+
+    fn options(&self) -> LockOptions {
+        LockOptions {
+            dry_run: self.dry_run,
+            ignore_lock: self.ignore_lock,
+            accept_changed: self.accept_changed,
+        }
+    }
+}
+
+/// Locks several projects, or checks their lockfiles.
+fn lock_all(args: &LockArgs, context: &Context, output: &mut Output) -> Result<Exit> {
+    let mut batch = if args.workspace {
+        Batch::of_workspace(context)?
+    } else {
+        Batch::new(&args.manifest, false, context)?
+    };
+    batch.one_solve |= args.one_solve;
+    let agreement = if batch.one_solve {
+        Some(agree(&batch.manifests, &args.options(), context, output)?)
+    } else {
+        None
+    };
+    let agreed = agreement.as_ref().map(|agreement| &agreement.releases);
+    let lock =
+        |manifest: &Path, output: &mut Output| lock_one(args, manifest, agreed, context, output);
+    let result = batch.run("Locking", lock, output);
+    let exit = result.exit;
+    let resolution = agreement.map(|agreement| agreement.resolution);
+    if output.is_json() {
+        let mut document = result.into_json();
+        if let Some(resolution) = resolution {
+            document["side_by_side"] = json!(show::side_by_side_json(&resolution));
+        }
+        output.json(&document);
+        return Ok(exit);
+    }
+    let resolution = resolution.iter();
+    output.notes(resolution.flat_map(|resolution| show::side_by_side(resolution, context)));
+    output.note(&if args.is_check() {
+        result.summary_of_reading("Checked")
+    } else if args.dry_run {
+        result.summary_of_reading("Looked at")
+    } else {
+        result.summary_of_writing("Locked")
+    });
+    Ok(exit)
+}
+
+/// Locks a project, or checks its lockfile. `agreed` are the releases that several projects agreed on, if they were
+/// solved together.
 fn lock_one(
     args: &LockArgs,
     manifest: &Path,
-    agreed: Option<&Agreed>,
+    agreed: Option<&AgreedReleases>,
+    context: &Context,
     output: &mut Output,
 ) -> Result<Exit> {
-    let options = registries::read_options(&args.registry)?;
-    let found = Found::at(manifest, &options)?;
-    if args.check || args.locked {
-        return check::check(args, manifest, found, agreed, &options, output);
+    let manifest_file = read_manifest(manifest, context)?;
+    if args.is_check() {
+        return check::check(args, manifest, manifest_file, agreed, context, output);
     }
-    let project = found.read(&options, |_, _| {})?;
-    let mut problem = Problem::of_project(&project, &args.registry, &args.policy, &options)?;
+    let package = manifest_file.parse(&context.read_options, |_, _| {})?;
+    let project = Project::new(manifest_file, package);
+    let mut problem = Problem::of_project(&project, context)?;
     if agreed.is_some() {
-        // All were told of before, when they were solved together.
+        // Solving all projects together reported them.
         problem.warnings.clear();
     }
-    write(&project, problem, args, agreed, &options, output)
+    let options = args.options();
+    let proposal = propose(&project, problem, &options, agreed, context, output)?;
+    write(&project, proposal, &options, context, output)
 }
 
-/// Locks the part of a project in what all agreed on, which is to have what was agreed of the packages that
-/// were `named` to the command with these `words`.
-pub(crate) fn lock_agreed(
-    args: &LockArgs,
+/// Locks a project with the releases that all projects agreed on. The packages that were `named` to the command must
+/// be at agreed releases; `words` are that command with its own arguments.
+pub(super) fn lock_agreed(
     manifest: &Path,
     agreement: &Agreement,
     named: &BTreeSet<PackageName>,
     words: &str,
+    options: &LockOptions,
+    context: &Context,
     output: &mut Output,
 ) -> Result<Exit> {
-    let options = registries::read_options(&args.registry)?;
-    let project = Project::open(manifest, &options)?;
-    let mut problem = Problem::of_project(&project, &args.registry, &args.policy, &options)?;
+    let project = Project::open(manifest, context)?;
+    let mut problem = Problem::of_project(&project, context)?;
     problem.warnings.clear();
     let agreed = Some(&agreement.releases);
-    let proposal = match propose(&project, problem, args, agreed, &options, output)? {
-        Ok(proposal) => proposal,
-        Err(exit) => return Ok(exit),
-    };
-    // Where releases stand side by side for the sake of others, a project by itself may do without.
+    let proposal = propose(&project, problem, options, agreed, context, output)?;
+    // If a package has several releases for the sake of other projects, this one can do with another release.
     let is_other = |release: &&(PackageName, Version)| {
         named.contains(&release.0) && !agreement.releases.contains(*release)
     };
     if let Some((name, version)) = proposal.lock.packages.keys().find(is_other) {
-        let command = given::command_on(words, manifest);
+        let command = context.invocation.command_for(words, manifest);
         return Err(takes_another(&project, name, version, &command));
     }
-    put(&project, proposal, args, &options, output)
+    write(&project, proposal, options, context, output)
 }
 
-/// A project by itself takes a release that is not what all agreed on.
+/// The error for a project that takes another release than the agreed ones.
 fn takes_another(
     project: &Project,
     name: &PackageName,
@@ -111,62 +158,46 @@ fn takes_another(
     command: &str,
 ) -> Failure {
     let message = format!(
-        "all together could move `{name}`, but {} by itself takes {name} {version}",
+        "all projects together could move `{name}`, but {} by itself uses {name} {version}",
         project.package.name()
     );
     let finding = Diagnostic::error(Code::LockStale, message)
-        .hint(format!("`{command}` is about this project alone"));
+        .hint(format!("`{command}` updates this project only"));
     Failure {
         findings: vec![finding],
         exit: Exit::Failed,
     }
 }
 
-/// Solves and writes the lockfile.
+/// Writes a proposed lockfile if it differs from the previous one, and reports the changes.
 fn write(
     project: &Project,
-    problem: Problem,
-    args: &LockArgs,
-    agreed: Option<&Agreed>,
-    options: &ReadOptions,
-    output: &mut Output,
-) -> Result<Exit> {
-    match propose(project, problem, args, agreed, options, output)? {
-        Ok(proposal) => put(project, proposal, args, options, output),
-        Err(exit) => Ok(exit),
-    }
-}
-
-/// Writes what would be locked, unless the lockfile would stay as it is.
-fn put(
-    project: &Project,
     proposal: Proposal,
-    args: &LockArgs,
-    options: &ReadOptions,
+    options: &LockOptions,
+    context: &Context,
     output: &mut Output,
 ) -> Result<Exit> {
     let Proposal {
-        earlier,
+        previous,
         resolution,
         lock,
     } = proposal;
-    let text = LockText::of(&lock, options)?;
     let written = write_lock(
-        project,
-        &text,
-        earlier.bytes.as_deref(),
-        args.dry_run,
-        options,
+        &project.lock_path(),
+        &LockText::new(&lock, &context.read_options)?,
+        previous.bytes.as_deref(),
+        options.dry_run,
+        &context.read_options,
     )?;
-    let diff = earlier.diff(&lock);
+    let diff = previous.diff(&lock);
     if output.is_json() {
-        let mut answer = written.answer(&diff);
-        answer["notes"] = show::notes(&resolution).into();
-        output.json(&answer);
+        let mut document = written.to_json(&diff);
+        document["notes"] = show::notes(&resolution, context).into();
+        output.json(&document);
         return Ok(Exit::Done);
     }
-    output.notes(show::changes(&earlier.news(diff)));
-    output.notes(show::notes(&resolution));
+    output.notes(show::changes(&previous.shown_diff(diff)));
+    output.notes(show::notes(&resolution, context));
     output.note(&written.summary(resolution.len(), 0));
     Ok(Exit::Done)
 }

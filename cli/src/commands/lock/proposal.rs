@@ -1,71 +1,77 @@
-//! What would be locked.
+//! The lockfile that a project would get.
 
 use std::collections::BTreeSet;
 
-use pkgres_manifest::{Lockfile, PackageName, ReadOptions, Version};
+use pkgres_manifest::{Lockfile, PackageName, Version};
 use pkgres_resolver::{Locked, Resolution};
 
-use crate::args::LockArgs;
-use crate::earlier_lock::EarlierLock;
-use crate::exit::Exit;
+use crate::context::Context;
 use crate::failure::Result;
+use crate::lockfile::{PreviousLock, lock_of};
 use crate::output::Output;
-use crate::problem::{Problem, Solved};
+use crate::problem::Problem;
 use crate::project::Project;
 
-/// Releases that several projects agreed on.
-pub(crate) type Agreed = BTreeSet<(PackageName, Version)>;
+/// The releases that several projects agreed on.
+pub(crate) type AgreedReleases = BTreeSet<(PackageName, Version)>;
 
-/// A lockfile that was not written yet, with what it was made from.
+/// What to keep of the existing lockfile, and whether to write.
+#[derive(Debug, Default)]
+pub(crate) struct LockOptions {
+    pub(crate) dry_run: bool,
+    /// Whether versions are chosen afresh.
+    pub(crate) ignore_lock: bool,
+    /// Whether releases may have other digests than the locked ones.
+    pub(crate) accept_changed: bool,
+}
+
+/// A lockfile that was not written yet.
 pub(super) struct Proposal {
-    /// The lockfile that there is.
-    pub(super) earlier: EarlierLock,
-    /// What was found.
+    /// The lockfile that it replaces.
+    pub(super) previous: PreviousLock,
     pub(super) resolution: Box<Resolution>,
-    /// The lockfile of that.
+    /// The lockfile of the resolution.
     pub(super) lock: Lockfile,
 }
 
-/// Solves, and says what would be locked, or how the run ends if there is no solution. Where several projects
-/// were solved together, `agreed` is what they agreed on.
+/// Solves for the lockfile of a project. `agreed` are the releases that several projects agreed on, if they were solved
+/// together.
 pub(super) fn propose(
     project: &Project,
     mut problem: Problem,
-    args: &LockArgs,
-    agreed: Option<&Agreed>,
-    options: &ReadOptions,
+    options: &LockOptions,
+    agreed: Option<&AgreedReleases>,
+    context: &Context,
     output: &mut Output,
-) -> Result<std::result::Result<Proposal, Exit>> {
-    let (earlier, note) = if args.ignore_lock {
-        EarlierLock::to_replace(project, options)?
+) -> Result<Proposal> {
+    let path = project.lock_path();
+    let (previous, note) = if options.ignore_lock {
+        PreviousLock::read_to_discard(&path, context)?
     } else {
-        let earlier = EarlierLock::read(project, options)?;
-        let note = earlier.note();
-        (earlier, note)
+        let previous = PreviousLock::read(&path, context)?;
+        let note = previous.note();
+        (previous, note)
     };
     output.notes(note);
-    problem.accept_changed = args.accept_changed;
-    let locked = earlier.locked();
+    problem.accept_changed = options.accept_changed;
+    let locked = previous.locked();
     problem.request.locked = match agreed {
         Some(agreed) => Locked {
             artifacts: locked.artifacts,
             ..Locked::preferring(agreed.clone())
         },
-        // The versions are chosen afresh. What a version holds is not a matter of choice.
-        None if args.ignore_lock => Locked {
+        // Versions are chosen afresh, but a version that is chosen again must have the same content.
+        None if options.ignore_lock => Locked {
             artifacts: locked.artifacts,
             ..Locked::default()
         },
         None => locked,
     };
-    let resolution = match problem.solve(output)? {
-        Solved::Yes(resolution, _) => resolution,
-        Solved::No(exit) => return Ok(Err(exit)),
-    };
-    let lock = resolution.to_lockfile().expect("the roots are packages");
-    Ok(Ok(Proposal {
-        earlier,
+    let resolution = problem.solve(context, output)?;
+    let lock = lock_of(&resolution);
+    Ok(Proposal {
+        previous,
         resolution,
         lock,
-    }))
+    })
 }

@@ -4,89 +4,105 @@ mod targets;
 mod workspace;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 
 use pkgres_manifest::{LockDiff, Lockfile, Package, PackageName};
-use pkgres_resolver::{Locked, Reason, ReasonKind, Resolution, Update, UpdateReport};
-use serde_json::{Value, json};
+use pkgres_resolver::{Locked, Resolution, Update, UpdateReport};
 
 use crate::args::UpdateArgs;
-use crate::commands::lock::{LockText, Written, write_lock};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
-use crate::given;
-use crate::lock_modes::refuse_modes;
-use crate::members;
+use crate::lockfile::{LockText, lock_missing, lock_of, parse_lock, read_lock_bytes, write_lock};
 use crate::output::Output;
-use crate::problem::{Problem, Solved};
-use crate::project::{Project, lock_missing, parse_lock};
-use crate::registries;
+use crate::problem::Problem;
+use crate::project::Project;
 use crate::show;
+use crate::solve::reject_lock_modes;
 
-/// How many versions that are held back are told of one package.
-const HELD_BACK_AT_MOST: usize = 2;
-
-pub(crate) fn run(args: &UpdateArgs, output: &mut Output) -> Result<Exit> {
-    refuse_modes("update", &args.write)?;
+pub(super) fn run(args: &UpdateArgs, context: &Context, output: &mut Output) -> Result<Exit> {
+    reject_lock_modes("update", &args.write, context)?;
     if args.workspace {
-        return workspace::run(args, output);
+        return workspace::run(args, context, output);
     }
-    update_one(args, output)
+    let manifest = &args.project.manifest;
+    update_one(manifest, &args.packages, args, context, output)
 }
 
-fn update_one(args: &UpdateArgs, output: &mut Output) -> Result<Exit> {
-    let options = registries::read_options(&args.project.registry)?;
-    let project = Project::open(&args.project.manifest, &options)?;
-    let mut problem = Problem::of_project(
-        &project,
-        &args.project.registry,
-        &args.project.policy,
-        &options,
-    )?;
-    let Some(bytes) = project.lock_bytes(&options)? else {
-        return Err(lock_missing("to update"));
+/// Updates packages in the lockfile of one project.
+fn update_one(
+    manifest: &Path,
+    packages: &[String],
+    args: &UpdateArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<Exit> {
+    let project = Project::open(manifest, context)?;
+    let mut problem = Problem::of_project(&project, context)?;
+    let path = project.lock_path();
+    let Some(bytes) = read_lock_bytes(&path, context)? else {
+        return Err(lock_missing("to update", context));
     };
-    let lock = parse_lock(&project.lock_path(), &bytes, &options)?;
-    let asked = Asked::of(args, &lock)?;
-    problem.request.locked = asked.locked;
-    problem.request.update = asked.update;
-    let resolution = match problem.solve(output)? {
-        Solved::Yes(resolution, _) => resolution,
-        Solved::No(exit) => return Ok(exit),
-    };
-    let updated = resolution.to_lockfile().expect("the roots are packages");
+    let lock = parse_lock(&path, &bytes, context)?;
+    let plan = UpdatePlan::new(packages, args.precise.as_deref(), &lock, context)?;
+    problem.request.locked = plan.locked;
+    problem.request.update = plan.update;
+    let resolution = problem.solve(context, output)?;
+    let updated = lock_of(&resolution);
     let written = write_lock(
-        &project,
-        &LockText::of(&updated, &options)?,
+        &path,
+        &LockText::new(&updated, &context.read_options)?,
         Some(&bytes),
         args.write.dry_run,
-        &options,
+        &context.read_options,
     )?;
     let diff = LockDiff::between(&lock, &updated);
     let report = report(&resolution, std::slice::from_ref(&project.package));
-    tell(&resolution, &report, &diff, &asked.named, &written, output);
-    if !diff.is_empty() && members::are_solved_together(&project.folder, &options)? {
-        let check = given::command_on_all("lock --workspace --check");
-        let update = given::command_on_all("update --workspace");
+    if output.is_json() {
+        let mut document = written.to_json(&diff);
+        document["moved"] = show::moved_json(&report).into();
+        document["held_back"] = show::held_back_json(&report).into();
+        document["notes"] = show::notes(&resolution, context).into();
+        output.json(&document);
+    } else {
+        let changes = show::changes(&diff);
+        output.notes(&changes);
+        output.notes(show::update_reasons(&report, &plan.named));
+        output.notes(show::notes(&resolution, context));
+        output.note(&written.summary(resolution.len(), changes.len()));
+    }
+    let workspace = context.workspace()?;
+    let is_solved_together = workspace
+        .is_some_and(|workspace| workspace.one_solve && workspace.has_member_at(&project.folder));
+    if !diff.is_empty() && is_solved_together {
+        let invocation = &context.invocation;
+        let check = invocation.command_for_none("lock --workspace --check");
+        let update = invocation.command_for_none("update --workspace");
         output.note(&format!(
-            "The members of the workspace are solved together: `{check}` says whether they still agree, and `{update}` is about all of them"
+            "The members of the workspace are solved together: `{check}` checks whether they still agree, and `{update}` updates all of them"
         ));
     }
     Ok(Exit::Done)
 }
 
-/// What an update is to do.
-struct Asked {
-    /// The packages that were named; all if there are none.
+/// The packages to update, and what stays.
+struct UpdatePlan {
+    /// The named packages; if there are none, all are updated.
     named: BTreeSet<PackageName>,
     locked: Locked,
     update: Option<Update>,
 }
 
-impl Asked {
-    /// What the arguments say of what is locked.
-    fn of(args: &UpdateArgs, lock: &Lockfile) -> Result<Self> {
-        let packages = targets::named(args, lock)?;
+impl UpdatePlan {
+    /// The plan for a lockfile. `packages` are as on the command line.
+    fn new(
+        packages: &[String],
+        precise: Option<&str>,
+        lock: &Lockfile,
+        context: &Context,
+    ) -> Result<Self> {
+        let packages = targets::moving_packages(packages, precise, lock, context)?;
         Ok(if packages.is_empty() {
             Self {
                 named: BTreeSet::new(),
@@ -103,7 +119,7 @@ impl Asked {
     }
 }
 
-/// What the update did. With nothing named, that is not looked at.
+/// What the update moved and what was held back; empty if it updated all packages.
 fn report(resolution: &Resolution, roots: &[Arc<Package>]) -> UpdateReport {
     let Some(report) = resolution.update() else {
         return UpdateReport {
@@ -117,94 +133,4 @@ fn report(resolution: &Resolution, roots: &[Arc<Package>]) -> UpdateReport {
         report.locate_classes(root);
     }
     report
-}
-
-fn tell(
-    resolution: &Resolution,
-    report: &UpdateReport,
-    diff: &LockDiff,
-    named: &BTreeSet<PackageName>,
-    written: &Written,
-    output: &mut Output,
-) {
-    if output.is_json() {
-        let mut answer = written.answer(diff);
-        answer["moved"] = moved_json(report).into();
-        answer["held_back"] = held_back_json(report).into();
-        answer["notes"] = show::notes(resolution).into();
-        output.json(&answer);
-        return;
-    }
-    let changes = show::changes(diff);
-    output.notes(&changes);
-    tell_why(report, named, output);
-    output.notes(show::notes(resolution));
-    output.note(&written.summary(resolution.len(), changes.len()));
-}
-
-/// Why packages moved that were not named, and what stands in the way of others.
-fn tell_why(report: &UpdateReport, named: &BTreeSet<PackageName>, output: &mut Output) {
-    for moved in &report.moved {
-        if named.contains(&moved.package) || moved.because.is_empty() {
-            continue;
-        }
-        output.note(&format!("{} had to move:", moved.package));
-        for reason in &moved.because {
-            output.note(&format!("  {}", reason.text));
-        }
-    }
-    for held_back in report
-        .held_back
-        .iter()
-        .take(HELD_BACK_AT_MOST.max(named.len()))
-    {
-        let (package, version) = (&held_back.package, &held_back.version);
-        let are_held_back = match held_back.alike.len() {
-            0 => "is held back".to_owned(),
-            count => format!(
-                "and {} are held back",
-                show::counted(count, "other version")
-            ),
-        };
-        output.note(&format!("{package} {version} {are_held_back}:"));
-        let reasons = held_back.because.reasons.iter();
-        let is_news = |reason: &&Reason| {
-            let ReasonKind::Wanted { dropped_by } = &reason.kind else {
-                return true;
-            };
-            dropped_by.is_some()
-        };
-        for reason in reasons.filter(is_news) {
-            output.note(&format!("  {}", show::reason_line(reason)));
-        }
-    }
-}
-
-fn moved_json(report: &UpdateReport) -> Vec<Value> {
-    let moved = report.moved.iter();
-    moved
-        .map(|moved| {
-            let because: Vec<&str> = moved.because.iter().map(|it| it.text.as_str()).collect();
-            json!({
-                "package": moved.package,
-                "from": moved.from,
-                "to": moved.to,
-                "because": because,
-            })
-        })
-        .collect()
-}
-
-fn held_back_json(report: &UpdateReport) -> Vec<Value> {
-    let held_back = report.held_back.iter();
-    held_back
-        .map(|held_back| {
-            json!({
-                "package": held_back.package,
-                "version": held_back.version,
-                "alike": held_back.alike,
-                "because": show::conflict_json(&held_back.because),
-            })
-        })
-        .collect()
 }

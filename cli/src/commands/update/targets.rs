@@ -1,4 +1,4 @@
-//! Which locked releases are to move, and where to.
+//! Which locked releases move, and to which versions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,29 +6,32 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{Lockfile, PackageName, Version};
 use pkgres_resolver::{Moving, Target};
 
-use crate::args::UpdateArgs;
-use crate::commands::{listed, release_name, unknown};
+use crate::commands::names::{listed, release_name, unknown};
+use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::given;
 
-/// The packages that are named as `NAME` or, if only one of the locked versions is meant, as
-/// `NAME@VERSION`.
-pub(super) fn named(args: &UpdateArgs, lock: &Lockfile) -> Result<BTreeMap<PackageName, Moving>> {
+/// The packages that are named as `NAME` or, to move only one of several locked versions, as `NAME@VERSION`.
+pub(super) fn moving_packages(
+    packages: &[String],
+    precise: Option<&str>,
+    lock: &Lockfile,
+    context: &Context,
+) -> Result<BTreeMap<PackageName, Moving>> {
     let mut from: BTreeMap<PackageName, BTreeSet<Version>> = BTreeMap::new();
-    for text in &args.packages {
-        let (name, versions) = locked(text, lock)?;
+    for text in packages {
+        let (name, versions) = locked_versions(text, lock, context)?;
         from.entry(name).or_default().extend(versions);
     }
-    let to = match &args.precise {
+    let to = match precise {
         None => Target::Newest,
         Some(_) if from.len() != 1 => {
-            return Err(Failure::usage("`--precise` goes with one package"));
+            return Err(Failure::usage("`--precise` needs exactly one package"));
         }
         Some(text) => {
             let version = Version::parse(text)
                 .map_err(|error| Failure::usage(format!("--precise: {error}")))?;
-            if let Some(ambiguous) = args.packages.iter().find(|text| !text.contains('@')) {
-                refuse_several(ambiguous, &version, &from)?;
+            if let Some(name) = packages.iter().find(|text| !text.contains('@')) {
+                reject_several(name, &version, &from, context)?;
             }
             Target::Exactly(version)
         }
@@ -43,39 +46,44 @@ pub(super) fn named(args: &UpdateArgs, lock: &Lockfile) -> Result<BTreeMap<Packa
         .collect())
 }
 
-/// Whether what was named is locked.
-pub(super) fn is_held(text: &str, lock: &Lockfile) -> bool {
-    locked(text, lock).is_ok()
+/// Whether a named package or release is locked.
+pub(super) fn is_locked(text: &str, lock: &Lockfile, context: &Context) -> bool {
+    locked_versions(text, lock, context).is_ok()
 }
 
-/// A package, and the versions of it that are meant: the one that is named, or all that are locked.
-fn locked(text: &str, lock: &Lockfile) -> Result<(PackageName, BTreeSet<Version>)> {
+/// A named package and its locked versions, or only the one that is named.
+fn locked_versions(
+    text: &str,
+    lock: &Lockfile,
+    context: &Context,
+) -> Result<(PackageName, BTreeSet<Version>)> {
     let (name, version) = release_name(text)?;
     let releases = lock.packages.keys().filter(|(known, _)| *known == name);
-    let held: BTreeSet<Version> = releases.map(|(_, version)| version.clone()).collect();
-    if held.is_empty() {
-        let message = format!("the lockfile does not hold `{name}`");
+    let locked: BTreeSet<Version> = releases.map(|(_, version)| version.clone()).collect();
+    if locked.is_empty() {
+        let message = format!("`{name}` is not in the lockfile");
         let known = lock.packages.keys().map(|(known, _)| known.as_str());
-        return Err(unknown(&name, message, known));
+        return Err(unknown(&name, message, known, context));
     }
     let Some(version) = version else {
-        return Ok((name, held));
+        return Ok((name, locked));
     };
-    if !held.contains(&version) {
+    if !locked.contains(&version) {
         let message = format!(
-            "the lockfile holds `{name}` at {}, and not at {version}",
-            listed(&held)
+            "the lockfile has `{name}` at {}, not at {version}",
+            listed(&locked)
         );
         return Err(Failure::usage(message));
     }
     Ok((name, BTreeSet::from([version])))
 }
 
-/// Which of several releases is to be at a version has to be said.
-fn refuse_several(
+/// Rejects `--precise` for a package with several locked releases, none of which is named.
+fn reject_several(
     name: &str,
     to: &Version,
     from: &BTreeMap<PackageName, BTreeSet<Version>>,
+    context: &Context,
 ) -> Result<()> {
     let several = from.values().find(|versions| versions.len() > 1);
     let Some((first, versions)) = several.and_then(|versions| Some((versions.first()?, versions)))
@@ -83,11 +91,12 @@ fn refuse_several(
         return Ok(());
     };
     let message = format!(
-        "the lockfile holds `{name}` at {}: which of them is to be {to}?",
+        "the lockfile has `{name}` at {}: which one becomes {to}?",
         listed(versions)
     );
-    let command = given::command(&format!("update {name}@{first} --precise {to}"));
+    let words = format!("update {name}@{first} --precise {to}");
+    let command = context.invocation.command(&words);
     Err(Diagnostic::error(Code::Usage, message)
-        .hint(format!("`{command}` moves that one"))
+        .hint(format!("`{command}` moves {first}"))
         .into())
 }

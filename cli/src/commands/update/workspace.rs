@@ -4,96 +4,105 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{Lockfile, PackageName, ReadOptions, Version, most_similar_name};
+use pkgres_manifest::{Lockfile, PackageName, Version, most_similar_name};
 use serde_json::json;
 
-use super::{Asked, held_back_json, moved_json, report, targets, tell_why, update_one};
-use crate::args::{LockArgs, UpdateArgs};
-use crate::commands::lock::{Agreed, agree, agree_otherwise, lock_agreed, settle};
-use crate::commands::several::{Ended, Several};
-use crate::commands::{listed, release_name};
+use super::{UpdatePlan, report, targets, update_one};
+use crate::args::UpdateArgs;
+use crate::commands::batch::{Batch, BatchResult};
+use crate::commands::lock::{
+    AgreedReleases, LockOptions, agree, agree_with, lock_agreed, stabilize,
+};
+use crate::commands::names::{listed, release_name};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::lockfile::lock_of;
 use crate::output::Output;
-use crate::project::{Project, parse_lock};
-use crate::{registries, show};
+use crate::project::Project;
+use crate::show;
 
-pub(super) fn run(args: &UpdateArgs, output: &mut Output) -> Result<Exit> {
-    let options = registries::read_options(&args.project.registry)?;
-    let several = Several::of_workspace(&options)?;
-    if several.one_solve {
-        update_together(args, &several, output)
+pub(super) fn run(args: &UpdateArgs, context: &Context, output: &mut Output) -> Result<Exit> {
+    let batch = Batch::of_workspace(context)?;
+    if batch.one_solve {
+        update_together(args, &batch, context, output)
     } else {
-        update_apart(args, several, &options, output)
+        update_apart(args, batch, context, output)
     }
 }
 
-/// Updates what all members agree on, and locks the part of each.
-fn update_together(args: &UpdateArgs, several: &Several, output: &mut Output) -> Result<Exit> {
-    let lock_args = LockArgs::of_workspace(&args.project, args.write.dry_run);
-    let manifests = &several.manifests;
-    // What they agree on as they are locked is what there is to update.
-    let before = match agree(&lock_args, manifests, output)? {
-        Ok(agreement) => agreement.resolution,
-        Err(exit) => return Ok(exit),
+/// Updates what all members agree on, and locks each member.
+fn update_together(
+    args: &UpdateArgs,
+    batch: &Batch,
+    context: &Context,
+    output: &mut Output,
+) -> Result<Exit> {
+    let options = LockOptions {
+        dry_run: args.write.dry_run,
+        ..LockOptions::default()
     };
-    let before = before.to_lockfile().expect("the roots are packages");
-    let asked = Asked::of(args, &before)?;
-    let (locked, update) = (asked.locked, asked.update);
-    let moved = match agree_otherwise(&lock_args, manifests, locked, update, output)? {
-        Ok(agreement) => agreement,
-        Err(exit) => return Ok(exit),
-    };
+    let manifests = &batch.manifests;
+    // The update starts from what the members agree on as they are locked.
+    let before = agree(manifests, &options, context, output)?.resolution;
+    let before = lock_of(&before);
+    let precise = args.precise.as_deref();
+    let plan = UpdatePlan::new(&args.packages, precise, &before, context)?;
+    let (locked, update) = (plan.locked, plan.update);
+    let moved = agree_with(manifests, locked, update, context, output)?;
     let wanted = moved.releases.clone();
     let report = report(&moved.resolution, &moved.roots);
-    let agreement = match settle(&lock_args, manifests, moved, output)? {
-        Ok(agreement) => agreement,
-        Err(exit) => return Ok(exit),
-    };
+    let agreement = stabilize(moved, manifests, &options, context, output)?;
     let is_lost = |name: &&PackageName| {
         let now = releases_of(&agreement.releases, name);
         releases_of(&wanted, name) != now
     };
-    if let Some(name) = asked.named.iter().find(is_lost) {
+    if let Some(name) = plan.named.iter().find(is_lost) {
         return Err(would_not_stay(name, &wanted, &agreement.releases));
     }
     let words = words(args);
-    let lock = |args: &LockArgs, output: &mut Output| {
+    let lock = |options: &LockOptions, output: &mut Output| {
+        let named = &plan.named;
         let lock = |manifest: &Path, output: &mut Output| {
-            lock_agreed(args, manifest, &agreement, &asked.named, &words, output)
+            lock_agreed(
+                manifest, &agreement, named, &words, options, context, output,
+            )
         };
-        several.each("Locking", lock, output)
+        batch.run("Locking", lock, output)
     };
-    // All are written, or none.
-    let trial = LockArgs::of_workspace(&args.project, true);
+    // A dry run first: either all lockfiles are written, or none.
+    let dry_run = LockOptions {
+        dry_run: true,
+        ..LockOptions::default()
+    };
     let mut can_be_written = false;
-    Output::keep(output.manner(), |output| {
-        can_be_written = lock(&trial, output).exit == Exit::Done;
+    Output::capture(output.style(), |output| {
+        can_be_written = lock(&dry_run, output).exit == Exit::Done;
     });
-    let ended = lock(if can_be_written { &lock_args } else { &trial }, output);
-    let exit = ended.exit;
+    let result = lock(if can_be_written { &options } else { &dry_run }, output);
+    let exit = result.exit;
     let resolution = &agreement.resolution;
     if output.is_json() {
-        let mut document = ended.document();
+        let mut document = result.into_json();
         document["side_by_side"] = json!(show::side_by_side_json(resolution));
-        document["moved"] = moved_json(&report).into();
-        document["held_back"] = held_back_json(&report).into();
+        document["moved"] = show::moved_json(&report).into();
+        document["held_back"] = show::held_back_json(&report).into();
         output.json(&document);
         return Ok(exit);
     }
     if exit == Exit::Done {
-        tell_why(&report, &asked.named, output);
-        output.notes(show::side_by_side(resolution));
-        output.note(&summary(&ended, args));
+        output.notes(show::update_reasons(&report, &plan.named));
+        output.notes(show::side_by_side(resolution, context));
+        output.note(&summary(&result, args));
     } else {
-        output.note(&ended.looked_at("Looked at"));
+        output.note(&result.summary_of_reading("Looked at"));
     }
     Ok(exit)
 }
 
-/// A move is wanted that is undone as soon as what all agree on is looked for again: where they can agree
-/// on one release of a package they do, and what is locked is preferred, and no more than that.
-fn would_not_stay(name: &PackageName, wanted: &Agreed, agreed: &Agreed) -> Failure {
+/// The error for an update that the next solve would undo: members agree on one release of a package if they can, and
+/// locked releases are only preferred.
+fn would_not_stay(name: &PackageName, wanted: &AgreedReleases, agreed: &AgreedReleases) -> Failure {
     let split: BTreeSet<&PackageName> = wanted
         .iter()
         .map(|(name, _)| name)
@@ -102,15 +111,17 @@ fn would_not_stay(name: &PackageName, wanted: &Agreed, agreed: &Agreed) -> Failu
         .collect();
     let split: Vec<String> = split.iter().map(|name| format!("`{name}`")).collect();
     let message = if split.is_empty() {
-        format!("`{name}` could be moved, but would not stay: others prefer what there was")
+        format!(
+            "`{name}` could move, but the next lock would move it back: other members prefer the previous version"
+        )
     } else {
         format!(
-            "`{name}` could be moved only with several releases of {}, and the members can agree on one",
+            "`{name}` could only move with several releases of {}, but the members can agree on one",
             split.join(", ")
         )
     };
     let finding = Diagnostic::error(Code::LockStale, message).hint(format!(
-        "if a member requires that version of {name}, it stays"
+        "require that version of {name} in a member to keep it"
     ));
     Failure {
         findings: vec![finding],
@@ -118,13 +129,16 @@ fn would_not_stay(name: &PackageName, wanted: &Agreed, agreed: &Agreed) -> Failu
     }
 }
 
-/// The releases of a package.
-fn releases_of<'agreed>(agreed: &'agreed Agreed, name: &PackageName) -> Vec<&'agreed Version> {
+/// The agreed releases of a package.
+fn releases_of<'agreed>(
+    agreed: &'agreed AgreedReleases,
+    name: &PackageName,
+) -> Vec<&'agreed Version> {
     let releases = agreed.iter().filter(|(known, _)| known == name);
     releases.map(|(_, version)| version).collect()
 }
 
-/// The command, without the options that say what it is about.
+/// The command with its own arguments.
 fn words(args: &UpdateArgs) -> String {
     let precise = args
         .precise
@@ -137,46 +151,43 @@ fn words(args: &UpdateArgs) -> String {
         .join(" ")
 }
 
-/// Updates each member by itself; if packages are named, those that have any of them.
+/// Updates each member by itself; if packages are named, the members that have any of them locked.
 fn update_apart(
     args: &UpdateArgs,
-    mut several: Several,
-    options: &ReadOptions,
+    mut batch: Batch,
+    context: &Context,
     output: &mut Output,
 ) -> Result<Exit> {
-    let named = named(args, &several.manifests, options)?;
-    several
+    let named = named_by_member(args, &batch.manifests, context)?;
+    batch
         .manifests
         .retain(|manifest| named.contains_key(manifest));
     let update = |manifest: &Path, output: &mut Output| {
-        let mut args = args.clone();
-        args.packages.clone_from(&named[manifest]);
-        manifest.clone_into(&mut args.project.manifest);
-        update_one(&args, output)
+        update_one(manifest, &named[manifest], args, context, output)
     };
-    let ended = several.each("Updating", update, output);
-    let exit = ended.exit;
+    let result = batch.run("Updating", update, output);
+    let exit = result.exit;
     if output.is_json() {
-        output.json(&ended.document());
+        output.json(&result.into_json());
     } else {
-        output.note(&summary(&ended, args));
+        output.note(&summary(&result, args));
     }
     Ok(exit)
 }
 
-fn summary(ended: &Ended, args: &UpdateArgs) -> String {
+fn summary(result: &BatchResult, args: &UpdateArgs) -> String {
     if args.write.dry_run {
-        ended.looked_at("Looked at")
+        result.summary_of_reading("Looked at")
     } else {
-        ended.changed("Updated")
+        result.summary_of_writing("Updated")
     }
 }
 
-/// The members that have any of the packages that are named, and which; all members if none is named.
-fn named(
+/// The members that have named packages locked, with these packages; all members if none is named.
+fn named_by_member(
     args: &UpdateArgs,
     manifests: &[PathBuf],
-    options: &ReadOptions,
+    context: &Context,
 ) -> Result<BTreeMap<PathBuf, Vec<String>>> {
     if args.packages.is_empty() {
         let all = manifests
@@ -186,46 +197,45 @@ fn named(
     }
     let mut locks: Vec<(&PathBuf, Lockfile)> = Vec::new();
     for manifest in manifests {
-        let project = Project::open(manifest, options)?;
-        if let Some(bytes) = project.lock_bytes(options)? {
-            let lock = parse_lock(&project.lock_path(), &bytes, options)?;
+        let project = Project::open(manifest, context)?;
+        if let Some(lock) = project.lockfile(context)? {
             locks.push((manifest, lock));
         }
     }
     let mut named: BTreeMap<PathBuf, Vec<String>> = BTreeMap::new();
     for text in &args.packages {
         let (name, version) = release_name(text)?;
-        let mut is_held = false;
+        let mut is_locked = false;
         for (manifest, lock) in &locks {
-            if targets::is_held(text, lock) {
+            if targets::is_locked(text, lock, context) {
                 let texts = named.entry((*manifest).clone()).or_default();
                 texts.push(text.clone());
-                is_held = true;
+                is_locked = true;
             }
         }
-        if !is_held {
+        if !is_locked {
             let known = locks.iter().flat_map(|(_, lock)| lock.packages.keys());
-            return Err(held_by_none(&name, version.as_ref(), known));
+            return Err(locked_by_none(&name, version.as_ref(), known));
         }
     }
     Ok(named)
 }
 
-/// What was named is in none of the lockfiles, which hold these releases.
-fn held_by_none<'lock>(
+/// The error for a package or release that no member has locked; `known` are the locked releases.
+fn locked_by_none<'lock>(
     name: &PackageName,
     version: Option<&Version>,
     known: impl Iterator<Item = &'lock (PackageName, Version)> + Clone,
 ) -> Failure {
-    let held = known.clone().filter(|(known, _)| known == name);
-    let held: BTreeSet<Version> = held.map(|(_, version)| version.clone()).collect();
-    if let Some(version) = version.filter(|_| !held.is_empty()) {
-        let held = listed(&held);
+    let versions = known.clone().filter(|(known, _)| known == name);
+    let versions: BTreeSet<Version> = versions.map(|(_, version)| version.clone()).collect();
+    if let Some(version) = version.filter(|_| !versions.is_empty()) {
+        let held = listed(&versions);
         let message =
-            format!("the lockfiles of the workspace hold `{name}` at {held}, and not at {version}");
+            format!("the lockfiles of the workspace have `{name}` at {held}, not at {version}");
         return Failure::usage(message);
     }
-    let message = format!("no lockfile of the workspace holds `{name}`");
+    let message = format!("no lockfile of the workspace has `{name}`");
     let similar = most_similar_name(name.as_str(), known.map(|(known, _)| known.as_str()));
     let hint = similar.map(|similar| format!("did you mean `{similar}`?"));
     let finding = Diagnostic::error(Code::Usage, message);

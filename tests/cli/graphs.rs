@@ -1,12 +1,12 @@
-//! Pictures that are too large to be drawn, which need more packages than a document has room for.
+//! Graphs that are too large to draw, with more packages than fit a document.
 
 use std::path::Path;
 use std::process::Output;
 
 use super::program::{pkgres, write};
 
-/// A picture of a root and a chain of packages.
-fn picture(folder: &Path, format: &str) -> Output {
+/// Draws the graph of a root and a chain of packages.
+fn graph(folder: &Path, format: &str) -> Output {
     let options = ["--no-core-library", "--registry", "index:index.ndjson"];
     pkgres(
         folder,
@@ -15,14 +15,14 @@ fn picture(folder: &Path, format: &str) -> Output {
 }
 
 #[test]
-fn a_picture_of_too_many_packages_is_left_to_other_programs() {
+fn graphs_that_are_too_large_are_not_drawn() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let folder = folder.path();
     write(
         &folder.join("manifest.yaml"),
         "Format: 1.4\nType: Library\nFullName: a.Root\nVersion: 1.0.0\nRequire: {a.P1: 1}\n",
     );
-    // Each requires those that come next.
+    // Each package requires the next ones.
     let chain = |length: usize, next: usize| -> String {
         let line = |at: usize| {
             let next = at + 1..=length.min(at + next);
@@ -33,28 +33,28 @@ fn a_picture_of_too_many_packages_is_left_to_other_programs() {
         (1..=length).map(line).collect()
     };
     write(&folder.join("index.ndjson"), &chain(40, 1));
-    let output = picture(folder, "svg");
+    let output = graph(folder, "svg");
     assert_eq!(output.status.code(), Some(0));
     assert!(output.stdout.starts_with(b"<?xml"));
-    // There are more paths than could ever be followed.
+    // There are too many paths to follow them all.
     write(&folder.join("index.ndjson"), &chain(80, 3));
-    let output = picture(folder, "svg");
+    let output = graph(folder, "svg");
     assert_eq!(output.status.code(), Some(0));
     write(&folder.join("index.ndjson"), &chain(80, 20));
-    let output = picture(folder, "svg");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("so many edges"), "{said}");
+    let output = graph(folder, "svg");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("so many edges"), "{stderr}");
     write(&folder.join("index.ndjson"), &chain(500, 1));
-    let output = picture(folder, "svg");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
+    let output = graph(folder, "svg");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
     assert!(
-        said.starts_with("error[PK0001]: a picture of 501 nodes is not drawn"),
-        "{said}"
+        stderr.starts_with("error[PK0001]: a graph of 501 nodes is not drawn"),
+        "{stderr}"
     );
-    assert!(said.contains("`--format dot`"), "{said}");
-    let output = picture(folder, "dot");
+    assert!(stderr.contains("`--format dot`"), "{stderr}");
+    let output = graph(folder, "dot");
     assert_eq!(output.status.code(), Some(0));
     assert!(output.stdout.starts_with(b"digraph"));
 }

@@ -1,4 +1,4 @@
-//! Pictures of resolutions and conflicts.
+//! Graphs of resolutions and conflicts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,11 +8,11 @@ use pkgres_registry_client::ClassNode;
 use pkgres_resolver::{Conflict, ReasonKind, Resolution, ResolvedOwner};
 use serde_json::{Value, json};
 
-use super::drawing::{self, drawable};
+use super::drawing::{drawing_order, svg};
 
-/// Nodes and edges, in the order in which they are drawn.
+/// A graph of packages and classes. Its nodes and edges are sorted, so that its output is always the same.
 #[derive(Debug, Default)]
-pub(crate) struct Picture {
+pub(crate) struct Graph {
     nodes: BTreeMap<String, Node>,
     edges: BTreeSet<Edge>,
 }
@@ -57,15 +57,14 @@ impl EdgeKind {
     }
 }
 
-impl Picture {
-    /// What a resolution holds. The core library, which everything requires, is left out unless
-    /// classes are shown.
+impl Graph {
+    /// The graph of a resolution. It omits the core library, which everything requires, unless it shows classes.
     pub(crate) fn of_resolution(
         resolution: &Resolution,
         core: Option<&PackageName>,
         classes: &BTreeMap<ClassNode, Vec<ClassNode>>,
     ) -> Self {
-        let mut picture = Self::default();
+        let mut graph = Self::default();
         let is_hidden = |name: &PackageName| classes.is_empty() && Some(name) == core;
         for owner in resolution.owners() {
             if owner.release().is_some_and(|(name, _)| is_hidden(name)) {
@@ -76,7 +75,7 @@ impl Picture {
                 ResolvedOwner::Package(_) => Shape::Package,
             };
             let id = owner.owner().to_string();
-            picture.node(&id, shape, false);
+            graph.node(&id, shape, false);
             let requires = owner.requires().iter();
             for bound in requires.filter(|bound| !is_hidden(&bound.package)) {
                 let label = match &bound.overridden {
@@ -84,26 +83,26 @@ impl Picture {
                     None => bound.spec.to_string(),
                 };
                 let to = format!("{} {}", bound.package, bound.version);
-                picture.edge(&id, &to, &label, EdgeKind::Requires, false);
+                graph.edge(&id, &to, &label, EdgeKind::Requires, false);
             }
         }
         let class_id =
             |node: &ClassNode| format!("{} ({} {})", node.class, node.package, node.version);
         for (class, parents) in classes {
             let id = class_id(class);
-            picture.node(&id, Shape::Class, false);
+            graph.node(&id, Shape::Class, false);
             let package = format!("{} {}", class.package, class.version);
-            picture.edge(&package, &id, "", EdgeKind::Defines, false);
+            graph.edge(&package, &id, "", EdgeKind::Defines, false);
             for parent in parents {
-                picture.edge(&id, &class_id(parent), "", EdgeKind::Extends, false);
+                graph.edge(&id, &class_id(parent), "", EdgeKind::Extends, false);
             }
         }
-        picture
+        graph
     }
 
-    /// What takes part in a conflict. What clashes is red.
+    /// The graph of a conflict. What clashes is red.
     pub(crate) fn of_conflict(conflict: &Conflict) -> Self {
-        let mut picture = Self::default();
+        let mut graph = Self::default();
         for reason in &conflict.reasons {
             let owner = reason.owner_name();
             let shape = if reason.source.is_none() {
@@ -115,11 +114,11 @@ impl Picture {
                 ReasonKind::Requires { package, spec, .. } => {
                     let versions: Vec<String> =
                         reason.versions.iter().map(ToString::to_string).collect();
-                    picture.node(owner, shape, false);
-                    picture.node(package.as_str(), Shape::Package, reason.clashes);
+                    graph.node(owner, shape, false);
+                    graph.node(package.as_str(), Shape::Package, reason.clashes);
                     let label = format!("{}: {spec}", versions.join(", "));
                     let kind = EdgeKind::Requires;
-                    picture.edge(owner, package.as_str(), &label, kind, reason.clashes);
+                    graph.edge(owner, package.as_str(), &label, kind, reason.clashes);
                 }
                 ReasonKind::Inherits { paths } => {
                     for path in paths {
@@ -130,26 +129,26 @@ impl Picture {
                             })
                             .collect();
                         for id in &ids {
-                            picture.node(id, Shape::Class, true);
+                            graph.node(id, Shape::Class, true);
                         }
                         for pair in ids.windows(2) {
-                            picture.edge(&pair[0], &pair[1], "", EdgeKind::Extends, true);
+                            graph.edge(&pair[0], &pair[1], "", EdgeKind::Extends, true);
                         }
                     }
                 }
                 ReasonKind::Extends { class } | ReasonKind::Lacks { class } => {
-                    picture.node(owner, shape, false);
-                    picture.node(class.as_str(), Shape::Class, true);
+                    graph.node(owner, shape, false);
+                    graph.node(class.as_str(), Shape::Class, true);
                     let label = match &reason.kind {
                         ReasonKind::Lacks { .. } => "lacks",
                         _ => "",
                     };
-                    picture.edge(owner, class.as_str(), label, EdgeKind::Extends, true);
+                    graph.edge(owner, class.as_str(), label, EdgeKind::Extends, true);
                 }
-                _ => picture.node(owner, shape, reason.clashes),
+                _ => graph.node(owner, shape, reason.clashes),
             }
         }
-        picture
+        graph
     }
 
     fn node(&mut self, id: &str, shape: Shape, clashes: bool) {
@@ -174,7 +173,7 @@ impl Picture {
         });
     }
 
-    /// For Graphviz.
+    /// The graph in the DOT language of Graphviz.
     pub(crate) fn to_dot(&self) -> String {
         self.dot(self.edges.iter())
     }
@@ -212,7 +211,7 @@ impl Picture {
         text
     }
 
-    /// For Markdown.
+    /// The graph in the language of Mermaid, for Markdown.
     pub(crate) fn to_mermaid(&self) -> String {
         let numbers: BTreeMap<&String, usize> = self.nodes.keys().zip(0..).collect();
         let mut text = "graph TD\n".to_owned();
@@ -253,18 +252,18 @@ impl Picture {
         text
     }
 
-    /// A picture.
+    /// The graph as SVG; an error if it is too large to lay out.
     pub(crate) fn to_svg(&self) -> Result<String, Box<Diagnostic>> {
         let edges: Vec<&Edge> = self.edges.iter().collect();
         let ends = edges
             .iter()
             .map(|edge| (edge.from.as_str(), edge.to.as_str()));
-        let order = drawable(self.nodes.keys().map(String::as_str), ends)?;
+        let order = drawing_order(self.nodes.keys().map(String::as_str), ends)?;
         let edges = order.into_iter().map(|at| edges[at]);
-        drawing::svg(&self.dot(edges))
+        svg(&self.dot(edges))
     }
 
-    /// For programs.
+    /// The graph as JSON.
     pub(crate) fn to_json(&self) -> Value {
         let nodes: Vec<Value> = self
             .nodes
@@ -295,7 +294,7 @@ impl Picture {
     }
 }
 
-/// A text in the quotes of Graphviz.
+/// A string in the DOT language.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

@@ -4,111 +4,103 @@ use std::collections::BTreeSet;
 
 use pkgres_files::{RealFileSystem, write_file};
 use pkgres_manifest::diagnostic::{Diagnostic, Escaped, Span};
-use pkgres_manifest::{LockDiff, PackageName, ReadOptions, RequirementEdit, Spec};
-use pkgres_resolver::Update;
+use pkgres_manifest::{LockDiff, PackageName, RequirementEdit, Spec};
+use pkgres_resolver::{Resolution, Update};
 use serde_json::json;
 
-use crate::args::{AddArgs, ProjectArgs, RemoveArgs, WriteArgs};
-use crate::commands::lock::{LockText, Written, write_lock};
-use crate::commands::package_name;
-use crate::compatible::compatible;
-use crate::earlier_lock::EarlierLock;
+use crate::args::{AddArgs, RemoveArgs, WriteArgs};
+use crate::commands::names::package_name;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::lock_modes::refuse_modes;
+use crate::lockfile::{LockText, PreviousLock, WriteOutcome, lock_of, write_lock};
 use crate::output::Output;
-use crate::problem::{Problem, Solved};
+use crate::problem::Problem;
 use crate::project::Project;
-use crate::registries;
+use crate::requirement::compatible;
 use crate::show::{self, counted};
+use crate::solve::reject_lock_modes;
 
-pub(crate) fn add(args: &AddArgs, output: &mut Output) -> Result<Exit> {
-    refuse_modes("add", &args.write)?;
-    let asked = args
+pub(super) fn add(args: &AddArgs, context: &Context, output: &mut Output) -> Result<Exit> {
+    reject_lock_modes("add", &args.write, context)?;
+    let named = args
         .packages
         .iter()
-        .map(|text| asked(text))
+        .map(|text| named_requirement(text))
         .collect::<Result<Vec<_>>>()?;
-    refuse_twice(asked.iter().map(|(package, _)| package))?;
-    let options = registries::read_options(&args.project.registry)?;
-    let project = Project::open(&args.project.manifest, &options)?;
+    reject_twice(named.iter().map(|(package, _)| package))?;
+    let project = Project::open(&args.project.manifest, context)?;
     let edits = |spec_of: &dyn Fn(&PackageName) -> Spec| -> Vec<RequirementEdit> {
-        let edits = asked.iter().map(|(package, spec)| {
+        let edits = named.iter().map(|(package, spec)| {
             let spec = spec.clone().or_else(|| required(&project, package));
             let spec = spec.unwrap_or_else(|| spec_of(package));
             RequirementEdit::Set(package.clone(), spec)
         });
         edits.collect()
     };
-    // What a package is compatible with is known once it is known which version there can be.
-    let open = edits(&|_| Spec::parse("*").expect("a star is a spec"));
-    let edited = edit(&project, &open, &options)?;
-    let lock = read_lock(&project, &options, output)?;
-    let resolution = match solve(&edited, &lock, &args.project, &options, output)? {
-        Solved::Yes(resolution, _) => resolution,
-        Solved::No(exit) => return Ok(exit),
-    };
+    // The first solve finds the newest possible version; the compatible spec follows from it.
+    let unrestricted = edits(&|_| Spec::parse("*").expect("`*` is a spec"));
+    let edited = edit(&project, &unrestricted, context)?;
+    let lock = read_lock(&project, context, output)?;
+    let resolution = solve(&edited, &lock, context, output)?;
     let edits = edits(&|package| {
         let chosen = resolution.package(package);
         chosen.map_or_else(Spec::any, |chosen| compatible(&chosen.version))
     });
-    let edited = edit(&project, &edits, &options)?;
+    let edited = edit(&project, &edits, context)?;
     finish(
         &project,
         &edited,
         &edits,
         &Task {
-            project: &args.project,
             write: &args.write,
             lock: Some(&lock).filter(|_| !args.no_lock),
             verb: "Added",
-            options: &options,
         },
+        context,
         output,
     )
 }
 
-pub(crate) fn remove(args: &RemoveArgs, output: &mut Output) -> Result<Exit> {
-    refuse_modes("remove", &args.write)?;
-    let asked = args
+pub(super) fn remove(args: &RemoveArgs, context: &Context, output: &mut Output) -> Result<Exit> {
+    reject_lock_modes("remove", &args.write, context)?;
+    let named = args
         .packages
         .iter()
         .map(|text| package_name(text))
         .collect::<Result<Vec<_>>>()?;
-    refuse_twice(&asked)?;
-    let options = registries::read_options(&args.project.registry)?;
-    let project = Project::open(&args.project.manifest, &options)?;
-    let edits: Vec<RequirementEdit> = asked.into_iter().map(RequirementEdit::Remove).collect();
-    let edited = edit(&project, &edits, &options)?;
+    reject_twice(&named)?;
+    let project = Project::open(&args.project.manifest, context)?;
+    let edits: Vec<RequirementEdit> = named.into_iter().map(RequirementEdit::Remove).collect();
+    let edited = edit(&project, &edits, context)?;
     let lock = if args.no_lock {
         None
     } else {
-        Some(read_lock(&project, &options, output)?)
+        Some(read_lock(&project, context, output)?)
     };
     finish(
         &project,
         &edited,
         &edits,
         &Task {
-            project: &args.project,
             write: &args.write,
             lock: lock.as_ref(),
             verb: "Removed",
-            options: &options,
         },
+        context,
         output,
     )
 }
 
-/// What a project requires of a package already.
+/// The spec of an existing requirement.
 fn required(project: &Project, package: &PackageName) -> Option<Spec> {
     let mut requirements = project.package.manifest.requirements.iter();
     let requirement = requirements.find(|requirement| requirement.package == *package)?;
     Some(requirement.spec.clone())
 }
 
-/// `NAME` or `NAME@SPEC`.
-fn asked(text: &str) -> Result<(PackageName, Option<Spec>)> {
+/// Parses `NAME` or `NAME@SPEC`.
+fn named_requirement(text: &str) -> Result<(PackageName, Option<Spec>)> {
     let (name, spec) = match text.split_once('@') {
         Some((name, spec)) => (name, Some(spec)),
         None => (text, None),
@@ -124,8 +116,8 @@ fn asked(text: &str) -> Result<(PackageName, Option<Spec>)> {
     Ok((name, spec))
 }
 
-/// Refuses a package that is named twice: only one of what was asked for could hold.
-fn refuse_twice<'name>(packages: impl IntoIterator<Item = &'name PackageName>) -> Result<()> {
+/// Rejects a package that is named twice, possibly with two specs.
+fn reject_twice<'name>(packages: impl IntoIterator<Item = &'name PackageName>) -> Result<()> {
     let mut seen = BTreeSet::new();
     for package in packages {
         if !seen.insert(package) {
@@ -135,17 +127,17 @@ fn refuse_twice<'name>(packages: impl IntoIterator<Item = &'name PackageName>) -
     Ok(())
 }
 
-/// The project with other requirements, before anything is written.
-fn edit(project: &Project, edits: &[RequirementEdit], options: &ReadOptions) -> Result<Project> {
+/// The project with edited requirements; nothing is written.
+fn edit(project: &Project, edits: &[RequirementEdit], context: &Context) -> Result<Project> {
     let manifest = &project.package.manifest;
     let text = manifest
-        .with_requirements(edits, options)
-        .map_err(without_place)?;
-    project.with_manifest(&text, options)
+        .with_requirements(edits, &context.read_options)
+        .map_err(without_empty_position)?;
+    project.with_manifest(&text, context)
 }
 
-/// What is wrong with an edit. What is not in the manifest has no place there.
-fn without_place(mut finding: Diagnostic) -> Diagnostic {
+/// The error of an edit. If it is about something that is not in the manifest, it names the file without a position.
+fn without_empty_position(mut finding: Diagnostic) -> Diagnostic {
     if let [label] = finding.labels.as_slice()
         && label.location.span() == Span::default()
     {
@@ -156,80 +148,76 @@ fn without_place(mut finding: Diagnostic) -> Diagnostic {
     finding
 }
 
-/// Reads the lockfile that there is, and says what there is to say about it.
-fn read_lock(project: &Project, options: &ReadOptions, output: &mut Output) -> Result<EarlierLock> {
-    let earlier = EarlierLock::read(project, options)?;
-    output.notes(earlier.note());
-    Ok(earlier)
+/// Reads the lockfile, if there is one, and reports one that is damaged.
+fn read_lock(project: &Project, context: &Context, output: &mut Output) -> Result<PreviousLock> {
+    let previous = PreviousLock::read(&project.lock_path(), context)?;
+    output.notes(previous.note());
+    Ok(previous)
 }
 
-/// Solves with what is locked staying where it can.
+/// Solves, keeping locked releases where possible.
 fn solve(
     project: &Project,
-    lock: &EarlierLock,
-    args: &ProjectArgs,
-    options: &ReadOptions,
+    lock: &PreviousLock,
+    context: &Context,
     output: &mut Output,
-) -> Result<Solved> {
-    let mut problem = Problem::of_project(project, &args.registry, &args.policy, options)?;
-    if lock.is_whole() {
+) -> Result<Box<Resolution>> {
+    let mut problem = Problem::of_project(project, context)?;
+    if lock.is_complete() {
         problem.request.update = Some(Update::default());
     }
     problem.request.locked = lock.locked();
-    problem.solve(output)
+    problem.solve(context, output)
 }
 
-/// What is to be done, and how.
+/// How an edit is written and reported.
 struct Task<'args> {
-    project: &'args ProjectArgs,
     write: &'args WriteArgs,
     /// The lockfile to replace, unless it is to be left alone.
-    lock: Option<&'args EarlierLock>,
+    lock: Option<&'args PreviousLock>,
     verb: &'static str,
-    options: &'args ReadOptions,
 }
 
-/// Solves with the requirements as they are to be, then writes the manifest and the lockfile.
+/// Solves with the edited requirements, then writes the manifest and the lockfile.
 fn finish(
     before: &Project,
     edited: &Project,
     edits: &[RequirementEdit],
     task: &Task<'_>,
+    context: &Context,
     output: &mut Output,
 ) -> Result<Exit> {
+    let options = &context.read_options;
     let mut locked = None;
-    if let Some(earlier) = task.lock {
-        match solve(edited, earlier, task.project, task.options, output)? {
-            Solved::Yes(resolution, _) => {
-                let lock = resolution.to_lockfile().expect("the roots are packages");
-                // Neither file is written if the other one cannot be.
-                let text = LockText::of(&lock, task.options)?;
-                let diff = earlier.diff(&lock);
-                locked = Some((resolution.len(), diff, text, &earlier.bytes));
-            }
-            Solved::No(exit) => return Ok(exit),
-        }
+    if let Some(previous) = task.lock {
+        let resolution = solve(edited, previous, context, output)?;
+        let lock = lock_of(&resolution);
+        // If the lockfile cannot be written, the manifest is not written either.
+        let text = LockText::new(&lock, options)?;
+        let diff = previous.diff(&lock);
+        locked = Some((resolution.len(), diff, text, &previous.bytes));
     }
     let text = edited.package.manifest.source().text();
-    let is_new = text != before.package.manifest.source().text();
-    if is_new && !task.write.dry_run {
+    let is_changed = text != before.package.manifest.source().text();
+    if is_changed && !task.write.dry_run {
         write_file(&RealFileSystem, &before.manifest, text.as_bytes())?;
     }
-    let mut written: Option<(Written, LockDiff, usize)> = None;
+    let mut written: Option<(WriteOutcome, LockDiff, usize)> = None;
     if let Some((packages, diff, text, bytes)) = locked {
         let (bytes, dry_run) = (bytes.as_deref(), task.write.dry_run);
-        let result = write_lock(before, &text, bytes, dry_run, task.options)?;
+        let result = write_lock(&before.lock_path(), &text, bytes, dry_run, options)?;
         written = Some((result, diff, packages));
     }
-    tell(before, edits, is_new, written.as_ref(), task, output);
+    report(before, edits, is_changed, written.as_ref(), task, output);
     Ok(Exit::Done)
 }
 
-fn tell(
+/// Reports the edits and the changes of the lockfile.
+fn report(
     before: &Project,
     edits: &[RequirementEdit],
-    is_new: bool,
-    written: Option<&(Written, LockDiff, usize)>,
+    is_changed: bool,
+    written: Option<&(WriteOutcome, LockDiff, usize)>,
     task: &Task<'_>,
     output: &mut Output,
 ) {
@@ -246,7 +234,7 @@ fn tell(
         output.json(&json!({
             "schema_version": 1,
             "status": if task.write.dry_run { "would_edit" } else { "edited" },
-            "manifest_changed": is_new,
+            "manifest_changed": is_changed,
             "requirements": requirements,
             "changes": written.map(|(_, diff, _)| show::changes_json(diff)),
         }));
@@ -258,7 +246,7 @@ fn tell(
                 if required(before, package).as_ref() == Some(spec) =>
             {
                 format!(
-                    "{package} is required already, as \"{spec}\": `{package}@SPEC` changes that"
+                    "{package} is already required as \"{spec}\"; `{package}@SPEC` changes that"
                 )
             }
             RequirementEdit::Set(package, spec) => {
@@ -279,11 +267,11 @@ fn tell(
             RequirementEdit::Remove(_) => true,
         });
         let manifest = match changed.count() {
-            0 => "is as it was".to_owned(),
-            count => format!("has {} changed", counted(count, "requirement")),
+            0 => "is unchanged".to_owned(),
+            count => format!("has {}", counted(count, "changed requirement")),
         };
         output.note(&format!(
-            "The manifest {manifest}; the lockfile was left alone"
+            "The manifest {manifest}; the lockfile was not touched"
         ));
     }
 }

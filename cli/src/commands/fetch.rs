@@ -1,4 +1,4 @@
-//! `pkgres fetch`, `verify` and `vendor`: what is locked.
+//! `pkgres fetch`, `verify` and `vendor`: the artifacts of locked releases.
 
 use std::path::Path;
 
@@ -9,35 +9,37 @@ use pkgres_registry_client::{Artifact, PackageFolder};
 use serde_json::json;
 
 use crate::args::{LockedArgs, VendorArgs};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::given;
+use crate::lockfile::lock_missing;
 use crate::output::Output;
-use crate::project::{Project, lock_missing};
-use crate::registries;
+use crate::project::Project;
 use crate::show::counted;
 
-/// What is locked, once all of it was had.
-struct Visited {
-    /// How many releases the lockfile holds.
+/// The result of fetching everything that is locked.
+struct Fetched {
+    /// How many releases the lockfile has.
     packages: usize,
-    /// Those that cannot be compared with anything: the host supplies them, or the lock has no digest.
+    /// The releases without a digest to verify: the host provides them, or the lockfile has none.
     without_digest: Vec<String>,
 }
 
-/// Gets every locked release that has a digest; `each` does something with it.
-fn visit(
+/// Fetches the artifact of every locked release that has a digest.
+fn fetch_all(
     args: &LockedArgs,
+    context: &Context,
     output: &mut Output,
-    mut each: impl FnMut(&PackageName, &Version, &Artifact) -> Result<()>,
-) -> Result<Visited> {
-    let options = registries::read_options(&args.registry)?;
-    let project = Project::open(&args.manifest, &options)?;
-    let Some(lock) = project.lockfile(&options)? else {
-        return Err(lock_missing("beside the manifest"));
+    mut on_artifact: impl FnMut(&PackageName, &Version, &Artifact) -> Result<()>,
+) -> Result<Fetched> {
+    let project = Project::open(&args.manifest, context)?;
+    let Some(lock) = project.lockfile(context)? else {
+        return Err(lock_missing("beside the manifest", context));
     };
-    let places = registries::locations(&args.registry, Some(&project.folder))?;
-    let registries = registries::open_all(&places, &args.registry, &options)?;
+    let registries = context.registries.for_root(Some(&project.folder))?;
+    let registries = context
+        .registries
+        .open(&registries, &context.read_options)?;
     let mut wanted = Vec::with_capacity(lock.packages.len());
     let mut without_digest = Vec::new();
     for ((name, version), locked) in &lock.packages {
@@ -48,42 +50,44 @@ fn visit(
             _ => without_digest.push(format!("{name} {version}")),
         }
     }
-    let ahead: Vec<_> = wanted
+    let prefetched: Vec<_> = wanted
         .iter()
         .map(|(_, _, registry, digest)| (*registry, *digest))
         .collect();
-    registries.fetch_ahead(&ahead)?;
+    registries.fetch_ahead(&prefetched)?;
     let mut absent = Vec::new();
     for (name, version, registry, digest) in wanted {
         match registries.artifact_from(registry, &digest)? {
-            Some(artifact) => each(name, version, &artifact)?,
+            Some(artifact) => on_artifact(name, version, &artifact)?,
             None => absent.push(format!("{name} {version}")),
         }
     }
     output.findings(&registries.take_findings());
     if !absent.is_empty() {
-        return Err(missing(&absent));
+        return Err(missing(&absent, context));
     }
-    Ok(Visited {
+    Ok(Fetched {
         packages: lock.packages.len(),
         without_digest,
     })
 }
 
-/// What is said of releases that cannot be had.
-fn missing(all: &[String]) -> Failure {
-    let mut findings: Vec<Diagnostic> = all
+/// The error for releases that no registry has.
+fn missing(releases: &[String], context: &Context) -> Failure {
+    let mut findings: Vec<Diagnostic> = releases
         .iter()
         .map(|release| {
-            let message = format!("no registry has {release} with the digest that is locked");
+            let message = format!("no registry has {release} with the locked digest");
             Diagnostic::error(Code::Digest, message)
         })
         .collect();
-    let check = given::command("lock --check");
+    let check = context.invocation.command("lock --check");
     if let Some(last) = findings.pop() {
         findings.push(
-            last.hint(format!("`{check}` says whether releases changed or are gone"))
-                .hint("an index file says what there is and holds no artifacts: name the registry that does"),
+            last.hint(format!(
+                "`{check}` checks whether releases changed or are gone"
+            ))
+            .hint("an index file has no artifacts: name the registry that has them"),
         );
     }
     Failure {
@@ -92,18 +96,24 @@ fn missing(all: &[String]) -> Failure {
     }
 }
 
-pub(crate) fn fetch(args: &LockedArgs, output: &mut Output) -> Result<Exit> {
-    run(args, "fetched", "Fetched", output)
+pub(super) fn fetch(args: &LockedArgs, context: &Context, output: &mut Output) -> Result<Exit> {
+    run(args, "fetched", "Fetched", context, output)
 }
 
-pub(crate) fn verify(args: &LockedArgs, output: &mut Output) -> Result<Exit> {
-    run(args, "verified", "Verified", output)
+pub(super) fn verify(args: &LockedArgs, context: &Context, output: &mut Output) -> Result<Exit> {
+    run(args, "verified", "Verified", context, output)
 }
 
-/// To have fetched an artifact and to have compared it with its digest is the same.
-fn run(args: &LockedArgs, status: &str, done: &str, output: &mut Output) -> Result<Exit> {
-    let visited = visit(args, output, |_, _, _| Ok(()))?;
-    let (count, without) = (visited.packages, visited.without_digest.len());
+/// Fetching an artifact verifies its digest, so that both commands do the same.
+fn run(
+    args: &LockedArgs,
+    status: &str,
+    done: &str,
+    context: &Context,
+    output: &mut Output,
+) -> Result<Exit> {
+    let fetched = fetch_all(args, context, output, |_, _, _| Ok(()))?;
+    let (count, without) = (fetched.packages, fetched.without_digest.len());
     if output.is_json() {
         output.json(&json!({
             "schema_version": 1,
@@ -121,16 +131,16 @@ fn run(args: &LockedArgs, status: &str, done: &str, output: &mut Output) -> Resu
     Ok(Exit::Done)
 }
 
-pub(crate) fn vendor(args: &VendorArgs, output: &mut Output) -> Result<Exit> {
+pub(super) fn vendor(args: &VendorArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let mut written = 0;
-    let visited = visit(&args.locked, output, |name, version, artifact| {
+    let fetched = fetch_all(&args.locked, context, output, |name, version, artifact| {
         let path = args.folder.join(PackageFolder::archive_name(name, version));
         write_artifact(artifact, &path)?;
         written += 1;
         Ok(())
     })?;
-    for release in &visited.without_digest {
-        output.note(&format!("{release} has no digest and was left out"));
+    for release in &fetched.without_digest {
+        output.note(&format!("{release} has no digest; skipped"));
     }
     if output.is_json() {
         output.json(&json!({
@@ -145,15 +155,15 @@ pub(crate) fn vendor(args: &VendorArgs, output: &mut Output) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Writes an archive; one that comes from a folder is made.
+/// Writes the archive of a release; the release of a folder registry is packed first.
 fn write_artifact(artifact: &Artifact, path: &Path) -> Result<()> {
     let options = ReadOptions::default();
-    let made;
+    let packed;
     let bytes = match artifact {
         Artifact::Archive(archive) => archive.bytes(),
         Artifact::Folder(folder) => {
-            made = super::pack::archive_of(folder, &options)?;
-            &made
+            packed = super::pack::archive_of(folder, &options)?;
+            &packed
         }
     };
     write_file(&RealFileSystem, path, bytes)?;

@@ -1,4 +1,4 @@
-//! The arguments of the commands that are about a project and its lockfile.
+//! The arguments of the commands about a project and its lockfile.
 
 use std::path::PathBuf;
 
@@ -6,10 +6,10 @@ use clap::Args;
 
 use super::{PolicyArgs, RegistryArgs, SolveArgs};
 
-/// A project that is named by an option, because the arguments are something else.
+/// A project that is an option, because the arguments of the command are packages.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ProjectArgs {
-    /// The manifest of the root, or its folder
+    /// The manifest of the project, or its folder
     #[arg(
         long = "manifest-path",
         value_name = "PATH",
@@ -18,41 +18,41 @@ pub(crate) struct ProjectArgs {
     pub(crate) manifest: PathBuf,
 
     #[command(flatten)]
-    pub(crate) registry: RegistryArgs,
+    pub(super) registry: RegistryArgs,
 
     #[command(flatten)]
-    pub(crate) policy: PolicyArgs,
+    pub(super) policy: PolicyArgs,
 }
 
-/// How far the lockfile is binding, for commands that are there to change it.
+/// How lockfiles are written by commands that change them.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct WriteArgs {
-    /// Say what would change, and write nothing
+    /// Show what would change, but write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 
-    /// Refuse to change the lockfile
+    /// Fail: the lockfile must not change
     #[arg(long, hide = true)]
     pub(crate) locked: bool,
 
-    /// Likewise
+    /// Fail: the lockfile must not change
     #[arg(long, hide = true)]
     pub(crate) frozen: bool,
 }
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct UpdateArgs {
-    /// The packages that are to move; all if none is named
+    /// The packages to update; without any, all packages
     ///
-    /// Of a package that is locked side by side, `NAME@VERSION` moves one release.
+    /// If several releases of a package are locked, `NAME@VERSION` updates one of them.
     #[arg(value_name = "PACKAGE[@VERSION]")]
     pub(crate) packages: Vec<String>,
 
-    /// The version that the package is to have
+    /// Update the package to exactly this version
     #[arg(long, value_name = "VERSION", requires = "packages")]
     pub(crate) precise: Option<String>,
 
-    /// Update the members of the workspace that the nearest pkgres.toml names
+    /// Update the members of the workspace in the nearest pkgres.toml
     #[arg(long, conflicts_with = "manifest")]
     pub(crate) workspace: bool,
 
@@ -68,7 +68,7 @@ pub(crate) struct OutdatedArgs {
     #[command(flatten)]
     pub(crate) solve: SolveArgs,
 
-    /// End with exit code 10 if anything is out of date
+    /// Exit with code 10 if a package is outdated
     #[arg(long)]
     pub(crate) exit_code: bool,
 }
@@ -79,10 +79,10 @@ pub(crate) struct DiffArgs {
     #[arg(default_value = "HEAD")]
     pub(crate) before: String,
 
-    /// What it is compared with: the lockfile in this folder if nothing is given
+    /// What to compare it with; by default, the lockfile in this folder
     pub(crate) after: Option<String>,
 
-    /// End with exit code 10 if there are differences
+    /// Exit with code 10 if there are differences
     #[arg(long)]
     pub(crate) exit_code: bool,
 }
@@ -92,15 +92,15 @@ pub(crate) struct TreeArgs {
     #[command(flatten)]
     pub(crate) solve: SolveArgs,
 
-    /// Show who requires this package, or this release of it, and who requires them
+    /// Show what requires this package or release, directly and indirectly
     #[arg(long, short, value_name = "PACKAGE[@VERSION]")]
     pub(crate) invert: Option<String>,
 
-    /// How deep the tree is shown
+    /// Show only this many levels of the tree
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) depth: Option<usize>,
 
-    /// Show who requires packages that have several releases
+    /// Show what requires each package that has several releases
     #[arg(long, short, conflicts_with = "invert")]
     pub(crate) duplicates: bool,
 }
@@ -110,47 +110,47 @@ pub(crate) struct GraphArgs {
     #[command(flatten)]
     pub(crate) solve: SolveArgs,
 
-    /// Show which class inherits from which, too
+    /// Show the inheritance of classes, too
     #[arg(long)]
     pub(crate) classes: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// An error code such as PK0012, or the manifest of the root or its folder
+    /// An error code such as PK0012, the manifest of the project, or its folder
     #[arg(default_value = "manifest.yaml")]
     pub(crate) subject: PathBuf,
 
     #[command(flatten)]
-    pub(crate) registry: RegistryArgs,
+    pub(super) registry: RegistryArgs,
 
     #[command(flatten)]
-    pub(crate) policy: PolicyArgs,
+    pub(super) policy: PolicyArgs,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
-    /// The folder of the package, which is made if it is not there
+    /// The folder of the package; created if it does not exist
     #[arg(default_value = ".")]
     pub(crate) folder: PathBuf,
 
-    /// The package's full name; made of the folder's name if it is not given
+    /// The full name of the package; by default, made from the name of the folder
     #[arg(long)]
     pub(crate) name: Option<String>,
 
-    /// A library instead of an application
+    /// Create a library instead of an application
     #[arg(long)]
     pub(crate) library: bool,
 
-    /// Say what would be written, and write nothing
+    /// Show what would be written, but write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
-    /// Packages, `NAME` or `NAME@SPEC`; without a spec, what is compatible with the newest version, or what
-    /// is required already
+    /// The packages to require; without a spec, an existing requirement stays, and a new one allows the
+    /// versions compatible with the newest
     #[arg(required = true, value_name = "PACKAGE[@SPEC]")]
     pub(crate) packages: Vec<String>,
 
@@ -160,14 +160,14 @@ pub(crate) struct AddArgs {
     #[command(flatten)]
     pub(crate) write: WriteArgs,
 
-    /// Leave the lockfile alone
+    /// Do not write the lockfile
     #[arg(long)]
     pub(crate) no_lock: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RemoveArgs {
-    /// Packages
+    /// The packages to remove
     #[arg(required = true, value_name = "PACKAGE")]
     pub(crate) packages: Vec<String>,
 
@@ -177,7 +177,7 @@ pub(crate) struct RemoveArgs {
     #[command(flatten)]
     pub(crate) write: WriteArgs,
 
-    /// Leave the lockfile alone
+    /// Do not write the lockfile
     #[arg(long)]
     pub(crate) no_lock: bool,
 }
@@ -193,34 +193,34 @@ pub(crate) struct ResolveArgs {
     #[command(flatten)]
     pub(crate) solve: SolveArgs,
 
-    /// Print this object model with the versions written into it, instead of the resolution
+    /// Print this object model, pinned to the resolution, instead of the tree
     #[arg(long, value_name = "FILE")]
     pub(crate) model: Option<PathBuf>,
 }
 
-// Each switch is one of its own.
+// The switches are independent.
 #[expect(clippy::struct_excessive_bools)]
 #[derive(Debug, Args)]
 pub(crate) struct LockArgs {
-    /// The manifest of the root, or its folder; several are locked beside each other
+    /// The manifest of the project, or its folder; several projects get a lockfile each
     #[arg(default_value = "manifest.yaml")]
     pub(crate) manifest: Vec<PathBuf>,
 
-    /// Lock the members of the workspace that the nearest pkgres.toml names
+    /// Lock the members of the workspace in the nearest pkgres.toml
     #[arg(long)]
     pub(crate) workspace: bool,
 
-    /// Solve all manifests together, so that they agree on versions
+    /// Solve all projects together, so that they agree on versions
     #[arg(long)]
     pub(crate) one_solve: bool,
 
     #[command(flatten)]
-    pub(crate) registry: RegistryArgs,
+    pub(super) registry: RegistryArgs,
 
     #[command(flatten)]
-    pub(crate) policy: PolicyArgs,
+    pub(super) policy: PolicyArgs,
 
-    /// Write nothing; fail if the lockfile is out of date
+    /// Check that the lockfile is up to date, and write nothing
     #[arg(long)]
     pub(crate) check: bool,
 
@@ -228,40 +228,21 @@ pub(crate) struct LockArgs {
     #[arg(long, conflicts_with_all = ["ignore_lock", "accept_changed"])]
     pub(crate) locked: bool,
 
-    /// Take the lockfile as it is, which leaves nothing to do
+    /// Fail: the lockfile must not change
     #[arg(long, hide = true)]
     pub(crate) frozen: bool,
 
-    /// Say what would change, and write nothing
+    /// Show what would change, but write nothing
     #[arg(long, conflicts_with_all = ["check", "locked"])]
     pub(crate) dry_run: bool,
 
-    /// Start afresh instead of keeping the versions that are locked
+    /// Choose all versions afresh instead of keeping the locked ones
     #[arg(long, conflicts_with = "check")]
     pub(crate) ignore_lock: bool,
 
-    /// Take releases whose content is not what was locked
+    /// Accept releases whose content differs from the locked digest
     #[arg(long, conflicts_with = "check")]
     pub(crate) accept_changed: bool,
-}
-
-impl LockArgs {
-    /// To lock what was chosen for all members of a workspace.
-    pub(crate) fn of_workspace(project: &ProjectArgs, dry_run: bool) -> Self {
-        Self {
-            manifest: Vec::new(),
-            workspace: true,
-            one_solve: true,
-            registry: project.registry.clone(),
-            policy: project.policy.clone(),
-            check: false,
-            locked: false,
-            frozen: false,
-            dry_run,
-            ignore_lock: false,
-            accept_changed: false,
-        }
-    }
 }
 
 #[derive(Debug, Args)]

@@ -1,4 +1,6 @@
-//! Lockfiles as files: their text, and how they get to where they belong.
+//! Writing a lockfile, and reporting what was written.
+
+use std::path::Path;
 
 use pkgres_files::{RealFileSystem, write_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
@@ -6,48 +8,47 @@ use pkgres_manifest::{LOCK_FILE, LockDiff, Lockfile, ReadOptions};
 use serde_json::{Value, json};
 
 use crate::failure::Result;
-use crate::project::Project;
 use crate::show::{self, counted};
 
-/// A lockfile that was written, or would have been.
-pub(crate) struct Written {
-    /// The lockfile.
-    pub(crate) file: String,
-    /// Whether it holds something else than before.
-    pub(crate) is_new: bool,
+/// The result of writing a lockfile, or of a dry run.
+pub(crate) struct WriteOutcome {
+    /// The path of the lockfile.
+    file: String,
+    /// Whether its content differs from the previous one.
+    is_changed: bool,
     /// Whether it was written.
-    pub(crate) on_disk: bool,
+    is_written: bool,
 }
 
-impl Written {
-    /// What happened, as one word.
+impl WriteOutcome {
+    /// The status as JSON answers have it.
     fn status(&self) -> &'static str {
-        if self.is_new && !self.on_disk {
+        if self.is_changed && !self.is_written {
             "would_lock"
         } else {
             "locked"
         }
     }
 
-    /// What happened, as the beginning of the JSON that a command answers.
-    pub(crate) fn answer(&self, diff: &LockDiff) -> Value {
+    /// The JSON document of a command that writes a lockfile, without the fields of its own.
+    pub(crate) fn to_json(&self, diff: &LockDiff) -> Value {
         json!({
             "schema_version": 1,
             "status": self.status(),
             "file": self.file,
-            "written": self.on_disk,
+            "written": self.is_written,
             "changes": show::changes_json(diff),
         })
     }
 
-    /// What happened, as one line.
+    /// The last line of a command that writes a lockfile.
     pub(crate) fn summary(&self, packages: usize, changes: usize) -> String {
         let packages = counted(packages, "package");
         let suffix = match changes {
             0 => String::new(),
             count => format!(" ({})", counted(count, "change")),
         };
-        match (self.is_new, self.on_disk) {
+        match (self.is_changed, self.is_written) {
             (false, _) => format!("The lockfile is up to date: {packages}"),
             (true, true) => format!("Locked {packages}{suffix}"),
             (true, false) => format!("Would lock {packages}{suffix}; nothing was written"),
@@ -55,12 +56,12 @@ impl Written {
     }
 }
 
-/// The text of a lockfile that can be read again once it is written.
+/// The text of a lockfile within the size limit of the reader.
 pub(crate) struct LockText(String);
 
 impl LockText {
-    /// The text of a lockfile. One that no command could read afterwards is refused.
-    pub(crate) fn of(lock: &Lockfile, options: &ReadOptions) -> Result<Self> {
+    /// The text of a lockfile; an error if no command could read it afterwards.
+    pub(crate) fn new(lock: &Lockfile, options: &ReadOptions) -> Result<Self> {
         let text = lock.to_text();
         let (length, limit) = (text.len(), options.limits.lock_bytes);
         if length as u64 > limit {
@@ -76,31 +77,31 @@ impl LockText {
     }
 }
 
-/// Writes a lockfile, unless it would stay as it is or nothing is to be written.
+/// Writes a lockfile if its content changes and this is no dry run.
 pub(crate) fn write_lock(
-    project: &Project,
+    path: &Path,
     LockText(text): &LockText,
     before: Option<&[u8]>,
     dry_run: bool,
     options: &ReadOptions,
-) -> Result<Written> {
-    let path = project.lock_path();
-    let is_new =
-        !before.is_some_and(|bytes| bytes == text.as_bytes() || say_the_same(bytes, text, options));
-    let is_written = is_new && !dry_run;
+) -> Result<WriteOutcome> {
+    let is_unchanged =
+        |bytes: &[u8]| bytes == text.as_bytes() || are_equivalent(bytes, text, options);
+    let is_changed = !before.is_some_and(is_unchanged);
+    let is_written = is_changed && !dry_run;
     if is_written {
-        write_file(&RealFileSystem, &path, text.as_bytes())?;
+        write_file(&RealFileSystem, path, text.as_bytes())?;
     }
-    Ok(Written {
+    Ok(WriteOutcome {
         file: path.to_string_lossy().into_owned(),
-        is_new,
-        on_disk: is_written,
+        is_changed,
+        is_written,
     })
 }
 
-/// Whether a lockfile as it is written says the same as another one, though its bytes differ: build
-/// metadata does not tell releases apart.
-fn say_the_same(bytes: &[u8], text: &str, options: &ReadOptions) -> bool {
+/// Whether two lockfiles are equivalent although their bytes differ: build metadata does not distinguish
+/// releases.
+fn are_equivalent(bytes: &[u8], text: &str, options: &ReadOptions) -> bool {
     let read = |bytes| Lockfile::read(LOCK_FILE, bytes, &options.limits).into_result();
     let (Ok((before, _)), Ok((now, _))) = (read(bytes), read(text.as_bytes())) else {
         return false;
@@ -113,14 +114,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lockfile_that_could_not_be_read_again_is_not_written() {
+    fn a_lockfile_over_the_size_limit_is_not_written() {
         let lock = Lockfile::default();
         let mut options = ReadOptions::default();
         let length = lock.to_text().len() as u64;
         options.limits.lock_bytes = length;
-        assert!(LockText::of(&lock, &options).is_ok());
+        assert!(LockText::new(&lock, &options).is_ok());
         options.limits.lock_bytes = length - 1;
-        let failure = LockText::of(&lock, &options).err();
+        let failure = LockText::new(&lock, &options).err();
         let failure = failure.expect("it is larger than the limit");
         let finding = &failure.findings[0];
         assert_eq!(finding.code, Code::Limit);

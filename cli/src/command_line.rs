@@ -1,0 +1,242 @@
+//! From the words of the command line to arguments and a context, with settings as defaults.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{ArgMatches, Command, FromArgMatches as _};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::{Spec, Version};
+
+use crate::args::{Arguments, GlobalArgs, grammar_of, version_grammar, whole_grammar};
+use crate::context::Context;
+use crate::environment::variable;
+use crate::failure::{Failure, Result};
+use crate::invocation::{Invocation, is_explicit};
+use crate::manifest_file::folder_of;
+use crate::settings::{DECLARED, Kind, Origin, Settings};
+
+/// A parsed command line, without settings.
+pub(crate) struct CommandLine {
+    words: Vec<OsString>,
+    matches: ArgMatches,
+    arguments: Arguments,
+}
+
+impl CommandLine {
+    /// Parses the command line of this process.
+    pub(crate) fn read() -> std::result::Result<Self, clap::Error> {
+        let words: Vec<OsString> = std::env::args_os().collect();
+        // Nearly always one of the first words is the command, and there is no error.
+        let mut names = words.iter().skip(1).filter_map(|word| word.to_str());
+        let quick = names
+            .find_map(grammar_of)
+            .and_then(|grammar| grammar.try_get_matches_from(&words).ok());
+        let matches = match quick {
+            Some(matches) => matches,
+            None if words.len() == 2 && (words[1] == "--version" || words[1] == "-V") => {
+                version_grammar().try_get_matches_from(&words)?
+            }
+            None => whole_grammar()
+                .try_get_matches_from(&words)
+                .map_err(with_tip)?,
+        };
+        let arguments = Arguments::from_arg_matches(&matches)?;
+        Ok(Self {
+            words,
+            matches,
+            arguments,
+        })
+    }
+
+    /// The name of the command, followed by that of its subcommand, if it has one.
+    pub(crate) fn command(&self) -> String {
+        deepest(&self.matches).0.join(" ")
+    }
+
+    /// The arguments of every command, without settings.
+    pub(crate) fn global(&self) -> &GlobalArgs {
+        &self.arguments.global
+    }
+
+    /// Changes to the working directory of the run, reads its settings, and makes them the defaults of the
+    /// arguments.
+    pub(crate) fn with_settings(self) -> Result<(Arguments, Context)> {
+        let GlobalArgs {
+            directory, config, ..
+        } = &self.arguments.global;
+        if let Some(folder) = directory {
+            std::env::set_current_dir(folder).map_err(|error| {
+                let folder = folder.to_string_lossy();
+                let folder = Escaped::new(&folder);
+                Failure::usage(format!("--directory: {folder}: {error}"))
+            })?;
+        }
+        let (path, deepest) = deepest(&self.matches);
+        let command = path.last().map_or("", String::as_str);
+        let invocation = Invocation::new(command, deepest, directory.as_deref());
+        let user_file = (config.clone()).or_else(|| variable("PKGRES_CONFIG").map(PathBuf::from));
+        let folder = settings_folder(deepest);
+        let settings = Settings::read(&folder, user_file.as_deref(), &explicit_settings(deepest))?;
+        let arguments = if settings.flag_defaults().next().is_some() {
+            let grammar = path.first().and_then(|name| grammar_of(name));
+            let grammar = with_defaults(grammar.unwrap_or_else(whole_grammar), &path, &settings);
+            grammar
+                .try_get_matches_from(&self.words)
+                .and_then(|matches| Arguments::from_arg_matches(&matches))
+                .map_err(|error| failure_of(&error))?
+        } else {
+            self.arguments
+        };
+        check_required_version(&settings)?;
+        let context = Context::new(&arguments.command, invocation, settings)?;
+        Ok((arguments, context))
+    }
+}
+
+/// Adds which commands take `--workspace` to the error of one that does not.
+fn with_tip(mut error: clap::Error) -> clap::Error {
+    let is_workspace = matches!(
+        error.get(ContextKind::InvalidArg),
+        Some(ContextValue::String(option)) if option == "--workspace"
+    );
+    if is_workspace && error.kind() == ErrorKind::UnknownArgument {
+        let tip = "only 'pkgres lock' and 'pkgres update' take all members of a workspace; name one member here";
+        let tip = ContextValue::StyledStrs(vec![tip.to_owned().into()]);
+        error.insert(ContextKind::Suggested, tip);
+    }
+    error
+}
+
+/// Whether a command line that does not parse asks for JSON.
+pub(crate) fn asks_for_json() -> bool {
+    has_json_format(std::env::args_os())
+}
+
+fn has_json_format(words: impl Iterator<Item = OsString>) -> bool {
+    let mut options = words.take_while(|word| word != "--");
+    let mut is_json = false;
+    while let Some(word) = options.next() {
+        if word == "--format" {
+            is_json = options.next().is_some_and(|format| format == "json");
+        } else if let Some(option) = word.to_str()
+            && let Some(format) = option.strip_prefix("--format=")
+        {
+            is_json = format == "json";
+        }
+    }
+    is_json
+}
+
+/// A usage error of the parser as a finding, with its tips as hints.
+pub(crate) fn failure_of(error: &clap::Error) -> Failure {
+    let text = error.to_string();
+    let mut paragraphs = text.split("\n\n");
+    let message = paragraphs.next().unwrap_or_default();
+    let message: Vec<&str> = message.lines().map(str::trim).collect();
+    let message = message.join(" ");
+    let finding = Diagnostic::error(Code::Usage, message.trim_start_matches("error: "));
+    let lines = paragraphs.flat_map(str::lines).map(str::trim);
+    let tips = lines.filter_map(|line| line.strip_prefix("tip: "));
+    tips.fold(finding, Diagnostic::hint).into()
+}
+
+/// Checks the version of pkgres that the project requires.
+fn check_required_version(settings: &Settings) -> Result<()> {
+    let Some(required) = settings.get("required-version") else {
+        return Ok(());
+    };
+    let Origin::File(_) = &required.origin else {
+        return Ok(());
+    };
+    let file = &required.origin;
+    let spec = Spec::parse(&required.value)
+        .map_err(|error| Failure::usage(format!("{file}: required-version: {error}")))?;
+    let version = env!("CARGO_PKG_VERSION");
+    if Version::parse(version).is_ok_and(|version| spec.matches(&version)) {
+        return Ok(());
+    }
+    let message = format!("{file} requires pkgres {spec}, but this is pkgres {version}");
+    let finding = Diagnostic::error(Code::Usage, message)
+        .hint("install a matching version of pkgres, or change `required-version`");
+    Err(finding.into())
+}
+
+/// The names of the command and its subcommands, and the arguments of the last one.
+fn deepest(matches: &ArgMatches) -> (Vec<String>, &ArgMatches) {
+    let (mut path, mut matches) = (Vec::new(), matches);
+    while let Some((name, below)) = matches.subcommand() {
+        path.push(name.to_owned());
+        matches = below;
+    }
+    (path, matches)
+}
+
+/// The folder in or above which the settings file of the project is.
+fn settings_folder(matches: &ArgMatches) -> PathBuf {
+    let first = |id: &&str| matches.try_get_one::<PathBuf>(id).ok().flatten();
+    let named = ["manifest", "subject", "folder", "paths", "model"]
+        .iter()
+        .find_map(first);
+    named.map_or_else(|| PathBuf::from("."), |path| folder_of(path))
+}
+
+/// The id of the argument of a setting.
+fn argument_id(key: &str) -> String {
+    key.replace('-', "_")
+}
+
+/// The settings that the command line sets.
+fn explicit_settings(matches: &ArgMatches) -> Vec<&'static str> {
+    DECLARED
+        .iter()
+        .map(|setting| setting.key)
+        .filter(|key| is_explicit(matches, &argument_id(key)))
+        .collect()
+}
+
+/// A grammar in which settings are the defaults of the arguments of a command.
+fn with_defaults(mut command: Command, path: &[String], settings: &Settings) -> Command {
+    let names_core = settings
+        .get("core-library")
+        .is_some_and(|core| matches!(core.origin, Origin::Flag(_)));
+    for setting in settings.flag_defaults() {
+        // An explicit core library overrides the setting that there is none.
+        let is_overridden = names_core && setting.declared.key == "no-core-library";
+        let is_unset = setting.declared.kind == Kind::Flag && setting.value == "false";
+        if is_overridden || is_unset {
+            continue;
+        }
+        let id = argument_id(setting.declared.key);
+        if command
+            .get_arguments()
+            .any(|argument| argument.get_id() == &id)
+        {
+            let default = OsString::from(&setting.value);
+            command = command.mut_arg(&id, |argument| argument.default_value(default));
+        }
+    }
+    match path.split_first() {
+        Some((name, rest)) => {
+            command.mut_subcommand(name, |below| with_defaults(below, rest, settings))
+        }
+        None => command,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_line_that_does_not_parse_can_ask_for_json() {
+        let asks = |line: &str| has_json_format(line.split(' ').map(OsString::from));
+        assert!(asks("pkgres lock --bogus --format json"));
+        assert!(asks("pkgres --format=json bogus"));
+        assert!(asks("pkgres lock --format text --format json"));
+        assert!(!asks("pkgres lock --bogus"));
+        assert!(!asks("pkgres lock --format"));
+        assert!(!asks("pkgres lock --format=json --format text"));
+        assert!(!asks("pkgres add -- --format json"));
+    }
+}

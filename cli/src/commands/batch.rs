@@ -1,0 +1,216 @@
+//! Running a command on several projects, in parallel, with one summary.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use serde_json::{Value, json};
+
+use super::fail;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Result};
+use crate::manifest_file::folder_of;
+use crate::output::{Captured, Output};
+use crate::settings::{Origin, SettingsFile};
+use crate::show::counted;
+
+/// The projects of a run.
+#[derive(Debug)]
+pub(super) struct Batch {
+    /// Their manifests or folders.
+    pub(super) manifests: Vec<PathBuf>,
+    /// Whether they are solved together.
+    pub(super) one_solve: bool,
+}
+
+/// The result of running a command on several projects.
+#[derive(Debug)]
+pub(super) struct BatchResult {
+    /// The largest exit code.
+    pub(super) exit: Exit,
+    /// How many projects failed.
+    failed: usize,
+    /// How many projects there are.
+    projects: usize,
+    /// The JSON document of each project, if the output is JSON.
+    documents: Vec<Value>,
+}
+
+impl Batch {
+    /// The members of the workspace.
+    pub(super) fn of_workspace(context: &Context) -> Result<Self> {
+        let Some(workspace) = context.workspace()? else {
+            return Err(Failure::usage(
+                "there is no workspace: pkgres.toml needs a table `[workspace]` with `members = [\"FOLDER\"]`",
+            ));
+        };
+        Self::new(&workspace.folders, workspace.one_solve, context)
+    }
+
+    /// Named projects, which must all have the settings of the run.
+    pub(super) fn new(manifests: &[PathBuf], one_solve: bool, context: &Context) -> Result<Self> {
+        let manifests = without_duplicates(manifests);
+        check_settings(&manifests, context)?;
+        // Projects that require members of the workspace need one that can be read.
+        context.workspace()?;
+        Ok(Self {
+            manifests,
+            one_solve,
+        })
+    }
+
+    /// Runs `each` on every project, and prints what it printed, project by project.
+    pub(super) fn run(
+        &self,
+        progress: &str,
+        each: impl Fn(&Path, &mut Output) -> Result<Exit> + Sync,
+        output: &mut Output,
+    ) -> BatchResult {
+        let results = in_parallel(&self.manifests, progress, each, output);
+        let mut result = BatchResult {
+            exit: Exit::Done,
+            failed: 0,
+            projects: self.manifests.len(),
+            documents: Vec::new(),
+        };
+        for (manifest, (captured, exit)) in self.manifests.iter().zip(results) {
+            result.exit = result.exit.max(exit);
+            result.failed += usize::from(exit != Exit::Done);
+            let manifest = manifest.to_string_lossy();
+            if output.is_json() {
+                let document: Value = serde_json::from_str(&captured.stdout).unwrap_or(Value::Null);
+                result
+                    .documents
+                    .push(json!({"manifest": manifest, "exit": exit as u8, "result": document}));
+                continue;
+            }
+            output.data(&captured.stdout);
+            if !captured.stderr.is_empty() {
+                output.note(&format!("{}:", Escaped::new(&manifest)));
+                output.message(captured.stderr.trim_end());
+            }
+        }
+        result
+    }
+}
+
+impl BatchResult {
+    /// The summary of a command that reads projects: `Checked 3 projects, of which 1 failed`.
+    pub(super) fn summary_of_reading(&self, verb: &str) -> String {
+        let projects = counted(self.projects, "project");
+        match self.failed {
+            0 => format!("{verb} {projects}"),
+            failed => format!("{verb} {projects}, of which {failed} failed"),
+        }
+    }
+
+    /// The summary of a command that writes lockfiles: `Locked 2 of 3 projects; 1 failed`.
+    pub(super) fn summary_of_writing(&self, verb: &str) -> String {
+        let projects = counted(self.projects, "project");
+        match self.failed {
+            0 => format!("{verb} {projects}"),
+            failed => {
+                let done = self.projects - failed;
+                format!("{verb} {done} of {projects}; {failed} failed")
+            }
+        }
+    }
+
+    /// The JSON document of the command, without the fields of its own.
+    pub(super) fn into_json(self) -> Value {
+        json!({
+            "schema_version": 1,
+            "status": if self.exit == Exit::Done { "done" } else { "failed" },
+            "projects": self.documents,
+        })
+    }
+}
+
+/// The projects without repetitions, however they are spelled: two runs must not write one lockfile.
+fn without_duplicates(manifests: &[PathBuf]) -> Vec<PathBuf> {
+    let mut seen = BTreeSet::new();
+    let is_new = |manifest: &&PathBuf| {
+        let folder = folder_of(manifest);
+        seen.insert(folder.canonicalize().unwrap_or(folder))
+    };
+    manifests.iter().filter(is_new).cloned().collect()
+}
+
+/// Rejects projects with a settings file of their own: a run has the settings of the first project, which would decide
+/// what is locked for the others.
+fn check_settings(manifests: &[PathBuf], context: &Context) -> Result<()> {
+    let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let ours = &context.settings.project.path;
+    for manifest in manifests {
+        let theirs = SettingsFile::nearest(&folder_of(manifest))?.path;
+        if canonical(&theirs) == canonical(ours) {
+            continue;
+        }
+        let shown = manifest.to_string_lossy();
+        let shown = Escaped::new(&shown);
+        let described = |path: &Path| {
+            if path.as_os_str().is_empty() {
+                return "no settings".to_owned();
+            }
+            format!("the settings of {}", Origin::File(path.to_owned()))
+        };
+        let message = format!(
+            "{shown} uses {}, but this run uses {}",
+            described(&theirs),
+            described(ours)
+        );
+        let verb = if context.invocation.is("update") {
+            "update"
+        } else {
+            "lock"
+        };
+        let command = context.invocation.command_for(verb, manifest);
+        return Err(Diagnostic::error(Code::Usage, message)
+            .hint(format!("{verb} it by itself: `{command}`"))
+            .into());
+    }
+    Ok(())
+}
+
+/// Runs `each` on every project, on all processors.
+fn in_parallel(
+    manifests: &[PathBuf],
+    progress: &str,
+    each: impl Fn(&Path, &mut Output) -> Result<Exit> + Sync,
+    output: &mut Output,
+) -> Vec<(Captured, Exit)> {
+    let style = output.style();
+    let next = AtomicUsize::new(0);
+    let results: Mutex<Vec<(usize, (Captured, Exit))>> = Mutex::new(Vec::new());
+    let work = || {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(manifest) = manifests.get(at) else {
+                return;
+            };
+            let mut exit = Exit::Done;
+            let captured = Output::capture(style, |output| {
+                exit = match each(manifest, output) {
+                    Ok(exit) => exit,
+                    Err(failure) => fail(&failure, output),
+                };
+            });
+            let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+            results.push((at, (captured, exit)));
+        }
+    };
+    let progress = output.progress(progress);
+    std::thread::scope(|scope| {
+        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        for _ in 0..threads.min(manifests.len()) {
+            scope.spawn(work);
+        }
+    });
+    drop(progress);
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_by_key(|(at, _)| *at);
+    results.into_iter().map(|(_, result)| result).collect()
+}

@@ -1,0 +1,92 @@
+//! Packages and releases that the command line names.
+
+use std::collections::BTreeSet;
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::{PackageName, Version, most_similar_name};
+use pkgres_resolver::Resolution;
+
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+
+/// Parses the name of a package.
+pub(super) fn package_name(text: &str) -> Result<PackageName> {
+    PackageName::parse(text).map_err(|error| {
+        let text = Escaped::shortened(text);
+        Failure::usage(format!("`{text}`: {error}"))
+    })
+}
+
+/// Parses `NAME`, or `NAME@VERSION` for one release.
+pub(super) fn release_name(text: &str) -> Result<(PackageName, Option<Version>)> {
+    let Some((name, version)) = text.split_once('@') else {
+        return Ok((package_name(text)?, None));
+    };
+    let name = package_name(name)?;
+    let version = Version::parse(version).map_err(|error| {
+        let text = Escaped::shortened(text);
+        Failure::usage(format!("`{text}`: {error}"))
+    })?;
+    Ok((name, Some(version)))
+}
+
+/// Whether a version is the named one, or none is named.
+pub(super) fn is_named(version: &Version, named: Option<&Version>) -> bool {
+    named.is_none_or(|named| named == version)
+}
+
+/// The error for a package or release that is not part of the resolution, or only as the root.
+pub(super) fn not_part_of(
+    name: &PackageName,
+    version: Option<&Version>,
+    resolution: &Resolution,
+    context: &Context,
+) -> Failure {
+    let packages = || resolution.packages().iter();
+    let versions: BTreeSet<Version> = packages()
+        .filter(|package| package.name == *name)
+        .map(|package| package.version.clone())
+        .collect();
+    if let Some(version) = version.filter(|_| !versions.is_empty()) {
+        let message = format!("`{name}` is at {}, not at {version}", listed(&versions));
+        return Failure::usage(message);
+    }
+    let mut roots = resolution.roots().iter();
+    if roots.any(|root| root.owner.name() == Some(name)) {
+        let message = format!("`{name}` is the root, and nothing requires it");
+        let command = context.invocation.command("tree");
+        let hint = format!("`{command}` shows what it requires");
+        return Diagnostic::error(Code::Usage, message).hint(hint).into();
+    }
+    let message = format!("`{name}` is not in the resolution");
+    let known = packages().map(|package| package.name.as_str());
+    unknown(name, message, known, context)
+}
+
+/// The error for a package that is not among the `known` ones.
+pub(super) fn unknown<'known>(
+    name: &PackageName,
+    message: String,
+    known: impl Iterator<Item = &'known str>,
+    context: &Context,
+) -> Failure {
+    let hint = match most_similar_name(name.as_str(), known) {
+        Some(similar) => format!("did you mean `{similar}`?"),
+        None => format!(
+            "`{}` shows all packages",
+            context.invocation.command("tree")
+        ),
+    };
+    Diagnostic::error(Code::Usage, message).hint(hint).into()
+}
+
+/// Versions as a phrase: `1.2.0, 1.3.0 and 2.0.0`.
+pub(super) fn listed(versions: &BTreeSet<Version>) -> String {
+    let texts: Vec<String> = versions.iter().map(ToString::to_string).collect();
+    match texts.as_slice() {
+        [others @ .., last] if !others.is_empty() => {
+            format!("{} and {last}", others.join(", "))
+        }
+        _ => texts.concat(),
+    }
+}

@@ -1,0 +1,88 @@
+//! The context of a run: what its arguments, the environment and settings files amount to, validated once.
+//!
+//! Commands take their own arguments and this. What several commands share (registries, how packages are read,
+//! how versions are chosen, the workspace) reaches them only as the validated values here.
+
+use pkgres_manifest::{PackageName, ReadOptions};
+use pkgres_resolver::SolveOptions;
+
+use crate::args::{Command, RegistryArgs};
+use crate::failure::{Failure, Result};
+use crate::invocation::Invocation;
+use crate::registries::RegistryOptions;
+use crate::settings::Settings;
+use crate::solve_options::solve_options;
+use crate::workspace::Workspace;
+
+/// The validated values that the code of several commands uses.
+pub(crate) struct Context {
+    /// The command line, for the commands that hints suggest.
+    pub(crate) invocation: Invocation,
+    pub(crate) settings: Settings,
+    /// How packages are read, with the core library.
+    pub(crate) read_options: ReadOptions,
+    pub(crate) registries: RegistryOptions,
+    /// How versions are chosen.
+    pub(crate) solve_options: SolveOptions,
+    /// The workspace, or why it cannot be read, which only matters to commands that use it.
+    workspace: Result<Option<Workspace>>,
+}
+
+impl Context {
+    /// Validates the arguments that commands share.
+    pub(crate) fn new(
+        command: &Command,
+        invocation: Invocation,
+        settings: Settings,
+    ) -> Result<Self> {
+        let args = command.shared_args();
+        let read_options = match args.registry {
+            Some(args) => ReadOptions {
+                core: core_library(args)?,
+                ..ReadOptions::default()
+            },
+            None => ReadOptions::default(),
+        };
+        let solve_options = match args.policy {
+            Some(args) => solve_options(args, &settings)?,
+            None => SolveOptions::default(),
+        };
+        let uses_workspace = args.registry.is_some() || matches!(command, Command::Diff(_));
+        let workspace = if uses_workspace {
+            Workspace::read(&settings.project, &read_options)
+        } else {
+            Ok(None)
+        };
+        Ok(Self {
+            registries: RegistryOptions::new(args.registry, args.network, &settings)?,
+            workspace,
+            invocation,
+            settings,
+            read_options,
+            solve_options,
+        })
+    }
+
+    /// The core library, which every package requires, unless there is none.
+    pub(crate) fn core(&self) -> Option<&PackageName> {
+        self.read_options.core.as_ref()
+    }
+
+    /// The workspace of the project, if it has one. Only commands that take registries, and `diff`, read it.
+    pub(crate) fn workspace(&self) -> Result<Option<&Workspace>> {
+        match &self.workspace {
+            Ok(workspace) => Ok(workspace.as_ref()),
+            Err(failure) => Err(failure.clone()),
+        }
+    }
+}
+
+/// The core library that the arguments name.
+fn core_library(args: &RegistryArgs) -> Result<Option<PackageName>> {
+    if args.no_core_library {
+        return Ok(None);
+    }
+    PackageName::parse(&args.core_library)
+        .map(Some)
+        .map_err(|error| Failure::usage(format!("--core-library: {error}")))
+}

@@ -1,0 +1,93 @@
+//! The manifest file of a package folder, and the package read from it.
+
+use std::path::{Path, PathBuf};
+
+use pkgres_files::{FileError, Follow, read_file, read_file_below};
+use pkgres_manifest::diagnostic::Diagnostic;
+use pkgres_manifest::{
+    LOCK_FILE, MANIFEST_FILE, Package, PackageManifest, PackagePath, ReadOptions,
+};
+
+/// The folder of a path that names a package folder, or a file in one.
+pub(crate) fn folder_of(path: &Path) -> PathBuf {
+    if path.is_dir() {
+        return path.to_owned();
+    }
+    let parent = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    parent.unwrap_or(Path::new(".")).to_owned()
+}
+
+/// The manifest of a path that names a package folder or a manifest.
+pub(crate) fn manifest_at(path: &Path) -> PathBuf {
+    if path.is_dir() {
+        path.join(MANIFEST_FILE)
+    } else {
+        path.to_owned()
+    }
+}
+
+/// A manifest file that was read, but not parsed yet.
+pub(crate) struct ManifestFile {
+    /// The folder of the package.
+    pub(crate) folder: PathBuf,
+    pub(crate) path: PathBuf,
+    pub(crate) bytes: Vec<u8>,
+    /// Whether `bytes` are what is about to be written, and not what the file holds.
+    pub(crate) is_edited: bool,
+}
+
+impl ManifestFile {
+    /// Reads the file that a path names: a manifest, or the one in a package folder.
+    pub(crate) fn read(path: &Path, options: &ReadOptions) -> Result<Self, FileError> {
+        let manifest = manifest_at(path);
+        Ok(Self {
+            folder: folder_of(path),
+            bytes: read_file(&manifest, options.limits.manifest_bytes, Follow::Links)?,
+            path: manifest,
+            is_edited: false,
+        })
+    }
+
+    /// The lockfile beside it, which need not exist.
+    pub(crate) fn lock_path(&self) -> PathBuf {
+        self.folder.join(LOCK_FILE)
+    }
+
+    /// The bytes of a file of the package.
+    pub(crate) fn file(
+        &self,
+        path: &PackagePath,
+        options: &ReadOptions,
+    ) -> Result<Vec<u8>, FileError> {
+        let limit = options.limits.class_file_bytes;
+        read_file_below(&self.folder, Path::new(path.as_str()), limit)
+    }
+
+    /// Parses the package. `on_file` sees each file that is read beside the manifest.
+    pub(crate) fn parse(
+        &self,
+        options: &ReadOptions,
+        mut on_file: impl FnMut(&PackagePath, &[u8]),
+    ) -> Result<Package, Vec<Diagnostic>> {
+        let mut name = self.path.to_string_lossy().into_owned();
+        if self.is_edited {
+            // Line numbers do not refer to the file on the disk.
+            name.push_str(" (edited)");
+        }
+        let (manifest, _) = PackageManifest::read(&name, &self.bytes, options).into_result()?;
+        // Only class files are read: the folder can hold any number of others.
+        let package =
+            Package::assemble_from(manifest, options, |path| match self.file(path, options) {
+                Ok(bytes) => {
+                    on_file(path, &bytes);
+                    Ok(Some(bytes))
+                }
+                Err(error) if error.is_not_found() => Ok(None),
+                Err(error) => Err(error.to_diagnostic()),
+            });
+        let (package, _) = package.into_result()?;
+        Ok(package)
+    }
+}

@@ -1,0 +1,293 @@
+//! The registries of a run: which ones there are, how they are reached, and how they are opened.
+//!
+//! `RegistryOptions` is validated once, when the context is built. What depends on the folder of a package is
+//! worked out for each: its nearest `pkgres.toml` names registries, and without any its sibling folders are one.
+
+mod open;
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use pkgres_files::{Follow, read_file};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::{Limits, PackageName};
+use pkgres_registry_client::protocol::PublicKey;
+use pkgres_registry_client::{Address, HttpOptions, HttpRegistry, Namespace, RegistryLocation};
+
+use crate::args::{NetworkArgs, RegistryArgs};
+use crate::environment::{cache_folder, credential_sources, state_folder, variable};
+use crate::failure::{Failure, Result};
+use crate::settings::{Origin, Override, Registries, RegistryTable, Settings, SettingsFile};
+
+/// The variable that names registries, separated by commas.
+const REGISTRY_VARIABLE: &str = "PKGRES_REGISTRY";
+
+/// The largest file of CA certificates, in bytes.
+const MAX_CERTIFICATE_BYTES: u64 = 4 << 20;
+
+/// The most threads that read from registries; more do not make it faster.
+const MAX_THREADS: NonZeroUsize = NonZeroUsize::new(8).expect("eight is not zero");
+
+/// A registry with its settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ConfiguredRegistry {
+    pub(crate) location: RegistryLocation,
+    /// Namespaces whose packages come from this registry only.
+    namespaces: Vec<Namespace>,
+    /// The public key that signs the state of the registry.
+    key: Option<PublicKey>,
+    /// A file of CA certificates that are trusted for this registry.
+    ca: Option<PathBuf>,
+}
+
+impl From<RegistryLocation> for ConfiguredRegistry {
+    fn from(location: RegistryLocation) -> Self {
+        Self {
+            location,
+            namespaces: Vec::new(),
+            key: None,
+            ca: None,
+        }
+    }
+}
+
+/// A registry on the network, and its address.
+pub(crate) struct RemoteRegistry {
+    pub(crate) registry: ConfiguredRegistry,
+    pub(crate) address: Address,
+}
+
+impl RemoteRegistry {
+    /// `None` if the registry is not on the network.
+    fn new(registry: ConfiguredRegistry) -> Option<Self> {
+        let address = registry.location.address()?.clone();
+        Some(Self { registry, address })
+    }
+}
+
+/// The options about registries, validated.
+#[derive(Debug, Default)]
+pub(crate) struct RegistryOptions {
+    /// The registries that `--registry` names; if there are none, other sources count.
+    explicit: Vec<ConfiguredRegistry>,
+    /// The settings file of the user, which can name registries.
+    user_settings: SettingsFile,
+    /// The files of releases that the host provides.
+    provided_files: Vec<PathBuf>,
+    /// The overrides of the project.
+    overrides: BTreeMap<PackageName, Override>,
+    /// The folder of cached data, unless `--no-cache` is set.
+    cache_folder: Option<PathBuf>,
+    network: NetworkOptions,
+}
+
+/// The options about registries on the network.
+#[derive(Debug, Default)]
+struct NetworkOptions {
+    offline: bool,
+    allow_http: bool,
+    /// The files of CA certificates that `--ca-file` names.
+    ca_files: Vec<PathBuf>,
+}
+
+impl RegistryOptions {
+    /// Validates the arguments of a command. Settings provide what the arguments do not.
+    pub(crate) fn new(
+        args: Option<&RegistryArgs>,
+        network: Option<&NetworkArgs>,
+        settings: &Settings,
+    ) -> Result<Self> {
+        let mut options = Self {
+            user_settings: settings.user.clone(),
+            cache_folder: configured_cache_folder(settings),
+            ..Self::default()
+        };
+        if let Some(args) = args {
+            options.explicit = parse(&args.registries, Path::new(""), "--registry")?;
+            options.provided_files = match args.provided.as_slice() {
+                [] => settings.project.provided_files()?,
+                files => files.to_vec(),
+            };
+            options.overrides = settings.project.overrides()?;
+            options.cache_folder = options.cache_folder.filter(|_| !args.no_cache);
+        }
+        if let Some(args) = network.or(args.map(|args| &args.network)) {
+            options.network = NetworkOptions {
+                offline: args.offline,
+                allow_http: args.allow_http,
+                ca_files: args.ca_files.clone(),
+            };
+        }
+        Ok(options)
+    }
+
+    /// The registries for a package folder or archive, in order of preference.
+    pub(crate) fn for_root(&self, root: Option<&Path>) -> Result<Vec<ConfiguredRegistry>> {
+        if !self.explicit.is_empty() {
+            return Ok(self.explicit.clone());
+        }
+        match (self.configured(root)?, root) {
+            (Some(registries), _) => Ok(registries),
+            (None, Some(folder)) => Ok(vec![RegistryLocation::beside(folder).into()]),
+            (None, None) => Err(Failure::usage(
+                "no registry is configured: name one with `--registry dir:FOLDER`",
+            )),
+        }
+    }
+
+    /// The registries that the environment or a settings file names, if any.
+    fn configured(&self, root: Option<&Path>) -> Result<Option<Vec<ConfiguredRegistry>>> {
+        if let Some(value) = variable(REGISTRY_VARIABLE) {
+            let value = value
+                .into_string()
+                .map_err(|_| Failure::usage(format!("{REGISTRY_VARIABLE} is not UTF-8")))?;
+            let texts: Vec<String> = value
+                .split(',')
+                .map(|text| text.trim().to_owned())
+                .collect();
+            return parse(&texts, Path::new(""), REGISTRY_VARIABLE).map(Some);
+        }
+        let folder = match root {
+            // An archive lies where a package folder would.
+            Some(archive) if archive.is_file() => archive.parent().unwrap_or(Path::new("")),
+            Some(folder) => folder,
+            None => Path::new("."),
+        };
+        match of_settings(&SettingsFile::nearest(folder)?)? {
+            None => of_settings(&self.user_settings),
+            registries => Ok(registries),
+        }
+    }
+
+    /// The registry on the network that a name or an address means; by default the first one.
+    pub(crate) fn remote(&self, wanted: Option<&str>) -> Result<RemoteRegistry> {
+        if let Some(text) = wanted.filter(|text| text.contains("://")) {
+            let mut registries = parse(&[text.to_owned()], Path::new(""), "the registry")?;
+            let shown = Escaped::shortened(text);
+            return RemoteRegistry::new(registries.remove(0)).ok_or_else(|| {
+                Failure::usage(format!(
+                    "`{shown}` is not a registry on the network: `https://ADDRESS` is expected"
+                ))
+            });
+        }
+        let registries = self.configured(None)?.unwrap_or_default();
+        let is_wanted = |registry: &ConfiguredRegistry| {
+            wanted.is_none_or(|name| registry.location.name.as_str() == name)
+        };
+        let mut remotes = (registries.into_iter())
+            .filter(is_wanted)
+            .filter_map(RemoteRegistry::new);
+        remotes.next().ok_or_else(|| match wanted {
+            Some(name) => {
+                let name = Escaped::shortened(name);
+                let message = format!(
+                    "neither pkgres.toml nor PKGRES_REGISTRY names a registry on the network `{name}`"
+                );
+                Diagnostic::error(Code::Usage, message)
+                    .hint("use its address, or a name from there")
+                    .into()
+            }
+            None => Failure::usage(
+                "no registry on the network is configured: name one with `--registry https://ADDRESS`",
+            ),
+        })
+    }
+
+    /// Opens a registry on the network by its name or address.
+    pub(crate) fn open_remote(&self, wanted: Option<&str>) -> Result<HttpRegistry> {
+        let RemoteRegistry { registry, address } = self.remote(wanted)?;
+        let options = self.http(&registry)?;
+        let name = registry.location.name;
+        let limits = Limits::default();
+        Ok(HttpRegistry::new(name, address, &limits, options))
+    }
+
+    /// The folder of cached data, if there is one and it is used.
+    pub(crate) fn cache_folder(&self) -> Option<&Path> {
+        self.cache_folder.as_deref()
+    }
+
+    /// How a registry is reached over HTTP.
+    pub(crate) fn http(&self, registry: &ConfiguredRegistry) -> Result<HttpOptions> {
+        let mut options = HttpOptions::new(Timestamp::now());
+        options.threads = std::thread::available_parallelism()
+            .map_or(NonZeroUsize::MIN, |threads| threads.min(MAX_THREADS));
+        // Certificates and credentials are not read for other registries.
+        if registry.location.address().is_none() {
+            return Ok(options);
+        }
+        options.cache_folder.clone_from(&self.cache_folder);
+        options.state_folder = state_folder();
+        options.offline = self.network.offline;
+        options.allow_plain_http = self.network.allow_http;
+        options.system_proxy = true;
+        options.key = registry.key;
+        for path in self.network.ca_files.iter().chain(&registry.ca) {
+            let bytes = read_file(path, MAX_CERTIFICATE_BYTES, Follow::Links)?;
+            options.authorities.push(bytes);
+        }
+        options.credentials = credential_sources(&registry.location.name)?;
+        Ok(options)
+    }
+}
+
+/// The folder of cached data. The settings file of a project cannot name it: whoever can write to the folder
+/// decides what is resolved.
+fn configured_cache_folder(settings: &Settings) -> Option<PathBuf> {
+    match settings.get("cache") {
+        Some(cache) if matches!(cache.origin, Origin::File(_)) => Some(PathBuf::from(&cache.value)),
+        _ => cache_folder(),
+    }
+}
+
+/// Parses registries as `--registry` takes them. `origin` begins the error message.
+fn parse(texts: &[String], base: &Path, origin: &str) -> Result<Vec<ConfiguredRegistry>> {
+    let locations = RegistryLocation::parse_all(texts.iter().map(String::as_str), base)
+        .map_err(|error| Failure::usage(format!("{origin}: {error}")))?;
+    Ok(locations
+        .into_iter()
+        .map(ConfiguredRegistry::from)
+        .collect())
+}
+
+/// The registries that a settings file names, if any.
+fn of_settings(settings: &SettingsFile) -> Result<Option<Vec<ConfiguredRegistry>>> {
+    let Some(registries) = &settings.registries else {
+        return Ok(None);
+    };
+    let origin = Origin::File(settings.path.clone()).to_string();
+    let registries = match registries {
+        Registries::Locations(texts) => parse(texts, &settings.folder, &origin)?,
+        Registries::Tables(tables) => of_tables(tables, &settings.folder, &origin)?,
+    };
+    Ok(Some(registries))
+}
+
+/// The registries that have a table each.
+fn of_tables(
+    tables: &[(String, RegistryTable)],
+    folder: &Path,
+    origin: &str,
+) -> Result<Vec<ConfiguredRegistry>> {
+    let texts: Vec<String> = tables
+        .iter()
+        .map(|(name, table)| format!("{name}={}", table.location))
+        .collect();
+    let mut registries = parse(&texts, folder, origin)?;
+    for (registry, (name, table)) in registries.iter_mut().zip(tables) {
+        let invalid = |error: &dyn std::fmt::Display| {
+            Failure::usage(format!("{origin}: registries.{name}: {error}"))
+        };
+        for text in &table.namespaces {
+            let namespace = Namespace::parse(text).map_err(|error| invalid(&error))?;
+            registry.namespaces.push(namespace);
+        }
+        if let Some(key) = &table.key {
+            registry.key = Some(PublicKey::parse(key).map_err(|error| invalid(&error))?);
+        }
+        registry.ca = table.ca.as_ref().map(|path| folder.join(path));
+    }
+    Ok(registries)
+}

@@ -1,0 +1,129 @@
+//! Opening registries, and what else releases come from: the host and overrides.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::SystemTime;
+
+use jiff::Timestamp;
+use pkgres_files::{Follow, read_file};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::{IndexRecord, PackageName, ReadOptions, RegistryName, Spec};
+use pkgres_registry_client::{
+    CheckedLocks, HttpOptions, IndexCache, OnlyPackage, RegistryError, RegistryLocation,
+    RegistrySet, read_provided,
+};
+
+use super::{ConfiguredRegistry, RegistryOptions};
+use crate::exit::Exit;
+use crate::failure::{Failure, Result};
+use crate::settings::Override;
+
+/// The largest file of provided releases, in bytes.
+const MAX_PROVIDED_BYTES: u64 = 32 << 20;
+
+impl RegistryOptions {
+    /// Opens registries, in order of preference, and the packages that override them.
+    pub(crate) fn open(
+        &self,
+        registries: &[ConfiguredRegistry],
+        options: &ReadOptions,
+    ) -> Result<RegistrySet> {
+        let index_cache = self
+            .cache_folder
+            .clone()
+            .map(|folder| IndexCache::new(folder, SystemTime::now()));
+        let mut opened = Vec::with_capacity(registries.len());
+        for registry in registries {
+            let http = self.http(registry)?;
+            let registry = registry
+                .location
+                .open(options, index_cache.as_ref(), &http)?;
+            opened.push(registry);
+        }
+        let mut set = RegistrySet::new(opened);
+        for registry in registries {
+            for namespace in &registry.namespaces {
+                set.bind(namespace.clone(), registry.location.name.clone());
+            }
+        }
+        for (package, replacement) in &self.overrides {
+            if let Override::Path(path) = replacement {
+                set.prefer(Box::new(overriding_package(package, path, options)?));
+            }
+        }
+        Ok(set)
+    }
+
+    /// The specs that override requirements, by package.
+    pub(crate) fn overriding_specs(&self) -> BTreeMap<PackageName, Spec> {
+        let spec = |replacement: &Override| match replacement {
+            Override::Spec(spec) => spec.clone(),
+            Override::Path(_) => Spec::any(),
+        };
+        self.overrides
+            .iter()
+            .map(|(package, replacement)| (package.clone(), spec(replacement)))
+            .collect()
+    }
+
+    /// Reads the releases that the host provides.
+    pub(crate) fn provided(&self, options: &ReadOptions) -> Result<Vec<IndexRecord>> {
+        let mut records = Vec::new();
+        for path in &self.provided_files {
+            let bytes = read_file(path, MAX_PROVIDED_BYTES, Follow::Links)?;
+            let shown = path.to_string_lossy();
+            let text = String::from_utf8(bytes).map_err(|_| {
+                Diagnostic::error(Code::Encoding, format!("{shown}: the text is not UTF-8"))
+            })?;
+            records.extend(read_provided(&shown, &text, &options.limits)?);
+        }
+        Ok(records)
+    }
+
+    /// The earlier checks of lockfiles by this very executable.
+    pub(crate) fn checked_locks(&self) -> Option<CheckedLocks> {
+        let folder = self.cache_folder()?;
+        let program = std::env::current_exe().ok()?;
+        let program = std::fs::metadata(program).ok()?;
+        let (length, modified) = (program.len(), program.modified().ok()?);
+        let program = format!("{} {length} {modified:?}", env!("CARGO_PKG_VERSION"));
+        Some(CheckedLocks::new(folder, program, SystemTime::now()))
+    }
+}
+
+/// Opens the package in a folder, which replaces the releases that registries have of it.
+fn overriding_package(
+    package: &PackageName,
+    path: &Path,
+    options: &ReadOptions,
+) -> Result<OnlyPackage> {
+    let mut locations =
+        RegistryLocation::parse_all([format!("dir:{}", path.display()).as_str()], Path::new(""))
+            .map_err(|error| Failure::usage(format!("overrides: {error}")))?;
+    let mut location = locations.remove(0);
+    location.name = RegistryName::parse(&format!("override-{package}").to_ascii_lowercase())
+        .map_err(|error| Failure::usage(format!("overrides: {error}")))?;
+    let http = HttpOptions::new(Timestamp::now());
+    let with_hint = |error: RegistryError| {
+        let mut finding = error.to_diagnostic();
+        finding.hints = vec![format!(
+            "`overrides` in pkgres.toml names it for `{package}`"
+        )];
+        Failure {
+            findings: vec![finding],
+            exit: Exit::Registry,
+        }
+    };
+    let registry = location.open(options, None, &http).map_err(with_hint)?;
+    let records = registry
+        .records(std::slice::from_ref(package))
+        .map_err(with_hint)?;
+    if records.iter().flatten().next().is_none() {
+        let path = path.to_string_lossy();
+        return Err(Failure::usage(format!(
+            "overrides: there is no package `{package}` in {}",
+            Escaped::new(&path)
+        )));
+    }
+    Ok(OnlyPackage::new(registry, package.clone()))
+}

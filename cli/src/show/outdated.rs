@@ -1,0 +1,104 @@
+//! Outdated packages, and what holds them back.
+
+use pkgres_registry_client::{Holder, Outdated};
+use serde_json::{Value, json};
+
+use super::counted;
+
+/// How many requirements that hold back a package are shown. Nearly every package can hold back the core library.
+const MAX_SHOWN_REQUIREMENTS: usize = 3;
+
+/// A table of outdated packages; the lines below a package show what holds it back.
+pub(crate) fn outdated(packages: &[Outdated]) -> String {
+    if packages.is_empty() {
+        return String::new();
+    }
+    let allowed = |entry: &Outdated| {
+        let allowed = entry.allowed.as_ref();
+        allowed.map_or_else(|| "-".to_owned(), ToString::to_string)
+    };
+    let mut rows = vec![["package", "now", "allowed", "latest"].map(str::to_owned)];
+    rows.extend(packages.iter().map(|entry| {
+        [
+            entry.package.to_string(),
+            entry.now.to_string(),
+            allowed(entry),
+            entry.latest.to_string(),
+        ]
+    }));
+    let widths: Vec<usize> = (0..4)
+        .map(|column| rows.iter().map(|row| row[column].len()).max().unwrap_or(0))
+        .collect();
+    let mut text = String::new();
+    for (at, row) in rows.iter().enumerate() {
+        let cells: Vec<String> = row
+            .iter()
+            .zip(&widths)
+            .map(|(cell, width)| format!("{cell:width$}"))
+            .collect();
+        text.push_str(cells.join("  ").trim_end());
+        text.push('\n');
+        let Some(entry) = at.checked_sub(1).map(|at| &packages[at]) else {
+            continue;
+        };
+        for requirement in entry.held_back_by.iter().take(MAX_SHOWN_REQUIREMENTS) {
+            text.push_str(&format!(
+                "  held back by {}\n",
+                requirement_text(entry, requirement)
+            ));
+        }
+        if let Some(more) = entry
+            .held_back_by
+            .len()
+            .checked_sub(MAX_SHOWN_REQUIREMENTS + 1)
+        {
+            let others = counted(more + 1, "other");
+            text.push_str(&format!("  and by {others}; `--format json` lists them\n"));
+        }
+        for line in &entry.because {
+            text.push_str(&format!("  held back: {line}\n"));
+        }
+    }
+    text
+}
+
+/// A requirement or an override that holds back a package.
+fn requirement_text(entry: &Outdated, requirement: &Holder) -> String {
+    let position = requirement.location.as_ref();
+    let position = position.map(|location| format!(" ({location})"));
+    let position = position.unwrap_or_default();
+    let Holder { owner, spec, .. } = requirement;
+    if requirement.is_override {
+        format!("the override of {} with {spec}", entry.package)
+    } else {
+        format!("{owner}, which requires {spec}{position}")
+    }
+}
+
+/// Outdated packages as JSON.
+pub(crate) fn outdated_json(packages: &[Outdated]) -> Vec<Value> {
+    packages.iter().map(package_json).collect()
+}
+
+fn package_json(entry: &Outdated) -> Value {
+    let held_back_by: Vec<Value> = entry
+        .held_back_by
+        .iter()
+        .map(|requirement| {
+            json!({
+                "package": requirement.owner.name(),
+                "version": requirement.owner.version(),
+                "spec": requirement.spec.written(),
+                "override": requirement.is_override,
+            })
+        })
+        .collect();
+    json!({
+        "package": entry.package,
+        "now": entry.now,
+        "allowed": entry.allowed,
+        "latest": entry.latest,
+        "held_back_by": held_back_by,
+        "because": entry.because,
+    })
+}

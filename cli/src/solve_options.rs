@@ -1,0 +1,88 @@
+//! How versions are chosen: the policy arguments, validated.
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp, ToSpan as _};
+use pkgres_manifest::diagnostic::Escaped;
+use pkgres_resolver::{Engine, Preference, PrereleasePolicy, SolveOptions};
+
+use crate::args::{PolicyArgs, Prefer, Prerelease, Solver};
+use crate::failure::{Failure, Result};
+use crate::settings::Settings;
+
+/// The options of the solver. Settings say where a value comes from that is wrong.
+pub(crate) fn solve_options(args: &PolicyArgs, settings: &Settings) -> Result<SolveOptions> {
+    let exclude_newer = match &args.exclude_newer {
+        Some(text) => Some(cutoff(text, Timestamp::now()).ok_or_else(|| {
+            Failure::usage(format!(
+                "--exclude-newer: `{}` is neither a date such as `2026-06-01` nor a duration such as `7 days`{}",
+                Escaped::shortened(text.trim()),
+                settings.from("exclude-newer")
+            ))
+        })?),
+        None => None,
+    };
+    Ok(SolveOptions {
+        exclude_newer,
+        prefer: match args.prefer {
+            Prefer::Newest => Preference::Newest,
+            Prefer::Oldest => Preference::Oldest,
+        },
+        prerelease: match args.prerelease {
+            Prerelease::IfNecessary => PrereleasePolicy::IfNecessary,
+            Prerelease::Allow => PrereleasePolicy::Allow,
+            Prerelease::Never => PrereleasePolicy::Never,
+        },
+        single_version: args.single_version,
+        max_steps: args.max_steps,
+        engine: match args.solver {
+            Solver::Native => Engine::Native,
+            Solver::Pubgrub => Engine::Pubgrub,
+        },
+        ..SolveOptions::default()
+    })
+}
+
+/// The time from which on releases are excluded. A date includes the whole day; a duration ends now. `None` if the
+/// text is neither.
+fn cutoff(text: &str, now: Timestamp) -> Option<Timestamp> {
+    let text = text.trim();
+    if let Ok(date) = text.parse::<Date>() {
+        // A time such as `2026-06-01T12:00:00Z` also parses as a date.
+        if text.len() == "2026-06-01".len() {
+            let next_day = date.checked_add(1.day()).ok()?;
+            return Some(next_day.to_zoned(TimeZone::UTC).ok()?.timestamp());
+        }
+    }
+    if let Ok(time) = text.parse::<Timestamp>() {
+        return Some(time);
+    }
+    let span: Span = text.parse().ok()?;
+    let then = now.to_zoned(TimeZone::UTC).checked_sub(span.abs()).ok()?;
+    Some(then.timestamp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_and_durations() {
+        let now: Timestamp = "2026-06-15T12:00:00Z".parse().expect("a time");
+        let means = |text: &str| cutoff(text, now).map(|time| time.to_string());
+        for (text, time) in [
+            ("2026-06-01", "2026-06-02T00:00:00Z"),
+            ("2026-06-01T12:00:00Z", "2026-06-01T12:00:00Z"),
+            ("2026-06-01T12:00:00+02:00", "2026-06-01T10:00:00Z"),
+            ("7 days", "2026-06-08T12:00:00Z"),
+            ("P7D", "2026-06-08T12:00:00Z"),
+            ("2w", "2026-06-01T12:00:00Z"),
+            ("36 hours", "2026-06-14T00:00:00Z"),
+        ] {
+            assert_eq!(means(text).as_deref(), Some(time), "{text}");
+        }
+        for text in ["", "soon", "2026-13-01", "7"] {
+            assert_eq!(means(text), None, "{text}");
+        }
+    }
+}

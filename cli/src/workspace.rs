@@ -1,0 +1,179 @@
+//! The workspace of a run: its members, and what they require of each other.
+//!
+//! A member that another member requires comes from the workspace, in the version of its manifest, whatever
+//! registries have. It has no digest: it is being worked on, and that must not make lockfiles stale.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pkgres_manifest::diagnostic::Escaped;
+use pkgres_manifest::{
+    IndexRecord, Package, PackageManifest, PackageName, ReadOptions, RegistryName, Version,
+};
+use pkgres_registry_client::{MemoryRegistry, PackageFolder};
+
+use crate::failure::{Failure, Result};
+use crate::manifest_file::ManifestFile;
+use crate::settings::{SettingsFile, WorkspaceTable};
+
+/// The name that lockfiles have for the source of members.
+const REGISTRY_NAME: &str = "workspace";
+
+/// The members of a workspace.
+#[derive(Debug)]
+pub(crate) struct Workspace {
+    /// The folders that `members` names, with or without a readable package.
+    pub(crate) folders: Vec<PathBuf>,
+    /// Whether the members are solved together.
+    pub(crate) one_solve: bool,
+    /// The members that can be read; errors of the others are reported where they are locked themselves.
+    members: BTreeMap<PackageName, Member>,
+    /// The packages that were parsed so far: members that are locked together require the same ones.
+    packages: Mutex<BTreeMap<PackageName, Arc<Package>>>,
+}
+
+/// A member, as far as its manifest describes it.
+#[derive(Debug)]
+struct Member {
+    /// The folder as messages show it.
+    folder: PathBuf,
+    /// The folder by its canonical path.
+    canonical: PathBuf,
+    version: Version,
+    requires: Vec<PackageName>,
+}
+
+impl Workspace {
+    /// Reads the workspace of a project, if it has one. Two members of one name are an error.
+    pub(crate) fn read(settings: &SettingsFile, options: &ReadOptions) -> Result<Option<Self>> {
+        let Some(WorkspaceTable { folders, one_solve }) = settings.workspace()? else {
+            return Ok(None);
+        };
+        let mut members: BTreeMap<PackageName, Member> = BTreeMap::new();
+        let mut seen = BTreeSet::new();
+        for folder in &folders {
+            let Ok(manifest) = PackageFolder::read_manifest(folder, options) else {
+                continue;
+            };
+            let canonical = canonical(folder);
+            if !seen.insert(canonical.clone()) {
+                continue;
+            }
+            let PackageManifest {
+                name,
+                version,
+                requirements,
+                ..
+            } = manifest;
+            if let Some(other) = members.get(&name.value) {
+                return Err(same_name(&name.value, &other.folder, folder));
+            }
+            let member = Member {
+                folder: folder.clone(),
+                canonical,
+                version,
+                requires: requirements.into_iter().map(|one| one.package).collect(),
+            };
+            members.insert(name.value, member);
+        }
+        Ok(Some(Self {
+            folders,
+            one_solve,
+            members,
+            packages: Mutex::default(),
+        }))
+    }
+
+    /// The member in a folder, if the folder is a member.
+    fn member_at(&self, folder: &Path) -> Option<&Member> {
+        let canonical = canonical(folder);
+        let mut members = self.members.values();
+        members.find(|member| member.canonical == canonical)
+    }
+
+    /// Whether a folder is a member.
+    pub(crate) fn has_member_at(&self, folder: &Path) -> bool {
+        self.member_at(folder).is_some()
+    }
+
+    /// Whether the manifest in a folder is of a member that requires other members.
+    pub(crate) fn requires_members(&self, folder: &Path) -> bool {
+        let member = self.member_at(folder);
+        let mut requires = member.iter().flat_map(|member| &member.requires);
+        requires.any(|name| self.members.contains_key(name))
+    }
+
+    /// The release that other members get of a member. If its files have errors, nothing is known of its classes:
+    /// the errors are reported where the member is looked at itself.
+    pub(crate) fn release(&self, name: &PackageName, options: &ReadOptions) -> Option<IndexRecord> {
+        let member = self.members.get(name)?;
+        Some(match self.package(name, member, options) {
+            Ok(package) => package.index_record(),
+            Err(_) => IndexRecord::new(name.clone(), member.version.clone()),
+        })
+    }
+
+    /// The members that a package requires, directly or through others, if its folder is a member.
+    pub(crate) fn required_by(
+        &self,
+        folder: &Path,
+        package: &Package,
+        options: &ReadOptions,
+    ) -> Result<Option<MemoryRegistry>> {
+        let root = &package.manifest;
+        let mut queue: Vec<&PackageName> =
+            root.requirements.iter().map(|one| &one.package).collect();
+        let mut required: BTreeMap<&PackageName, &Member> = BTreeMap::new();
+        while let Some(name) = queue.pop() {
+            if *name == root.name.value {
+                continue;
+            }
+            if let Some((name, member)) = self.members.get_key_value(name)
+                && required.insert(name, member).is_none()
+            {
+                queue.extend(&member.requires);
+            }
+        }
+        if required.is_empty() || !self.has_member_at(folder) {
+            return Ok(None);
+        }
+        let name = RegistryName::parse(REGISTRY_NAME).expect("the name is valid");
+        let mut registry = MemoryRegistry::new(name);
+        for (name, member) in required {
+            registry.add_package(self.package(name, member, options)?);
+        }
+        Ok(Some(registry))
+    }
+
+    /// The package of a member.
+    fn package(
+        &self,
+        name: &PackageName,
+        member: &Member,
+        options: &ReadOptions,
+    ) -> Result<Arc<Package>> {
+        let packages = || self.packages.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(package) = packages().get(name) {
+            return Ok(Arc::clone(package));
+        }
+        let manifest = ManifestFile::read(&member.folder, options)?;
+        let package = Arc::new(manifest.parse(options, |_, _| {})?);
+        packages().insert(name.clone(), Arc::clone(&package));
+        Ok(package)
+    }
+}
+
+/// The error for two members with one name: a requirement on it would be ambiguous.
+fn same_name(name: &PackageName, one: &Path, other: &Path) -> Failure {
+    let [one, other] = [one, other].map(|folder| folder.to_string_lossy().into_owned());
+    let (one, other) = (Escaped::new(&one), Escaped::new(&other));
+    Failure::usage(format!(
+        "two members of the workspace are called `{name}`: {one} and {other}"
+    ))
+}
+
+/// The canonical path of a folder, if it has one.
+fn canonical(folder: &Path) -> PathBuf {
+    folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
+}

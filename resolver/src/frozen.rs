@@ -122,7 +122,9 @@ pub fn frozen(
             .push(record);
     }
     for (source, records) in releases {
-        resolver.attach(source, Arc::new(CompiledIndex::compile(&records)));
+        let index = Arc::new(CompiledIndex::compile(&records));
+        let attached = resolver.attach(source, index);
+        attached.expect("the request has no cut-off date");
     }
     let Step::Solved(resolution) = resolver.step() else {
         return Err(FrozenError::Inconsistent);

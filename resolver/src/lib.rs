@@ -27,12 +27,12 @@
 //!
 //! let Step::Need(names) = resolver.step() else { unreachable!("nothing is known yet") };
 //! assert_eq!(names[0].as_str(), "org.acme.Db");
-//! resolver.provide(&names[0], Supply::Unknown);
+//! resolver.provide(&names[0], Supply::Unknown)?;
 //!
 //! assert_eq!(resolver.step(), Step::Impossible);
 //! let Step::Conflict(conflict) = resolver.step() else { unreachable!("there is no Db") };
 //! assert_eq!(conflict.summary, "no registry has a package `org.acme.Db`");
-//! # Ok::<(), pkgres_manifest::diagnostic::Diagnostic>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod budget;
@@ -47,6 +47,7 @@ mod lock_check;
 mod model;
 mod owner;
 mod problem;
+mod provide;
 mod request;
 mod resolution;
 mod resolver;
@@ -66,6 +67,7 @@ pub use index::{CompiledIndex, IndexBytesError};
 pub use lock_check::{LockCheck, LockReport, Staleness};
 pub use model::{Definers, Fallback, ModelPlan, ObjectPackages, PlannedModel, Substitution};
 pub use owner::Owner;
+pub use provide::ProvideError;
 pub use request::{
     Engine, Locked, LockedArtifact, LockedObject, ModelRoot, Moving, ObjectRequirement, Preference,
     PrereleasePolicy, Request, Root, SolveOptions, Target, Update,

@@ -13,6 +13,7 @@ use crate::greedy::Greedy;
 use crate::improve::search_and_improve;
 use crate::index::CompiledIndex;
 use crate::problem::{Goals, Nogood, Problem};
+use crate::provide::{ProvideError, check_names};
 use crate::request::Engine;
 use crate::request::{Request, SolveOptions, by_name};
 use crate::resolution::Resolution;
@@ -26,6 +27,7 @@ use crate::whole_lock;
 
 /// What the solver says after a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Step {
     /// Releases of these packages are needed; [`Resolver::provide`] all of them, then go on.
     Need(Vec<PackageName>),
@@ -46,8 +48,11 @@ pub enum Step {
         /// would not help: an update could not find out whether what was asked for is possible.
         steps: u64,
     },
-    /// The solver was told to end, see [`Cancellation`].
+    /// The solver was cancelled, see [`Cancellation`].
     Cancelled,
+    /// A need was met by nothing: the solver was called again and still needs all of these packages, or
+    /// the classes of their releases. It would ask for ever.
+    Unanswered(Vec<PackageName>),
 }
 
 /// Solves a [`Request`] without doing any input or output.
@@ -71,13 +76,14 @@ pub enum Step {
 ///     match resolver.step() {
 ///         Step::Need(names) => {
 ///             for name in names {
-///                 resolver.provide(&name, Supply::Releases {
+///                 let supply = Supply::Releases {
 ///                     source: ReleaseSource::Registry(RegistryName::parse("demo").unwrap()),
 ///                     records: vec![
 ///                         record(r#"{"name":"org.acme.Db","version":"1.2.0"}"#),
 ///                         record(r#"{"name":"org.acme.Db","version":"2.0.0"}"#),
 ///                     ],
-///                 });
+///                 };
+///                 resolver.provide(&name, supply).unwrap();
 ///             }
 ///         }
 ///         Step::Solved(resolution) => break resolution,
@@ -94,6 +100,10 @@ pub struct Resolver {
     phase: Phase,
     /// What to say of an update.
     update: Option<Told>,
+    /// The packages whose releases were provided.
+    provided: FxHashSet<PackageName>,
+    /// The packages of the last need, until something is provided.
+    needed: Option<Vec<PackageName>>,
 }
 
 /// What the solver does next. Each phase keeps what it has found out while it waits for a delivery.
@@ -178,26 +188,37 @@ impl Resolver {
                 _ => Phase::Greedy(None),
             },
             update: told,
+            provided: FxHashSet::default(),
+            needed: None,
         };
         if !provided.is_empty() {
             for (name, records) in by_name(provided) {
                 let source = ReleaseSource::Host;
-                resolver.provide(&name, Supply::Releases { source, records });
+                let universe = &mut resolver.universe;
+                universe.provide(&name, Supply::Releases { source, records });
             }
         }
         resolver
     }
 
-    /// Takes a whole index: for the packages that it has there will be no need. What was provided
-    /// or attached before goes first. Indexes are attached before the first step, or in answer to a
-    /// need.
+    /// Takes a whole index; packages that it has are not needed any more. What was provided or attached
+    /// before takes precedence. Attach indexes before the first step, or in answer to a need.
     ///
-    /// An index does not hold when releases were published. Where that
-    /// [has to be known](Self::needs_dates) it is not taken.
-    pub fn attach(&mut self, source: ReleaseSource, index: Arc<CompiledIndex>) {
-        if !self.needs_dates() {
-            self.universe.attach(source, index);
+    /// # Errors
+    ///
+    /// An index does not hold when releases were published. A request with a cut-off date
+    /// [needs to know](Self::needs_dates), and refuses it.
+    pub fn attach(
+        &mut self,
+        source: ReleaseSource,
+        index: Arc<CompiledIndex>,
+    ) -> Result<(), ProvideError> {
+        if self.needs_dates() {
+            return Err(ProvideError::DatesNeeded);
         }
+        self.needed = None;
+        self.universe.attach(source, index);
+        Ok(())
     }
 
     /// Whether the solver has to know when releases were published, so that it asks for the records
@@ -206,24 +227,46 @@ impl Resolver {
         self.universe.needs_dates()
     }
 
-    /// Answers a need. What was provided first for a name stays. Records of other packages are dropped,
-    /// and if none is left, the package counts as unknown.
-    pub fn provide(&mut self, name: &PackageName, supply: Supply) {
+    /// Provides all releases of a package: the answer to a need, or ahead of one. For the name of a root,
+    /// of a release that the host supplies, or of a package in an attached index it changes nothing:
+    /// these take precedence. Without records the package counts as unknown.
+    ///
+    /// # Errors
+    ///
+    /// A record is about another package, or the package was provided before.
+    pub fn provide(&mut self, name: &PackageName, supply: Supply) -> Result<(), ProvideError> {
+        check_names(name, &supply)?;
+        if !self.provided.insert(name.clone()) {
+            return Err(ProvideError::ProvidedTwice(name.clone()));
+        }
+        self.needed = None;
         self.universe.provide(name, supply);
+        Ok(())
     }
 
-    /// Answers a need for the classes of a release; `None` if nobody has them, in which case the
-    /// contracts that they declare are not checked.
+    /// Provides the classes of a release; `None` if nobody has them, in which case the contracts that they
+    /// declare are not checked.
+    ///
+    /// # Errors
+    ///
+    /// There is no such release among those that were provided.
     pub fn provide_classes(
         &mut self,
         name: &PackageName,
         version: &Version,
         classes: Option<Arc<Package>>,
-    ) {
-        self.universe.provide_classes(name, version, classes);
+    ) -> Result<(), ProvideError> {
+        if !self.universe.provide_classes(name, version, classes) {
+            return Err(ProvideError::UnknownRelease {
+                name: name.clone(),
+                version: version.clone(),
+            });
+        }
+        self.needed = None;
+        Ok(())
     }
 
-    /// Something by which the solver can be broken off, from another thread.
+    /// A handle that cancels the solver, from another thread.
     pub fn cancellation(&self) -> Cancellation {
         self.budget.cancellation().clone()
     }
@@ -239,7 +282,23 @@ impl Resolver {
         if !is_whole && self.budget.cancellation().is_cancelled() {
             return Step::Cancelled;
         }
-        step
+        self.refuse_to_repeat(step)
+    }
+
+    /// Turns a need that is the same as before into an end, unless something was provided since.
+    fn refuse_to_repeat(&mut self, step: Step) -> Step {
+        let needed: Option<Vec<PackageName>> = match &step {
+            Step::Need(names) => Some(names.clone()),
+            Step::NeedClasses(releases) => {
+                Some(releases.iter().map(|(name, _)| name.clone()).collect())
+            }
+            _ => None,
+        };
+        let before = std::mem::replace(&mut self.needed, needed.clone());
+        match needed {
+            Some(names) if before.as_ref() == Some(&names) => Step::Unanswered(names),
+            _ => step,
+        }
     }
 
     /// Goes from phase to phase until there is something to report. An interrupt leaves the phase as it

@@ -18,6 +18,7 @@ use rustc_hash::FxHashSet;
 
 use crate::hierarchy::{self, Violation};
 use crate::index::CompiledIndex;
+use crate::provide::{ProvideError, check_names};
 use crate::request::{Locked, PrereleasePolicy, Request, by_name};
 use crate::selection::Selection;
 use crate::supply::Supply;
@@ -80,7 +81,8 @@ impl LockCheck {
         };
         for (name, records) in by_name(provided) {
             let source = ReleaseSource::Host;
-            check.provide(&name, Supply::Releases { source, records });
+            let supply = Supply::Releases { source, records };
+            check.universe.provide(&name, supply);
         }
         check
     }
@@ -112,15 +114,21 @@ impl LockCheck {
         self.universe.attach(source, index);
     }
 
-    /// Answers a need.
-    pub fn provide(&mut self, name: &PackageName, supply: Supply) {
+    /// Provides all releases of a package. What was provided or attached before takes precedence.
+    ///
+    /// # Errors
+    ///
+    /// A record is about another package.
+    pub fn provide(&mut self, name: &PackageName, supply: Supply) -> Result<(), ProvideError> {
+        check_names(name, &supply)?;
         self.universe.provide(name, supply);
+        Ok(())
     }
 
     /// What there is to say about the lock. Packages that were not provided count as unknown.
     pub fn report(mut self) -> LockReport {
         for name in self.needs() {
-            self.provide(&name, Supply::Unknown);
+            self.universe.provide(&name, Supply::Unknown);
         }
         let mut report = LockReport::default();
         self.check_overrides(&mut report);

@@ -49,27 +49,29 @@ pub(crate) struct Required {
 }
 
 impl Universe {
-    /// Takes the classes of a release, with their properties.
+    /// Takes the classes of a release, with their properties; returns whether there is such a release.
     pub(crate) fn provide_classes(
         &mut self,
         name: &PackageName,
         version: &Version,
         classes: Option<Arc<Package>>,
-    ) {
+    ) -> bool {
         let package = self.package_id(name);
         if !self.is_delivered(package) {
-            return;
+            return false;
         }
-        if let Some(index) = self.index_of(package, version) {
-            let body = match classes {
-                Some(classes) => {
-                    self.meet_classes_of_contracts(&classes);
-                    Body::Known(classes)
-                }
-                None => Body::Unavailable,
-            };
-            self.bodies.insert(ReleaseId { package, index }, body);
-        }
+        let Some(index) = self.index_of(package, version) else {
+            return false;
+        };
+        let body = match classes {
+            Some(classes) => {
+                self.meet_classes_of_contracts(&classes);
+                Body::Known(classes)
+            }
+            None => Body::Unavailable,
+        };
+        self.bodies.insert(ReleaseId { package, index }, body);
+        true
     }
 
     /// The classes of a release with their properties.

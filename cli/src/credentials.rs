@@ -54,15 +54,15 @@ pub(crate) fn sources(name: &RegistryName) -> Result<CredentialSources, Diagnost
         let text = |value: OsString| value.into_string().map_err(wrong);
         variable(name).map(text).transpose()
     };
-    Ok(CredentialSources {
-        token: text(&token_variable(name))?.map(Secret::new),
-        token_file: token_file(),
-        helper: text(HELPER_VARIABLE)?.map(|line| words(&line)),
-        netrc: variable("NETRC").map(PathBuf::from).or_else(|| {
-            let home = variable("HOME").map(PathBuf::from)?;
-            Some(home.join(".netrc"))
-        }),
-    })
+    let mut sources = CredentialSources::default();
+    sources.token = text(&token_variable(name))?.map(Secret::new);
+    sources.token_file = token_file();
+    sources.helper = text(HELPER_VARIABLE)?.map(|line| words(&line));
+    sources.netrc = variable("NETRC").map(PathBuf::from).or_else(|| {
+        let home = variable("HOME").map(PathBuf::from)?;
+        Some(home.join(".netrc"))
+    });
+    Ok(sources)
 }
 
 fn words(line: &str) -> Vec<String> {

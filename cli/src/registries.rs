@@ -9,8 +9,8 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{IndexRecord, PackageName, ReadOptions, RegistryName, Spec};
 use pkgres_registry_client::protocol::PublicKey;
 use pkgres_registry_client::{
-    CheckedLocks, HttpOptions, IndexCache, Namespace, OnlyPackage, RegistryError, RegistryLocation,
-    RegistrySet, read_provided,
+    CheckedLocks, HttpOptions, IndexCache, Namespace, RegistryError, RegistryLocation, RegistrySet,
+    SinglePackage, read_provided,
 };
 
 use crate::args::RegistryArgs;
@@ -71,7 +71,7 @@ pub(crate) fn open_all(
 }
 
 /// The package in a folder, which stands in for what registries have of it.
-fn stand_in(package: PackageName, path: &Path, options: &ReadOptions) -> Result<OnlyPackage> {
+fn stand_in(package: PackageName, path: &Path, options: &ReadOptions) -> Result<SinglePackage> {
     let mut locations =
         RegistryLocation::parse_all([format!("dir:{}", path.display()).as_str()], Path::new(""))
             .map_err(|error| Failure::usage(format!("overrides: {error}")))?;
@@ -100,7 +100,7 @@ fn stand_in(package: PackageName, path: &Path, options: &ReadOptions) -> Result<
             pkgres_manifest::diagnostic::Escaped::new(&path)
         )));
     }
-    Ok(OnlyPackage::new(registry, package))
+    Ok(SinglePackage::new(registry, package))
 }
 
 /// What requirements are taken to say in place of what is written.

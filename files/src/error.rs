@@ -7,6 +7,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 
 /// An operation on a file failed.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum FileError {
     /// The operating system refused.
     #[error("{} {}: {source}", .action, Escaped::new(&.path.to_string_lossy()))]

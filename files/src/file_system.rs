@@ -5,6 +5,7 @@ use std::path::Path;
 
 /// What there is at a path, links not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum EntryKind {
     /// A plain file.
     File,
@@ -18,6 +19,7 @@ pub enum EntryKind {
 
 /// Who may do what with a new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Access {
     /// Everyone may read it.
     Data,

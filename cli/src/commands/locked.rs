@@ -52,7 +52,7 @@ fn visit(
         .iter()
         .map(|(_, _, registry, digest)| (*registry, *digest))
         .collect();
-    registries.fetch_ahead(&ahead)?;
+    registries.prefetch(&ahead)?;
     let mut absent = Vec::new();
     for (name, version, registry, digest) in wanted {
         match registries.artifact_from(registry, &digest)? {

@@ -1,6 +1,6 @@
 //! `pkgres outdated`
 
-use pkgres_registry_client::{Holder, Outdated, outdated};
+use pkgres_registry_client::{BlockingRequirement, Outdated, outdated};
 use pkgres_resolver::{Locked, Request};
 use serde_json::{Value, json};
 
@@ -139,11 +139,11 @@ fn table(found: &[Outdated]) -> String {
     text
 }
 
-fn holder_text(entry: &Outdated, holder: &Holder) -> String {
+fn holder_text(entry: &Outdated, holder: &BlockingRequirement) -> String {
     let place = holder.location.as_ref();
     let place = place.map(|location| format!(" ({location})"));
     let place = place.unwrap_or_default();
-    let Holder { owner, spec, .. } = holder;
+    let BlockingRequirement { owner, spec, .. } = holder;
     if holder.is_override {
         format!("the override of {} with {spec}", entry.package)
     } else {

@@ -8,6 +8,7 @@ use super::{Digest, Frame, MAX_BATCH_NAMES, Malformed, Proof};
 
 /// How much of the answer to a batch request is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FrameLimits {
     /// The size of the line that a frame begins with, in bytes.
     pub header_bytes: usize,
@@ -32,6 +33,7 @@ impl Default for FrameLimits {
 
 /// The answer to a batch request is not one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum FrameError {
     /// A frame is not as it should be.
     #[error(transparent)]

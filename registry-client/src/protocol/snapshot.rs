@@ -66,6 +66,7 @@ pub struct SignatureBytes(pub [u8; 64]);
 
 /// A snapshot cannot be believed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum SnapshotError {
     /// None of the signatures is by the key.
     #[error("it is not signed by {expected}, but by {}", signers(.found))]

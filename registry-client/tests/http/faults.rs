@@ -187,7 +187,8 @@ fn a_registry_says_how_long_to_wait() {
         Code::RegistryUnreachable,
         &["429", "come back in 3600 s"],
     );
-    assert!(begin.elapsed() < Duration::from_secs(2));
+    // A loaded machine takes seconds; to wait would take an hour.
+    assert!(begin.elapsed() < Duration::from_mins(10));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What goes wrong on the way.
+//! Errors of requests: of one attempt, and of a request that failed for good.
 
 use std::time::Duration;
 
@@ -7,40 +7,40 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 
 use crate::registry::RegistryError;
 
-/// How much is shown of what others say.
+/// The number of characters of foreign text in a message.
 const SHOWN_CHARACTERS: usize = 300;
 
-/// Why one try did not work.
+/// Why one attempt failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fault {
-    pub(super) kind: FaultKind,
+pub(super) struct AttemptError {
+    pub(super) kind: ErrorKind,
     pub(super) reason: String,
-    /// The code that the registry gives, if it gives one.
+    /// The registry's code of the error; empty if it sent none.
     pub(super) code: String,
-    /// How long to wait, if the registry says so.
+    /// The time to wait, if the registry says so.
     pub(super) retry_after: Option<Duration>,
-    /// Whether it can be otherwise the next time.
+    /// Whether another attempt may succeed.
     pub(super) is_transient: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FaultKind {
-    /// The registry cannot be reached, or is not well.
+pub(super) enum ErrorKind {
+    /// The registry cannot be reached, or has an internal error.
     Unreachable,
-    /// It answers something that is not what the protocol says.
+    /// The answer violates the protocol.
     Malformed,
-    /// The bytes have another digest.
+    /// The bytes have another digest than announced.
     Digest,
-    /// It wants to know who asks.
+    /// The credential is missing or not sufficient.
     Denied,
-    /// It does not do what is asked.
+    /// The registry refused the request.
     Refused,
-    /// Everyone on the way could read what is sent.
+    /// The connection would not be encrypted.
     Plain,
 }
 
-impl Fault {
-    pub(super) fn new(kind: FaultKind, reason: impl Into<String>) -> Self {
+impl AttemptError {
+    pub(super) fn new(kind: ErrorKind, reason: impl Into<String>) -> Self {
         Self {
             kind,
             reason: reason.into(),
@@ -50,7 +50,7 @@ impl Fault {
         }
     }
 
-    pub(super) fn transient(kind: FaultKind, reason: impl Into<String>) -> Self {
+    pub(super) fn transient(kind: ErrorKind, reason: impl Into<String>) -> Self {
         Self {
             is_transient: true,
             ..Self::new(kind, reason)
@@ -58,48 +58,48 @@ impl Fault {
     }
 }
 
-/// Something did not work, however often it was tried.
+/// A request that failed, with all its attempts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Failed {
-    pub(super) fault: Fault,
-    pub(super) tries: usize,
+pub(super) struct RequestError {
+    pub(super) error: AttemptError,
+    pub(super) attempts: usize,
     /// The method and the address, as they can be shown.
     pub(super) request: String,
 }
 
-impl Failed {
+impl RequestError {
     pub(super) fn to_error(&self, registry: &RegistryName) -> RegistryError {
         let Self {
-            fault,
-            tries,
+            error,
+            attempts,
             request,
         } = self;
-        let reason = Escaped::within(&fault.reason, SHOWN_CHARACTERS);
-        let tried = match tries {
+        let reason = Escaped::within(&error.reason, SHOWN_CHARACTERS);
+        let tried = match attempts {
             0 | 1 => String::new(),
-            tries => format!(" (tried {tries} times)"),
+            attempts => format!(" (tried {attempts} times)"),
         };
-        let (code, what) = match fault.kind {
-            FaultKind::Unreachable => (Code::RegistryUnreachable, "cannot be read"),
-            FaultKind::Malformed => (Code::RegistryUnreachable, "does not speak the protocol"),
-            FaultKind::Digest => (Code::Digest, "gives something else than it announced"),
-            FaultKind::Denied => (Code::Denied, "denies access"),
-            FaultKind::Refused => (Code::Refused, "refused"),
-            FaultKind::Plain => (Code::RegistryUnreachable, "is not asked without encryption"),
+        let (code, what) = match error.kind {
+            ErrorKind::Unreachable => (Code::RegistryUnreachable, "cannot be read"),
+            ErrorKind::Malformed => (Code::RegistryUnreachable, "does not speak the protocol"),
+            ErrorKind::Digest => (Code::Digest, "gives something else than it announced"),
+            ErrorKind::Denied => (Code::Denied, "denies access"),
+            ErrorKind::Refused => (Code::Refused, "refused"),
+            ErrorKind::Plain => (Code::RegistryUnreachable, "is not asked without encryption"),
         };
         let message = format!("the registry `{registry}` {what}: {request}: {reason}{tried}");
         let finding = Diagnostic::error(code, message);
-        match fault.kind {
-            FaultKind::Unreachable => {
+        match error.kind {
+            ErrorKind::Unreachable => {
                 finding.hint("`--offline` makes do with what is in the cache")
             }
-            // It knows who asks: another token would help, and the same one again would not.
-            FaultKind::Denied if fault.code == "pkgres.forbidden" => finding.hint(format!(
+            // The caller is known: another token would help, logging in with the same one would not.
+            ErrorKind::Denied if error.code == "pkgres.forbidden" => finding.hint(format!(
                 "whoever runs the registry makes tokens that are good for this; `pkgres login {registry}` keeps one"
             )),
-            FaultKind::Denied => finding.hint(format!("`pkgres login {registry}` keeps a token")),
-            FaultKind::Plain => finding.hint("use `https://`, or allow it with `--allow-http`"),
-            FaultKind::Refused => match fault.code.as_str() {
+            ErrorKind::Denied => finding.hint(format!("`pkgres login {registry}` keeps a token")),
+            ErrorKind::Plain => finding.hint("use `https://`, or allow it with `--allow-http`"),
+            ErrorKind::Refused => match error.code.as_str() {
                 "pkgres.version_exists" => {
                     finding.hint("a release stays what it is: publish this as another version")
                 }
@@ -114,8 +114,8 @@ impl Failed {
     }
 }
 
-/// What an error of the HTTP library is caused by; the library itself says only that there is one.
-pub(super) fn told(error: &dyn std::error::Error) -> String {
+/// The causes of an error of the HTTP library, whose own message only says that there is one.
+pub(super) fn causes(error: &dyn std::error::Error) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut cause = Some(error);
     while let Some(error) = cause {
@@ -125,11 +125,11 @@ pub(super) fn told(error: &dyn std::error::Error) -> String {
         }
         cause = error.source();
     }
-    let says_something = |part: &String| {
+    let is_specific = |part: &String| {
         !part.starts_with("error sending request") && !part.starts_with("client error (")
     };
-    if parts.iter().any(says_something) {
-        parts.retain(says_something);
+    if parts.iter().any(is_specific) {
+        parts.retain(is_specific);
     }
     parts.join(": ")
 }
@@ -139,15 +139,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_known_is_not_told_to_say_it_again() {
+    fn a_known_caller_gets_no_hint_to_log_in() {
         let registry = RegistryName::parse("acme").expect("a name");
         let hints = |code: &str| {
-            let failed = Failed {
-                fault: Fault {
+            let failed = RequestError {
+                error: AttemptError {
                     code: code.to_owned(),
-                    ..Fault::new(FaultKind::Denied, "no")
+                    ..AttemptError::new(ErrorKind::Denied, "no")
                 },
-                tries: 1,
+                attempts: 1,
                 request: "GET https://example.org/".to_owned(),
             };
             failed.to_error(&registry).to_diagnostic().hints

@@ -42,6 +42,11 @@
 // Whatever only serves the readers is not reached without them.
 #![cfg_attr(not(feature = "packages"), allow(dead_code, unused_imports))]
 
+/// The example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
 #[cfg(feature = "packages")]
 mod archive;
 mod class_file;

@@ -208,7 +208,7 @@ impl DirectoryRegistry {
                     }
                 }
                 let message = format!(
-                    "{} {} stands twice with different content",
+                    "{} {} appears twice with different content",
                     record.name, record.version
                 );
                 return Err(Diagnostic::error(Code::DuplicateRelease, message)

@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn only_times_that_are_past_are_believed() {
+    fn only_settled_times_count() {
         let now = UNIX_EPOCH + Duration::from_secs(1000);
         let cache = IndexCache::new(PathBuf::new(), now);
         let entry = cache.entry(Path::new("index"), &Limits::default());

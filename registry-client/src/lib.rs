@@ -45,6 +45,11 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+/// The example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
 /// The examples of the guide.
 #[cfg(all(doctest, feature = "http"))]
 #[doc = include_str!("../../docs/embedding.md")]

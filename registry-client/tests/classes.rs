@@ -9,13 +9,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
-use pkgres_manifest::diagnostic::Diagnostic;
-use pkgres_manifest::{
-    ArtifactDigest, ClassName, IndexRecord, Limits, PackageName, ReadOptions, RegistryName,
-};
+use pkgres_manifest::{ClassName, IndexRecord, Limits, PackageName, ReadOptions, RegistryName};
 use pkgres_registry_client::{
-    Artifact, DirectoryRegistry, IndexCache, IndexFileRegistry, MemoryRegistry, Registry,
-    RegistryError, RegistrySet, SinglePackage,
+    DirectoryRegistry, IndexCache, IndexFileRegistry, MemoryRegistry, Registry, RegistryError,
+    RegistrySet, SinglePackage,
 };
 
 fn registry_name() -> RegistryName {
@@ -139,7 +136,7 @@ fn registries_are_asked_once_for_their_classes() {
 }
 
 #[test]
-fn what_nobody_can_use_is_not_suggested() {
+fn internal_classes_are_not_suggested() {
     let place = tempfile::tempdir().expect("a temporary folder");
     let registries = RegistrySet::new(vec![Box::new(folder(place.path()))]);
     let similar = |class: &str| {

@@ -32,7 +32,7 @@ impl Reply {
             Self::Found { body, .. } => Ok(body),
             Self::Unchanged => Err(AttemptError::new(
                 ErrorKind::Malformed,
-                "it says that nothing changed, but was not asked that",
+                "it answers 304 to an unconditional request",
             )),
             Self::Absent => Err(AttemptError::new(
                 ErrorKind::Malformed,

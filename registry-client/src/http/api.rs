@@ -80,7 +80,7 @@ impl HttpRegistry {
         if archive.len() as u64 > config.limits.archive_bytes {
             let limit = config.limits.archive_bytes;
             return Err(self.refused(&format!(
-                "it takes archives of at most {limit} bytes; this one has {}",
+                "it accepts archives of at most {limit} bytes; this one has {}",
                 archive.len()
             )));
         }
@@ -162,7 +162,7 @@ impl HttpRegistry {
         body: Option<(Arc<Vec<u8>>, &'static str)>,
     ) -> Result<Request, RegistryError> {
         let Some(api) = &config.api else {
-            return Err(self.refused("it is a mirror, and takes no releases"));
+            return Err(self.refused("it is a mirror, and does not accept releases"));
         };
         Ok(Request {
             method,
@@ -185,7 +185,7 @@ impl HttpRegistry {
 }
 
 fn no_answer() -> AttemptError {
-    AttemptError::new(ErrorKind::Malformed, "the answer makes no sense here")
+    AttemptError::new(ErrorKind::Malformed, "the answer has an unexpected status")
 }
 
 /// A version as a part of a path: the `+` of build metadata stands for a space in some servers.

@@ -89,7 +89,7 @@ impl HttpRegistry {
             wanted.retain(|name| !session.is_fresh(name));
             if wanted.len() >= before && now.iter().any(|name| wanted.contains(name)) {
                 return Err(self.transport.unreachable(format!(
-                    "it was asked for {} and did not say whether it has it",
+                    "it did not answer whether it has {}",
                     now[0]
                 )));
             }
@@ -170,7 +170,7 @@ impl HttpRegistry {
                 Part::Unchanged { name, sha256, .. } => {
                     if batch.names.get(&name) != Some(&Some(sha256)) {
                         return Err(self.transport.unreachable(format!(
-                            "it says that a document of {name} did not change that is not at hand"
+                            "it says that the document of {name} did not change, which is not in the cache"
                         )));
                     }
                     if let Some(entry) = session.entries.get_mut(&name) {

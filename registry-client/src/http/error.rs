@@ -81,27 +81,27 @@ impl RequestError {
         };
         let (code, what) = match error.kind {
             ErrorKind::Unreachable => (Code::RegistryUnreachable, "cannot be read"),
-            ErrorKind::Malformed => (Code::RegistryUnreachable, "does not speak the protocol"),
-            ErrorKind::Digest => (Code::Digest, "gives something else than it announced"),
+            ErrorKind::Malformed => (Code::RegistryUnreachable, "violates the protocol"),
+            ErrorKind::Digest => (Code::Digest, "sent something else than it announced"),
             ErrorKind::Denied => (Code::Denied, "denies access"),
             ErrorKind::Refused => (Code::Refused, "refused"),
-            ErrorKind::Plain => (Code::RegistryUnreachable, "is not asked without encryption"),
+            ErrorKind::Plain => (Code::RegistryUnreachable, "is not used without encryption"),
         };
         let message = format!("the registry `{registry}` {what}: {request}: {reason}{tried}");
         let finding = Diagnostic::error(code, message);
         match error.kind {
             ErrorKind::Unreachable => {
-                finding.hint("`--offline` makes do with what is in the cache")
+                finding.hint("`--offline` uses only what is in the cache")
             }
             // The caller is known: another token would help, logging in with the same one would not.
             ErrorKind::Denied if error.code == "pkgres.forbidden" => finding.hint(format!(
-                "whoever runs the registry makes tokens that are good for this; `pkgres login {registry}` keeps one"
+                "the operator of the registry makes tokens with this scope; `pkgres login {registry}` keeps one"
             )),
             ErrorKind::Denied => finding.hint(format!("`pkgres login {registry}` keeps a token")),
             ErrorKind::Plain => finding.hint("use `https://`, or allow it with `--allow-http`"),
             ErrorKind::Refused => match error.code.as_str() {
                 "pkgres.version_exists" => {
-                    finding.hint("a release stays what it is: publish this as another version")
+                    finding.hint("a published release cannot change: publish this as another version")
                 }
                 "pkgres.unsatisfiable" => finding.hint(
                     "publish what it requires first; `--allow-unsatisfiable` publishes it all the same",
@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(
             hints("pkgres.forbidden"),
             [
-                "whoever runs the registry makes tokens that are good for this; `pkgres login acme` keeps one"
+                "the operator of the registry makes tokens with this scope; `pkgres login acme` keeps one"
             ]
         );
     }

@@ -64,7 +64,7 @@ impl HttpRegistry {
 
     pub(super) fn offline(&self, reason: &str) -> RegistryError {
         let name = &self.transport.name;
-        let message = format!("the registry `{name}` may not be asked, and {reason}");
+        let message = format!("the registry `{name}` cannot be asked offline, and {reason}");
         Diagnostic::error(Code::Offline, message)
             .hint("run once without `--offline`")
             .into()
@@ -122,6 +122,6 @@ impl HttpRegistry {
             more => format!(" and {more} more"),
         };
         let shown = shown.join(", ");
-        Err(self.offline(&format!("nothing is in the cache of {shown}{more}")))
+        Err(self.offline(&format!("the cache has nothing about {shown}{more}")))
     }
 }

@@ -21,19 +21,19 @@ pub(super) fn followed(
         .get(header::LOCATION)
         .and_then(|location| location.to_str().ok())
         .and_then(|location| from.join(location).ok())
-        .ok_or_else(|| wrong(format!("it leads nowhere ({status})")))?;
+        .ok_or_else(|| wrong(format!("the redirect has no target ({status})")))?;
     if from.scheme() == "https" && to.scheme() != "https" {
-        return Err(wrong(format!("it leads from https to {}", shown(&to))));
+        return Err(wrong(format!("it redirects from https to {}", shown(&to))));
     }
     if *method != Method::GET && !registry.is_same_origin(&to) {
         return Err(wrong(format!(
-            "it leads a request that is no GET to {}",
+            "it redirects a request other than GET to {}",
             shown(&to)
         )));
     }
     if *method != Method::GET && !matches!(status.as_u16(), 307 | 308) {
         return Err(wrong(format!(
-            "it leads a request that is no GET on ({status})"
+            "it redirects a request other than GET ({status})"
         )));
     }
     Ok(to)
@@ -71,20 +71,20 @@ mod tests {
                 Method::GET,
                 302,
                 "http://example.org/x",
-                Err("it leads from https to http"),
+                Err("it redirects from https to http"),
             ),
             (
                 Method::GET,
                 302,
                 "file:///etc/passwd",
-                Err("it leads from https to file"),
+                Err("it redirects from https to file"),
             ),
             (Method::PUT, 307, "/other", Ok("https://example.org/other")),
             (
                 Method::PUT,
                 302,
                 "/other",
-                Err("it leads a request that is no GET on (302"),
+                Err("it redirects a request other than GET (302"),
             ),
             (
                 Method::PUT,

@@ -229,7 +229,7 @@ impl HttpRegistry {
             (None, Some((_, lines))) => Ok(lines),
             (None, None) => Err(self
                 .transport
-                .unreachable("it says that nothing changed, but was not asked that")),
+                .unreachable("it answers 304 to an unconditional request")),
         }
     }
 

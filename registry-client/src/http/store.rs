@@ -251,7 +251,7 @@ mod tests {
     use crate::protocol::SigningKey;
 
     #[test]
-    fn what_is_older_does_not_take_the_place_of_what_is_newer() {
+    fn an_older_state_does_not_replace_a_newer_one() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("one");
         let seen = |serial, key: u8| Seen {

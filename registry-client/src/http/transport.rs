@@ -219,7 +219,7 @@ impl Transport {
         outcome.map_err(|mut error| {
             if let Some(asked) = error.retry_after {
                 let seconds = asked.as_secs();
-                error.reason = format!("{}; it asks to come back in {seconds} s", error.reason);
+                error.reason = format!("{}; it asks to retry in {seconds} s", error.reason);
             }
             RequestError {
                 error,
@@ -248,7 +248,7 @@ impl Transport {
         }
         Err(AttemptError::new(
             ErrorKind::Malformed,
-            format!("it leads on more than {MAX_REDIRECTS} times"),
+            format!("it redirects more than {MAX_REDIRECTS} times"),
         ))
     }
 

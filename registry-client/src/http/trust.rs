@@ -31,16 +31,16 @@ pub(super) enum Distrust {
     Unsigned(PublicKey),
     #[error("its state is not signed, but {0} is expected to sign it")]
     NeverSigned(PublicKey),
-    #[error("its state cannot be believed: {0}")]
+    #[error("its state cannot be trusted: {0}")]
     Signature(#[from] SnapshotError),
     #[error("it is another registry now: `{}` was there before, this is `{}`", Escaped::shortened(.before), Escaped::shortened(.now))]
     OtherRegistry { before: String, now: String },
-    #[error("its state expired on {expires}: somebody may be holding back what is newer")]
+    #[error("its state expired on {expires}: somebody may be holding back newer ones")]
     Expired { expires: jiff::Timestamp },
     #[error("it went back in time: its state has the serial {now}, {before} was seen before")]
     Rollback { before: u64, now: u64 },
     #[error(
-        "it shows different states to different readers: of the serial {serial}, two were seen"
+        "it shows different states to different readers: two were seen with the serial {serial}"
     )]
     SplitView { serial: u64 },
     #[error("the document of {0} does not belong to its signed state")]
@@ -57,14 +57,14 @@ impl Distrust {
     pub(super) fn to_diagnostic(&self, registry: &RegistryName) -> Diagnostic {
         let finding = Diagnostic::error(
             Code::Untrusted,
-            format!("the registry `{registry}` is not believed: {self}"),
+            format!("the registry `{registry}` is not trusted: {self}"),
         );
         match self {
             Self::Expired { .. } => {
-                finding.hint("if the registry is well, see whether the clock of this machine is")
+                finding.hint("check the clock of this machine")
             }
             _ => finding.hint(format!(
-                "ask whoever runs it; if it is right, `pkgres cache forget {registry}` begins anew"
+                "ask its operator; if the change is right, `pkgres cache forget {registry}` starts anew"
             )),
         }
     }

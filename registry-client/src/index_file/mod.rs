@@ -341,7 +341,7 @@ impl IndexFileRegistry {
             {
                 let (record, again) = &pair[1];
                 let message = format!(
-                    "{} {} stands twice with different content",
+                    "{} {} appears twice with different content",
                     record.name, record.version
                 );
                 return Err(Diagnostic::error(Code::DuplicateRelease, message)

@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_has_no_content() {
+    fn an_unreadable_input_has_no_records() {
         struct Failing;
 
         impl Read for Failing {

@@ -129,7 +129,7 @@ impl RegistrySet {
                 let newest = records.iter().filter(satisfies_all);
                 if let Some(newest) = newest.max_by_key(|record| &record.version) {
                     return Ok(Some(Hint::packages(format!(
-                        "the registry {} has {package} {}, which is not looked at: {first} has the package, too, and goes first",
+                        "the registry {} has {package} {}, which is not used: {first} is preferred and has the package, too",
                         registry.name(),
                         newest.version,
                     ))));

@@ -15,7 +15,7 @@ use crate::{connect, options, some, versions};
 
 fn world() -> World {
     let mut world = World::new();
-    world.add("a.A", "1.0.0", &[("a.B", "1")]);
+    world.add("a.A", "1.0.0", &["a.B"]);
     world.add("a.B", "1.2.0", &[]);
     world
 }

@@ -1,9 +1,9 @@
-//! Registries on the network: what is asked, what is kept, and everything that can go wrong.
+//! Registries on the network: requests, caches, trust and failures.
 
 mod asynchronous;
 mod downloads;
 mod fake;
-mod faults;
+mod failures;
 mod reading;
 mod state;
 

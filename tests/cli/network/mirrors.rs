@@ -55,7 +55,7 @@ fn a_mirror_of_plain_files_will_do() {
     assert!(said.stderr.contains("error[PK0047]"), "{}", said.stderr);
     assert!(
         said.stderr
-            .contains("it is a mirror, and takes no releases"),
+            .contains("it is a mirror, and does not accept releases"),
         "{}",
         said.stderr
     );

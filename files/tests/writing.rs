@@ -271,10 +271,7 @@ fn an_occupied_folder_is_not_written_to() {
     write_tree(&RealFileSystem, &target, tree()).expect("an empty folder will do");
     assert!(target.join("Classes/deep/B.yaml").is_file());
     let error = write_tree(&RealFileSystem, &target, tree()).expect_err("it is occupied");
-    assert!(
-        error.to_string().ends_with("it exists already"),
-        "{error}"
-    );
+    assert!(error.to_string().ends_with("it exists already"), "{error}");
 }
 
 #[test]

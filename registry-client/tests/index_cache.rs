@@ -95,7 +95,9 @@ fn is_compiled(registry: &IndexFileRegistry) -> bool {
 }
 
 /// What a registry says of these packages, and of their classes.
-fn contents(registry: &IndexFileRegistry) -> (Vec<Option<Vec<IndexRecord>>>, Vec<Vec<PackageName>>) {
+fn contents(
+    registry: &IndexFileRegistry,
+) -> (Vec<Option<Vec<IndexRecord>>>, Vec<Vec<PackageName>>) {
     let records = registry.records(&names(&["a.A", "b.B", "c.C"]));
     let defining = ["a.A", "b.B", "c.C"].map(|class| {
         let class = ClassName::parse(class).expect("a name");

@@ -88,10 +88,9 @@ impl HttpRegistry {
             wanted.extend(truncated);
             wanted.retain(|name| !session.is_fresh(name));
             if wanted.len() >= before && now.iter().any(|name| wanted.contains(name)) {
-                return Err(self.transport.unreachable(format!(
-                    "it did not answer whether it has {}",
-                    now[0]
-                )));
+                return Err(self
+                    .transport
+                    .unreachable(format!("it did not answer whether it has {}", now[0])));
             }
         }
         Ok(())

@@ -166,7 +166,10 @@ impl HttpRegistry {
     }
 
     fn refused(&self, reason: &str) -> RegistryError {
-        let message = format!("the registry `{}` refuses the request: {reason}", self.transport.name);
+        let message = format!(
+            "the registry `{}` refuses the request: {reason}",
+            self.transport.name
+        );
         Diagnostic::error(Code::Refused, message).into()
     }
 

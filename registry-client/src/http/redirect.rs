@@ -90,9 +90,14 @@ mod tests {
                 Method::PUT,
                 307,
                 "https://example.com/",
-                Err("it leads a request that is no GET to"),
+                Err("it redirects a request other than GET to"),
             ),
-            (Method::GET, 302, "https://[", Err("it leads nowhere")),
+            (
+                Method::GET,
+                302,
+                "https://[",
+                Err("the redirect has no target"),
+            ),
         ] {
             let found = followed(method, status, to);
             match (&found, expected) {

@@ -242,10 +242,7 @@ fn credentials_are_not_sent_elsewhere() {
     assert_eq!(read, Ok(()));
     for status in [301, 302, 303, 307, 308] {
         let (read, sent_away) = redirected(status, false);
-        assert!(
-            !sent_away.is_empty(),
-            "the first request may be redirected"
-        );
+        assert!(!sent_away.is_empty(), "the first request may be redirected");
         for asked in sent_away {
             assert!(!format!("{asked:?}").contains("sesame"), "{asked:?}");
         }

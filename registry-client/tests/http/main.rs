@@ -2,8 +2,8 @@
 
 mod asynchronous;
 mod downloads;
-mod fake;
 mod failures;
+mod fake;
 mod reading;
 mod state;
 

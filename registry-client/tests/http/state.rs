@@ -175,11 +175,7 @@ fn a_package_that_is_held_back_is_missed() {
             } else {
                 let finding = refusal(&registry, package);
                 let said = format!("it does not prove that its signed state is without {missed}");
-                assert_says(
-                    &finding,
-                    Code::Untrusted,
-                    &["`acme` is not trusted", &said],
-                );
+                assert_says(&finding, Code::Untrusted, &["`acme` is not trusted", &said]);
             }
         }
     }
@@ -293,6 +289,6 @@ fn only_a_cached_document_can_be_unchanged() {
         world.answer(&asked)
     });
     let finding = refusal(&connect(&fake, options(folder.path())), "a.A");
-    let part = "a document of a.A did not change that is not at hand";
+    let part = "the document of a.A did not change, which is not in the cache";
     assert_says(&finding, Code::RegistryUnreachable, &[part]);
 }

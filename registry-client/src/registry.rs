@@ -56,7 +56,6 @@ impl From<Diagnostic> for RegistryError {
 /// The artifact of a release.
 #[cfg(feature = "index")]
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum Artifact {
     /// An archive.
     Archive(Archive),

@@ -11,10 +11,11 @@
 //! particular runtime.
 //!
 //! **Cost.** A solver asks once for each depth of the requirements that is not known yet, and not at all for
-//! packages in an index that it was given. A call on another thread adds some 50 µs.
+//! packages in an index that it was given. A call on another thread adds the start of
+//! that thread.
 //!
-//! **Limit.** Between two answers the solver computes on the thread that polls the future, mostly for less than
-//! a millisecond. Hard problems take longer: bound them with
+//! **Limit.** Between two answers the solver computes on the thread that polls the future. That is short for
+//! most problems, and long for a few: bound them with
 //! [`SolveOptions::max_steps`](pkgres_resolver::SolveOptions::max_steps), end them from outside with a
 //! [`Cancellation`](pkgres_resolver::Cancellation), or give the whole of [`drive`](crate::drive) to a thread for
 //! blocking work, as `examples/service.rs` does.

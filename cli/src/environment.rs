@@ -87,13 +87,13 @@ pub(crate) fn credential_sources(name: &RegistryName) -> Result<CredentialSource
         variable(name).map(text).transpose()
     };
     let helper = text(HELPER_VARIABLE)?;
-    Ok(CredentialSources {
-        token: text(&token_variable(name))?.map(Secret::new),
-        token_file: token_file(),
-        helper: helper.map(|line| line.split_whitespace().map(str::to_owned).collect()),
-        netrc: variable("NETRC").map(PathBuf::from).or_else(|| {
-            let home = variable("HOME").map(PathBuf::from)?;
-            Some(home.join(".netrc"))
-        }),
-    })
+    let mut sources = CredentialSources::default();
+    sources.token = text(&token_variable(name))?.map(Secret::new);
+    sources.token_file = token_file();
+    sources.helper = helper.map(|line| line.split_whitespace().map(str::to_owned).collect());
+    sources.netrc = variable("NETRC").map(PathBuf::from).or_else(|| {
+        let home = variable("HOME").map(PathBuf::from)?;
+        Some(home.join(".netrc"))
+    });
+    Ok(sources)
 }

@@ -1,4 +1,4 @@
-//! Writing files and folders in one step, as seen from outside.
+//! Atomic writes of files and folders.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -10,27 +10,29 @@ use pkgres_manifest::PackagePath;
 use crate::error::FileError;
 use crate::file_system::{Access, EntryKind, FileSystem, NewFile};
 
-/// What temporary names begin with. No package may have a file of such a name.
+/// The prefix of temporary names. No package may have a file with such a name.
 const TEMPORARY_PREFIX: &str = ".pkgres-";
 
-/// How many bytes small pieces are put together to before they are written.
+/// The size, in bytes, up to which small pieces are put together before they are written.
 const PIECE: usize = 64 << 10;
 
-/// Writes a file: afterwards there is the old content or the new one, whatever happens.
+/// Writes a file atomically and durably: whatever happens, it has the old content or the new one.
 ///
-/// The bytes go to a temporary file in the same folder and are brought to the disk; then the file
-/// takes the place of the target, and everyone may do with it what they might with the old one, whose
-/// group it has; less where it cannot have that. It belongs to whoever writes it. Refused if the target
-/// is a link, a folder or a device. What earlier runs left behind after a crash is removed.
+/// The bytes go to a temporary file in the same folder, which is synced and renamed over the target. The new file keeps
+/// the group and mode of the old one, with fewer rights if it cannot have that group, and belongs to the user of the
+/// process. Temporary files that a crash left behind are removed.
+///
+/// # Errors
+///
+/// The target is a link, a folder or a device, or a step fails.
 pub fn write_file(system: &dyn FileSystem, path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     write(system, path, bytes, Durability::Durable)
 }
 
-/// Writes a file that can be made again, such as one of a cache, and its folder if there is none.
+/// Writes a file of a cache atomically but not durably, and its folder if there is none.
 ///
-/// As with [`write_file`] readers see the old content or the new one, also those that have the old
-/// one open. But nothing waits for the disk: after a crash of the machine there may be anything at
-/// all, so that the content has to show whether it is whole.
+/// Readers see the old content or the new one, also those that have the old file open. Nothing is synced: after a crash
+/// of the machine the file may hold anything, so that its content must show whether it is damaged.
 pub fn write_cache_file(
     system: &dyn FileSystem,
     path: &Path,
@@ -40,8 +42,7 @@ pub fn write_cache_file(
     write(system, path, bytes, Durability::Volatile)
 }
 
-/// Likewise for a file in pieces, of which there may be many and small ones: they are not put
-/// together in memory.
+/// Writes a file of a cache from many pieces, which are not put together in memory, as [`write_cache_file`] does.
 pub fn write_cache_pieces<'piece>(
     system: &dyn FileSystem,
     path: &Path,
@@ -66,7 +67,7 @@ pub fn write_cache_pieces<'piece>(
     write_with(system, path, put, Durability::Volatile, Access::Data)
 }
 
-/// Writes a file that nobody else may read, such as one with a secret; otherwise as [`write_file`].
+/// Writes a file that only its owner can read, such as one with a secret, otherwise as [`write_file`] does.
 pub fn write_private_file(
     system: &dyn FileSystem,
     path: &Path,
@@ -76,26 +77,25 @@ pub fn write_private_file(
     write_with(system, path, put, Durability::Durable, Access::Private)
 }
 
-/// Makes a folder and those that it lies in, as far as they are missing, and brings them to the
-/// disk.
+/// Makes a folder and its missing parents, durably.
 pub fn make_folder(system: &dyn FileSystem, folder: &Path) -> Result<(), FileError> {
     let made = make_folders(system, folder)?;
-    // The name of a folder is kept by the one that it lies in. Where there are folders already, whoever
-    // made them may have come no further.
-    for holder in folder.ancestors().skip(1).take(made.max(2)) {
-        let holder = if holder.as_os_str().is_empty() {
+    // The name of a folder is in its parent. Another process may have made a folder and not synced it yet, so that
+    // at least two parents are synced.
+    for parent in folder.ancestors().skip(1).take(made.max(2)) {
+        let parent = if parent.as_os_str().is_empty() {
             Path::new(".")
         } else {
-            holder
+            parent
         };
         system
-            .sync_folder(holder)
-            .map_err(FileError::system("cannot create", holder))?;
+            .sync_folder(parent)
+            .map_err(FileError::system("cannot create", parent))?;
     }
     Ok(())
 }
 
-/// Makes a folder and those that it lies in, as far as they are missing; says how many were.
+/// Makes a folder and its missing parents; returns the number of folders made.
 fn make_folders(system: &dyn FileSystem, folder: &Path) -> Result<usize, FileError> {
     let kind = |folder: &Path| {
         let kind = system.kind(folder);
@@ -120,7 +120,7 @@ fn make_folders(system: &dyn FileSystem, folder: &Path) -> Result<usize, FileErr
     Ok(count)
 }
 
-/// Whether a file must be there after a crash.
+/// Whether a file survives a crash of the machine.
 #[derive(Clone, Copy, PartialEq)]
 enum Durability {
     Durable,
@@ -137,11 +137,11 @@ fn write(
     write_with(system, path, put, durability, Access::Data)
 }
 
-/// Who may do what with a file that is written.
+/// The access rights of a new file.
 #[derive(Clone, Copy)]
 enum NewAccess {
     Given(Access),
-    /// What they may do with the file that it takes the place of.
+    /// Those of the file that it replaces.
     AsBefore,
 }
 
@@ -156,13 +156,13 @@ fn write_with(
     let name = file_name(path)?;
     let kind = system.kind(path);
     let access = match kind.map_err(FileError::system("cannot write", path))? {
-        // What can be made again is nobody's but ours, and what is private stays so.
+        // Files of a cache get our rights, and private files stay private.
         Some(EntryKind::File) if durability == Durability::Durable && access == Access::Data => {
             NewAccess::AsBefore
         }
         None | Some(EntryKind::File) => NewAccess::Given(access),
         Some(EntryKind::Link) => {
-            return Err(FileError::refused(path, "a link is not written through"));
+            return Err(FileError::refused(path, "links are not written through"));
         }
         Some(EntryKind::Folder) => return Err(FileError::refused(path, "there is a folder")),
         Some(EntryKind::Other) => return Err(FileError::refused(path, "this is not a plain file")),
@@ -190,7 +190,7 @@ fn write_and_rename(
     durability: Durability,
     access: NewAccess,
 ) -> Result<(), FileError> {
-    // Errors name the target: nobody knows the temporary file.
+    // Errors name the target: the temporary file means nothing to a user.
     let failed = || FileError::system("cannot write", path);
     let file = match access {
         NewAccess::Given(access) => system.create_file(temporary, access),
@@ -204,20 +204,22 @@ fn write_and_rename(
     system.rename(temporary, path).map_err(failed())
 }
 
-/// A file of a folder that is written as a whole.
+/// A file of a folder that is written with [`write_tree`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewTreeFile {
     /// Its path in the folder.
     pub path: PackagePath,
     /// Its content.
     pub bytes: Vec<u8>,
-    /// Whether it can be run.
+    /// Who can read and run it.
     pub access: Access,
 }
 
-/// Writes a folder with all its files: afterwards there is nothing or all of it.
+/// Writes a folder with all its files, atomically and durably: there is all of it or nothing.
 ///
-/// The target must not exist, or be an empty folder.
+/// # Errors
+///
+/// The target exists and is not an empty folder, a file is an error, or a step fails.
 pub fn write_tree(
     system: &dyn FileSystem,
     folder: &Path,
@@ -225,7 +227,7 @@ pub fn write_tree(
 ) -> Result<(), FileError> {
     let parent = parent(folder);
     let name = file_name(folder)?;
-    let occupied = FileError::refused(folder, "there is something already");
+    let occupied = FileError::refused(folder, "it exists already");
     match system
         .kind(folder)
         .map_err(FileError::system("cannot write", folder))?
@@ -259,7 +261,7 @@ pub fn write_tree(
         .map_err(FileError::system("cannot write", parent))
 }
 
-/// Fills the folder `temporary`; errors name the places in `target`, which it becomes.
+/// Fills the folder `temporary`; errors name the paths in `target`, which it becomes.
 fn fill(
     system: &dyn FileSystem,
     temporary: &Path,
@@ -318,8 +320,7 @@ pub(crate) fn temporary_name(name: &str) -> String {
     )
 }
 
-/// Removes temporary files of `name` that nobody is writing any more. That it cannot is no reason
-/// not to write.
+/// Removes temporary files of `name` that no process is writing. Failing to is not an error.
 pub(crate) fn sweep(system: &dyn FileSystem, folder: &Path, name: &str) {
     let prefix = format!("{TEMPORARY_PREFIX}{name}.");
     for leftover in system.names(folder).unwrap_or_default() {

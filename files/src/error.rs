@@ -1,4 +1,4 @@
-//! What can go wrong with a file.
+//! Errors of files.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,31 +7,32 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 
 /// An operation on a file failed.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum FileError {
-    /// The operating system refused.
+    /// The operating system reports an error.
     #[error("{} {}: {source}", .action, Escaped::new(&.path.to_string_lossy()))]
     System {
-        /// What was tried, such as "cannot read".
+        /// The action, such as "cannot read".
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// The system's reason.
+        /// The error of the system.
         source: io::Error,
     },
-    /// There is something at the path that is not what is needed there.
+    /// The file is not of the needed kind, or must not be used.
     #[error("{}: {reason}", Escaped::new(&.path.to_string_lossy()))]
     Refused {
         /// The file.
         path: PathBuf,
-        /// Why it is left alone.
+        /// The reason.
         reason: String,
     },
-    /// The file is larger than what is read.
+    /// The file is larger than the limit.
     #[error("{}: more than the limit of {limit} bytes", Escaped::new(&.path.to_string_lossy()))]
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// How many bytes it may have.
+        /// The limit in bytes.
         limit: u64,
     },
 }
@@ -61,7 +62,7 @@ impl FileError {
         matches!(self, Self::System { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
 
-    /// Whether the file is there and larger than what is read.
+    /// Whether the file is larger than the limit.
     pub fn is_too_large(&self) -> bool {
         matches!(self, Self::TooLarge { .. })
     }

@@ -1,69 +1,70 @@
-//! The steps that writing is made of.
+//! The steps of writing, as a trait.
 
 use std::io;
 use std::path::Path;
 
-/// What there is at a path, links not followed.
+/// The kind of a directory entry. Links are not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum EntryKind {
     /// A plain file.
     File,
     /// A folder.
     Folder,
-    /// A link, wherever it leads.
+    /// A symbolic link.
     Link,
     /// A pipe, device or socket.
     Other,
 }
 
-/// Who may do what with a new file.
+/// The access rights of a new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Access {
     /// Everyone may read it.
     Data,
     /// Everyone may read and run it.
     Program,
-    /// Its owner alone may read it.
+    /// Only its owner may read it.
     Private,
 }
 
-/// A file that is being written. Until it is dropped, no sweep takes it for a leftover.
+/// A file that is being written. Until it is dropped, it is not removed as left behind.
 pub trait NewFile {
     /// Appends bytes.
     fn write(&mut self, bytes: &[u8]) -> io::Result<()>;
 
-    /// Brings everything written to the disk.
+    /// Syncs everything written to the disk.
     fn sync(&mut self) -> io::Result<()>;
 }
 
-/// The steps that writing is made of, each of which can fail, and after each of which a machine
-/// can stop.
+/// The steps of writing. Each can fail, and the machine can crash after each.
 pub trait FileSystem {
-    /// What there is at a path; nothing if there is nothing.
+    /// The kind of the entry at a path; `None` if there is none.
     fn kind(&self, path: &Path) -> io::Result<Option<EntryKind>>;
 
     /// The names in a folder, in any order.
     fn names(&self, folder: &Path) -> io::Result<Vec<String>>;
 
-    /// Makes a file where there is nothing.
+    /// Makes a file at a path that does not exist.
     fn create_file(&self, path: &Path, access: Access) -> io::Result<Box<dyn NewFile>>;
 
-    /// Makes a file where there is nothing, with which everyone may do what they may with another file.
-    /// Where it cannot be given to the group of that one, nobody may do more.
+    /// Makes a file at a path that does not exist, with the group and mode of another file. If it cannot have that
+    /// group, nobody gets more rights than with the other file.
     fn create_file_like(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>>;
 
-    /// Makes a folder where there is nothing.
+    /// Makes a folder at a path that does not exist.
     fn create_folder(&self, path: &Path) -> io::Result<()>;
 
-    /// Moves a file over a file or nothing, or a folder over nothing.
+    /// Renames a file, also over another one, or a folder to a path that does not exist.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
-    /// Brings the names in a folder to the disk.
+    /// Syncs the names in a folder to the disk.
     fn sync_folder(&self, folder: &Path) -> io::Result<()>;
 
     /// Removes a file, or a folder with everything in it; links are removed, not followed.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
-    /// Removes a file that nobody is writing; says whether it did.
+    /// Removes a file that no process is writing; returns whether it did.
     fn remove_if_idle(&self, path: &Path) -> io::Result<bool>;
 }

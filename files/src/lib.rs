@@ -1,11 +1,10 @@
-//! Reading and writing files so that nothing is ever half there.
+//! Atomic writes and careful reads of files.
 //!
-//! This crate is the only one that writes. A file is written beside its target, brought to the
-//! disk and renamed; a folder is filled beside its target and renamed. Whoever looks, and whatever
-//! is interrupted, there is the old state or the new one. Writes never go through a link.
+//! This is the only crate of the workspace that writes. A file is written beside its target, synced and renamed; a
+//! folder is filled beside its target and renamed. A reader, and a machine that crashed, see the old state or the new
+//! one, never a part. Writes never go through a link.
 //!
-//! All writing goes through the trait [`FileSystem`], so that tests can let every single step fail
-//! or be the last one before a crash.
+//! All writes go through the trait [`FileSystem`], so that tests can let any step fail, or crash after it.
 //!
 //! ```
 //! use pkgres_files::{Follow, RealFileSystem, read_file, write_file};
@@ -18,6 +17,11 @@
 //! assert!(read_file(&path, 4, Follow::Nothing).is_err(), "it is larger than that");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+
+/// The example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
 
 mod atomic;
 mod error;

@@ -1,4 +1,4 @@
-//! Locks between programs.
+//! File locks between processes.
 
 // What is forbidden everywhere else is done here.
 #![allow(clippy::disallowed_methods)]
@@ -9,15 +9,14 @@ use std::path::Path;
 
 use crate::error::FileError;
 
-/// A lock that is held as long as this exists.
+/// A file lock, released on drop.
 #[derive(Debug)]
 pub struct FileLock(File);
 
-/// Waits until nobody else holds the lock of a file, which is made if there is none, and holds it.
+/// Locks a file, which is made if there is none. Blocks while another process holds the lock.
 ///
-/// It keeps apart those who read a file, decide, and write it anew: the file itself is replaced
-/// by that, so that the lock has to be another one beside it. It ends with the process, however
-/// that ends. Where file systems have no locks, nobody is kept apart.
+/// The lock makes reading a file, deciding and replacing it one step. As that replaces the file itself, the lock is
+/// another file beside it. It ends with the process. On a file system without locks nothing is locked.
 pub fn lock_file(path: &Path) -> Result<FileLock, FileError> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);
@@ -49,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_holds_a_lock_is_alone() {
+    fn a_lock_excludes_others() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("lock");
         let count = std::sync::atomic::AtomicU32::new(0);

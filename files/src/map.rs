@@ -1,4 +1,4 @@
-//! Files as memory, without reading them first.
+//! Memory-mapped files.
 
 use std::fs::File;
 use std::ops::Deref;
@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::error::FileError;
 use crate::read::{Follow, open_plain, read_rest};
 
-/// The content of a file: a part of the memory that stands for the file, or a copy.
+/// The content of a file: mapped, or read into memory.
 #[derive(Debug)]
 pub struct FileBytes(Content);
 
@@ -34,18 +34,17 @@ impl AsRef<[u8]> for FileBytes {
     }
 }
 
-/// Maps a plain file of at most `limit` bytes into memory, or reads it where that is not possible.
-/// The last part of the path must not be a link.
+/// Maps a plain file of at most `limit` bytes into memory, or reads it if it cannot be mapped. The last part of the path
+/// must not be a link.
 ///
-/// Only for files that [`write_cache_file`](crate::write_cache_file) or
-/// [`write_file`](crate::write_file) wrote, in a folder that nobody else writes to: those are
-/// replaced, which those who have the old file open do not notice, and never changed. Whatever
-/// users edit, such as the index of a registry, is to be read instead.
+/// Use it only for files that [`write_cache_file`](crate::write_cache_file) or [`write_file`](crate::write_file) wrote, in a
+/// folder that nobody else writes to: such files are replaced, never changed, so that the mapping of an old one stays
+/// valid. Files that users edit, such as the index of a registry, must be read instead.
 pub fn map_file(path: &Path, limit: u64) -> Result<FileBytes, FileError> {
     let (file, length) = open_plain(path, limit, Follow::Nothing)?;
     Ok(FileBytes(match map(&file) {
         Ok(bytes) => Content::Mapped(bytes),
-        // Some file systems cannot.
+        // Some file systems cannot map files.
         Err(_) => Content::Read(read_rest(file, path, length, limit)?),
     }))
 }
@@ -53,7 +52,7 @@ pub fn map_file(path: &Path, limit: u64) -> Result<FileBytes, FileError> {
 #[allow(unsafe_code)]
 fn map(file: &File) -> std::io::Result<memmap2::Mmap> {
     let mut options = memmap2::MmapOptions::new();
-    // Whoever opens a cache file looks at all of it to see whether it is whole.
+    // All of a cache file is read at once, to check it for damage.
     options.populate();
     // SAFETY: the memory is only read, and belongs to the map as long as it lives. It is sound as
     // long as nobody changes the file meanwhile. Files of a cache are only ever replaced by others

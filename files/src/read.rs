@@ -9,29 +9,30 @@ use crate::error::FileError;
 /// Whether the last part of a path may be a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Follow {
-    /// It may: the path was given by the user.
+    /// It may: the user chose the path.
     Links,
-    /// It may not: the path is part of something foreign, such as a package folder.
+    /// It must not: the path is inside of something foreign, such as a package folder.
     Nothing,
 }
 
 /// Reads a plain file of at most `limit` bytes.
 ///
-/// Anything that is not a plain file is refused without waiting for it: opening a pipe does not
-/// block, and devices are not read.
+/// # Errors
+///
+/// The file cannot be read, is larger, or is not a plain file. Pipes are refused without blocking, and devices without
+/// reading.
 pub fn read_file(path: &Path, limit: u64, follow: Follow) -> Result<Vec<u8>, FileError> {
     let (file, length) = open_plain(path, limit, follow)?;
     read_rest(file, path, length, limit)
 }
 
-/// Opens a plain file of at most `limit` bytes, for who need not read it at once. What it grows to later is
-/// not looked at.
+/// Opens a plain file of at most `limit` bytes. Its later growth is not checked.
 pub fn open_file(path: &Path, limit: u64, follow: Follow) -> Result<File, FileError> {
     open_plain(path, limit, follow).map(|(file, _)| file)
 }
 
-/// Reads a plain file of at most `limit` bytes in a folder whose content is foreign: neither the file
-/// nor a folder on the way to it may be a link, which could lead anywhere.
+/// Reads a plain file of at most `limit` bytes in a folder with foreign content: neither the file nor a folder on the
+/// way to it may be a link, which could lead anywhere.
 ///
 /// `below` is relative to the folder and does not lead out of it.
 pub fn read_file_below(folder: &Path, below: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
@@ -50,7 +51,7 @@ fn is_link(path: &Path) -> FileError {
     FileError::refused(path, "this is a link, and links are not followed here")
 }
 
-/// Opens a plain file of at most `limit` bytes; says how many it has.
+/// Opens a plain file of at most `limit` bytes; returns it with its length.
 pub(crate) fn open_plain(
     path: &Path,
     limit: u64,

@@ -1,6 +1,6 @@
 //! The file system of the machine.
 
-// What is forbidden everywhere else is done here.
+// The functions that are forbidden elsewhere are called here.
 #![allow(clippy::disallowed_methods)]
 
 use std::fs::{self, File, OpenOptions};
@@ -13,11 +13,11 @@ use crate::file_system::{Access, EntryKind, FileSystem, NewFile};
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RealFileSystem;
 
-/// A file that is locked as long as it is written.
+/// A file that is locked while it is written.
 pub(crate) struct LockedFile(File);
 
 impl LockedFile {
-    /// Makes a file where there is nothing.
+    /// Makes a file at a path that does not exist.
     pub(crate) fn create(path: &Path, access: Access) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
@@ -33,8 +33,8 @@ impl LockedFile {
         #[cfg(not(unix))]
         let _ = access;
         let file = options.open(path)?;
-        // The lock tells a file that is being written from a leftover. Where file systems have no
-        // locks, leftovers stay.
+        // The lock distinguishes a file that is being written from one that was left behind. On file systems
+        // without locks, such files stay.
         match file.lock() {
             Err(error) if error.kind() != io::ErrorKind::Unsupported => Err(error),
             _ => Ok(Self(file)),
@@ -54,14 +54,14 @@ impl NewFile for LockedFile {
 
 impl Drop for LockedFile {
     fn drop(&mut self) {
-        // Closing is not enough: a process that is being started at this moment shares the file,
-        // and with it the lock. Where there are no locks there is nothing to undo.
+        // Closing is not enough: a process that is being started at this moment shares the file and its lock. On
+        // file systems without locks there is nothing to undo.
         let _ = self.0.unlock();
     }
 }
 
-/// The mode of a file that cannot have its group: the group and everyone else may do what both of them
-/// might, for who was in one of them may be in the other now.
+/// The mode of a file that cannot have the group of the old one: the group and everyone else get the rights that both
+/// had, as a member of one may be in the other now.
 #[cfg(unix)]
 fn for_another_group(mode: u32) -> u32 {
     let common = (mode >> 3) & mode & 0o7;
@@ -90,7 +90,7 @@ impl FileSystem for RealFileSystem {
 
     fn names(&self, folder: &Path) -> io::Result<Vec<String>> {
         fs::read_dir(folder)?
-            // A name that is not text is not one that was given here.
+            // Names that are written here are UTF-8.
             .filter_map(|entry| {
                 entry
                     .map(|entry| entry.file_name().into_string().ok())
@@ -107,16 +107,15 @@ impl FileSystem for RealFileSystem {
     fn create_file_like(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>> {
         use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
         let like = fs::symlink_metadata(like)?;
-        // Whether the file may be run in the name of its owner is not passed on: it may have another.
+        // Set-user-ID is not copied: the owner may be another one.
         let mut mode = like.mode() & 0o777;
-        // Nobody may read more of it in between, and what the process takes away from the access of
-        // new files is not taken away from this one.
+        // The file starts private, so that nobody can read it in between, and the umask does not apply.
         let file = LockedFile::create(path, Access::Private)?;
         let created = file.0.metadata()?;
         if created.gid() != like.gid() && fchown(&file.0, None, Some(like.gid())).is_err() {
             mode = for_another_group(mode);
         }
-        // Where all files have one mode there is nothing to change, and it may not be allowed.
+        // On file systems with one mode for all files there is nothing to change, and it may not be allowed.
         if created.mode() & 0o777 != mode {
             file.0.set_permissions(fs::Permissions::from_mode(mode))?;
         }
@@ -138,7 +137,7 @@ impl FileSystem for RealFileSystem {
 
     fn sync_folder(&self, folder: &Path) -> io::Result<()> {
         if cfg!(windows) {
-            // Folders cannot be opened there; renames are kept by the file system's journal.
+            // Folders cannot be opened on this system; the journal of the file system keeps renames.
             return Ok(());
         }
         File::open(folder)?.sync_all()

@@ -1,8 +1,7 @@
-//! A file system in memory that fails, or stops, at a chosen step.
+//! A file system in memory that fails or crashes at a chosen step, for tests of code that writes.
 //!
-//! For tests of everything that writes. After a stop, [`after_crash`](SimulatedFileSystem::after_crash)
-//! gives the states in which a machine could come up again: what was not brought to the disk may
-//! be there, be missing or be cut short.
+//! [`after_crash`](SimulatedFileSystem::after_crash) returns the states in which a machine could come up again: what was
+//! not synced may be there, be missing or be cut short.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -13,23 +12,23 @@ use std::rc::Rc;
 
 use crate::file_system::{Access, EntryKind, FileSystem, NewFile};
 
-/// What happens at the chosen step.
+/// The fault at the chosen step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// The step fails and has no effect.
     Fails,
-    /// The machine stops before the step: it and all later ones fail.
+    /// The machine crashes before the step: it and all later steps fail.
     Stops,
 }
 
-/// The number of a file or folder, which it keeps when it is moved.
+/// The number of a file or folder, which it keeps when it is renamed (inode).
 type Number = usize;
 
-/// The number of the folder that relative paths begin at.
+/// The number of the root folder.
 const TOP: Number = 0;
 
-/// A folder or file: what a reader sees, and what is on the disk. As on a real disk, a folder has the
-/// names of what is in it, and nothing more: what it lies in has its own name.
+/// A folder or file, as a reader sees it and as it is on the disk. As on a real disk, a folder has the names of its
+/// entries, and its own name is in its parent.
 #[derive(Debug, Clone)]
 enum Node {
     Folder {
@@ -53,7 +52,7 @@ impl Node {
 
 #[derive(Debug)]
 struct State {
-    /// Whatever there ever was.
+    /// All files and folders that ever existed.
     nodes: Vec<Node>,
     steps: usize,
     fault: Option<(usize, Fault)>,
@@ -80,7 +79,7 @@ impl State {
         }
     }
 
-    /// What a path leads to; nothing if there is nothing.
+    /// The entry at a path, if there is one.
     fn find(&self, path: &Path) -> Option<Number> {
         names(path).try_fold(TOP, |folder, name| match &self.nodes[folder] {
             Node::Folder { seen, .. } => seen.get(name).copied(),
@@ -88,7 +87,7 @@ impl State {
         })
     }
 
-    /// The names in the folder that a path lies in, and the last name of the path.
+    /// The names in the parent of a path, and the last name of the path.
     fn place(&mut self, path: &Path) -> io::Result<(&mut BTreeMap<OsString, Number>, OsString)> {
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         let folder = self.find(path.parent().unwrap_or(Path::new("")));
@@ -96,7 +95,7 @@ impl State {
         Ok((self.folder(folder)?, name.to_owned()))
     }
 
-    /// Puts something new where there is nothing.
+    /// Adds an entry at a path that does not exist.
     fn add(&mut self, path: &Path, node: Node) -> io::Result<Number> {
         let number = self.nodes.len();
         let (folder, name) = self.place(path)?;
@@ -136,16 +135,16 @@ impl State {
     }
 }
 
-/// Which content of files is looked at.
+/// Which content of files to read.
 #[derive(Clone, Copy)]
 enum Content {
     Seen,
     OnDisk,
-    /// What is on the way to the disk is cut in half.
+    /// Content that was not synced is cut in half.
     Half,
 }
 
-/// The names that a path is made of. A leading dot is the folder that paths begin at anyway.
+/// The names in a path. A leading dot is the root folder.
 fn names(path: &Path) -> impl Iterator<Item = &OsStr> {
     path.components()
         .filter(|part| !matches!(part, Component::CurDir | Component::RootDir))
@@ -159,7 +158,7 @@ pub struct SimulatedFileSystem {
 }
 
 impl SimulatedFileSystem {
-    /// A file system that holds these files, all of them on the disk.
+    /// A file system with these files, all synced.
     pub fn with_files<'file>(files: impl IntoIterator<Item = (&'file str, &'file [u8])>) -> Self {
         let system = Self::default();
         {
@@ -188,12 +187,12 @@ impl SimulatedFileSystem {
         system
     }
 
-    /// Lets the step of this number, counted from zero, fail or be where the machine stops.
+    /// Sets a fault at a step, counted from zero.
     pub fn set_fault(&self, step: usize, fault: Fault) {
         self.state.borrow_mut().fault = Some((step, fault));
     }
 
-    /// How many steps were taken.
+    /// The number of steps taken.
     pub fn steps(&self) -> usize {
         self.state.borrow().steps
     }
@@ -203,8 +202,8 @@ impl SimulatedFileSystem {
         self.state.borrow().files(false, Content::Seen)
     }
 
-    /// The files that there can be when a stopped machine comes up again: with everything that
-    /// was on its way to the disk, with nothing of it, and with file contents cut in half.
+    /// The states in which a crashed machine can come up again: with everything that was not synced, with nothing of it,
+    /// and with file contents cut in half.
     pub fn after_crash(&self) -> Vec<BTreeMap<PathBuf, Vec<u8>>> {
         let state = self.state.borrow();
         vec![

@@ -1,4 +1,4 @@
-//! What arrives piece by piece, kept in a file until it is known to be wanted.
+//! Temporary files for bytes that arrive piece by piece.
 
 use std::path::{Path, PathBuf};
 
@@ -8,14 +8,13 @@ use crate::file_system::{Access, FileSystem as _, NewFile as _};
 use crate::map::{FileBytes, map_file};
 use crate::real::{LockedFile, RealFileSystem};
 
-/// What the names of these files have in common.
+/// The name that temporary files contain.
 const NAME: &str = "spool";
 
-/// A file without a lasting name, for what is too large to be kept in memory while it arrives.
+/// A temporary file for bytes that are too many for memory while they arrive.
 ///
-/// Nothing is brought to the disk, and the file is gone when this or what was made of it is
-/// dropped. What a process left behind that was killed is removed when the next one is made in the
-/// same folder. Nobody but its owner can read it.
+/// Nothing is synced, and the file is removed when this, or the [`FileBytes`] made from it, is dropped. Files that a killed
+/// process left behind are removed when the next one is made in the same folder. Only its owner can read it.
 pub struct Spool {
     file: LockedFile,
     path: Removed,
@@ -33,7 +32,7 @@ impl Drop for Removed {
 }
 
 impl Spool {
-    /// A new, empty one in a folder, which has to be there.
+    /// An empty temporary file in a folder that exists.
     pub fn create(folder: &Path) -> Result<Self, FileError> {
         sweep(&RealFileSystem, folder, NAME);
         let path = folder.join(temporary_name(NAME));
@@ -55,8 +54,7 @@ impl Spool {
         Ok(())
     }
 
-    /// All of its bytes, as memory that stands for the file: the system takes it back when it needs
-    /// it for something else.
+    /// The whole content as mapped memory, which the system can reclaim.
     pub fn finish(self) -> Result<FileBytes, FileError> {
         map_file(&self.path.0, self.length)
     }
@@ -73,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_there_without_a_file() {
+    fn the_content_outlives_the_name() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let mut spool = Spool::create(folder.path()).expect("a file");
         for piece in ["one ", "", "two"] {
@@ -89,14 +87,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_up_is_removed() {
+    fn an_unfinished_file_is_removed() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         drop(Spool::create(folder.path()).expect("a file"));
         assert_eq!(names(folder.path()), [""; 0]);
     }
 
     #[test]
-    fn what_a_killed_process_left_is_removed_and_nothing_else() {
+    fn only_files_of_killed_processes_are_removed() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let left = folder.path().join(".pkgres-spool.1-1.tmp");
         crate::write_file(&RealFileSystem, &left, b"left").expect("it is written");

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+#[cfg(feature = "packages")]
 use sha2::{Digest as _, Sha256};
 
 use crate::diagnostic::Escaped;
@@ -26,6 +27,7 @@ pub struct DigestError(pub String);
 
 impl ArtifactDigest {
     /// The digest of an archive.
+    #[cfg(feature = "packages")]
     pub fn of_archive(bytes: &[u8]) -> Self {
         Self::Archive(sha256(bytes))
     }
@@ -34,6 +36,7 @@ impl ArtifactDigest {
     /// length of the path in eight bytes, the path and the SHA-256 of the content.
     ///
     /// Paths that are out of order or repeated give a digest that no folder has.
+    #[cfg(feature = "packages")]
     pub fn of_tree<'file>(files: impl IntoIterator<Item = (&'file PackagePath, [u8; 32])>) -> Self {
         let mut hasher = Sha256::new();
         for (path, content) in files {
@@ -64,6 +67,7 @@ impl ArtifactDigest {
 }
 
 /// The SHA-256 of some bytes.
+#[cfg(feature = "packages")]
 pub fn sha256(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
@@ -87,6 +91,7 @@ impl fmt::Debug for ArtifactDigest {
     }
 }
 
+#[cfg(feature = "json")]
 impl serde::Serialize for ArtifactDigest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)

@@ -14,19 +14,30 @@
 //! release is taken to define whatever is asked for. `internal` holds classes like `classes`, but
 //! only the release itself sees them. Keys that are not known are skipped.
 
+mod build;
+#[cfg(feature = "json")]
 mod canonical;
+#[cfg(feature = "json")]
 mod glance;
+#[cfg(feature = "json")]
 mod json;
+#[cfg(feature = "json")]
 mod key;
+#[cfg(feature = "json")]
 mod reader;
+#[cfg(feature = "json")]
 mod repeated;
 
+#[cfg(feature = "json")]
 pub use reader::IndexReader;
 
+#[cfg(feature = "json")]
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+#[cfg(feature = "json")]
 use serde::ser::{SerializeMap, Serializer};
 
 use crate::diagnostic::{Diagnostic, Location, SourceText};
@@ -36,6 +47,7 @@ use crate::name::{ClassName, PackageName};
 use crate::requirement::Requirement;
 use crate::shared::Shared;
 use crate::version::Version;
+#[cfg(feature = "json")]
 use key::Key;
 
 /// What is known of a release without its artifact.
@@ -63,7 +75,7 @@ pub struct IndexRecord {
 }
 
 /// A class of a release: what it extends and what it uses, by absolute names.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct IndexedClass {
     /// The class.
     pub name: ClassName,
@@ -116,6 +128,26 @@ impl IndexRecord {
         }
     }
 
+    /// Compares two records by all of their content, so that which of two different records of one release counts
+    /// does not depend on the order in which they arrive. Where a requirement was read from makes no difference.
+    pub fn cmp_content(&self, other: &Self) -> Ordering {
+        let requirements = |record: &Self| -> Vec<(PackageName, String)> {
+            let requirements = record.requirements.iter();
+            requirements
+                .map(|one| (one.package.clone(), one.spec.written().to_owned()))
+                .collect()
+        };
+        let one = (&self.name, &self.version, self.version.build());
+        one.cmp(&(&other.name, &other.version, other.version.build()))
+            .then_with(|| self.format.cmp(&other.format))
+            .then_with(|| requirements(self).cmp(&requirements(other)))
+            .then_with(|| self.classes.as_deref().cmp(&other.classes.as_deref()))
+            .then_with(|| self.digest.cmp(&other.digest))
+            .then_with(|| self.size.cmp(&other.size))
+            .then_with(|| self.yanked.cmp(&other.yanked))
+            .then_with(|| self.published.cmp(&other.published))
+    }
+
     /// Whether the release is known to define a class for others.
     pub fn exports(&self, class: &ClassName) -> bool {
         self.classes.as_ref().is_some_and(|classes| {
@@ -150,7 +182,10 @@ impl IndexRecord {
             published.is_ok_and(|published| published < time)
         })
     }
+}
 
+#[cfg(feature = "json")]
+impl IndexRecord {
     /// Reads one line of an index. To read many, [`IndexReader`] is faster.
     ///
     /// ```
@@ -190,6 +225,7 @@ impl IndexRecord {
     }
 }
 
+#[cfg(feature = "json")]
 impl serde::Serialize for IndexRecord {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -229,11 +265,13 @@ impl serde::Serialize for IndexRecord {
     }
 }
 
+#[cfg(feature = "json")]
 struct ClassMap<'record> {
     classes: &'record [IndexedClass],
     internal: bool,
 }
 
+#[cfg(feature = "json")]
 impl serde::Serialize for ClassMap<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(serde::Serialize)]

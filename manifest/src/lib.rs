@@ -31,7 +31,23 @@
 //! assert!(manifest.requirements[0].spec.matches(&Version::parse("1.5.0")?));
 //! # Ok::<(), pkgres_manifest::VersionError>(())
 //! ```
+//!
+//! # Features
+//!
+//! Both are on by default. Without them there are the values, and lockfiles.
+//!
+//! - `json`: index records as lines of JSON, the JSON Schemas, and `serde` for the small values.
+//! - `packages`: manifests, class files, object models and archives, with their parsers.
 
+// Whatever only serves the readers is not reached without them.
+#![cfg_attr(not(feature = "packages"), allow(dead_code, unused_imports))]
+
+/// The example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
+#[cfg(feature = "packages")]
 mod archive;
 mod class_file;
 pub mod diagnostic;
@@ -49,6 +65,7 @@ mod package;
 mod package_path;
 mod read_options;
 mod requirement;
+#[cfg(feature = "json")]
 mod schema;
 mod shared;
 mod similar;
@@ -56,16 +73,23 @@ mod source;
 mod spec;
 mod version;
 
+#[cfg(feature = "packages")]
 pub use archive::{Archive, ArchiveFile, KnownArchive, write_archive};
 pub use class_file::{
     Argument, ClassConstraint, ClassDefinition, ClassUsage, Contract, MapKey, Method, Property,
-    Rule, parse_class_file, read_class_file,
+    Rule,
 };
-pub use digest::{ArtifactDigest, DigestError, sha256};
+#[cfg(feature = "packages")]
+pub use class_file::{parse_class_file, read_class_file};
+#[cfg(feature = "packages")]
+pub use digest::sha256;
+pub use digest::{ArtifactDigest, DigestError};
 pub use document::yaml_word;
 pub use format::{Format, FormatError, SupportedFormats};
 pub use hexadecimal::{Hexadecimal, from_hexadecimal};
-pub use index_record::{IndexReader, IndexRecord, IndexedClass};
+#[cfg(feature = "json")]
+pub use index_record::IndexReader;
+pub use index_record::{IndexRecord, IndexedClass};
 pub use limits::Limits;
 pub use lockfile::{
     BindingChange, Bindings, LOCK_FILE, LockDiff, LockedPackage, LockedRequirement, Lockfile,
@@ -75,15 +99,18 @@ pub use name::{ClassName, DEFAULT_CORE_LIBRARY, MAX_NAME_BYTES, NameError, Packa
 pub use object_model::{
     ModelObject, ModelValue, ObjectId, ObjectModel, Pins, ValueKind, VersionPin,
 };
+#[cfg(feature = "packages")]
+pub use package::RequirementEdit;
 pub use package::{
     CLASSES_FOLDER, ClassCircle, ClassEntry, MANIFEST_FILE, Package, PackageKind, PackageManifest,
-    RequirementEdit, class_circles,
+    class_circles,
 };
 pub use package_path::{
     MAX_PATH_BYTES, MAX_PATH_PART_BYTES, MAX_PATH_PARTS, PackagePath, PathError,
 };
 pub use read_options::ReadOptions;
 pub use requirement::Requirement;
+#[cfg(feature = "json")]
 pub use schema::{class_schema, lock_schema, manifest_schema};
 pub use shared::Shared;
 pub use similar::{most_similar, most_similar_name};

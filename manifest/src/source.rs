@@ -88,6 +88,7 @@ impl fmt::Display for ReleaseSource {
     }
 }
 
+#[cfg(feature = "json")]
 impl serde::Serialize for ReleaseSource {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)

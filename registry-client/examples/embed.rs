@@ -1,39 +1,56 @@
 //! Embeds the resolver: packages in memory, no files, no network.
 //!
-//! `cargo run -p pkgres-registry-client --example embed` prints the chosen versions, and then why
-//! another set of packages has none.
+//! `cargo run -p pkgres-registry-client --example embed` prints the chosen versions, and then why another set of
+//! packages has no solution.
 
 use std::error::Error;
 use std::fmt::Write as _;
 
-use pkgres_manifest::{IndexRecord, Limits, ReadOptions, RegistryName};
+use pkgres_manifest::{IndexRecord, PackageName, ReadOptions, RegistryName, Spec, Version};
 use pkgres_registry_client::{Answer, MemoryRegistry, RegistrySet, drive};
 use pkgres_resolver::{Request, Resolver};
 
-const WEB: &str = r#"{"name":"org.acme.Web","version":"1.0.0",
-    "require":[["org.acme.Auth","1"],["org.acme.Db","1"]]}"#;
+/// A release: its package, its version, and its requirements as packages with specs.
+type Release<'text> = (&'text str, [u64; 3], &'text [(&'text str, &'text str)]);
 
-const FITTING: &[&str] = &[
-    r#"{"name":"org.acme.Auth","version":"1.1.0","require":[["org.acme.Db",">=1.2"]]}"#,
-    r#"{"name":"org.acme.Db","version":"1.4.0"}"#,
-    r#"{"name":"org.acme.Db","version":"2.0.0"}"#,
+const WEB: Release<'static> = (
+    "org.acme.Web",
+    [1, 0, 0],
+    &[("org.acme.Auth", "1"), ("org.acme.Db", "1")],
+);
+
+const SOLVABLE: &[Release<'static>] = &[
+    ("org.acme.Auth", [1, 1, 0], &[("org.acme.Db", ">=1.2")]),
+    ("org.acme.Db", [1, 4, 0], &[]),
+    ("org.acme.Db", [2, 0, 0], &[]),
 ];
 
-const CLASHING: &[&str] = &[
-    r#"{"name":"org.acme.Auth","version":"1.1.0","require":[["org.acme.Db","2"]]}"#,
-    r#"{"name":"org.acme.Db","version":"1.4.0"}"#,
-    r#"{"name":"org.acme.Db","version":"2.0.0"}"#,
+const CONFLICTING: &[Release<'static>] = &[
+    ("org.acme.Auth", [1, 1, 0], &[("org.acme.Db", "2")]),
+    ("org.acme.Db", [1, 4, 0], &[]),
+    ("org.acme.Db", [2, 0, 0], &[]),
 ];
 
-/// Solves for a root; says which versions were chosen, or why there are none.
-pub fn resolve(root: &str, releases: &[&str]) -> Result<String, Box<dyn Error>> {
-    let limits = Limits::default();
+/// Makes the record of a release, as a program does with releases of its own.
+fn record(
+    (name, [major, minor, patch], requires): Release<'_>,
+) -> Result<IndexRecord, Box<dyn Error>> {
+    let version = Version::new(major, minor, patch);
+    let mut record = IndexRecord::new(PackageName::parse(name)?, version);
+    for (package, spec) in requires {
+        record = record.with_requirement(PackageName::parse(package)?, Spec::parse(spec)?);
+    }
+    Ok(record)
+}
+
+/// Solves for a root; returns the chosen versions, or the reasons why there are none.
+fn resolve(root: Release<'_>, releases: &[Release<'_>]) -> Result<String, Box<dyn Error>> {
     let mut registry = MemoryRegistry::new(RegistryName::parse("memory")?);
     for release in releases {
-        registry.add_record(IndexRecord::parse_line(release, &limits)?);
+        registry.add_record(record(*release)?);
     }
-    let mut request = Request::new(IndexRecord::parse_line(root, &limits)?);
-    // A host that has a core library provides it, or adds it to the registry.
+    let mut request = Request::new(record(root)?);
+    // A host with a core library provides it, or adds it to the registry.
     request.core = None;
     request.options.single_version = true;
 
@@ -58,11 +75,11 @@ pub fn resolve(root: &str, releases: &[&str]) -> Result<String, Box<dyn Error>> 
     Ok(text)
 }
 
-// What it prints is what an example is run for.
+// An example is run for its output.
 #[allow(clippy::print_stdout)]
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("{}", resolve(WEB, FITTING)?);
-    println!("{}", resolve(WEB, CLASHING)?);
+    println!("{}", resolve(WEB, SOLVABLE)?);
+    println!("{}", resolve(WEB, CONFLICTING)?);
     Ok(())
 }
 
@@ -73,11 +90,11 @@ mod tests {
     #[test]
     fn versions_or_the_reasons() -> Result<(), Box<dyn Error>> {
         assert_eq!(
-            resolve(WEB, FITTING)?,
+            resolve(WEB, SOLVABLE)?,
             "org.acme.Auth 1.1.0\norg.acme.Db 1.4.0\n"
         );
         assert_eq!(
-            resolve(WEB, CLASHING)?,
+            resolve(WEB, CONFLICTING)?,
             "PK0012: no version of `org.acme.Db` satisfies everyone\n  \
              org.acme.Web 1.0.0 requires org.acme.Db 1\n  \
              org.acme.Auth 1.1.0 requires org.acme.Db 2\n  \

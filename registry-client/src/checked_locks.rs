@@ -1,15 +1,15 @@
-//! Lockfiles that were checked before.
+//! A cache of lockfile checks without findings.
 //!
-//! A check of a lockfile depends on the bytes of the lockfile, on the files of the root, on what is
-//! asked, on what the registries hold, and on the program. Where all of that is known without going
-//! through it, one digest stands for it, and a check that found nothing at all to say leaves this
-//! digest behind: the same question has the same answer. Nothing else is ever remembered, so that
-//! whatever there is to say is worked out when it is said.
+//! **Problem.** `lock --check` runs often, and mostly nothing has changed since the last time.
 //!
-//! Which files make the root is known once its manifest was understood. So that it need not be, their
-//! paths are remembered as well: as long as the manifest is the same, so are they.
+//! **Idea.** A check depends on the lockfile, the files of the root, the request, the content of the registries and the
+//! program. If all of these are known without reading them in full, one digest identifies the check, and a check
+//! without findings leaves this digest behind. Nothing else is remembered: findings are always computed.
 //!
-//! As with the rest of the cache, whatever is wrong with a file is as if it were not there.
+//! The files of the root follow from its manifest. Their paths are kept with the digest, so that the manifest need
+//! not be parsed: while it is the same, so are they.
+//!
+//! A damaged file counts as absent, as in the rest of the cache.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -23,18 +23,18 @@ use sha2::{Digest as _, Sha256};
 use crate::index_cache::{Digest, IndexCache, digest_of};
 use crate::set::RegistrySet;
 
-/// The folder in that of the cache.
+/// The folder in the cache.
 const FOLDER: &str = "checked";
 
-/// What a file begins with. The number is raised whenever a check comes to look at anything else.
+/// The first line of a file. The number is raised when a check comes to depend on anything else.
 const HEADER: &str = "pkgres checked 2";
 
-/// The largest file, in bytes. What takes more is not remembered.
+/// The limit of a file, in bytes. A check with a larger one is not remembered.
 const MAX_BYTES: u64 = 1 << 16;
 
-/// What is known of checks of lockfiles, kept in the folder of a cache.
+/// A cache of lockfile checks, in a folder.
 ///
-/// The folder has to belong to the user alone: who can write there decides what is taken to fit.
+/// The folder must belong to the user alone: whoever can write there decides which lockfiles pass.
 #[derive(Debug, Clone)]
 pub struct CheckedLocks {
     folder: PathBuf,
@@ -42,28 +42,26 @@ pub struct CheckedLocks {
     contents: IndexCache,
 }
 
-/// All that the answer to a question about a lockfile depends on, as far as it is known before any of
-/// it is understood.
+/// Everything that a check depends on, as far as it is known before anything is parsed.
 #[derive(Clone, Copy)]
 pub struct LockCase<'case> {
-    /// Where the lockfile is, of which one answer is kept.
+    /// The path of the lockfile. One check is kept for each path.
     pub path: &'case Path,
-    /// What is in it.
+    /// Its content.
     pub lock: LockContent,
-    /// The manifest of the root, as it is written.
+    /// The bytes of the manifest of the root.
     pub manifest: &'case [u8],
-    /// What is asked. The roots, and what is locked, follow from the manifest and the lockfile.
+    /// The request. Its roots and locked versions follow from the manifest and the lockfile, and do not count.
     pub request: &'case Request,
-    /// Where releases come from.
+    /// The registries.
     pub registries: &'case RegistrySet,
-    /// How the root and the lockfile are read.
+    /// The options with which the root and the lockfile are read.
     pub options: &'case ReadOptions,
 }
 
 impl CheckedLocks {
-    /// Checks that are known in the folder of a cache, which need not exist. `program` stands for
-    /// the program that checks: what another one found does not count. `now` is the time at which it
-    /// began.
+    /// A cache in a folder, which need not exist. `program` identifies the checking program: checks by another
+    /// one do not count. `now` is the time at which the program started.
     pub fn new(cache: &Path, program: String, now: SystemTime) -> Self {
         Self {
             folder: cache.join(FOLDER),
@@ -72,16 +70,16 @@ impl CheckedLocks {
         }
     }
 
-    /// What is in the lockfile at a path, if there is one that can be read. It is not read if it looks as
-    /// it did when it was last read, as with index files. Links are not followed.
+    /// The content of the lockfile at a path, if it can be read. A file with the same metadata as last time is not
+    /// read again, as with index files. Links are not followed.
     pub fn content(&self, path: &Path, limits: &Limits) -> Option<LockContent> {
         let file = open_file(path, limits.lock_bytes, Follow::Nothing).ok()?;
         let content = self.contents.entry(path, limits).content(&file);
         content.ok().map(LockContent)
     }
 
-    /// The question whether a lockfile fits; `None` where not all that the answer depends on is
-    /// known, as with folders and registries on the network.
+    /// The question whether a lockfile passes; `None` if not everything that it depends on is known, as with folders
+    /// and registries on the network.
     pub fn question(&self, case: LockCase<'_>) -> Option<LockQuestion> {
         let contents = case.registries.contents()?;
         let path = std::path::absolute(case.path).ok()?;
@@ -103,18 +101,18 @@ impl CheckedLocks {
     }
 }
 
-/// What is in a lockfile.
+/// The content of a lockfile, by its digest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LockContent(Digest);
 
 impl LockContent {
-    /// The content of a lockfile that was read.
+    /// The content with these bytes.
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
 }
 
-/// A file of a root beside its manifest, as it was read.
+/// A file of a root beside its manifest, by its path and digest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RootFile {
     path: PackagePath,
@@ -122,26 +120,26 @@ pub struct RootFile {
 }
 
 impl RootFile {
-    /// The file with this path in the package, and these bytes in it.
+    /// The file with this path in the package and these bytes.
     pub fn new(path: PackagePath, bytes: &[u8]) -> Self {
         let content = Sha256::digest(bytes).into();
         Self { path, content }
     }
 }
 
-/// The question whether a lockfile fits.
+/// The question whether a lockfile passes.
 #[derive(Debug)]
 pub struct LockQuestion {
     path: PathBuf,
-    /// Stands for all that the answer depends on, but the files beside the manifest.
+    /// A digest of everything that the answer depends on, except for the files beside the manifest.
     known: Digest,
-    /// What the registries held when it was asked.
+    /// The content of the registries at the time of the question.
     contents: Digest,
 }
 
 impl LockQuestion {
-    /// How many releases the lockfile holds, if it is known to fit, and that there is nothing else
-    /// to say about it. `file` gives the bytes of a file of the root.
+    /// The number of releases in the lockfile, if it is known to pass without findings. `file` returns the bytes of a
+    /// file of the root.
     pub fn known_to_fit(
         &self,
         mut file: impl FnMut(&PackagePath) -> Option<Vec<u8>>,
@@ -157,12 +155,11 @@ impl LockQuestion {
             Some(RootFile::new(path, &bytes))
         });
         let files: Vec<RootFile> = files.collect::<Option<_>>()?;
-        // Whatever is not exactly what would be written here is something else.
+        // Only exactly the text that `remember` writes counts.
         (text == self.text(releases, &files)).then_some(releases)
     }
 
-    /// Remembers the answer, if it is that there is nothing to say. `files` are those of the root
-    /// beside its manifest.
+    /// Remembers a check without findings. `files` are those of the root beside its manifest.
     pub fn remember(
         &self,
         report: &LockReport,
@@ -170,11 +167,11 @@ impl LockQuestion {
         files: &[RootFile],
         registries: &RegistrySet,
     ) {
-        // What a registry held may have changed while it was read.
+        // A registry may have changed during the check.
         let is_same = registries.contents() == Some(self.contents);
         let text = self.text(releases, files);
         if is_same && *report == LockReport::default() && text.len() as u64 <= MAX_BYTES {
-            // That it cannot be kept is no reason not to go on.
+            // A cache that cannot be written costs time only.
             let _ = write_cache_file(&RealFileSystem, &self.path, text.as_bytes());
         }
     }
@@ -194,7 +191,7 @@ impl LockQuestion {
     }
 }
 
-/// All of a request that a check looks at, but the roots and the lockfile.
+/// A digest of everything in a request that a check depends on, except for the roots and the lockfile.
 fn asked(request: &Request) -> Digest {
     let Request {
         roots: _,

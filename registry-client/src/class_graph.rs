@@ -1,4 +1,4 @@
-//! Which class of a resolution inherits from which.
+//! The inheritance graph of the classes of a resolution.
 
 use std::collections::BTreeMap;
 
@@ -19,8 +19,12 @@ pub struct ClassNode {
     pub class: ClassName,
 }
 
-/// Every class of a resolution, sorted, with the classes that it extends. Classes of releases of
-/// which no classes are known are left out, and so is the class that all others extend.
+/// Every class of a resolution, sorted, with the classes that it extends. Releases whose classes are not known are left
+/// out, and so is the class that all others extend.
+///
+/// # Errors
+///
+/// A registry cannot be read.
 pub fn class_graph(
     roots: &[Root],
     provided: &[IndexRecord],

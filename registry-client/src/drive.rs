@@ -1,30 +1,59 @@
-//! The loop that joins registries with the solver.
+//! The loops that join registries with the solver.
+//!
+//! The solver does no input or output: a [`Resolver`], a [`LockCheck`] and a [`ModelPlan`] name what they need
+//! to know and go on once they have it. Each function here is the loop around one of them. They block while a
+//! registry answers; [`drive_async`](crate::drive_async) does not.
 
-use pkgres_manifest::ReadOptions;
-use pkgres_resolver::{Conflict, Resolution, Resolver, Step};
+use std::collections::BTreeMap;
+
+use pkgres_manifest::diagnostic::Diagnostic;
+use pkgres_manifest::{ClassName, PackageName, ReadOptions, Version};
+use pkgres_resolver::{
+    Conflict, Definers, LockCheck, LockReport, ModelPlan, PlannedModel, Resolution, Resolver, Step,
+    Supply,
+};
 
 use crate::registry::RegistryError;
 use crate::set::RegistrySet;
 
-/// What became of a request.
+/// The outcome of a request. There are no others, so that a `match` can name them all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     /// There is a valid resolution.
     Solved(Box<Resolution>),
-    /// There is none.
+    /// There is none, and this is why.
     Conflict(Box<Conflict>),
-    /// The solver used up its steps.
+    /// The solver used up its steps: whether there is a resolution is not known.
     GaveUp {
-        /// The steps that were taken.
+        /// The number of steps taken.
         steps: u64,
     },
-    /// The solver was told to end.
+    /// The solver was [cancelled](pkgres_resolver::Cancellation).
     Cancelled,
 }
 
-/// Lets a solver run to the end, giving it what it asks for.
+impl Answer {
+    /// The outcome that a step reports, if it reports one.
+    pub(crate) fn of(step: Step) -> Option<Self> {
+        match step {
+            Step::Solved(resolution) => Some(Self::Solved(resolution)),
+            Step::Conflict(conflict) => Some(Self::Conflict(conflict)),
+            Step::GaveUp { steps } => Some(Self::GaveUp { steps }),
+            Step::Cancelled => Some(Self::Cancelled),
+            // The next step says why.
+            Step::Impossible => None,
+            Step::Need(_) | Step::NeedClasses(_) => unreachable!("needs were answered"),
+        }
+    }
+}
+
+/// Runs a solver to its end with the releases of some registries. Blocks while a registry answers.
 ///
-/// `options` say how the classes of packages are read, which only object models need.
+/// `options` apply to the classes of packages, which are read for object models only.
+///
+/// # Errors
+///
+/// A registry cannot be read. Nothing is lost: the call can be repeated with the same solver.
 pub fn drive(
     resolver: &mut Resolver,
     registries: &RegistrySet,
@@ -32,21 +61,21 @@ pub fn drive(
 ) -> Result<Answer, RegistryError> {
     registries.attach_to(resolver)?;
     loop {
-        match advance(resolver, registries, options)? {
-            Step::Solved(resolution) => return Ok(Answer::Solved(resolution)),
-            Step::Conflict(conflict) => return Ok(Answer::Conflict(conflict)),
-            Step::GaveUp { steps } => return Ok(Answer::GaveUp { steps }),
-            Step::Cancelled => return Ok(Answer::Cancelled),
-            Step::Impossible => {}
-            Step::Need(_) | Step::NeedClasses(_) => unreachable!("needs were answered"),
+        if let Some(answer) = Answer::of(advance(resolver, registries, options)?) {
+            return Ok(answer);
         }
     }
 }
 
-/// Lets a solver run until it says something other than what it needs.
+/// Runs a solver until a step reports something else than a need.
 ///
-/// Unlike [`drive`] this stops when it is known that there is no resolution, before it is known
-/// why.
+/// Unlike [`drive`] it stops as soon as it is proved that there is no resolution, before the reason is worked
+/// out: a caller that needs only the verdict saves that time. It does not
+/// [attach](RegistrySet::attach_to) the indexes of the registries.
+///
+/// # Errors
+///
+/// A registry cannot be read.
 pub fn advance(
     resolver: &mut Resolver,
     registries: &RegistrySet,
@@ -55,7 +84,9 @@ pub fn advance(
     loop {
         match resolver.step() {
             Step::Need(names) => {
-                if let Some((source, index)) = registries.prepared(resolver, &names)? {
+                if !resolver.needs_dates()
+                    && let Some((source, index)) = registries.prepared(&names)?
+                {
                     resolver.attach(source, index);
                     continue;
                 }
@@ -71,6 +102,67 @@ pub fn advance(
                 }
             }
             step => return Ok(step),
+        }
+    }
+}
+
+/// Checks a lockfile against registries, without searching.
+///
+/// # Errors
+///
+/// A registry cannot be read.
+pub fn check_lock(
+    mut check: LockCheck,
+    registries: &RegistrySet,
+) -> Result<LockReport, RegistryError> {
+    for (source, index) in registries.compiled()? {
+        check.attach(source, index);
+    }
+    let names = check.needs();
+    let supplies = registries.supply(&names)?;
+    for (name, supply) in names.iter().zip(supplies) {
+        check.provide(name, supply);
+    }
+    Ok(check.report())
+}
+
+/// Completes the plan of an object model with what registries know: returns the requirements of its objects, or
+/// the errors in the model.
+///
+/// # Errors
+///
+/// A registry cannot be read.
+pub fn finish_plan(
+    plan: ModelPlan,
+    registries: &RegistrySet,
+) -> Result<Result<PlannedModel, Vec<Diagnostic>>, RegistryError> {
+    let mut definers = BTreeMap::new();
+    for class in plan.needed_classes() {
+        let found = definers_of(&class, registries)?;
+        definers.insert(class, found);
+    }
+    let plan = plan.with_definers(definers);
+    let names: Vec<PackageName> = plan.needed_packages().into_iter().collect();
+    let supplies = registries.supply(&names)?;
+    let versions = supplies.into_iter().map(versions);
+    Ok(plan.with_versions(names.into_iter().zip(versions).collect()))
+}
+
+fn definers_of(class: &ClassName, registries: &RegistrySet) -> Result<Definers, RegistryError> {
+    let packages = registries.defining(class)?;
+    Ok(if packages.is_empty() {
+        let similar = registries.similar_class(class)?;
+        Definers::Nobody { similar }
+    } else {
+        Definers::Packages(packages.into_iter().collect())
+    })
+}
+
+fn versions(supply: Supply) -> Vec<Version> {
+    match supply {
+        Supply::Unknown => Vec::new(),
+        Supply::Releases { records, .. } => {
+            records.into_iter().map(|record| record.version).collect()
         }
     }
 }

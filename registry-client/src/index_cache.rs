@@ -1,16 +1,16 @@
-//! Compiled indexes of index files, kept in a folder.
+//! A cache of compiled index files.
 //!
-//! There are two kinds of files in it. A *stamp* says of an index file or a lockfile, by its path, what
-//! it looked like when it was last seen, and what its content was. A *compiled index* has the name of the
-//! content that it was made of, whatever file that is in.
+//! The folder holds two kinds of files. A *stamp* has, by the path of an index file or a lockfile, the metadata of that
+//! file when it was last seen, and the digest of its content. A *compiled index* is found by the digest of the content
+//! that it was compiled from, whatever file that is in.
 //!
-//! So that a file need not be read to know its content, a stamp is believed as long as the file has
-//! the length, the times and the place on the disk that it had. A change can escape this only if it
-//! happens within the same tick of the clock as the change before it. Therefore a stamp speaks of
-//! the content only if the file had been left alone for a while when it was read.
+//! So that a file need not be read to know its content, a stamp is valid while the file has the same length, times,
+//! device and inode. A change goes unnoticed only within the same tick of the clock as the change before it
+//! (git calls such an index entry "racily clean"). Therefore a stamp has a digest only if the file had not been
+//! modified for a while when it was read.
 //!
-//! Whatever is wrong with a file here, it is as if it were not there; and that nothing can be
-//! written is no error. Nothing else follows from the cache than how long it takes.
+//! A damaged file counts as absent, and a folder that cannot be written is not an error: only time depends on the
+//! cache.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek as _, SeekFrom};
@@ -24,32 +24,32 @@ use pkgres_manifest::{Hexadecimal, Limits, from_hexadecimal};
 use pkgres_resolver::CompiledIndex;
 use sha2::{Digest as _, Sha256};
 
-/// The folder of the compiled indexes in that of the cache, and that of the stamps.
+/// The folders of the compiled indexes and of the stamps in the cache.
 const COMPILED: &str = "compiled";
 const STAMPS: &str = "stamps";
 
-/// What a stamp begins with.
+/// The first line of a stamp.
 const STAMP_HEADER: &str = "pkgres stamp 1";
 
-/// The largest stamp, in bytes.
+/// The limit of a stamp, in bytes.
 const MAX_STAMP_BYTES: u64 = 1 << 10;
 
-/// The largest compiled index, in bytes.
+/// The limit of a compiled index, in bytes.
 const MAX_COMPILED_BYTES: u64 = 16 << 30;
 
-/// How long a file must have been left alone for its times to tell it from later states of it. The
-/// coarsest file systems count in steps of two seconds.
+/// How long ago a file must have been modified for its times to distinguish it from later versions. The coarsest
+/// file systems count in steps of two seconds.
 const SETTLED: Duration = Duration::from_secs(3);
 
-/// How much of a file is read at a time.
+/// The number of bytes of a file that are read at a time.
 const BUFFER_BYTES: usize = 1 << 17;
 
-/// A digest of a content, or of what a compiled index was made of.
+/// A SHA-256 of a content, or of the source of a compiled index.
 pub(crate) type Digest = [u8; 32];
 
-/// Where compiled indexes are kept.
+/// A cache of compiled index files, in a folder.
 ///
-/// The folder has to belong to the user alone: who can write there decides what is resolved.
+/// The folder must belong to the user alone: whoever can write there decides what is resolved.
 #[derive(Debug, Clone)]
 pub struct IndexCache {
     folder: PathBuf,
@@ -57,15 +57,15 @@ pub struct IndexCache {
 }
 
 impl IndexCache {
-    /// A cache in a folder, which need not exist. `now` is the time at which the program began, or
-    /// any later one before registries are opened.
+    /// A cache in a folder, which need not exist. `now` is the time at which the program started, or any later time
+    /// before registries are opened.
     pub fn new(folder: PathBuf, now: SystemTime) -> Self {
         Self { folder, now }
     }
 
-    /// What is kept about an index file that is read with these limits.
+    /// The entry of an index file that is read with these limits.
     pub(crate) fn entry(&self, path: &Path, limits: &Limits) -> Entry {
-        // What is right with one version or some limits can be wrong with others.
+        // Another version of this crate, or other limits, may read the file differently.
         let context = format!("{} {limits:?}", env!("CARGO_PKG_VERSION"));
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let name = digest_of(&[context.as_bytes(), path.as_os_str().as_encoded_bytes()]);
@@ -80,7 +80,7 @@ impl IndexCache {
     }
 }
 
-/// What is kept about one index file.
+/// The entry of one index file.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     cache: IndexCache,
@@ -95,7 +95,7 @@ impl Entry {
         Stamp::parse(std::str::from_utf8(&bytes).ok()?)
     }
 
-    /// Writes the stamp of the file; says whether that was possible.
+    /// Writes the stamp of the file; returns whether that was possible.
     pub(crate) fn write_stamp(&self, stamp: &Stamp) -> bool {
         write_cache_file(
             &RealFileSystem,
@@ -105,27 +105,26 @@ impl Entry {
         .is_ok()
     }
 
-    /// The digest of the content of the file, which is not read if it looks as it did when it was last
-    /// read.
+    /// The digest of the content of the file, which is not read if its stamp is valid.
     pub(crate) fn content(&self, file: &File) -> io::Result<Digest> {
-        let look = Look::of(&file.metadata()?);
+        let fingerprint = Fingerprint::of(&file.metadata()?);
         match self.stamp() {
             Some(Stamp {
-                look: seen,
+                fingerprint: seen,
                 known: Known::Content(content),
-            }) if seen == look => return Ok(content),
+            }) if seen == fingerprint => return Ok(content),
             _ => {}
         }
         let content = content_of(file)?;
-        if self.is_settled(&look) && Look::of(&file.metadata()?) == look {
+        if self.is_settled(&fingerprint) && Fingerprint::of(&file.metadata()?) == fingerprint {
             let known = Known::Content(content);
-            self.write_stamp(&Stamp { look, known });
+            self.write_stamp(&Stamp { fingerprint, known });
         }
         Ok(content)
     }
 
-    /// Whether a file was left alone for so long that its times tell this state from later ones.
-    pub(crate) fn is_settled(&self, look: &Look) -> bool {
+    /// Whether the last modification of a file is so old that its times distinguish it from later versions.
+    pub(crate) fn is_settled(&self, fingerprint: &Fingerprint) -> bool {
         let now = self
             .cache
             .now
@@ -137,7 +136,7 @@ impl Entry {
             let fraction = u32::try_from(time.1).unwrap_or(u32::MAX);
             (i128::from(time.0), fraction) < settled
         };
-        is_before(look.modified) && is_before(look.changed)
+        is_before(fingerprint.modified) && is_before(fingerprint.changed)
     }
 
     /// The compiled index of a content.
@@ -147,11 +146,11 @@ impl Entry {
         CompiledIndex::from_bytes(bytes, &source).ok()
     }
 
-    /// Keeps the compiled index of a content.
+    /// Stores the compiled index of a content.
     pub(crate) fn store(&self, content: &Digest, index: &CompiledIndex) {
         let source = self.source(content);
         if let Some(bytes) = index.to_bytes(&source) {
-            // That it cannot be kept is no reason not to use it.
+            // A cache that cannot be written costs time only.
             let path = self.compiled_path(&source);
             let _ = write_cache_file(&RealFileSystem, &path, &bytes);
         }
@@ -159,15 +158,15 @@ impl Entry {
 
     /// Keeps what became known of a file that looks like this, if it was left alone for a while, and
     /// removes the compiled index of a content that it had before.
-    pub(crate) fn settle(&self, before: Option<Stamp>, look: Look, known: Known) {
+    pub(crate) fn settle(&self, before: Option<Stamp>, fingerprint: Fingerprint, known: Known) {
         if let Some(stamp) = before
             && let Known::Content(content) = stamp.known
             && stamp.known != known
         {
             let _ = RealFileSystem.remove(&self.compiled_path(&self.source(&content)));
         }
-        if self.is_settled(&look) {
-            self.write_stamp(&Stamp { look, known });
+        if self.is_settled(&fingerprint) {
+            self.write_stamp(&Stamp { fingerprint, known });
         }
     }
 
@@ -183,9 +182,9 @@ impl Entry {
     }
 }
 
-/// What can be seen of a file without reading it.
+/// The metadata that identifies a version of a file without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Look {
+pub(crate) struct Fingerprint {
     pub(crate) length: u64,
     /// Seconds and nanoseconds.
     modified: (i64, i64),
@@ -194,7 +193,7 @@ pub(crate) struct Look {
     number: u64,
 }
 
-impl Look {
+impl Fingerprint {
     #[cfg(unix)]
     pub(crate) fn of(metadata: &Metadata) -> Self {
         use std::os::unix::fs::MetadataExt as _;
@@ -207,7 +206,7 @@ impl Look {
         }
     }
 
-    /// Where files have no numbers, and no time that cannot be set, there is less to go by.
+    /// Other systems have no inodes, and no time that users cannot set.
     #[cfg(not(unix))]
     pub(crate) fn of(metadata: &Metadata) -> Self {
         let modified = metadata.modified().ok();
@@ -226,33 +225,33 @@ impl Look {
     }
 }
 
-/// What is known of the content of a file.
+/// What a stamp knows of the content of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Known {
     /// The file was seen, nothing else.
     Seen,
     /// Its content has this digest.
     Content(Digest),
-    /// A line of it is broken, or a release stands twice: it is not compiled.
+    /// It has an error, or a release twice with different content: it is not compiled.
     Unfit,
 }
 
 /// What an index file looked like, and what was known of it then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp {
-    pub(crate) look: Look,
+    pub(crate) fingerprint: Fingerprint,
     pub(crate) known: Known,
 }
 
 impl Stamp {
     fn to_text(self) -> String {
-        let Look {
+        let Fingerprint {
             length,
             modified,
             changed,
             device,
             number,
-        } = self.look;
+        } = self.fingerprint;
         let known = match self.known {
             Known::Seen => "seen".to_owned(),
             Known::Content(digest) => Hexadecimal(&digest).to_string(),
@@ -281,7 +280,7 @@ impl Stamp {
             return None;
         };
         let stamp = Self {
-            look: Look {
+            fingerprint: Fingerprint {
                 length: length.parse().ok()?,
                 modified: (modified.parse().ok()?, modified_part.parse().ok()?),
                 changed: (changed.parse().ok()?, changed_part.parse().ok()?),
@@ -297,7 +296,7 @@ impl Stamp {
                 }
             },
         };
-        // A stamp that is cut short can still look like one, but not like what is written here.
+        // A stamp that was cut short may still parse, but is not what `to_text` writes.
         (stamp.to_text() == text).then_some(stamp)
     }
 }
@@ -317,7 +316,7 @@ pub(crate) fn content_of(mut file: &File) -> io::Result<Digest> {
     }
 }
 
-/// An input that is hashed as it is read.
+/// An input that is hashed while it is read.
 pub(crate) struct Hashed<R> {
     input: R,
     hasher: Sha256,
@@ -331,7 +330,7 @@ impl<R> Hashed<R> {
         }
     }
 
-    /// The digest of what was read.
+    /// The digest of the bytes read.
     pub(crate) fn digest(self) -> Digest {
         self.hasher.finalize().into()
     }
@@ -345,7 +344,7 @@ impl<R: Read> Read for Hashed<R> {
     }
 }
 
-/// The digest of some parts, which says where each of them ends.
+/// The digest of some parts with their lengths, so that moving bytes from one part to another changes it.
 pub(crate) fn digest_of(parts: &[&[u8]]) -> Digest {
     let mut hasher = Sha256::new();
     for part in parts {
@@ -359,8 +358,8 @@ pub(crate) fn digest_of(parts: &[&[u8]]) -> Digest {
 mod tests {
     use super::*;
 
-    fn look(seconds: i64) -> Look {
-        Look {
+    fn look(seconds: i64) -> Fingerprint {
+        Fingerprint {
             length: 12,
             modified: (seconds, 5),
             changed: (seconds, 999_999_999),
@@ -373,7 +372,7 @@ mod tests {
     fn stamps_are_read_as_they_are_written_and_not_otherwise() {
         for known in [Known::Seen, Known::Unfit, Known::Content([0xa5; 32])] {
             let stamp = Stamp {
-                look: look(-7),
+                fingerprint: look(-7),
                 known,
             };
             let text = stamp.to_text();
@@ -393,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn only_times_that_are_past_are_believed() {
+    fn only_settled_times_count() {
         let now = UNIX_EPOCH + Duration::from_secs(1000);
         let cache = IndexCache::new(PathBuf::new(), now);
         let entry = cache.entry(Path::new("index"), &Limits::default());

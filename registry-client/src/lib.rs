@@ -1,81 +1,113 @@
-//! Where releases come from, and the loop that joins registries with the solver.
+//! Registries, and the loops that join them with the solver.
 //!
-//! A [`Registry`] answers what releases there are of some packages, which packages define a class,
-//! and hands out artifacts. A [`RegistrySet`] asks several in order of preference: a package comes
-//! from the first that has its name. [`drive`] lets a [`Resolver`](pkgres_resolver::Resolver) run
-//! on one.
+//! A [`Registry`] returns the releases of packages, the packages that define a class, and artifacts. A
+//! [`RegistrySet`] looks a package up in several, in order of preference: it comes from the first that has its
+//! name. [`drive`] runs a [`Resolver`](pkgres_resolver::Resolver) on a set; [`drive_async`] does so without
+//! blocking. Everything that a program holds is `Send` and `Sync`, so that one set serves many requests at once.
 //!
-//! This crate stands between the solver, which does no input or output, and the command line. It
-//! reads folders and files, but prints nothing, and reads no settings. Programs that embed the
-//! solver begin here; `examples/embed.rs` is a whole one.
+//! This crate stands between the solver, which does no input or output, and the command line. It reads folders,
+//! files and the network, but prints nothing, and reads no settings. Programs that embed the solver start here;
+//! `examples/` has whole programs.
+//!
+//! # Features
+//!
+//! Both are on by default. Without them there are [`MemoryRegistry`] and registries of your own, with some
+//! 20 crates in all.
+//!
+//! - `index`: registries on disk (index files with a cache of compiled ones, folders of packages), artifacts,
+//!   and bills of materials.
+//! - `http`: registries on the network, and the values of their protocol. Implies `index`.
 //!
 //! ```
-//! use pkgres_manifest::{IndexRecord, Limits, ReadOptions, RegistryName};
+//! use pkgres_manifest::{IndexRecord, PackageName, ReadOptions, RegistryName, Spec, Version};
 //! use pkgres_registry_client::{Answer, MemoryRegistry, RegistrySet, drive};
 //! use pkgres_resolver::{Request, Resolver};
 //!
-//! let record = |line: &str| IndexRecord::parse_line(line, &Limits::default());
+//! let database = PackageName::parse("org.acme.Db")?;
 //! let mut registry = MemoryRegistry::new(RegistryName::parse("memory")?);
-//! registry.add_record(record(r#"{"name":"org.acme.Db","version":"1.4.0"}"#)?);
-//! registry.add_record(record(r#"{"name":"org.acme.Db","version":"2.0.0"}"#)?);
+//! registry.add_record(IndexRecord::new(database.clone(), Version::new(1, 4, 0)));
+//! registry.add_record(IndexRecord::new(database.clone(), Version::new(2, 0, 0)));
 //! let registries = RegistrySet::new(vec![Box::new(registry)]);
 //!
-//! let root = r#"{"name":"org.acme.Web","version":"1.0.0","require":[["org.acme.Db","1"]]}"#;
-//! let mut request = Request::new(record(root)?);
+//! let root = IndexRecord::new(PackageName::parse("org.acme.Web")?, Version::new(1, 0, 0))
+//!     .with_requirement(database, Spec::parse("1")?);
+//! let mut request = Request::new(root);
 //! request.core = None;
 //! let mut resolver = Resolver::new(request);
 //! match drive(&mut resolver, &registries, &ReadOptions::default())? {
 //!     Answer::Solved(resolution) => {
-//!         assert_eq!(resolution.packages()[0].version.to_string(), "1.4.0");
+//!         assert_eq!(resolution.packages()[0].version, Version::new(1, 4, 0));
 //!     }
 //!     other => panic!("{other:?}"),
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-/// The examples of the book.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+/// The example of the README.
 #[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
+/// The examples of the guide.
+#[cfg(all(doctest, feature = "http"))]
 #[doc = include_str!("../../docs/embedding.md")]
 mod book {}
 
-mod background;
-mod bill;
-mod check_lock;
+#[cfg(feature = "index")]
+mod bill_of_materials;
+#[cfg(feature = "index")]
 mod checked_locks;
 mod class_graph;
+#[cfg(feature = "index")]
 mod directory;
 mod drive;
+mod drive_async;
+#[cfg(feature = "http")]
 pub mod http;
+#[cfg(feature = "index")]
 mod index_cache;
+#[cfg(feature = "index")]
 mod index_file;
+#[cfg(feature = "http")]
 mod location;
 mod memory;
 mod namespace;
-mod only;
 mod outdated;
+#[cfg(feature = "index")]
 mod package_folder;
-mod plan;
+#[cfg(feature = "http")]
 pub mod protocol;
-mod provided;
 mod registry;
 mod set;
+mod single_package;
+mod threads;
 
-pub use bill::{Maker, cyclonedx, spdx};
-pub use check_lock::check_lock;
+#[cfg(feature = "index")]
+pub use bill_of_materials::{Maker, cyclonedx, spdx};
+#[cfg(feature = "index")]
 pub use checked_locks::{CheckedLocks, LockCase, LockContent, LockQuestion, RootFile};
 pub use class_graph::{ClassNode, class_graph};
+#[cfg(feature = "index")]
 pub use directory::DirectoryRegistry;
-pub use drive::{Answer, advance, drive};
+pub use drive::{Answer, advance, check_lock, drive, finish_plan};
+pub use drive_async::{AsyncRegistries, BlockingRegistries, drive_async};
+#[cfg(feature = "http")]
 pub use http::{Address, HttpOptions, HttpRegistry};
+#[cfg(feature = "index")]
 pub use index_cache::IndexCache;
-pub use index_file::IndexFileRegistry;
+#[cfg(feature = "index")]
+pub use index_file::{IndexFileRegistry, read_provided};
+#[cfg(feature = "http")]
 pub use location::{LocationError, RegistryLocation};
 pub use memory::MemoryRegistry;
 pub use namespace::{Namespace, NamespaceError};
-pub use only::OnlyPackage;
-pub use outdated::{Holder, Outdated, outdated};
+pub use outdated::{BlockingRequirement, Outdated, outdated};
+#[cfg(feature = "index")]
 pub use package_folder::{FolderFile, PackageFolder};
-pub use plan::finish_plan;
-pub use provided::read_provided;
-pub use registry::{Artifact, Registry, RegistryError};
+#[cfg(feature = "index")]
+pub use registry::Artifact;
+pub use registry::{Registry, RegistryError};
 pub use set::RegistrySet;
+pub use single_package::SinglePackage;

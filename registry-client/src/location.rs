@@ -1,5 +1,4 @@
-//! Registries as they are written on a command line: `[NAME=]KIND:LOCATION`, or `[NAME=]` and an
-//! address on the network.
+//! Locations of registries: `[NAME=]KIND:LOCATION`, or `[NAME=]` and an address on the network.
 
 use std::path::{Path, PathBuf};
 
@@ -12,10 +11,10 @@ use crate::index_cache::IndexCache;
 use crate::index_file::IndexFileRegistry;
 use crate::registry::{Registry, RegistryError};
 
-/// Where a registry is.
+/// The location of a registry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegistryLocation {
-    /// The name that lockfiles call it by.
+    /// The name of the registry in lockfiles.
     pub name: RegistryName,
     kind: Kind,
 }
@@ -27,27 +26,27 @@ enum Kind {
     Http(Address),
 }
 
-/// A text that does not say where a registry is.
+/// A text that is not the location of a registry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum LocationError {
-    /// The name is not one that a registry can have.
+    /// The name is not valid.
     #[error(transparent)]
     Name(#[from] pkgres_manifest::RegistryNameError),
-    /// Two registries have one name, so that a lockfile could not tell them apart.
+    /// Two registries have one name: a lockfile could not distinguish them.
     #[error("two registries are called `{0}`")]
     NameTwice(RegistryName),
     /// The kind is missing or not known.
     #[error("`{}` is not a registry: `dir:FOLDER`, `index:FILE` or `https://ADDRESS` is expected, with `NAME=` in front for another name", Escaped::shortened(.0))]
     Kind(String),
-    /// The address makes no sense.
+    /// The address is not valid.
     #[error(transparent)]
     Address(#[from] AddressError),
 }
 
 impl RegistryLocation {
-    /// Reads the places of registries, in order of preference. The first one without a name is
-    /// called `default`, the others `registry-2` and so on by their position. Relative paths are
-    /// taken from `base`.
+    /// Reads locations, in order of preference. The first one without a name is called `default`, the others
+    /// `registry-2` and so on by their position. Paths are relative to `base`.
     pub fn parse_all<'text>(
         texts: impl IntoIterator<Item = &'text str>,
         base: &Path,
@@ -78,10 +77,10 @@ impl RegistryLocation {
         Ok(locations)
     }
 
-    /// The registry that is meant when none is named: the folder that contains the root's package
-    /// folder, so that packages which lie side by side find each other.
+    /// The default registry: the folder that contains the package folder of the root, so that packages in one folder
+    /// find each other.
     pub fn beside(package_folder: &Path) -> Self {
-        // The folder itself may be given as `.`, which has no parent in writing.
+        // A path such as `.` has no parent in its text.
         let folder = match package_folder.components().next_back() {
             Some(std::path::Component::Normal(_)) => package_folder
                 .parent()
@@ -103,8 +102,12 @@ impl RegistryLocation {
         }
     }
 
-    /// Opens the registry. Index files are compiled and kept in a cache if there is one. A
-    /// registry on the network is not asked before there is a question.
+    /// Opens the registry. Index files use the cache, if there is one. No request is sent to a registry on the network
+    /// before the first call.
+    ///
+    /// # Errors
+    ///
+    /// The folder or file cannot be read.
     pub fn open(
         &self,
         options: &ReadOptions,
@@ -134,13 +137,13 @@ impl RegistryLocation {
     }
 }
 
-/// The location as it would be written: `NAME=KIND:LOCATION`.
+/// Writes the location as `NAME=KIND:LOCATION`, without credentials.
 impl std::fmt::Display for RegistryLocation {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (kind, path) = match &self.kind {
             Kind::Directory(path) => ("dir", path),
             Kind::IndexFile(path) => ("index", path),
-            // Credentials are not part of what is shown of an address.
+            // An address is shown without credentials.
             Kind::Http(address) => return write!(formatter, "{}={address}", self.name),
         };
         let path = path.to_string_lossy();

@@ -1,24 +1,22 @@
 //! Packages that are in memory, for programs that embed the solver.
 
-use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use pkgres_manifest::diagnostic::Diagnostic;
-use pkgres_manifest::{
-    ArtifactDigest, ClassName, IndexRecord, Package, PackageName, ReadOptions, RegistryName,
-};
-
+use pkgres_manifest::{ClassName, IndexRecord, Package, PackageName, ReadOptions, RegistryName};
 use pkgres_resolver::CompiledIndex;
 
-use crate::registry::{Artifact, Registry, RegistryError, defined_classes};
+use crate::registry::{Registry, RegistryError, defined_classes};
 
-/// A registry of packages that are in memory.
+/// A registry of packages in memory.
+///
+/// Once the first request was solved, the packages are an index that all requests share. Adding a release drops
+/// that index.
 #[derive(Debug)]
 pub struct MemoryRegistry {
     name: RegistryName,
     packages: BTreeMap<PackageName, Vec<Release>>,
-    compiled: OnceCell<Arc<CompiledIndex>>,
+    compiled: OnceLock<Arc<CompiledIndex>>,
 }
 
 #[derive(Debug)]
@@ -33,11 +31,12 @@ impl MemoryRegistry {
         Self {
             name,
             packages: BTreeMap::new(),
-            compiled: OnceCell::new(),
+            compiled: OnceLock::new(),
         }
     }
 
-    /// Adds a release of which no more is known than its record.
+    /// Adds a release by its record alone. A version should be added once: of two different records one counts,
+    /// whatever their order.
     pub fn add_record(&mut self, record: IndexRecord) {
         self.compiled.take();
         let releases = self.packages.entry(record.name.clone()).or_default();
@@ -47,7 +46,7 @@ impl MemoryRegistry {
         });
     }
 
-    /// Adds a release with its classes.
+    /// Adds a release with its package, whose classes the contracts of object models need.
     pub fn add_package(&mut self, package: Arc<Package>) {
         let record = package.index_record();
         self.compiled.take();
@@ -109,10 +108,6 @@ impl Registry for MemoryRegistry {
         self.packages.keys().cloned().collect()
     }
 
-    fn artifact(&self, _: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {
-        Ok(None)
-    }
-
     fn package(
         &self,
         record: &IndexRecord,
@@ -126,9 +121,5 @@ impl Registry for MemoryRegistry {
             .iter()
             .find(|release| release.record.version == record.version);
         Ok(release.and_then(|release| release.package.clone()))
-    }
-
-    fn take_findings(&self) -> Vec<Diagnostic> {
-        Vec::new()
     }
 }

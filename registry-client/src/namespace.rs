@@ -1,13 +1,12 @@
-//! Names that belong together.
+//! Namespaces: a name, or a name and everything below it.
 
 use std::fmt;
 
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{NameError, PackageName};
 
-/// A name, or all names that begin with the same parts: `org.acme.*` is `org.acme` and everything
-/// below it. That is so wherever names stand for others: where names are bound to a registry, and
-/// where a registry binds tokens to names.
+/// A name, or a name and everything below it: `org.acme.*` is `org.acme` and everything below. Names are bound to
+/// registries by namespaces, and a registry limits tokens to them.
 ///
 /// ```
 /// use pkgres_manifest::PackageName;
@@ -24,7 +23,7 @@ pub struct Namespace {
     is_open: bool,
 }
 
-/// A text that is no namespace.
+/// A text that is not a namespace.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is not a namespace such as `org.acme.*`: {reason}", Escaped::shortened(.text))]
 pub struct NamespaceError {
@@ -46,7 +45,7 @@ impl Namespace {
         Ok(Self { name, is_open })
     }
 
-    /// Whether a name belongs to it.
+    /// Whether it contains a name.
     pub fn contains(&self, name: &PackageName) -> bool {
         match name.as_str().strip_prefix(self.name.as_str()) {
             Some("") => true,
@@ -55,13 +54,13 @@ impl Namespace {
         }
     }
 
-    /// Whether all names that belong to another one belong to this one, too.
+    /// Whether it contains all names of another namespace.
     pub fn covers(&self, other: &Self) -> bool {
-        // An open one that has a name has everything below it as well.
+        // An open namespace that contains a name contains everything below it.
         self.contains(&other.name) && (self.is_open || !other.is_open)
     }
 
-    /// The larger, the narrower.
+    /// A measure of how narrow it is: the larger, the narrower.
     pub(crate) fn depth(&self) -> (usize, bool) {
         (self.name.as_str().len(), !self.is_open)
     }

@@ -1,4 +1,8 @@
-//! Which packages have newer versions, and what holds them back.
+//! Newer versions of the packages of a resolution, and what blocks them.
+//!
+//! The latest version of a package is compared with the one in use and with the one that an update of everything would
+//! choose. If the update does not choose the latest, the requirements that exclude it are listed; if none does by
+//! itself, the solver is asked for exactly that version, and its proof is the explanation.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,41 +19,45 @@ use crate::set::RegistrySet;
 
 /// A release for which there is a newer version.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Outdated {
     /// The package.
     pub package: PackageName,
-    /// The version that is in use.
+    /// The version in use.
     pub now: Version,
-    /// The version that an update of everything would give; `None` if nothing would need the
-    /// package any more.
+    /// The version that an update of everything chooses; `None` if the package is no longer needed then, or the
+    /// update has no solution.
     pub allowed: Option<Version>,
-    /// The newest version that is not withdrawn: a stable one, unless prereleases are allowed or
-    /// one is in use.
+    /// The newest version that is not yanked: a stable one, unless prereleases are allowed or one is in use.
     pub latest: Version,
-    /// The requirements that keep the package from its latest version.
-    pub held_back_by: Vec<Holder>,
-    /// Where no requirement does by itself, the sentences of the proof that it cannot be had, or
-    /// where else other packages would be if it were.
+    /// The requirements that exclude the latest version.
+    pub held_back_by: Vec<BlockingRequirement>,
+    /// If no requirement does by itself: the sentences of the proof that the latest version is impossible, or the
+    /// packages that would move with it.
     pub because: Vec<String>,
 }
 
-/// A requirement that does not allow a version.
+/// A requirement that excludes a version.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Holder {
-    /// Whose requirement it is.
+#[non_exhaustive]
+pub struct BlockingRequirement {
+    /// The owner of the requirement.
     pub owner: Owner,
-    /// What it requires.
+    /// Its spec.
     pub spec: Spec,
-    /// Whether an override stands in place of what is written.
+    /// Whether an override replaces the written spec.
     pub is_override: bool,
-    /// Where it is written, if that is known.
+    /// Where it is written, if known.
     pub location: Option<Location>,
 }
 
-/// Looks for newer versions of everything in a resolution.
+/// Finds the packages of a resolution that are not at their latest version.
 ///
-/// `request` is what the resolution was found for; what it has locked is not looked at. If an update
-/// of everything has no answer, nothing is said to be allowed.
+/// `request` is the request of the resolution; its locked versions are ignored.
+///
+/// # Errors
+///
+/// A registry cannot be read.
 pub fn outdated(
     request: &Request,
     resolution: &Resolution,
@@ -57,7 +65,7 @@ pub fn outdated(
     options: &ReadOptions,
 ) -> Result<Vec<Outdated>, RegistryError> {
     let mut afresh = request.clone();
-    // As an update of everything does, which may keep what was withdrawn.
+    // As in an update of everything, which may keep yanked releases.
     afresh.locked = Locked::default();
     let packages = resolution.packages().iter();
     afresh.locked.kept = packages
@@ -91,7 +99,7 @@ pub fn outdated(
         let allowed = (fresh.as_deref())
             .and_then(|fresh| counterpart(resolution, fresh, &package.name, &package.version));
         let latest = match latest {
-            // What was withdrawn is not the latest, even where nothing is newer.
+            // A yanked version is not the latest, even if nothing is newer.
             Some(latest)
                 if *latest > package.version || !candidates.all.contains(&package.version) =>
             {
@@ -116,7 +124,7 @@ pub fn outdated(
         };
         if outdated.allowed.as_ref() != Some(&outdated.latest) {
             let seen = fresh.as_deref().unwrap_or(resolution);
-            outdated.held_back_by = holders(request, seen, &outdated);
+            outdated.held_back_by = blocking(request, seen, &outdated);
             if outdated.held_back_by.is_empty()
                 && let Some(fresh) = &fresh
             {
@@ -128,8 +136,8 @@ pub fn outdated(
     Ok(found)
 }
 
-/// The version that stands in place of a release in another resolution: the release itself where it
-/// stays, otherwise the next higher one, of releases side by side one that is new.
+/// The version that replaces a release in another resolution: the release itself if it stays, otherwise the next higher
+/// one; of releases side by side one that is new.
 fn counterpart(
     now: &Resolution,
     fresh: &Resolution,
@@ -149,7 +157,7 @@ fn counterpart(
     higher.or(fresh.last()).cloned()
 }
 
-/// The versions of a package that are neither withdrawn nor too new, and the newest of them.
+/// The versions of a package that are neither yanked nor too new, and the newest of them.
 struct Newest {
     stable: Option<Version>,
     any: Option<Version>,
@@ -195,11 +203,15 @@ fn latest_versions(
     Ok(latest)
 }
 
-/// The requirements of a resolution that do not allow the latest version. Of releases side by side
-/// those count that are bound to the one that is looked at.
-fn holders(request: &Request, resolution: &Resolution, outdated: &Outdated) -> Vec<Holder> {
+/// The requirements of a resolution that exclude the latest version. With releases side by side, those count that are
+/// bound to the outdated one.
+fn blocking(
+    request: &Request,
+    resolution: &Resolution,
+    outdated: &Outdated,
+) -> Vec<BlockingRequirement> {
     let bound_to = outdated.allowed.as_ref().unwrap_or(&outdated.now);
-    let mut holders = Vec::new();
+    let mut blocking = Vec::new();
     for owner in resolution.owners() {
         for bound in owner.requires() {
             if bound.package == outdated.package
@@ -207,7 +219,7 @@ fn holders(request: &Request, resolution: &Resolution, outdated: &Outdated) -> V
                 && !bound.spec.matches(&outdated.latest)
             {
                 let owner = owner.owner();
-                holders.push(Holder {
+                blocking.push(BlockingRequirement {
                     location: location(request, &owner, &outdated.package),
                     owner,
                     spec: bound.spec.clone(),
@@ -216,10 +228,10 @@ fn holders(request: &Request, resolution: &Resolution, outdated: &Outdated) -> V
             }
         }
     }
-    holders
+    blocking
 }
 
-/// Where a root requires a package. Where others do is not part of a resolution.
+/// The location of the requirement of a root. A resolution does not have the locations of others.
 fn location(request: &Request, owner: &Owner, package: &PackageName) -> Option<Location> {
     let owner = owner.name()?;
     let record = request.roots.iter().find_map(|root| match root {
@@ -233,7 +245,7 @@ fn location(request: &Request, owner: &Owner, package: &PackageName) -> Option<L
     requirement.location.clone()
 }
 
-/// What would be elsewhere if a package moved to its latest version. That was decided before it.
+/// The packages that would move with the latest version of a package, as sentences: they are decided before it.
 fn price(moved: &Resolution, package: &PackageName) -> Vec<String> {
     let differing = moved.update().map_or(&[][..], |update| &update.moved);
     differing
@@ -251,7 +263,7 @@ fn price(moved: &Resolution, package: &PackageName) -> Vec<String> {
         .collect()
 }
 
-/// Why the latest version cannot be had though every requirement allows it.
+/// Why the latest version is impossible although every requirement allows it.
 fn proof(
     afresh: &Request,
     fresh: &Resolution,
@@ -261,7 +273,7 @@ fn proof(
 ) -> Result<Vec<String>, RegistryError> {
     let mut request = afresh.clone();
     request.locked = fresh.to_locked();
-    // That a package has one release in all may be what holds it back.
+    // One release of each package may be the reason.
     request.options.single_version |= fresh.side_by_side().is_empty();
     let moving = Moving {
         from: outdated.allowed.iter().cloned().collect(),

@@ -1,4 +1,4 @@
-//! A package as a folder.
+//! Package folders.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,10 @@ use pkgres_manifest::{
     ReadOptions, Version, sha256,
 };
 
-/// Files that may lie in a package folder and are not part of the package, because they are about
-/// the project that develops it.
+/// Files in a package folder that belong to the project, not to the package.
 const NOT_PACKED: [&str; 2] = [LOCK_FILE, "pkgres.toml"];
 
-/// A package folder and its files.
+/// A package folder with the list of its files.
 #[derive(Debug, Clone)]
 pub struct PackageFolder {
     path: PathBuf,
@@ -23,20 +22,23 @@ pub struct PackageFolder {
 
 /// A file of a package folder.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct FolderFile {
     /// Its path in the package.
     pub path: PackagePath,
     /// Its size in bytes.
     pub size: u64,
-    /// Whether it can be run.
+    /// Whether it is executable.
     pub executable: bool,
 }
 
 impl PackageFolder {
-    /// Lists the files of a package folder: all of them, but neither those whose name begins with
-    /// a dot, nor a lockfile or settings, nor, at the top, archives that packing the folder
-    /// [writes](Self::archive_name). A link, or a name that an archive could not hold, is an
-    /// error.
+    /// Lists the files of a package folder, without those whose name starts with a dot, the lockfile and the
+    /// settings, and at the top without archives that packing the folder [writes](Self::archive_name).
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be read, has a link or a name that an archive cannot hold, or exceeds a limit.
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Self, FileError> {
         let mut files = Vec::new();
         let mut archives = Vec::new();
@@ -124,15 +126,13 @@ impl PackageFolder {
             .map(|(manifest, _)| manifest)
     }
 
-    /// How the archive of a release is called if nobody says otherwise. Such archives, of any
-    /// version, are not part of the package in whose folder they lie, so that packing it again
-    /// gives the same.
+    /// The default file name of the archive of a release. Such archives, of any version, are not part of the package
+    /// in whose folder they are, so that packing again gives the same archive.
     pub fn archive_name(name: &PackageName, version: &Version) -> String {
         format!("{name}-{version}.zip")
     }
 
-    /// Whether a file would be part of the package if it were written to a path in the folder.
-    /// The path is relative to the folder, without `.` and `..`.
+    /// Whether a file at a path would be part of the package. The path is relative to the folder, without `.` and `..`.
     pub fn would_take(path: &Path, package: &PackageName) -> bool {
         let mut names = path
             .components()
@@ -144,7 +144,7 @@ impl PackageFolder {
         !is_hidden && !is_left_out
     }
 
-    /// Where the folder is.
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -1,40 +1,45 @@
-//! What a registry is.
+//! The trait of registries, and their errors.
 
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Parsed};
-use pkgres_manifest::{
-    Archive, ArtifactDigest, ClassName, IndexRecord, Package, PackageName, PackagePath,
-    ReadOptions, RegistryName,
-};
-
+#[cfg(feature = "index")]
+use pkgres_manifest::diagnostic::Parsed;
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+#[cfg(feature = "index")]
+use pkgres_manifest::{Archive, ArtifactDigest, PackagePath};
+use pkgres_manifest::{ClassName, IndexRecord, Package, PackageName, ReadOptions, RegistryName};
 use pkgres_resolver::CompiledIndex;
 
+#[cfg(feature = "index")]
 use crate::package_folder::PackageFolder;
 
 /// A registry could not answer. This is never the same as "there is no such package".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum RegistryError {
     /// The registry could not be read at all.
     #[error("the registry `{registry}` cannot be read: {reason}")]
     Unreachable {
         /// The registry.
         registry: RegistryName,
-        /// Why.
+        /// The cause.
         reason: String,
     },
-    /// The registry says something that cannot be right.
+    /// The registry was read, and holds or answers something that is not valid.
     #[error("{0}")]
     Invalid(Box<Diagnostic>),
+    /// The call was dropped before a registry could answer: the program ends, or no thread could be started.
+    #[error("no registry was read: the call was dropped before it ran")]
+    Interrupted,
 }
 
 impl RegistryError {
     /// The error as a finding.
     pub fn to_diagnostic(&self) -> Diagnostic {
         match self {
-            Self::Unreachable { .. } => {
+            Self::Unreachable { .. } | Self::Interrupted => {
                 Diagnostic::error(Code::RegistryUnreachable, self.to_string())
             }
             Self::Invalid(diagnostic) => diagnostic.as_ref().clone(),
@@ -49,6 +54,7 @@ impl From<Diagnostic> for RegistryError {
 }
 
 /// The artifact of a release.
+#[cfg(feature = "index")]
 #[derive(Debug)]
 pub enum Artifact {
     /// An archive.
@@ -57,8 +63,9 @@ pub enum Artifact {
     Folder(PackageFolder),
 }
 
+#[cfg(feature = "index")]
 impl Artifact {
-    /// Reads the package that the artifact holds; `name` is how messages call it.
+    /// Reads the package in the artifact; `name` is its name in messages.
     pub fn package(&self, name: &str, options: &ReadOptions) -> Parsed<Package> {
         match self {
             Self::Archive(archive) => Package::from_archive(name, archive, options),
@@ -79,9 +86,9 @@ impl Artifact {
     }
 }
 
-/// The classes that releases are known to define for others, sorted.
+/// The classes that releases define for others, sorted.
 ///
-/// Nothing is kept of a record but names, so that records may be read one after the other.
+/// Only names are kept of a record, so that records can be read one after the other.
 pub(crate) fn defined_classes(
     records: impl IntoIterator<Item = impl Borrow<IndexRecord>>,
 ) -> Vec<ClassName> {
@@ -98,87 +105,106 @@ pub(crate) fn defined_classes(
     names.into_iter().collect()
 }
 
-/// Something that releases come from.
-pub trait Registry {
-    /// The name that lockfiles call the registry by.
+/// A source of releases.
+///
+/// Calls may block. Registries are shared by threads, so that whatever one remembers is behind a lock.
+///
+/// [`name`](Self::name), [`records`](Self::records) and [`defining`](Self::defining) have to be implemented. The
+/// rest makes resolution faster or messages better.
+pub trait Registry: Send + Sync {
+    /// The name of the registry in lockfiles.
     fn name(&self) -> &RegistryName;
 
-    /// For each name all releases of the package, withdrawn ones included, or `None` if the
-    /// registry has no package of the name.
+    /// For each name all releases of the package, yanked ones included, or `None` if the registry has no
+    /// package of the name. The result has the length and order of `names`.
+    ///
+    /// # Errors
+    ///
+    /// The registry cannot be read. An absent package is not an error.
     fn records(
         &self,
         names: &[PackageName],
     ) -> Result<Vec<Option<Vec<IndexRecord>>>, RegistryError>;
 
-    /// All releases of the registry, prepared for solving, if they are at hand. They are the same
-    /// that [`records`](Self::records) gives.
+    /// An index of all releases, if it is loaded or cheap to load. It holds what
+    /// [`records`](Self::records) returns.
     fn compiled(&self) -> Result<Option<Arc<CompiledIndex>>, RegistryError> {
         Ok(None)
     }
 
-    /// All releases of these packages, and of further ones that may be needed with them, prepared
-    /// for solving, if that is at hand once the packages are. They are the same that
-    /// [`records`](Self::records) gives; packages that it does not have are asked for by name.
+    /// An index of these packages and of others that may be needed with them, if there is one once the
+    /// packages are known. It holds what [`records`](Self::records) returns; packages that it lacks are
+    /// looked up by name.
     fn prepared(&self, names: &[PackageName]) -> Result<Option<Arc<CompiledIndex>>, RegistryError> {
         let _ = names;
         Ok(None)
     }
 
-    /// What stands for everything that the registry says, if that is known without reading it: as
-    /// long as it is the same, so is every answer.
+    /// A digest of everything in the registry, if it is known without reading the registry: while it is the
+    /// same, so is every answer.
     fn content(&self) -> Option<[u8; 32]> {
         None
     }
 
-    /// The packages that have a release which defines the class for others, sorted.
+    /// The packages with a release that defines the class for others, sorted.
     fn defining(&self, class: &ClassName) -> Result<Vec<PackageName>, RegistryError>;
 
-    /// The classes for which [`defining`](Self::defining) knows a package, sorted, as far as they are
-    /// at hand: to say what somebody may have meant, and for nothing else. Classes that are internal
-    /// to a package, or extended without being defined, are not among them: nobody can use them.
+    /// The classes for which [`defining`](Self::defining) returns a package, sorted, as far as they are
+    /// known without asking: for suggestions in messages only. Classes that are internal to a package are
+    /// not among them.
     fn defined_classes(&self) -> Vec<ClassName> {
         Vec::new()
     }
 
-    /// The packages that the registry has, as far as they are at hand: to say what somebody may have
-    /// meant, and for nothing else.
+    /// The packages of the registry, as far as they are known without asking: for suggestions in messages
+    /// only.
     fn known_packages(&self) -> Vec<PackageName> {
         Vec::new()
     }
 
-    /// The artifact with a digest, if the registry hands it out. Its digest was verified.
-    fn artifact(&self, digest: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError>;
+    /// The artifact with a digest, which was verified; `None` if the registry does not have it.
+    #[cfg(feature = "index")]
+    fn artifact(&self, digest: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {
+        let _ = digest;
+        Ok(None)
+    }
 
-    /// Brings artifacts that will be asked for nearer, several at once, where that is quicker than
-    /// one after the other. Those that the registry does not have are passed over.
-    fn fetch_ahead(&self, digests: &[ArtifactDigest]) -> Result<(), RegistryError> {
+    /// Downloads artifacts that will be asked for, several at once. Artifacts that the registry does not have
+    /// are skipped.
+    #[cfg(feature = "index")]
+    fn prefetch(&self, digests: &[ArtifactDigest]) -> Result<(), RegistryError> {
         let _ = digests;
         Ok(())
     }
 
-    /// The package of a release with all its classes, if the registry can give it.
+    /// The package of a release with all its classes, if the registry has it. By default it is read from the
+    /// artifact.
     fn package(
         &self,
         record: &IndexRecord,
         options: &ReadOptions,
     ) -> Result<Option<Arc<Package>>, RegistryError> {
-        let Some(digest) = &record.digest else {
-            return Ok(None);
-        };
-        let Some(artifact) = self.artifact(digest)? else {
-            return Ok(None);
-        };
-        let name = format!("{} {}", record.name, record.version);
-        match artifact.package(&name, options).into_result() {
-            Ok((package, _)) => Ok(Some(Arc::new(package))),
-            Err(errors) => match errors.into_iter().next() {
-                Some(error) => Err(error.into()),
-                None => Ok(None),
-            },
+        #[cfg(feature = "index")]
+        if let Some(digest) = &record.digest
+            && let Some(artifact) = self.artifact(digest)?
+        {
+            let name = format!("{} {}", record.name, record.version);
+            return match artifact.package(&name, options).into_result() {
+                Ok((package, _)) => Ok(Some(Arc::new(package))),
+                Err(errors) => match errors.into_iter().next() {
+                    Some(error) => Err(error.into()),
+                    None => Ok(None),
+                },
+            };
         }
+        // Without artifacts nothing is read from them.
+        let _ = (record, options);
+        Ok(None)
     }
 
-    /// What is wrong with the registry though it can be used, such as packages that cannot be
-    /// read. What was returned before is not returned again.
-    fn take_findings(&self) -> Vec<Diagnostic>;
+    /// Findings about a registry that can be used all the same, such as packages that cannot be read. Each is
+    /// returned once.
+    fn take_findings(&self) -> Vec<Diagnostic> {
+        Vec::new()
+    }
 }

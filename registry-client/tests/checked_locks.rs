@@ -268,7 +268,7 @@ fn only_that_there_is_nothing_to_say_is_remembered() {
 }
 
 #[test]
-fn what_is_not_as_it_was_written_is_not_believed() {
+fn a_damaged_file_counts_as_absent() {
     let setting = known();
     let [file] = setting.kept().try_into().expect("one file");
     let written = fs::read_to_string(&file).expect("it can be read");
@@ -293,7 +293,7 @@ fn what_is_not_as_it_was_written_is_not_believed() {
 
 /// An index that is replaced after it was opened: what is found then is about another content.
 #[test]
-fn what_changes_in_the_meantime_is_not_remembered() {
+fn a_change_during_the_check_is_not_remembered() {
     let setting = known();
     let registries = setting.registries();
     let checked = CheckedLocks::new(&setting.cache(), "another".to_owned(), SystemTime::now());

@@ -3,19 +3,16 @@
 // Fixtures are written without ceremony.
 #![allow(clippy::disallowed_methods)]
 
-use std::cell::Cell;
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
-use pkgres_manifest::diagnostic::Diagnostic;
-use pkgres_manifest::{
-    ArtifactDigest, ClassName, IndexRecord, Limits, PackageName, ReadOptions, RegistryName,
-};
+use pkgres_manifest::{ClassName, IndexRecord, Limits, PackageName, ReadOptions, RegistryName};
 use pkgres_registry_client::{
-    Artifact, DirectoryRegistry, IndexCache, IndexFileRegistry, MemoryRegistry, OnlyPackage,
-    Registry, RegistryError, RegistrySet,
+    DirectoryRegistry, IndexCache, IndexFileRegistry, MemoryRegistry, Registry, RegistryError,
+    RegistrySet, SinglePackage,
 };
 
 fn registry_name() -> RegistryName {
@@ -96,15 +93,15 @@ fn every_kind_of_registry_knows_the_same_classes() {
             assert_eq!(definers, [package(class.as_str())], "{kind}");
         }
     }
-    let only = OnlyPackage::new(Box::new(memory), package("b.Stack"));
+    let only = SinglePackage::new(Box::new(memory), package("b.Stack"));
     assert_eq!(only.defined_classes(), expected[1..]);
     assert_eq!(only.known_packages(), [package("b.Stack")]);
-    let absent = OnlyPackage::new(Box::new(directory), package("c.Missing"));
+    let absent = SinglePackage::new(Box::new(directory), package("c.Missing"));
     assert_eq!(absent.known_packages(), []);
 }
 
-/// A registry that may be asked for its classes once only.
-struct AskedOnce(Cell<bool>);
+/// A registry that panics if it is asked for its classes again.
+struct AskedOnce(AtomicBool);
 
 impl Registry for AskedOnce {
     fn name(&self) -> &RegistryName {
@@ -123,22 +120,14 @@ impl Registry for AskedOnce {
     }
 
     fn defined_classes(&self) -> Vec<ClassName> {
-        assert!(!self.0.replace(true), "this may take long");
+        assert!(!self.0.swap(true, Ordering::Relaxed), "this may take long");
         vec![ClassName::parse("a.Web").expect("a name")]
-    }
-
-    fn artifact(&self, _: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {
-        Ok(None)
-    }
-
-    fn take_findings(&self) -> Vec<Diagnostic> {
-        Vec::new()
     }
 }
 
 #[test]
 fn registries_are_asked_once_for_their_classes() {
-    let registries = RegistrySet::new(vec![Box::new(AskedOnce(Cell::default()))]);
+    let registries = RegistrySet::new(vec![Box::new(AskedOnce(AtomicBool::default()))]);
     for class in ["a.Wbe", "a.Wen"] {
         let class = ClassName::parse(class).expect("a name");
         let similar = registries.similar_class(&class).expect("an answer");
@@ -147,7 +136,7 @@ fn registries_are_asked_once_for_their_classes() {
 }
 
 #[test]
-fn what_nobody_can_use_is_not_suggested() {
+fn internal_classes_are_not_suggested() {
     let place = tempfile::tempdir().expect("a temporary folder");
     let registries = RegistrySet::new(vec![Box::new(folder(place.path()))]);
     let similar = |class: &str| {

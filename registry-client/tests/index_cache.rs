@@ -95,7 +95,9 @@ fn is_compiled(registry: &IndexFileRegistry) -> bool {
 }
 
 /// What a registry says of these packages, and of their classes.
-fn told(registry: &IndexFileRegistry) -> (Vec<Option<Vec<IndexRecord>>>, Vec<Vec<PackageName>>) {
+fn contents(
+    registry: &IndexFileRegistry,
+) -> (Vec<Option<Vec<IndexRecord>>>, Vec<Vec<PackageName>>) {
     let records = registry.records(&names(&["a.A", "b.B", "c.C"]));
     let defining = ["a.A", "b.B", "c.C"].map(|class| {
         let class = ClassName::parse(class).expect("a name");
@@ -107,11 +109,11 @@ fn told(registry: &IndexFileRegistry) -> (Vec<Option<Vec<IndexRecord>>>, Vec<Vec
 #[test]
 fn a_cached_index_says_the_same() {
     let setting = Setting::new(LINES);
-    let expected = told(&setting.uncached().expect("the index can be opened"));
+    let expected = contents(&setting.uncached().expect("the index can be opened"));
     for run in 0..3 {
         let registry = setting.open();
         assert!(is_compiled(&registry), "run {run}");
-        assert_eq!(told(&registry), expected, "run {run}");
+        assert_eq!(contents(&registry), expected, "run {run}");
     }
     setting.compiled();
     assert_eq!(setting.kept("stamps").len(), 1);
@@ -142,14 +144,14 @@ fn a_changed_file_is_compiled_anew_and_the_old_one_forgotten() {
     setting.write(&more);
     let registry = setting.open();
     assert!(is_compiled(&registry));
-    assert!(told(&registry).0[2].is_some(), "what is new is there");
+    assert!(contents(&registry).0[2].is_some(), "what is new is there");
     // What is kept is there when the registry is no longer in use.
     drop(registry);
     assert_ne!(setting.compiled(), before);
     // The same content again, in the same place.
     setting.write(LINES);
     let registry = setting.open();
-    assert_eq!(told(&registry).0[2], None);
+    assert_eq!(contents(&registry).0[2], None);
     drop(registry);
     assert_eq!(setting.compiled(), before);
 }
@@ -171,7 +173,7 @@ fn a_young_file_is_read_each_time() {
 #[test]
 fn whatever_is_wrong_with_the_cache_is_replaced() {
     let setting = Setting::new(LINES);
-    let expected = told(&setting.open());
+    let expected = contents(&setting.open());
     let compiled = setting.compiled();
     let stamp = setting.kept("stamps").remove(0);
     let whole = fs::read(&compiled).expect("it is kept");
@@ -181,7 +183,7 @@ fn whatever_is_wrong_with_the_cache_is_replaced() {
     newer[16] += 1;
     let spoil = |path: &Path, bytes: &[u8]| {
         fs::write(path, bytes).expect("it can be written");
-        assert_eq!(told(&setting.open()), expected);
+        assert_eq!(contents(&setting.open()), expected);
         assert!(is_compiled(&setting.open()));
         assert_eq!(fs::read(&compiled).expect("it is kept"), whole);
     };
@@ -199,7 +201,7 @@ fn whatever_is_wrong_with_the_cache_is_replaced() {
     }
     fs::remove_file(&compiled).expect("it can be removed");
     fs::create_dir(&compiled).expect("there is room");
-    assert_eq!(told(&setting.open()), expected);
+    assert_eq!(contents(&setting.open()), expected);
 }
 
 #[test]
@@ -212,22 +214,22 @@ fn the_index_of_another_file_is_not_taken() {
     let of_other = setting.compiled();
     assert_ne!(of_lines, of_other);
     fs::write(&of_other, bytes.expect("it was kept")).expect("it can be written");
-    assert!(told(&setting.open()).0[2].is_some());
+    assert!(contents(&setting.open()).0[2].is_some());
 }
 
 #[test]
 fn without_a_place_for_it_there_is_no_cache() {
     let setting = Setting::new(LINES);
-    let expected = told(&setting.uncached().expect("the index can be opened"));
+    let expected = contents(&setting.uncached().expect("the index can be opened"));
     // Not even root can make a folder below a file.
     fs::write(setting.folder.path().join("some"), "").expect("it can be written");
     let registry = setting.open();
     assert!(!is_compiled(&registry), "nothing is done in vain");
-    assert_eq!(told(&registry), expected);
+    assert_eq!(contents(&registry), expected);
 }
 
 #[test]
-fn faults_are_told_as_without_a_cache() {
+fn errors_are_the_same_without_a_cache() {
     for fault in [
         r#"{"name":"x.X","version":"one"}"#,
         r#"{"name":"x.X","version":"1.0.0",}"#,
@@ -258,7 +260,7 @@ fn faults_are_told_as_without_a_cache() {
 }
 
 #[test]
-fn limits_are_part_of_what_an_index_is() {
+fn limits_are_part_of_the_key() {
     let mut setting = Setting::new(LINES);
     assert!(is_compiled(&setting.open()));
     setting.limits.index_line_bytes = 60;
@@ -270,10 +272,10 @@ fn limits_are_part_of_what_an_index_is() {
 #[test]
 fn equal_lines_are_one_release() {
     let setting = Setting::new(&format!("{LINES}{LINES}"));
-    let expected = told(&setting.uncached().expect("the index can be opened"));
+    let expected = contents(&setting.uncached().expect("the index can be opened"));
     let registry = setting.open();
     assert!(is_compiled(&registry));
-    assert_eq!(told(&registry), expected);
+    assert_eq!(contents(&registry), expected);
 }
 
 #[test]
@@ -326,10 +328,10 @@ fn a_file_that_changes_while_it_is_in_use_is_not_misread() {
     let error = registry
         .records(&names(&["b.B"]))
         .expect_err("the file changed");
-    let told = error.to_diagnostic().message;
+    let message = error.to_diagnostic().message;
     assert!(
-        told.contains("the file changed while it was in use"),
-        "{told}"
+        message.contains("the file changed while it was in use"),
+        "{message}"
     );
 }
 
@@ -385,14 +387,14 @@ fn the_number_of_threads_makes_no_difference() {
 }
 
 #[test]
-fn faults_are_told_alike_however_many_threads_there_are() {
+fn errors_do_not_depend_on_the_number_of_threads() {
     let lines = many_lines();
     let differs = r#"{"name": "a.P0", "version": "1.0.0", "yanked": true}"#;
     for fault in [r#"{"name": "a.P0", "version": "one"}"#, differs] {
         for at in [0, 1, lines.len() / 2, lines.len()] {
             let mut lines = lines.clone();
             lines.insert(at, fault.to_owned());
-            let mut told: Option<RegistryError> = None;
+            let mut first: Option<RegistryError> = None;
             for threads in [1, 2, 7] {
                 let mut setting = Setting::new(&lines.join("\n"));
                 setting.threads = NonZeroUsize::new(threads).expect("it is not zero");
@@ -410,7 +412,7 @@ fn faults_are_told_alike_however_many_threads_there_are() {
                 let text = |error: &RegistryError| error.to_diagnostic().message;
                 let expected = expected.expect_err("a line is at fault");
                 assert_eq!(error, expected, "line {at}, {threads} threads");
-                let known = told.get_or_insert(error);
+                let known = first.get_or_insert(error);
                 assert_eq!(text(known), text(&expected), "line {at}, {threads} threads");
             }
         }

@@ -1,4 +1,4 @@
-//! Index files: what is found in them, and which faults are told when.
+//! Index files: what is found in them, and when errors are reported.
 
 // These files are thrown away.
 #![allow(clippy::disallowed_methods)]
@@ -32,7 +32,7 @@ fn versions(registry: &IndexFileRegistry, name: &str) -> Result<Option<Vec<Strin
     let name = PackageName::parse(name).expect("a name");
     let mut answers = registry
         .records(std::slice::from_ref(&name))
-        .map_err(|error| told(&error))?;
+        .map_err(|error| shown(&error))?;
     let records = answers.pop().expect("an answer for the name");
     let version = |record: &IndexRecord| {
         assert_eq!(record.name, name);
@@ -42,7 +42,7 @@ fn versions(registry: &IndexFileRegistry, name: &str) -> Result<Option<Vec<Strin
 }
 
 /// An error with the lines and columns that it names.
-fn told(error: &RegistryError) -> String {
+fn shown(error: &RegistryError) -> String {
     let finding = error.to_diagnostic();
     let mut text = finding.message;
     for label in &finding.labels {
@@ -81,7 +81,7 @@ fn lines_of_a_package_are_found_wherever_and_however_they_stand() {
 }
 
 #[test]
-fn a_fault_is_told_when_its_package_is_asked_for() {
+fn an_error_is_reported_when_its_package_is_needed() {
     let file = file(&[
         r#"{"name":"good.One","version":"1.0.0"}"#,
         r#"{"name":"bad.Json","version":"1.0.0",}"#,
@@ -105,13 +105,13 @@ fn a_fault_is_told_when_its_package_is_asked_for() {
         ("bad.Version", "not an index record", " @3:37"),
         (
             "bad.Twice",
-            "stands twice with different content",
+            "appears twice with different content",
             " @4:1 @6:1",
         ),
         ("bad.Names", "`name` stands twice", " @7:44"),
     ] {
-        let told = versions(&registry, name).expect_err("the line is wrong");
-        assert!(told.contains(message) && told.ends_with(places), "{told}");
+        let text = versions(&registry, name).expect_err("the line is wrong");
+        assert!(text.contains(message) && text.ends_with(places), "{text}");
     }
 }
 
@@ -128,8 +128,8 @@ fn a_line_without_a_package_is_a_fault_of_the_index() {
     ] {
         let file = file(&[r#"{"name":"a.A","version":"1.0.0"}"#, line]);
         let error = open(&file, &Limits::default()).expect_err("the line is wrong");
-        let told = told(&error);
-        assert!(told.contains(message) && told.contains(" @2:"), "{told}");
+        let text = shown(&error);
+        assert!(text.contains(message) && text.contains(" @2:"), "{text}");
     }
     let limits = Limits {
         index_line_bytes: 40,
@@ -141,7 +141,7 @@ fn a_line_without_a_package_is_a_fault_of_the_index() {
     ]);
     let error = open(&file, &limits).expect_err("the line is too long");
     assert_eq!(
-        told(&error),
+        shown(&error),
         "more than the limit of 40 bytes in a line of an index @2:1"
     );
 }
@@ -159,7 +159,7 @@ fn classes_are_looked_for_where_they_are_named() {
     ]);
     let registry = open(&file, &Limits::default()).expect("the index can be opened");
     let class = ClassName::parse("x.C").expect("a name");
-    let names = registry.defining(&class).map_err(|error| told(&error));
+    let names = registry.defining(&class).map_err(|error| shown(&error));
     let names = names.expect("the faulty line does not speak of the class");
     let names: Vec<&str> = names.iter().map(PackageName::as_str).collect();
     assert_eq!(names, ["a.Escaped", "b.B"]);

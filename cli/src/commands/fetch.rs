@@ -54,7 +54,7 @@ fn fetch_all(
         .iter()
         .map(|(_, _, registry, digest)| (*registry, *digest))
         .collect();
-    registries.fetch_ahead(&prefetched)?;
+    registries.prefetch(&prefetched)?;
     let mut absent = Vec::new();
     for (name, version, registry, digest) in wanted {
         match registries.artifact_from(registry, &digest)? {

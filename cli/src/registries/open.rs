@@ -9,7 +9,7 @@ use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{IndexRecord, PackageName, ReadOptions, RegistryName, Spec};
 use pkgres_registry_client::{
-    CheckedLocks, HttpOptions, IndexCache, OnlyPackage, RegistryError, RegistryLocation,
+    CheckedLocks, HttpOptions, IndexCache, SinglePackage, RegistryError, RegistryLocation,
     RegistrySet, read_provided,
 };
 
@@ -96,7 +96,7 @@ fn overriding_package(
     package: &PackageName,
     path: &Path,
     options: &ReadOptions,
-) -> Result<OnlyPackage> {
+) -> Result<SinglePackage> {
     let mut locations =
         RegistryLocation::parse_all([format!("dir:{}", path.display()).as_str()], Path::new(""))
             .map_err(|error| Failure::usage(format!("overrides: {error}")))?;
@@ -125,5 +125,5 @@ fn overriding_package(
             Escaped::new(&path)
         )));
     }
-    Ok(OnlyPackage::new(registry, package.clone()))
+    Ok(SinglePackage::new(registry, package.clone()))
 }

@@ -1,6 +1,6 @@
 //! Outdated packages, and what holds them back.
 
-use pkgres_registry_client::{Holder, Outdated};
+use pkgres_registry_client::{BlockingRequirement, Outdated};
 use serde_json::{Value, json};
 
 use super::counted;
@@ -63,11 +63,11 @@ pub(crate) fn outdated(packages: &[Outdated]) -> String {
 }
 
 /// A requirement or an override that holds back a package.
-fn requirement_text(entry: &Outdated, requirement: &Holder) -> String {
+fn requirement_text(entry: &Outdated, requirement: &BlockingRequirement) -> String {
     let position = requirement.location.as_ref();
     let position = position.map(|location| format!(" ({location})"));
     let position = position.unwrap_or_default();
-    let Holder { owner, spec, .. } = requirement;
+    let BlockingRequirement { owner, spec, .. } = requirement;
     if requirement.is_override {
         format!("the override of {} with {spec}", entry.package)
     } else {

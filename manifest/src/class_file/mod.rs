@@ -6,6 +6,7 @@
 mod contract;
 mod expression;
 mod namespaces;
+#[cfg(feature = "packages")]
 mod reader;
 
 pub use contract::{ClassConstraint, Contract, MapKey, Rule};
@@ -128,6 +129,7 @@ impl ClassDefinition {
 /// assert_eq!(classes[0].name.value.as_str(), "org.acme.Web");
 /// assert_eq!(classes[0].extends[0].value.as_str(), "io.murano.Application");
 /// ```
+#[cfg(feature = "packages")]
 pub fn parse_class_file(
     source: &Arc<SourceText>,
     options: &ReadOptions,
@@ -136,6 +138,7 @@ pub fn parse_class_file(
 }
 
 /// Reads a class file from its bytes; `name` is how messages call the file.
+#[cfg(feature = "packages")]
 pub fn read_class_file(
     name: &str,
     bytes: &[u8],

@@ -4,12 +4,15 @@
 //! or a word is for the reader of the field to say, so it never becomes the number 1.1.
 
 mod compare;
+#[cfg(feature = "packages")]
 mod json;
 mod word;
+#[cfg(feature = "packages")]
 mod yaml;
 
 pub(crate) use compare::same_but_for;
 pub use word::yaml_word;
+#[cfg(feature = "packages")]
 pub(crate) use yaml::unquoted_spec;
 
 use std::sync::Arc;
@@ -167,11 +170,13 @@ impl Documents {
 }
 
 /// Reads all YAML documents of a text.
+#[cfg(feature = "packages")]
 pub(crate) fn parse_yaml(source: &Arc<SourceText>, syntax: Syntax) -> Documents {
     yaml::parse(source, syntax)
 }
 
 /// Reads a JSON document.
+#[cfg(feature = "packages")]
 pub(crate) fn parse_json(source: &Arc<SourceText>, syntax: Syntax) -> Parsed<Node> {
     json::parse(source, syntax)
 }

@@ -8,7 +8,9 @@
 //! Versions are written into the text itself: everything that is not changed stays as it was, to
 //! the byte.
 
+#[cfg(feature = "packages")]
 mod edit;
+#[cfg(feature = "packages")]
 mod read;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -140,6 +142,7 @@ impl ObjectModel {
     /// let model = ObjectModel::read("model.json", text, &Limits::default());
     /// assert_eq!(model.value().unwrap().objects()[0].class.as_str(), "org.acme.Web");
     /// ```
+    #[cfg(feature = "packages")]
     pub fn read(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<Self> {
         read::read(name, bytes, limits)
     }
@@ -179,6 +182,7 @@ impl ObjectModel {
     }
 
     /// The text with versions written into it. What is pinned already is left alone.
+    #[cfg(feature = "packages")]
     pub fn with_pins(&self, pins: &Pins, limits: &Limits) -> Result<String, Diagnostic> {
         edit::write(self, pins, limits)
     }

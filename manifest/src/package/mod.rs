@@ -1,10 +1,12 @@
 //! Packages: the manifest, the class files it lists, and what they amount to together.
 
 mod circles;
+#[cfg(feature = "packages")]
 mod edit;
 mod manifest;
 
 pub use circles::{ClassCircle, class_circles};
+#[cfg(feature = "packages")]
 pub use edit::RequirementEdit;
 #[cfg(test)]
 pub(crate) use manifest::KNOWN_KEYS;
@@ -12,6 +14,7 @@ pub use manifest::{ClassEntry, PackageKind, PackageManifest};
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+#[cfg(feature = "packages")]
 use crate::archive::Archive;
 use crate::class_file::{self, ClassDefinition};
 use crate::diagnostic::{Code, Diagnostic, Located, Location, Parsed, SourceText, Span};
@@ -62,6 +65,7 @@ impl Package {
     /// .unwrap();
     /// assert_eq!(package.classes.unwrap().len(), 1);
     /// ```
+    #[cfg(feature = "packages")]
     pub fn assemble(
         manifest: PackageManifest,
         options: &ReadOptions,
@@ -71,6 +75,7 @@ impl Package {
     }
 
     /// Likewise where a file may be there and yet not be read: then `file` says why.
+    #[cfg(feature = "packages")]
     pub fn assemble_from(
         manifest: PackageManifest,
         options: &ReadOptions,
@@ -138,6 +143,7 @@ impl Package {
     }
 
     /// The classes of the files that can be read, where a package cannot be put together because of others.
+    #[cfg(feature = "packages")]
     pub fn readable_classes(
         manifest: &PackageManifest,
         options: &ReadOptions,
@@ -158,6 +164,7 @@ impl Package {
     }
 
     /// Reads the manifest of an archive and nothing else; `name` is how messages call the archive.
+    #[cfg(feature = "packages")]
     pub fn manifest_of_archive<Bytes: AsRef<[u8]>>(
         name: &str,
         archive: &Archive<Bytes>,
@@ -175,6 +182,7 @@ impl Package {
     }
 
     /// Reads a package from an archive; `name` is how messages call it.
+    #[cfg(feature = "packages")]
     pub fn from_archive<Bytes: AsRef<[u8]>>(
         name: &str,
         archive: &Archive<Bytes>,
@@ -267,6 +275,7 @@ impl Package {
     }
 }
 
+#[cfg(feature = "packages")]
 fn read_class_file(
     manifest: &PackageManifest,
     entry: &ClassEntry,

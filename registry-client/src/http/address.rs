@@ -1,4 +1,4 @@
-//! Where a registry is on the network.
+//! Addresses of registries.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -6,10 +6,9 @@ use std::net::IpAddr;
 use pkgres_manifest::diagnostic::Escaped;
 use url::{Host, Url};
 
-use super::credential::{Credential, Secret};
+use super::credentials::{Credential, Secret};
 
-/// The base address of a registry. Credentials that were written in it are kept apart, so that
-/// they are never shown.
+/// The base address of a registry. Credentials in it are kept apart and never shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
     base: Url,
@@ -20,7 +19,7 @@ pub struct Address {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is not the address of a registry: {reason}", Escaped::shortened(.shown))]
 pub struct AddressError {
-    /// The text as far as it can be shown.
+    /// The text without what may be a password.
     shown: String,
     /// What is wrong with it.
     reason: String,
@@ -29,7 +28,7 @@ pub struct AddressError {
 impl Address {
     /// Reads an address that begins with `https://` or `http://`.
     pub fn parse(text: &str) -> Result<Self, AddressError> {
-        // Whatever is before an `@` may be a password.
+        // Anything before an `@` may be a password.
         let shown = match text.rsplit_once('@') {
             Some((_, rest)) => format!("…@{rest}"),
             None => text.to_owned(),
@@ -71,7 +70,7 @@ impl Address {
         &self.base
     }
 
-    /// An address that is relative to the base, or whole.
+    /// An address that is relative to the base, or absolute.
     pub(super) fn join(&self, relative: &str) -> Result<Url, AddressError> {
         let url = self.base.join(relative);
         url.map_err(|error| AddressError {
@@ -96,10 +95,10 @@ pub(super) fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// An address as it can be shown: without user, password and query, which can hold a signature.
+/// An address for messages: without user, password and query, which can hold a signature.
 pub(super) fn shown(url: &Url) -> String {
     let mut url = url.clone();
-    // Addresses that cannot have a user have none.
+    // This fails for addresses that cannot have a user, and have none.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     if url.query().is_some()

@@ -1,4 +1,4 @@
-//! Answers: what kind each is, and its body while it arrives.
+//! Answers: their kinds, and their bodies while they arrive.
 
 use std::time::Duration;
 
@@ -8,57 +8,60 @@ use reqwest::{Method, Response, StatusCode};
 
 use crate::protocol::ErrorDocument;
 
-use super::ask::Ask;
-use super::fault::{Fault, FaultKind, told};
+use super::error::{AttemptError, ErrorKind, causes};
+use super::transport::Request;
 
 /// The largest body of an error that is read, in bytes.
 const MAX_ERROR_BYTES: u64 = 64 << 10;
 
-/// What is answered.
+/// An answer.
 #[derive(Debug)]
 pub(super) enum Reply {
-    /// There is a body.
+    /// It has a body.
     Found { body: Vec<u8>, is_new: bool },
-    /// The body at hand is still right.
+    /// The cached body is up to date (304).
     Unchanged,
-    /// There is no such thing.
+    /// Nothing is there (404, 410, 451).
     Absent,
 }
 
 impl Reply {
-    /// The body of an answer that has to have one.
-    pub(super) fn body(self) -> Result<Vec<u8>, Fault> {
+    /// The body of an answer that must have one.
+    pub(super) fn body(self) -> Result<Vec<u8>, AttemptError> {
         match self {
             Self::Found { body, .. } => Ok(body),
-            Self::Unchanged => Err(Fault::new(
-                FaultKind::Malformed,
-                "it says that nothing changed, but was not asked that",
+            Self::Unchanged => Err(AttemptError::new(
+                ErrorKind::Malformed,
+                "it answers 304 to an unconditional request",
             )),
-            Self::Absent => Err(Fault::new(FaultKind::Malformed, "it is not there (404)")),
+            Self::Absent => Err(AttemptError::new(
+                ErrorKind::Malformed,
+                "it is not there (404)",
+            )),
         }
     }
 }
 
-/// What becomes of the body of an answer while it arrives.
+/// Reads the body of an answer while it arrives.
 pub(super) trait Reader {
     type Output;
 
     /// Takes the next piece.
-    fn take(&mut self, piece: Bytes) -> Result<(), Fault>;
+    fn take(&mut self, piece: Bytes) -> Result<(), AttemptError>;
 
-    /// Says what the whole body is worth.
-    fn finish(self) -> Result<Self::Output, Fault>;
+    /// The result of the whole body.
+    fn finish(self) -> Result<Self::Output, AttemptError>;
 }
 
-/// The beginning of an answer.
+/// An answer whose body has not arrived yet.
 pub(super) enum Opened {
     Body { response: Response, is_new: bool },
     Unchanged,
     Absent,
 }
 
-/// Says what kind of answer it is.
-pub(super) async fn judge(response: Response, ask: &Ask) -> Result<Opened, Fault> {
+/// Classifies an answer by its status. The body of an error is read.
+pub(super) async fn judge(response: Response, request: &Request) -> Result<Opened, AttemptError> {
     let status = response.status();
     if status == StatusCode::NOT_MODIFIED {
         return Ok(Opened::Unchanged);
@@ -68,7 +71,7 @@ pub(super) async fn judge(response: Response, ask: &Ask) -> Result<Opened, Fault
         return Ok(Opened::Body { response, is_new });
     }
     let is_absence = matches!(status.as_u16(), 404 | 410 | 451);
-    if is_absence && ask.method == Method::GET {
+    if is_absence && request.method == Method::GET {
         return Ok(Opened::Absent);
     }
     let retry_after = retry_after(response.headers());
@@ -88,25 +91,25 @@ pub(super) async fn judge(response: Response, ask: &Ask) -> Result<Opened, Fault
         _ => format!("it answers {status}"),
     };
     Err(match status.as_u16() {
-        401 | 403 | 407 => Fault {
+        401 | 403 | 407 => AttemptError {
             code,
-            ..Fault::new(FaultKind::Denied, reason)
+            ..AttemptError::new(ErrorKind::Denied, reason)
         },
-        408 | 429 | 500 | 502 | 503 | 504 => Fault {
+        408 | 429 | 500 | 502 | 503 | 504 => AttemptError {
             retry_after,
-            ..Fault::transient(FaultKind::Unreachable, reason)
+            ..AttemptError::transient(ErrorKind::Unreachable, reason)
         },
-        400..500 if ask.method != Method::GET => Fault {
+        400..500 if request.method != Method::GET => AttemptError {
             code,
-            ..Fault::new(FaultKind::Refused, reason)
+            ..AttemptError::new(ErrorKind::Refused, reason)
         },
-        _ => Fault::new(FaultKind::Unreachable, reason),
+        _ => AttemptError::new(ErrorKind::Unreachable, reason),
     })
 }
 
-/// Reads a body to its end, which has to be where the registry said.
-pub(super) async fn read_body(response: Response, limit: u64) -> Result<Vec<u8>, Fault> {
-    // What is announced is not believed beyond a point: the body has to come first.
+/// Reads a body to its end. A body that is shorter than announced is an error.
+pub(super) async fn read_body(response: Response, limit: u64) -> Result<Vec<u8>, AttemptError> {
+    // The announced length is a claim: beyond a point, memory is allocated for bytes that arrived only.
     let announced = response.content_length().unwrap_or_default();
     let room = usize::try_from(announced.min(1 << 20)).unwrap_or_default();
     let mut body = Vec::with_capacity(room);
@@ -118,15 +121,15 @@ pub(super) async fn read_body(response: Response, limit: u64) -> Result<Vec<u8>,
     Ok(body)
 }
 
-/// Hands on a body in pieces, to its end.
+/// Passes on a body in pieces, to its end.
 pub(super) async fn each_piece(
     mut response: Response,
     limit: u64,
-    mut take: impl FnMut(Bytes) -> Result<(), Fault>,
-) -> Result<(), Fault> {
+    mut take: impl FnMut(Bytes) -> Result<(), AttemptError>,
+) -> Result<(), AttemptError> {
     let too_large = || {
         let reason = format!("the answer has more than the limit of {limit} bytes");
-        Fault::new(FaultKind::Malformed, reason)
+        AttemptError::new(ErrorKind::Malformed, reason)
     };
     if response.content_length().unwrap_or_default() > limit {
         return Err(too_large());
@@ -145,16 +148,16 @@ pub(super) async fn each_piece(
             Err(error) => {
                 let reason = format!(
                     "the answer was cut off after {length} bytes: {}",
-                    told(&error.without_url())
+                    causes(&error.without_url())
                 );
-                return Err(Fault::transient(FaultKind::Unreachable, reason));
+                return Err(AttemptError::transient(ErrorKind::Unreachable, reason));
             }
         }
     }
 }
 
-/// How long to wait before the next try, as the registry says: in seconds, or as a time, which is
-/// compared with the registry's own clock.
+/// The time to wait before the next attempt (`Retry-After`): in seconds, or as a date, which is compared with
+/// the registry's own clock.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name| headers.get(name)?.to_str().ok();
     let after = text(header::RETRY_AFTER)?.trim();
@@ -174,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn registries_say_how_long_to_wait_in_two_ways() {
+    fn retry_after_is_a_number_or_a_date() {
         let wait = |after: &str| {
             let mut headers = HeaderMap::new();
             headers.insert(header::RETRY_AFTER, after.parse().expect("a header"));

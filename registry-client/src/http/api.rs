@@ -1,6 +1,6 @@
-//! Publishing and withdrawing releases.
+//! Publishing and yanking releases.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use pkgres_manifest::{PackageName, Version};
 use reqwest::Method;
@@ -10,13 +10,13 @@ use crate::registry::RegistryError;
 
 use super::HttpRegistry;
 use super::answer::Reply;
-use super::ask::Ask;
-use super::fault::{Fault, FaultKind};
+use super::error::{AttemptError, ErrorKind};
+use super::transport::Request;
 
-/// The largest answer that is taken, in bytes.
+/// The limit of an answer, in bytes.
 const MAX_ANSWER_BYTES: u64 = 4 << 20;
 
-/// What became of a release that was published.
+/// Whether a published release is new.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Published {
     /// The registry has it now.
@@ -25,21 +25,22 @@ pub enum Published {
     Same,
 }
 
-/// What a registry says to a release that was published.
+/// The answer of a registry to a published release.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Publication {
-    /// What became of it.
+    /// Whether the release is new.
     pub published: Published,
-    /// What may be amiss though it was published, such as a name that is easily taken for another
-    /// one: at most ten texts as the registry sent them, to be escaped when they are shown.
+    /// Warnings, such as a name that is easily mistaken for another one: at most ten texts as the registry sent
+    /// them, to be escaped when they are shown.
     pub warnings: Vec<String>,
 }
 
-/// How many warnings are taken over from the answer to a publish.
+/// The number of warnings that are kept.
 const MAX_WARNINGS: usize = 10;
 
 impl Publication {
-    /// Reads an answer. Registries that know nothing of warnings have none.
+    /// Reads an answer. Older registries send no warnings.
     fn read(published: Published, body: &[u8]) -> Self {
         #[derive(serde::Deserialize)]
         struct Answer {
@@ -50,7 +51,7 @@ impl Publication {
         struct Warning {
             detail: String,
         }
-        // That it is published is said by the status: whatever else is in the answer cannot undo it.
+        // The status says that it is published: a body that cannot be read does not undo it.
         let answer = serde_json::from_slice(body).unwrap_or(Answer {
             warnings: Vec::new(),
         });
@@ -63,7 +64,11 @@ impl Publication {
 }
 
 impl HttpRegistry {
-    /// Publishes an archive. With `allow_unsatisfiable` also if its requirements cannot be met.
+    /// Publishes an archive; with `allow_unsatisfiable` also if its requirements cannot be satisfied.
+    ///
+    /// # Errors
+    ///
+    /// The registry refuses the release, or cannot be reached.
     pub fn publish(
         &self,
         name: &PackageName,
@@ -75,7 +80,7 @@ impl HttpRegistry {
         if archive.len() as u64 > config.limits.archive_bytes {
             let limit = config.limits.archive_bytes;
             return Err(self.refused(&format!(
-                "it takes archives of at most {limit} bytes; this one has {}",
+                "it accepts archives of at most {limit} bytes; this one has {}",
                 archive.len()
             )));
         }
@@ -85,12 +90,12 @@ impl HttpRegistry {
             ""
         };
         let path = format!("packages/{name}/versions/{}{query}", encoded(version));
-        let body = Some((Rc::new(archive), "application/zip"));
-        let ask = Ask {
+        let body = Some((Arc::new(archive), "application/zip"));
+        let request = Request {
             newest: true,
-            ..self.ask(&config, Method::PUT, &path, body)?
+            ..self.request(&config, Method::PUT, &path, body)?
         };
-        self.call(&ask, |reply| match reply {
+        self.call(&request, |reply| match reply {
             Reply::Found { is_new: true, body } => Ok(Publication::read(Published::New, &body)),
             Reply::Found {
                 is_new: false,
@@ -100,7 +105,7 @@ impl HttpRegistry {
         })
     }
 
-    /// Withdraws a release: it stays readable, and is not chosen anew.
+    /// Yanks a release: it stays readable, and is chosen only where it is locked.
     pub fn yank(
         &self,
         name: &PackageName,
@@ -108,11 +113,11 @@ impl HttpRegistry {
         reason: &str,
     ) -> Result<(), RegistryError> {
         let body = serde_json::json!({ "reason": reason }).to_string();
-        let body = Some((Rc::new(body.into_bytes()), "application/json"));
+        let body = Some((Arc::new(body.into_bytes()), "application/json"));
         self.set_yanked(Method::PUT, name, version, body)
     }
 
-    /// Takes back that a release was withdrawn.
+    /// Undoes a yank.
     pub fn unyank(&self, name: &PackageName, version: &Version) -> Result<(), RegistryError> {
         self.set_yanked(Method::DELETE, name, version, None)
     }
@@ -122,44 +127,44 @@ impl HttpRegistry {
         method: Method,
         name: &PackageName,
         version: &Version,
-        body: Option<(Rc<Vec<u8>>, &'static str)>,
+        body: Option<(Arc<Vec<u8>>, &'static str)>,
     ) -> Result<(), RegistryError> {
         let config = self.config()?;
         let path = format!("packages/{name}/versions/{}/yank", encoded(version));
-        let ask = self.ask(&config, method, &path, body)?;
-        self.call(&ask, |reply| match reply {
+        let request = self.request(&config, method, &path, body)?;
+        self.call(&request, |reply| match reply {
             Reply::Found { .. } => Ok(()),
             Reply::Unchanged | Reply::Absent => Err(no_answer()),
         })
     }
 
-    /// Who the registry takes the token for: the owner, if it says.
+    /// The owner of the token, if the registry reports it.
     pub fn whoami(&self) -> Result<Option<String>, RegistryError> {
         #[derive(serde::Deserialize)]
         struct Answer {
             owner: Option<String>,
         }
         let config = self.config()?;
-        let ask = self.ask(&config, Method::GET, "whoami", None)?;
-        self.call(&ask, |reply| {
+        let request = self.request(&config, Method::GET, "whoami", None)?;
+        self.call(&request, |reply| {
             let answer: Answer = serde_json::from_slice(&reply.body()?)
-                .map_err(|error| Fault::new(FaultKind::Malformed, error.to_string()))?;
+                .map_err(|error| AttemptError::new(ErrorKind::Malformed, error.to_string()))?;
             Ok(answer.owner)
         })
     }
 
     /// A request to the API, if there is one.
-    fn ask(
+    fn request(
         &self,
         config: &Config,
         method: Method,
         path: &str,
-        body: Option<(Rc<Vec<u8>>, &'static str)>,
-    ) -> Result<Ask, RegistryError> {
+        body: Option<(Arc<Vec<u8>>, &'static str)>,
+    ) -> Result<Request, RegistryError> {
         let Some(api) = &config.api else {
-            return Err(self.refused("it is a mirror, and takes no releases"));
+            return Err(self.refused("it is a mirror, and does not accept releases"));
         };
-        Ok(Ask {
+        Ok(Request {
             method,
             url: self.url(&format!("{api}{path}"))?,
             at_hand: None,
@@ -169,18 +174,18 @@ impl HttpRegistry {
         })
     }
 
-    fn call<T>(
+    fn call<T: Send>(
         &self,
-        ask: &Ask,
-        check: impl Fn(Reply) -> Result<T, Fault>,
+        request: &Request,
+        check: impl Fn(Reply) -> Result<T, AttemptError> + Send + Sync,
     ) -> Result<T, RegistryError> {
-        let sent = self.transport.wait(self.transport.send(ask, check));
+        let sent = self.transport.wait(self.transport.send(request, check));
         sent.map_err(super::without_hints)
     }
 }
 
-fn no_answer() -> Fault {
-    Fault::new(FaultKind::Malformed, "the answer makes no sense here")
+fn no_answer() -> AttemptError {
+    AttemptError::new(ErrorKind::Malformed, "the answer has an unexpected status")
 }
 
 /// A version as a part of a path: the `+` of build metadata stands for a space in some servers.

@@ -1,4 +1,4 @@
-//! Artifacts that were fetched, by their digest.
+//! The cache of artifacts, by digest.
 
 use std::path::{Path, PathBuf};
 
@@ -11,21 +11,22 @@ use crate::protocol::Digest;
 /// The folder of artifacts in that of the cache.
 const ARTIFACTS: &str = "artifacts";
 
-/// Artifacts in a folder, each under the name of its digest. What is there is looked at before it
-/// is believed, so that damage is as if it were not there.
+/// Artifacts in a folder, each in a file with the name of its digest. A file is compared with its name before
+/// use: a damaged one counts as absent.
 #[derive(Debug, Clone)]
 pub struct ArtifactCache {
     folder: PathBuf,
 }
 
-/// What is wrong with artifacts in a cache.
+/// The state of a cache of artifacts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CacheReport {
-    /// How many artifacts there are.
+    /// The number of artifacts.
     pub artifacts: usize,
-    /// How many bytes they have.
+    /// Their size in bytes.
     pub bytes: u64,
-    /// Those whose content is not what their name says.
+    /// The files whose content does not have the digest in their name.
     pub damaged: Vec<PathBuf>,
 }
 
@@ -37,24 +38,24 @@ impl ArtifactCache {
         }
     }
 
-    /// Where an artifact is, or would be.
+    /// The path of an artifact, whether it is there or not.
     pub fn path(&self, digest: &Digest) -> PathBuf {
         let digits = digest.to_string();
         self.folder.join(&digits[..2]).join(digits)
     }
 
-    /// An artifact of at most `limit` bytes, if it is there and whole.
+    /// An artifact of at most `limit` bytes, if it is there and undamaged.
     pub fn get(&self, digest: &Digest, limit: u64) -> Option<Vec<u8>> {
         let bytes = read_file(&self.path(digest), limit, Follow::Nothing).ok()?;
         (Digest::of(&bytes) == *digest).then_some(bytes)
     }
 
-    /// Keeps an artifact.
+    /// Adds an artifact.
     pub fn put(&self, digest: &Digest, bytes: &[u8]) -> Result<(), FileError> {
         write_cache_file(&RealFileSystem, &self.path(digest), bytes)
     }
 
-    /// How many artifacts there are, and how many bytes they have together. None of them is read.
+    /// The number of artifacts and their size in bytes. None of them is read.
     pub fn count(&self) -> (usize, u64) {
         let paths = self.paths();
         let length = |path: &PathBuf| {
@@ -121,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_damaged_is_not_there() {
+    fn a_damaged_artifact_counts_as_absent() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let cache = ArtifactCache::new(folder.path());
         let (digest, bytes) = (Digest::of(b"artifact"), b"artifact");

@@ -1,7 +1,9 @@
-//! Fetching many index documents, and what they require, in one request.
+//! Fetching index documents and all that they require in one request.
+//!
+//! Documents are read by other threads while the rest of the answer arrives, but nothing is taken over before the
+//! whole answer was verified.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -16,14 +18,14 @@ use crate::registry::RegistryError;
 
 use super::HttpRegistry;
 use super::answer::Reader;
-use super::ask::Ask;
 use super::document::{Document, ReadingQueue};
-use super::fault::{Fault, FaultKind};
+use super::error::{AttemptError, ErrorKind};
 use super::mirror::MAX_DOCUMENT_BYTES;
 use super::session::Session;
+use super::transport::Request;
 use super::trust::{Belonging, Distrust};
 
-/// The largest answer to a batch request that is taken, in bytes.
+/// The limit of the answer to a batch request, in bytes.
 const MAX_BATCH_BYTES: u64 = 512 << 20;
 
 /// The answer to a batch request.
@@ -33,7 +35,7 @@ struct Answer {
     snapshot: Option<SignedSnapshot>,
 }
 
-/// What is answered of a package, or of several.
+/// The answer for a package, or for several.
 enum Part {
     Changed {
         name: PackageName,
@@ -55,7 +57,7 @@ enum Part {
 }
 
 impl HttpRegistry {
-    /// Fetches packages, and what they require, until all that was asked is known.
+    /// Fetches packages and all that they require, in as many requests as the registry needs.
     pub(super) fn fetch_batches(
         &self,
         session: &mut Session,
@@ -69,44 +71,43 @@ impl HttpRegistry {
         let mut wanted: BTreeSet<PackageName> = names.into_iter().collect();
         while !wanted.is_empty() {
             let now: Vec<PackageName> = wanted.iter().take(limit).cloned().collect();
-            let mut request = BatchRequest {
+            let mut batch = BatchRequest {
                 names: BTreeMap::new(),
                 closure: true,
             };
-            // What is at hand need not come again.
+            // A document that did not change need not be sent again.
             for name in session.reachable(now.iter().cloned(), limit) {
                 let digest = session.document(&name).map(|document| document.sha256);
                 if digest.is_some() || now.contains(&name) {
-                    request.names.insert(name, digest);
+                    batch.names.insert(name, digest);
                 }
             }
-            let answer = self.ask_batch(session, address, &request)?;
+            let answer = self.ask_batch(session, address, &batch)?;
             let before = wanted.len();
-            let truncated = self.take_answer(session, &request, answer)?;
+            let truncated = self.take_answer(session, &batch, answer)?;
             wanted.extend(truncated);
             wanted.retain(|name| !session.is_fresh(name));
             if wanted.len() >= before && now.iter().any(|name| wanted.contains(name)) {
-                return Err(self.transport.unreachable(format!(
-                    "it was asked for {} and did not say whether it has it",
-                    now[0]
-                )));
+                return Err(self
+                    .transport
+                    .unreachable(format!("it did not answer whether it has {}", now[0])));
             }
         }
         Ok(())
     }
 
-    /// Sends a request, and gives the answer if it can be believed.
+    /// Sends a request and verifies the answer.
     fn ask_batch(
         &self,
         session: &mut Session,
         address: &str,
-        request: &BatchRequest,
-    ) -> Result<Believed, RegistryError> {
-        let ask = Ask {
+        batch: &BatchRequest,
+    ) -> Result<Verified, RegistryError> {
+        let request = Request {
             method: Method::POST,
             url: self.url(address)?,
             at_hand: None,
-            body: Some((Rc::new(request.to_json().into_bytes()), "application/json")),
+            body: Some((Arc::new(batch.to_json().into_bytes()), "application/json")),
             limit: MAX_BATCH_BYTES,
             newest: false,
         };
@@ -114,42 +115,44 @@ impl HttpRegistry {
         let mut reader = session.another_reader();
         ReadingQueue::read_during(threads, &mut reader, |queue| {
             let begin = || Arriving::new(queue);
-            let answer = self.transport.wait(self.transport.stream(&ask, begin))?;
+            let answer = self
+                .transport
+                .wait(self.transport.stream(&request, begin))?;
             self.check_answer(session, answer)
         })
     }
 
-    /// Looks at a whole answer before any of it is believed.
+    /// Verifies a whole answer.
     fn check_answer(
         &self,
         session: &mut Session,
         answer: Answer,
-    ) -> Result<Believed, RegistryError> {
+    ) -> Result<Verified, RegistryError> {
         let Answer {
             parts,
             serial,
             snapshot,
         } = answer;
-        let snapshot = self.believe(session, snapshot.as_ref(), Some(serial))?;
+        let snapshot = self.verify_state(session, snapshot.as_ref(), Some(serial))?;
         if let Some(snapshot) = &snapshot {
             check_parts(snapshot, &parts)
                 .map_err(|distrust| distrust.to_diagnostic(&self.transport.name))?;
         }
-        Ok(Believed {
+        Ok(Verified {
             parts,
             serial,
             root: snapshot.map(|snapshot| snapshot.root),
         })
     }
 
-    /// Takes over what was answered. Gives the names that there was no room for.
+    /// Takes over a verified answer. Returns the names that the registry left out for lack of room.
     fn take_answer(
         &self,
         session: &mut Session,
-        request: &BatchRequest,
-        answer: Believed,
+        batch: &BatchRequest,
+        answer: Verified,
     ) -> Result<Vec<PackageName>, RegistryError> {
-        let Believed {
+        let Verified {
             parts,
             serial,
             root,
@@ -164,9 +167,9 @@ impl HttpRegistry {
                     session.set(name, Some(document), serial);
                 }
                 Part::Unchanged { name, sha256, .. } => {
-                    if request.names.get(&name) != Some(&Some(sha256)) {
+                    if batch.names.get(&name) != Some(&Some(sha256)) {
                         return Err(self.transport.unreachable(format!(
-                            "it says that a document of {name} did not change that is not at hand"
+                            "it says that the document of {name} did not change, which is not in the cache"
                         )));
                     }
                     if let Some(entry) = session.entries.get_mut(&name) {
@@ -178,8 +181,8 @@ impl HttpRegistry {
                 Part::Truncated { names } => truncated.extend(names),
             }
         }
-        // A closure has everything that is required, unless it says otherwise; which has to be
-        // proved where the registry signs.
+        // A required package that is neither answered nor left out does not exist. A registry that signs has
+        // to prove that.
         let left_out: BTreeSet<&PackageName> = truncated.iter().collect();
         for name in &answered {
             for required in session.required_by(name).iter() {
@@ -197,8 +200,8 @@ impl HttpRegistry {
     }
 }
 
-/// An answer that was looked at as a whole.
-struct Believed {
+/// An answer that was verified as a whole.
+struct Verified {
     parts: Vec<Part>,
     serial: u64,
     root: Option<Digest>,
@@ -225,8 +228,8 @@ fn check_parts(snapshot: &Snapshot, parts: &[Part]) -> Result<(), Distrust> {
     Ok(())
 }
 
-/// The answer to a batch request while it arrives. Its documents have the digests that were
-/// announced, and are read at once; whether they belong to the state shows when all is there.
+/// The answer to a batch request while it arrives. Its documents have the announced digests and are read at once;
+/// whether they belong to the signed state is verified at the end.
 struct Arriving<'queue> {
     queue: &'queue ReadingQueue,
     decoder: FrameDecoder,
@@ -252,10 +255,14 @@ impl<'queue> Arriving<'queue> {
 impl Reader for Arriving<'_> {
     type Output = Answer;
 
-    fn take(&mut self, piece: Bytes) -> Result<(), Fault> {
+    fn take(&mut self, piece: Bytes) -> Result<(), AttemptError> {
         self.decoder.push(piece);
         let mut arrived = Vec::new();
-        while let Some(frame) = self.decoder.next_frame().map_err(|error| fault(&error))? {
+        while let Some(frame) = self
+            .decoder
+            .next_frame()
+            .map_err(|error| attempt_error(&error))?
+        {
             self.parts.push(match frame {
                 Frame::Complete { serial, snapshot } => {
                     self.end = Some((serial, snapshot));
@@ -294,9 +301,11 @@ impl Reader for Arriving<'_> {
         Ok(())
     }
 
-    fn finish(self) -> Result<Answer, Fault> {
-        self.decoder.finish().map_err(|error| fault(&error))?;
-        let cut_off = || Fault::transient(FaultKind::Unreachable, "the answer was cut off");
+    fn finish(self) -> Result<Answer, AttemptError> {
+        self.decoder
+            .finish()
+            .map_err(|error| attempt_error(&error))?;
+        let cut_off = || AttemptError::transient(ErrorKind::Unreachable, "the answer was cut off");
         let (serial, snapshot) = self.end.ok_or_else(cut_off)?;
         Ok(Answer {
             parts: self.parts,
@@ -306,12 +315,14 @@ impl Reader for Arriving<'_> {
     }
 }
 
-fn fault(error: &FrameError) -> Fault {
+fn attempt_error(error: &FrameError) -> AttemptError {
     match error {
-        FrameError::Digest { .. } => Fault::transient(FaultKind::Digest, error.to_string()),
-        FrameError::CutOff { .. } => Fault::transient(FaultKind::Unreachable, error.to_string()),
+        FrameError::Digest { .. } => AttemptError::transient(ErrorKind::Digest, error.to_string()),
+        FrameError::CutOff { .. } => {
+            AttemptError::transient(ErrorKind::Unreachable, error.to_string())
+        }
         FrameError::Malformed(_) | FrameError::Limit { .. } => {
-            Fault::new(FaultKind::Malformed, error.to_string())
+            AttemptError::new(ErrorKind::Malformed, error.to_string())
         }
     }
 }

@@ -1,36 +1,36 @@
-//! What connections are made with: certificates, proxies and patience.
+//! HTTP clients with their certificates, proxies and timeouts.
 
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use reqwest::{Client, redirect};
 use url::Url;
 
 use super::address::{is_loopback, shown};
-use super::fault::{Fault, FaultKind, told};
+use super::error::{AttemptError, ErrorKind, causes};
 use super::options::HttpOptions;
 
-/// How long it may take to be connected, and how long nothing may arrive.
+/// The timeouts for connecting, and for the next piece of an answer.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The clients of one registry, each made when it is needed first.
+/// The clients of one registry, each made on first use: loading certificates takes time.
 #[derive(Default)]
 pub(super) struct Clients {
-    secure: OnceCell<Client>,
-    /// There is no need for certificates without `https`.
-    plain: OnceCell<Client>,
+    secure: OnceLock<Client>,
+    /// For `http`, without certificates.
+    plain: OnceLock<Client>,
 }
 
 impl Clients {
     /// The client for an address.
-    pub(super) fn of(&self, url: &Url, options: &HttpOptions) -> Result<&Client, Fault> {
+    pub(super) fn of(&self, url: &Url, options: &HttpOptions) -> Result<&Client, AttemptError> {
         let is_plain = match url.scheme() {
             "https" => false,
             "http" if options.allow_plain_http || is_loopback(url) => true,
             _ => {
                 let reason = format!("{} is another machine", shown(url));
-                return Err(Fault::new(FaultKind::Plain, reason));
+                return Err(AttemptError::new(ErrorKind::Plain, reason));
             }
         };
         let kept = if is_plain { &self.plain } else { &self.secure };
@@ -38,18 +38,18 @@ impl Clients {
             return Ok(client);
         }
         let client = build(options, is_plain, is_loopback(url))
-            .map_err(|error| Fault::new(FaultKind::Unreachable, told(&error)))?;
+            .map_err(|error| AttemptError::new(ErrorKind::Unreachable, causes(&error)))?;
         Ok(kept.get_or_init(|| client))
     }
 }
 
 fn build(options: &HttpOptions, is_plain: bool, is_local: bool) -> Result<Client, reqwest::Error> {
-    // Whoever is first decides for the whole program; that somebody was is fine.
+    // The first to install a provider decides for the whole program; any will do.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = Client::builder()
         .user_agent(concat!("pkgres/", env!("CARGO_PKG_VERSION")))
         .redirect(redirect::Policy::none())
-        // What did not work is sent again here, and counted.
+        // `Transport` retries, and counts.
         .retry(reqwest::retry::never())
         .referer(false)
         .connect_timeout(CONNECT_TIMEOUT)

@@ -1,8 +1,7 @@
-//! Where credentials come from.
+//! Credentials, and their sources.
 //!
-//! Nothing is read here of itself: whoever makes the [`HttpOptions`](super::HttpOptions) says where
-//! to look. The first place that has something is taken: a token that was given, the file of
-//! tokens, a helper, the address itself, a netrc file.
+//! The [`HttpOptions`](super::HttpOptions) name the sources. The first source that has a credential is used: the
+//! token in the options, the token file, a helper, the address itself, a netrc file.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,23 +11,60 @@ use std::process::{Command, Stdio};
 use pkgres_files::{FileError, Follow, RealFileSystem, make_folder, read_file, write_private_file};
 
 use super::address::Address;
-use super::credential::{Credential, Secret};
 
-/// The largest file with credentials, in bytes.
+/// The limit of a file with credentials, in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// The longest token, in bytes.
+/// The limit of a token, in bytes.
 const MAX_TOKEN_BYTES: usize = 8 << 10;
 
-/// Where the credentials of a registry come from.
+/// A text that `Debug` does not show.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Wraps a text.
+    pub fn new(text: String) -> Self {
+        Self(text)
+    }
+
+    /// The text, to send or store it.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("…")
+    }
+}
+
+/// What authenticates a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Credential {
+    /// A token.
+    Token(Secret),
+    /// A user and a password.
+    Basic {
+        /// The user.
+        user: String,
+        /// The password.
+        password: Secret,
+    },
+}
+
+/// The sources of the credentials of a registry. By default there are none.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct CredentialSources {
-    /// A token that was given, as in a variable of the environment.
+    /// A token, for example from the environment.
     pub token: Option<Secret>,
     /// The file that `pkgres login` writes.
     pub token_file: Option<PathBuf>,
-    /// A program and its arguments; it is given the address as its last argument and writes a token
-    /// to its standard output.
+    /// A program and its arguments: it gets the address as its last argument and writes a token to its
+    /// standard output.
     pub helper: Option<Vec<String>>,
     /// A netrc file.
     pub netrc: Option<PathBuf>,
@@ -36,22 +72,23 @@ pub struct CredentialSources {
 
 /// Credentials could not be looked up.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum CredentialError {
     /// A file could not be read or written.
     #[error(transparent)]
     File(#[from] FileError),
-    /// Others can read the file of tokens.
+    /// Other users can read the token file.
     #[error("{}: others can read the tokens in it", .0.display())]
     Readable(PathBuf),
-    /// The file of tokens is damaged.
+    /// The token file is damaged.
     #[error("{}: not a file of tokens", .0.display())]
     Damaged(PathBuf),
-    /// The helper did not give a token.
+    /// The helper wrote no token.
     #[error("the credential helper `{program}` {reason}")]
     Helper {
         /// The program.
         program: String,
-        /// What went wrong.
+        /// The cause.
         reason: String,
     },
     /// A text cannot be a token.
@@ -71,7 +108,7 @@ impl CredentialSources {
             return Ok(Some(Credential::Token(checked(token)?)));
         }
         if let Some(helper) = &self.helper
-            && let Some(token) = ask(helper, address)?
+            && let Some(token) = run_helper(helper, address)?
         {
             return Ok(Some(Credential::Token(token)));
         }
@@ -85,7 +122,7 @@ impl CredentialSources {
     }
 }
 
-/// A token as it can stand in a header.
+/// Checks that a token can be sent in a header.
 fn checked(text: &str) -> Result<Secret, CredentialError> {
     let text = text.trim();
     let is_token = !text.is_empty()
@@ -98,8 +135,8 @@ fn checked(text: &str) -> Result<Secret, CredentialError> {
     }
 }
 
-/// The tokens that `pkgres login` keeps, by the address that they are for. The name of a registry
-/// would not do: a project decides what its registries are called, and where they are.
+/// The tokens that `pkgres login` keeps, by address. Names of registries would be unsafe: a project chooses the
+/// names of its registries, and could send a token elsewhere.
 #[derive(Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct TokenFile {
     tokens: BTreeMap<String, String>,
@@ -113,7 +150,11 @@ impl fmt::Debug for TokenFile {
 }
 
 impl TokenFile {
-    /// Reads the file; there need not be one. Refused if others can read it.
+    /// Reads the file, which need not exist.
+    ///
+    /// # Errors
+    ///
+    /// Other users can read the file, or it is damaged.
     pub fn read(path: &Path) -> Result<Self, CredentialError> {
         let bytes = match read_file(path, MAX_FILE_BYTES, Follow::Links) {
             Ok(bytes) => bytes,
@@ -136,7 +177,7 @@ impl TokenFile {
         self.tokens.get(address.as_str()).map(String::as_str)
     }
 
-    /// Keeps a token.
+    /// Adds or replaces a token.
     pub fn set(&mut self, address: &Address, token: &str) -> Result<(), CredentialError> {
         let token = checked(token)?;
         self.tokens
@@ -144,7 +185,7 @@ impl TokenFile {
         Ok(())
     }
 
-    /// Forgets a token; says whether there was one.
+    /// Removes a token; returns whether there was one.
     pub fn remove(&mut self, address: &Address) -> bool {
         self.tokens.remove(address.as_str()).is_some()
     }
@@ -160,8 +201,8 @@ impl TokenFile {
     }
 }
 
-/// Asks a helper. That it says nothing means that it has none.
-fn ask(helper: &[String], address: &Address) -> Result<Option<Secret>, CredentialError> {
+/// Runs a credential helper. An empty output means that it has no token.
+fn run_helper(helper: &[String], address: &Address) -> Result<Option<Secret>, CredentialError> {
     let Some((program, arguments)) = helper.split_first() else {
         return Ok(None);
     };
@@ -187,7 +228,7 @@ fn ask(helper: &[String], address: &Address) -> Result<Option<Secret>, Credentia
     }
 }
 
-/// Looks for the host of an address in a netrc file.
+/// Looks up the host of an address in a netrc file.
 fn from_netrc(path: &Path, address: &Address) -> Result<Option<Credential>, CredentialError> {
     let bytes = match read_file(path, MAX_FILE_BYTES, Follow::Links) {
         Ok(bytes) => bytes,

@@ -1,4 +1,4 @@
-//! Index documents at hand, and reading them on several threads.
+//! Index documents, read by several threads while more arrive.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -16,7 +16,7 @@ type Records = Result<Vec<IndexRecord>, Box<Diagnostic>>;
 pub(super) struct DocumentReader {
     registry: RegistryName,
     limits: Limits,
-    /// Names and specs that were read before are shared.
+    /// Shares names and specs with records that were read before.
     lines: IndexReader,
 }
 
@@ -44,10 +44,10 @@ impl DocumentReader {
 pub(super) struct Document {
     pub(super) sha256: Digest,
     pub(super) bytes: Bytes,
-    /// Whether the bytes have the digest. What comes from the network has; what comes from the
-    /// cache is looked at when it is first used.
+    /// Whether the bytes have the digest: always for bytes from the network, checked on first use for those of
+    /// the cache.
     is_whole: OnceLock<bool>,
-    /// The releases, if they were read and are still here.
+    /// The releases, once they were read and until they are taken.
     records: Mutex<Option<Records>>,
     /// The packages that releases require, sorted.
     requires: OnceLock<Arc<[PackageName]>>,
@@ -65,7 +65,7 @@ impl Document {
         }
     }
 
-    /// A document from a cache, with what it is known to require.
+    /// A document from the cache, with the packages that it requires.
     pub(super) fn kept(sha256: Digest, bytes: Bytes, requires: Arc<[PackageName]>) -> Self {
         Self {
             is_whole: OnceLock::new(),
@@ -81,18 +81,18 @@ impl Document {
             .get_or_init(|| Digest::of(&self.bytes) == self.sha256)
     }
 
-    /// The releases. Whether they are right comes to light only when somebody asks.
+    /// The releases, or the error in the document.
     pub(super) fn records(&self, name: &PackageName, reader: &mut DocumentReader) -> Records {
         self.with_records(name, reader, Clone::clone)
     }
 
-    /// Takes the releases out; whoever asks for them again has them read again.
+    /// Takes the releases out. The next call reads them again.
     pub(super) fn take_records(&self, name: &PackageName, reader: &mut DocumentReader) -> Records {
         let taken = self.lock().take();
         taken.unwrap_or_else(|| reader.read(name, &self.bytes))
     }
 
-    /// Reads the releases, if nobody did.
+    /// Reads the releases, unless another thread did.
     fn read(&self, name: &PackageName, reader: &mut DocumentReader) {
         self.with_records(name, reader, |records| {
             self.requires.get_or_init(|| required_by(records));
@@ -123,7 +123,7 @@ impl Document {
         self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The packages that releases require, if that was found out.
+    /// The packages that releases require, if they are known.
     pub(super) fn known_requires(&self) -> Option<&Arc<[PackageName]>> {
         self.requires.get()
     }
@@ -141,7 +141,7 @@ fn required_by(records: &Records) -> Arc<[PackageName]> {
     names.into_iter().cloned().collect()
 }
 
-/// Documents that are read by several threads, while more arrive.
+/// A queue of documents that several threads read while more arrive.
 #[derive(Default)]
 pub(super) struct ReadingQueue {
     waiting: Mutex<Waiting>,
@@ -159,7 +159,7 @@ impl ReadingQueue {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has documents read. Many at once cost less than each by itself, which may wake a thread.
+    /// Adds documents. Each call wakes threads, so that many at once cost less.
     pub(super) fn add(&self, documents: impl IntoIterator<Item = (PackageName, Arc<Document>)>) {
         self.lock().documents.extend(documents);
         self.changed.notify_all();
@@ -188,8 +188,8 @@ impl ReadingQueue {
         }
     }
 
-    /// Lets a number of threads, this one included, read what arrives while `work` is done. This
-    /// thread helps when the work is done, unless it failed.
+    /// Reads what `work` adds on a number of threads, this one included. This thread helps after the work,
+    /// unless it failed.
     pub(super) fn read_during<T, E>(
         threads: usize,
         own: &mut DocumentReader,
@@ -202,7 +202,7 @@ impl ReadingQueue {
                 let queue = &queue;
                 scope.spawn(move || queue.read(&mut reader));
             }
-            // Whatever happens, the others must not wait for ever.
+            // The other threads end even if the work panics.
             let closed = Closed(&queue);
             let result = work(&queue);
             if result.is_err() {
@@ -234,7 +234,7 @@ pub(super) fn read_all(
     let Ok(()) = ReadingQueue::read_during(threads, own, add);
 }
 
-/// Says of a queue, when it is dropped, that no more documents come.
+/// Closes a queue when it is dropped.
 struct Closed<'queue>(&'queue ReadingQueue);
 
 impl Drop for Closed<'_> {

@@ -1,7 +1,7 @@
 //! Downloading artifacts.
 
-use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::{StreamExt as _, future, stream};
 use pkgres_files::{FileSystem as _, RealFileSystem};
@@ -12,18 +12,18 @@ use crate::registry::RegistryError;
 
 use super::answer::Reply;
 use super::artifacts::ArtifactCache;
-use super::ask::Ask;
-use super::fault::{Failed, FaultKind};
+use super::error::{ErrorKind, RequestError};
+use super::transport::Request;
 use super::{HttpRegistry, mirror};
 
-/// How many artifacts are downloaded at once. Each is in memory until its digest was compared.
+/// The number of artifacts that are downloaded at once. Each is in memory until its digest was compared.
 const AT_ONCE: usize = 6;
 
-/// After how many artifacts for which the registry could not be reached no more are asked for.
-const GIVEN_UP: usize = 3;
+/// The number of unreachable artifacts after which no more are requested.
+const MAX_UNREACHABLE: usize = 3;
 
 impl HttpRegistry {
-    /// The bytes of an artifact, from the cache or the registry; nothing if it has none.
+    /// The bytes of an artifact, from the cache or the registry; `None` if the registry does not have it.
     pub fn artifact_bytes(&self, digest: &Digest) -> Result<Option<Vec<u8>>, RegistryError> {
         let options = &self.transport.options;
         let cache = options.cache_folder.as_deref().map(ArtifactCache::new);
@@ -37,16 +37,15 @@ impl HttpRegistry {
         let config = self.known_config()?;
         let bytes = self.transport.wait(self.download(&config, *digest))?;
         if let (Some(cache), Some(bytes)) = (cache, &bytes) {
-            // That it cannot be kept is no reason not to use it.
+            // A cache that cannot be written costs another download, nothing else.
             let _ = cache.put(digest, bytes);
         }
         Ok(bytes)
     }
 
-    /// Downloads artifacts into the cache, some at once. One that cannot be had does not keep the
-    /// others from it; the error is that of the smallest digest, whichever came first. Without a
-    /// cache there is nowhere to keep them, and what may not be asked for is told to those who need
-    /// it.
+    /// Downloads artifacts into the cache, several at once. One that fails does not keep the others from it;
+    /// the error is that of the smallest digest, so that it does not depend on the order of arrival. Does
+    /// nothing without a cache, and offline, where the error is left to the caller that needs the artifact.
     pub(super) fn fetch_artifacts(&self, digests: &[ArtifactDigest]) -> Result<(), RegistryError> {
         let options = &self.transport.options;
         let Some(folder) = options.cache_folder.as_deref() else {
@@ -62,43 +61,43 @@ impl HttpRegistry {
                 ArtifactDigest::Archive(bytes) => Some(Digest(*bytes)),
                 ArtifactDigest::Tree(_) => None,
             })
-            // Whether it is whole is looked at by those who use it.
+            // Whether it is damaged is checked on use.
             .filter(|digest| !matches!(RealFileSystem.kind(&cache.path(digest)), Ok(Some(_))))
             .collect();
         if missing.is_empty() {
             return Ok(());
         }
         let config = self.known_config()?;
-        // Nobody waits for a registry that is gone as often as there are artifacts.
-        let unreachable = Cell::new(0);
+        // A registry that is gone is not waited for once for each artifact.
+        let unreachable = AtomicUsize::new(0);
         let one = |digest: Digest| {
             let (config, cache, unreachable) = (&config, &cache, &unreachable);
             async move {
-                if unreachable.get() >= GIVEN_UP {
+                if unreachable.load(Ordering::Relaxed) >= MAX_UNREACHABLE {
                     return None;
                 }
                 match self.download(config, digest).await {
                     Ok(Some(bytes)) => {
-                        // That it cannot be kept costs a second download.
+                        // A cache that cannot be written costs another download.
                         let _ = cache.put(&digest, &bytes);
                         None
                     }
                     Ok(None) => None,
                     Err(failed) => {
-                        if failed.fault.kind == FaultKind::Unreachable {
-                            unreachable.set(unreachable.get() + 1);
+                        if failed.error.kind == ErrorKind::Unreachable {
+                            unreachable.fetch_add(1, Ordering::Relaxed);
                         }
                         Some((digest, failed))
                     }
                 }
             }
         };
-        // One that fails is no reason to lose the others: they need not be asked for again.
+        // The others are kept, and need not be requested again.
         let all = stream::iter(missing)
             .map(one)
             .buffer_unordered(AT_ONCE.min(options.concurrency.max(1)))
             .filter_map(future::ready);
-        let first = |found: Option<(Digest, Failed)>, next: (Digest, Failed)| {
+        let first = |found: Option<(Digest, RequestError)>, next: (Digest, RequestError)| {
             future::ready(match found {
                 Some(found) if found.0 < next.0 => Some(found),
                 _ => Some(next),
@@ -112,13 +111,17 @@ impl HttpRegistry {
         })
     }
 
-    async fn download(&self, config: &Config, digest: Digest) -> Result<Option<Vec<u8>>, Failed> {
+    async fn download(
+        &self,
+        config: &Config,
+        digest: Digest,
+    ) -> Result<Option<Vec<u8>>, RequestError> {
         let url = self.url_or_failed(&config.blob_address(&digest))?;
-        let ask = Ask::get(url, self.limits.archive_bytes);
+        let request = Request::get(url, self.limits.archive_bytes);
         let check = |reply: Reply| match reply {
             Reply::Absent => Ok(None),
             reply => mirror::with_digest(reply.body()?, digest).map(Some),
         };
-        self.transport.send(&ask, check).await
+        self.transport.send(&request, check).await
     }
 }

@@ -1,4 +1,4 @@
-//! What is known of packages: from earlier runs, from this one, and for later ones.
+//! Looking packages up: in the cache of earlier runs, in this run, and saving them for later ones.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::registry::RegistryError;
 use super::session::Session;
 use super::{HttpRegistry, store};
 
-/// How many names a message lists.
+/// The number of names in a message.
 const SHOWN_NAMES: usize = 5;
 
 impl HttpRegistry {
@@ -21,7 +21,7 @@ impl HttpRegistry {
         Some(store::folder(cache, &self.transport.address))
     }
 
-    /// Takes over what earlier runs kept, once.
+    /// Loads the cache of earlier runs, once.
     pub(super) fn load(&self, session: &mut Session) -> Result<(), RegistryError> {
         if session.is_loaded {
             return Ok(());
@@ -40,7 +40,7 @@ impl HttpRegistry {
         Ok(())
     }
 
-    /// Keeps what is known for later runs. It is written while others go on.
+    /// Saves the session for later runs, in the background.
     pub(super) fn save(&self, session: &Session) {
         let (Some(folder), Some(header)) = (self.folder(), session.header()) else {
             return;
@@ -54,7 +54,7 @@ impl HttpRegistry {
             })
             .collect();
         let address = self.transport.address.clone();
-        // What was written before must not come out on top of this.
+        // An earlier save must not overwrite this one.
         self.background.finish();
         self.background.run(move || {
             documents.sort_by(|one, two| one.0.cmp(&two.0));
@@ -64,14 +64,13 @@ impl HttpRegistry {
 
     pub(super) fn offline(&self, reason: &str) -> RegistryError {
         let name = &self.transport.name;
-        let message = format!("the registry `{name}` may not be asked, and {reason}");
+        let message = format!("the registry `{name}` cannot be asked offline, and {reason}");
         Diagnostic::error(Code::Offline, message)
             .hint("run once without `--offline`")
             .into()
     }
 
-    /// Makes sure that it is known of each package whether the registry has it, and which
-    /// releases.
+    /// Makes sure that the session has each package, or knows that the registry does not have it.
     pub(super) fn ensure(
         &self,
         session: &mut Session,
@@ -123,6 +122,6 @@ impl HttpRegistry {
             more => format!(" and {more} more"),
         };
         let shown = shown.join(", ");
-        Err(self.offline(&format!("nothing is in the cache of {shown}{more}")))
+        Err(self.offline(&format!("the cache has nothing about {shown}{more}")))
     }
 }

@@ -1,6 +1,5 @@
-//! Fetching index documents one by one, where nothing runs that could give many at once.
+//! Fetching index documents one by one, from mirrors of plain files.
 
-use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -12,42 +11,41 @@ use crate::protocol::{Config, Digest};
 use crate::registry::RegistryError;
 
 use super::HttpRegistry;
-use super::ask::Ask;
 use super::document::Document;
-use super::fault::{Failed, Fault, FaultKind};
+use super::error::{AttemptError, ErrorKind, RequestError};
 use super::session::Session;
+use super::transport::Request;
 
-/// The largest index document, in bytes.
+/// The limit of an index document, in bytes.
 pub(super) const MAX_DOCUMENT_BYTES: u64 = 64 << 20;
 
 impl HttpRegistry {
-    /// Fetches packages one by one, and what they require while they arrive.
+    /// Fetches packages and all that they require, several at once. What a document requires is requested
+    /// as soon as it has arrived.
     pub(super) fn fetch_each(
         &self,
         session: &mut Session,
         config: &Config,
         wanted: Vec<PackageName>,
     ) -> Result<(), RegistryError> {
-        // Without them nothing could be said of what the registry does not have.
+        // Without the list of names it is not known which packages do not exist.
         let names = session.names.take().ok_or_else(|| {
             let reason = "it gave no list of its packages";
             self.transport.unreachable(reason)
         })?;
-        let session_cell = RefCell::new(session);
-        let result = self
-            .transport
-            .wait(self.fetch_queue(&session_cell, config, &names, wanted));
-        session_cell.into_inner().names = Some(names);
+        let fetched = self.fetch_queue(session, config, &names, wanted);
+        let result = self.transport.wait(fetched);
+        session.names = Some(names);
         result
     }
 
     async fn fetch_queue(
         &self,
-        session: &RefCell<&mut Session>,
+        session: &mut Session,
         config: &Config,
         names: &HashMap<PackageName, Digest>,
         wanted: Vec<PackageName>,
-    ) -> Result<(), Failed> {
+    ) -> Result<(), RequestError> {
         let mut seen: BTreeSet<PackageName> = wanted.iter().cloned().collect();
         let mut queue: VecDeque<PackageName> = wanted.into();
         let mut under_way = FuturesUnordered::new();
@@ -55,7 +53,6 @@ impl HttpRegistry {
             while under_way.len() < self.transport.options.concurrency
                 && let Some(name) = queue.pop_front()
             {
-                let mut session = session.borrow_mut();
                 let serial = session.serial;
                 let at_hand = session.document(&name).map(|document| document.sha256);
                 match names.get(&name) {
@@ -75,7 +72,6 @@ impl HttpRegistry {
                 return Ok(());
             };
             let (name, digest, bytes) = fetched?;
-            let mut session = session.borrow_mut();
             let serial = session.serial;
             let document = Arc::new(Document::new(digest, bytes.into()));
             session.set(name.clone(), Some(document), serial);
@@ -90,24 +86,25 @@ impl HttpRegistry {
         config: &Config,
         name: PackageName,
         digest: Digest,
-    ) -> Result<(PackageName, Digest, Vec<u8>), Failed> {
+    ) -> Result<(PackageName, Digest, Vec<u8>), RequestError> {
         let url = self.url_or_failed(&config.package_address(&name))?;
-        let ask = Ask::get(url, MAX_DOCUMENT_BYTES);
+        let request = Request::get(url, MAX_DOCUMENT_BYTES);
         let bytes = self
             .transport
-            .send(&ask, |reply| with_digest(reply.body()?, digest))
+            .send(&request, |reply| with_digest(reply.body()?, digest))
             .await?;
         Ok((name, digest, bytes))
     }
 }
 
-/// The bytes, if they have the digest. Otherwise they may have been damaged on the way.
-pub(super) fn with_digest(bytes: Vec<u8>, expected: Digest) -> Result<Vec<u8>, Fault> {
+/// The bytes, if they have the digest. Otherwise they may have been damaged on the way, and another attempt may
+/// succeed.
+pub(super) fn with_digest(bytes: Vec<u8>, expected: Digest) -> Result<Vec<u8>, AttemptError> {
     let found = Digest::of(&bytes);
     if found == expected {
         Ok(bytes)
     } else {
         let reason = format!("the digest is {found}; {expected} was announced");
-        Err(Fault::transient(FaultKind::Digest, reason))
+        Err(AttemptError::transient(ErrorKind::Digest, reason))
     }
 }

@@ -1,30 +1,33 @@
 //! `https://…`: registries on the network.
 //!
-//! A registry is asked as little as possible. The first question of a run is what changed since the
-//! last one; where that is nothing, the cache answers everything else. What is missing comes with
-//! all that it requires in one request, or, where the registry is a folder of files that some web
-//! server hands out, in many at once.
+//! **Problem.** To solve, the index documents of many packages are needed, over a slow network, from a
+//! registry that may be compromised.
 //!
-//! Nothing is believed that is not checked: documents and artifacts have the digest that was
-//! announced, and where the registry signs its state, they belong to a state that follows on what
-//! was seen before. What cannot be reached, or is cut off, is an error; never "no such package".
+//! **Idea.** A run first asks what changed since the last one; if nothing did, the cache answers everything
+//! else. Missing documents come with all that they require in one batch request, or, from a mirror of plain
+//! files, in many requests at once. Documents and artifacts are compared with the digest that was announced.
+//! If the registry signs its state, documents are proved to belong to a state (a Merkle tree) that is not older
+//! than the last one seen, and the first key seen is trusted (trust on first use), as in Certificate
+//! Transparency (RFC 6962) and TUF.
 //!
-//! The trait [`Registry`] is synchronous. A runtime for the network lives inside, made when it is
-//! first needed, and works only while somebody waits: an [`HttpRegistry`] must not be asked from
-//! within another asynchronous runtime.
+//! **Cost.** One small request if nothing changed; otherwise one or two more, and the changed documents.
+//!
+//! A registry that cannot be reached, or an answer that is cut off, is an error; never "no such package".
+//!
+//! The trait [`Registry`] blocks. A runtime for the network lives inside, made when it is first
+//! needed, and works only while a call waits. An [`HttpRegistry`] also works inside of an asynchronous
+//! runtime, but blocks the thread of its caller there: [`drive_async`](crate::drive_async) does not.
 
 mod address;
 mod answer;
 mod api;
 mod artifacts;
-mod ask;
 mod batch;
 mod clients;
-mod credential;
 mod credentials;
 mod document;
 mod download;
-mod fault;
+mod error;
 mod known;
 mod mirror;
 mod options;
@@ -36,9 +39,9 @@ mod store;
 mod transport;
 mod trust;
 
-use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use pkgres_files::{FileSystem as _, RealFileSystem};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
@@ -50,20 +53,18 @@ use pkgres_resolver::CompiledIndex;
 pub use address::{Address, AddressError};
 pub use api::{Publication, Published};
 pub use artifacts::{ArtifactCache, CacheReport};
-pub use credential::{Credential, Secret};
-pub use credentials::{CredentialError, CredentialSources, TokenFile};
+pub use credentials::{Credential, CredentialError, CredentialSources, Secret, TokenFile};
 pub use options::{HttpOptions, RetryPolicy};
 
-use crate::background::Background;
 use crate::protocol::{ClassDocument, Config, Digest};
 use crate::registry::{Artifact, Registry, RegistryError};
+use crate::threads::{Background, lock};
 
 use answer::Reply;
-use ask::Ask;
 use document::DocumentReader;
-use fault::{Failed, Fault, FaultKind};
+use error::{AttemptError, ErrorKind, RequestError};
 use session::Session;
-use transport::Transport;
+use transport::{Request, Transport};
 
 /// The largest document about a class, in bytes.
 const MAX_CLASS_BYTES: u64 = 16 << 20;
@@ -72,8 +73,8 @@ const MAX_CLASS_BYTES: u64 = 16 << 20;
 pub struct HttpRegistry {
     transport: Transport,
     limits: Limits,
-    session: RefCell<Session>,
-    is_dirty: Cell<bool>,
+    session: Mutex<Session>,
+    is_dirty: AtomicBool,
     /// Writes to the cache.
     background: Background,
 }
@@ -89,7 +90,7 @@ impl std::fmt::Debug for HttpRegistry {
 }
 
 impl HttpRegistry {
-    /// A registry at an address. Nothing is asked before there is a question.
+    /// A registry at an address. No request is sent before the first call.
     pub fn new(
         name: RegistryName,
         address: Address,
@@ -100,25 +101,25 @@ impl HttpRegistry {
         Self {
             transport: Transport::new(name, address, options),
             limits: limits.clone(),
-            session: RefCell::new(Session::new(reader)),
-            is_dirty: Cell::new(false),
+            session: Mutex::new(Session::new(reader)),
+            is_dirty: AtomicBool::new(false),
             background: Background::default(),
         }
     }
 
-    /// Where the registry is.
+    /// The address of the registry.
     pub fn address(&self) -> &Address {
         &self.transport.address
     }
 
-    /// How many requests were sent so far, redirected and repeated ones included.
+    /// The number of requests sent so far, with redirects and retries.
     pub fn requests(&self) -> u64 {
         self.transport.requests()
     }
 
-    /// What the registry offers.
+    /// The configuration of the registry: what it offers, and its limits.
     pub fn config(&self) -> Result<Config, RegistryError> {
-        let mut session = self.session.borrow_mut();
+        let mut session = lock(&self.session);
         if self.transport.options.offline {
             return Err(self.offline("it has to be"));
         }
@@ -128,8 +129,7 @@ impl HttpRegistry {
         }
     }
 
-    /// Forgets what was seen of the state of a registry, and what is kept of its documents; says
-    /// whether there was anything.
+    /// Removes the trusted state of a registry and its cached documents; returns whether there were any.
     pub fn forget(address: &Address, options: &HttpOptions) -> bool {
         let remove = |path: PathBuf| RealFileSystem.remove(&path).is_ok();
         let cache = options.cache_folder.as_deref();
@@ -139,9 +139,9 @@ impl HttpRegistry {
         documents || seen
     }
 
-    /// What the registry offers, as it was known last.
+    /// The last known configuration.
     fn known_config(&self) -> Result<Config, RegistryError> {
-        let mut session = self.session.borrow_mut();
+        let mut session = lock(&self.session);
         self.load(&mut session)?;
         match &session.config {
             Some((config, _)) => Ok(config.clone()),
@@ -154,19 +154,22 @@ impl HttpRegistry {
         joined.map_err(|error| self.transport.unreachable(error.to_string()))
     }
 
-    fn url_or_failed(&self, address: &str) -> Result<url::Url, Failed> {
+    fn url_or_failed(&self, address: &str) -> Result<url::Url, RequestError> {
         self.transport
             .address
             .join(address)
-            .map_err(|error| Failed {
-                fault: Fault::new(FaultKind::Malformed, error.to_string()),
-                tries: 0,
+            .map_err(|error| RequestError {
+                error: AttemptError::new(ErrorKind::Malformed, error.to_string()),
+                attempts: 0,
                 request: "GET".to_owned(),
             })
     }
 
     fn refused(&self, reason: &str) -> RegistryError {
-        let message = format!("the registry `{}` refuses: {reason}", self.transport.name);
+        let message = format!(
+            "the registry `{}` refuses the request: {reason}",
+            self.transport.name
+        );
         Diagnostic::error(Code::Refused, message).into()
     }
 
@@ -174,9 +177,9 @@ impl HttpRegistry {
         &self,
         config: &Config,
         class: &ClassName,
-    ) -> Result<Vec<PackageName>, Failed> {
+    ) -> Result<Vec<PackageName>, RequestError> {
         let url = self.url_or_failed(&config.class_address(class))?;
-        let ask = Ask::get(url, MAX_CLASS_BYTES);
+        let request = Request::get(url, MAX_CLASS_BYTES);
         let read = |reply: Reply| match reply {
             Reply::Absent => Ok(Vec::new()),
             reply => {
@@ -188,7 +191,7 @@ impl HttpRegistry {
                 Ok(packages)
             }
         };
-        self.transport.send(&ask, read).await
+        self.transport.send(&request, read).await
     }
 }
 
@@ -201,7 +204,7 @@ impl Registry for HttpRegistry {
         &self,
         names: &[PackageName],
     ) -> Result<Vec<Option<Vec<IndexRecord>>>, RegistryError> {
-        let session = &mut *self.session.borrow_mut();
+        let session = &mut *lock(&self.session);
         self.load(session)?;
         session.forget_damaged(names);
         self.ensure(session, names)?;
@@ -219,11 +222,11 @@ impl Registry for HttpRegistry {
     }
 
     fn prepared(&self, names: &[PackageName]) -> Result<Option<Arc<CompiledIndex>>, RegistryError> {
-        self.prepare(&mut self.session.borrow_mut(), names)
+        self.prepare(&mut lock(&self.session), names)
     }
 
     fn defining(&self, class: &ClassName) -> Result<Vec<PackageName>, RegistryError> {
-        let session = &mut *self.session.borrow_mut();
+        let session = &mut *lock(&self.session);
         self.load(session)?;
         let kept = |session: &Session| {
             let (packages, serial) = session.classes.get(class)?;
@@ -243,7 +246,7 @@ impl Registry for HttpRegistry {
         let packages = self.transport.wait(self.fetch_class(&config, class))?;
         let entry = (packages.clone(), session.serial);
         session.classes.insert(class.clone(), entry);
-        self.is_dirty.set(true);
+        self.is_dirty.store(true, Ordering::Relaxed);
         Ok(packages)
     }
 
@@ -259,16 +262,12 @@ impl Registry for HttpRegistry {
         Ok(Some(Artifact::Archive(archive)))
     }
 
-    fn fetch_ahead(&self, digests: &[ArtifactDigest]) -> Result<(), RegistryError> {
+    fn prefetch(&self, digests: &[ArtifactDigest]) -> Result<(), RegistryError> {
         self.fetch_artifacts(digests)
-    }
-
-    fn take_findings(&self) -> Vec<Diagnostic> {
-        Vec::new()
     }
 }
 
-/// An error where the cache would be of no help.
+/// An error without its hints, where the cache cannot help.
 fn without_hints(error: RegistryError) -> RegistryError {
     match error {
         RegistryError::Invalid(mut finding) if finding.code == Code::RegistryUnreachable => {
@@ -281,15 +280,14 @@ fn without_hints(error: RegistryError) -> RegistryError {
 
 impl Drop for HttpRegistry {
     fn drop(&mut self) {
-        // Who defines a class is asked class by class, and kept once.
-        if self.is_dirty.get() {
-            self.save(&self.session.borrow());
+        // The definers of classes are looked up class by class, and saved once.
+        if self.is_dirty.load(Ordering::Relaxed) {
+            self.save(&lock(&self.session));
         }
     }
 }
 
-/// The cached documents of registries in the folder of a cache: for each address, how many there
-/// are and how many bytes they have.
+/// The cached documents in the folder of a cache: for each address their number and size in bytes.
 pub fn cached_registries(cache: &Path) -> Vec<(String, usize, u64)> {
     let folder = cache.join("registries");
     let mut all: Vec<(String, usize, u64)> = RealFileSystem

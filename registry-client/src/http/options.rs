@@ -1,4 +1,4 @@
-//! How registries on the network are asked.
+//! Options of registries on the network.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -8,52 +8,53 @@ use crate::protocol::PublicKey;
 
 use super::credentials::CredentialSources;
 
-/// How a registry on the network is asked.
+/// Options of a registry on the network. [`new`](Self::new) has the defaults; set what differs.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct HttpOptions {
-    /// The time, against which the state of a registry expires.
+    /// The current time: the state of a registry expires.
     pub now: jiff::Timestamp,
-    /// The folder of the cache; without it nothing is kept but what was seen of the state.
+    /// The folder of the cache. Without it only the trusted state is kept.
     pub cache_folder: Option<PathBuf>,
-    /// The folder where it is kept what was seen of the state of registries. It is not a cache:
-    /// without it nobody notices that a registry goes back in time.
+    /// The folder of the trusted states of registries. It is not a cache: without it, a registry that goes back
+    /// in time is not noticed.
     pub state_folder: Option<PathBuf>,
-    /// Nothing is asked; what is in the cache has to do.
+    /// Whether to answer from the cache only. A missing document is then an error.
     pub offline: bool,
-    /// Where credentials come from.
+    /// The sources of credentials.
     pub credentials: CredentialSources,
-    /// Certificates of authorities that are believed besides those of the system, as PEM.
+    /// Certificates of authorities to trust besides those of the system, as PEM.
     pub authorities: Vec<Vec<u8>>,
-    /// Whether `http://` will do for other machines than this one.
+    /// Whether `http://` is allowed for other machines than this one.
     pub allow_plain_http: bool,
-    /// Whether the proxies that the system names are used. They are not for this machine.
+    /// Whether to use the proxies of the system. They are never used for this machine.
     pub system_proxy: bool,
-    /// The key that has to sign the state of the registry. Without it the first one is believed.
+    /// The key that has to sign the state of the registry. Without it, the first key seen is trusted.
     pub key: Option<PublicKey>,
-    /// How often and how fast something is tried again.
+    /// How often and how fast to retry.
     pub retry: RetryPolicy,
-    /// How many requests are under way at once.
+    /// The number of requests at once.
     pub concurrency: usize,
-    /// How many threads read what is answered, or the lines of an index file.
+    /// The number of threads that read answers, or the lines of an index file.
     pub threads: NonZeroUsize,
 }
 
-/// How often and how fast something is tried again.
+/// How often and how fast to retry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RetryPolicy {
-    /// How often something is tried, the first time included.
-    pub tries: usize,
-    /// How long to wait before the second try; it doubles from there, with some chance in it.
+    /// The number of attempts, the first one included.
+    pub attempts: usize,
+    /// The delay before the second attempt. It doubles from there, with jitter.
     pub first_delay: Duration,
-    /// The longest time to wait, also if the registry asks for it. If it asks for more, that is an
-    /// error.
+    /// The longest delay. If the registry asks for more, the request fails.
     pub longest_delay: Duration,
 }
 
 impl Default for RetryPolicy {
     fn default() -> Self {
         Self {
-            tries: 4,
+            attempts: 4,
             first_delay: Duration::from_millis(200),
             longest_delay: Duration::from_secs(30),
         }
@@ -61,7 +62,7 @@ impl Default for RetryPolicy {
 }
 
 impl HttpOptions {
-    /// Nothing is kept, and nothing is known of who asks.
+    /// Options without folders and credentials, with one thread and up to 16 requests at once.
     pub fn new(now: jiff::Timestamp) -> Self {
         Self {
             now,

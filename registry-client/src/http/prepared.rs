@@ -1,8 +1,7 @@
-//! What is asked for first and all that it requires, as one index that is prepared for solving, and
-//! kept for later runs.
+//! A compiled index of the packages that a solver needs first and all that they require, kept for later runs.
 //!
-//! Preparing costs about as much as reading, and is needed anyhow. Where the cache has the index of
-//! the same documents, none of them is read at all.
+//! Compiling costs about as much as reading the documents, which the solver needs anyhow. If the cache has the
+//! index of the same documents, none of them is read.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -20,22 +19,22 @@ use super::HttpRegistry;
 use super::document::{Document, read_all};
 use super::session::{Prepared, Session};
 
-/// Fewer documents than these are read as quickly as an index of them is opened.
+/// Fewer documents are read as quickly as an index of them is opened.
 const WORTH_WHILE: usize = 16;
 
-/// How many indexes are kept of a registry. What is asked for first decides which one is replaced,
-/// so that a project finds its own again.
+/// The number of indexes that are kept for a registry. The first packages that are needed choose the slot, so
+/// that a project finds its own index again.
 const SLOTS: u8 = 16;
 
-/// The largest index that is kept, in bytes.
+/// The limit of an index that is kept, in bytes.
 const MAX_PREPARED_BYTES: u64 = 1 << 30;
 
-/// How many packages are prepared at most.
+/// The limit of packages in an index.
 const MAX_PACKAGES: usize = 1_000_000;
 
 impl HttpRegistry {
-    /// What is asked for first and all that it requires, as far as it is at hand, prepared for
-    /// solving. Documents that cannot be read are left out: whoever asks for them hears why.
+    /// An index of some packages and all that they require, as far as their documents are known. Documents that
+    /// cannot be read are left out; looking them up by name reports the error.
     pub(super) fn prepare(
         &self,
         session: &mut Session,
@@ -60,7 +59,7 @@ impl HttpRegistry {
         }) {
             return Ok(Some(remember(session, index)));
         }
-        // Documents of the cache are used now, so that it matters whether they are whole.
+        // Documents of the cache are used now: they must not be damaged.
         let damaged = session.forget_damaged(documents.iter().map(|(name, _)| name));
         if !damaged.is_empty() {
             if !self.transport.options.offline {
@@ -73,12 +72,12 @@ impl HttpRegistry {
         let source = self.source(&documents);
         let kept = Arc::clone(&index);
         self.background.run(move || {
-            // Nobody has to wait until they are gone.
+            // Freeing them takes time, too.
             drop(records);
             if let Some(slot) = slot
                 && let Some(bytes) = kept.to_bytes(&source.0)
             {
-                // That it cannot be kept is no reason not to use it.
+                // A cache that cannot be written costs time only.
                 let _ = write_cache_file(&RealFileSystem, &slot, &bytes);
             }
         });
@@ -99,7 +98,7 @@ impl HttpRegistry {
             .collect()
     }
 
-    /// Where an index is kept.
+    /// The file of an index.
     fn slot(&self, names: &[PackageName]) -> Option<PathBuf> {
         let mut names: Vec<&str> = names.iter().map(PackageName::as_str).collect();
         names.sort_unstable();
@@ -108,8 +107,8 @@ impl HttpRegistry {
         Some(folder.join(format!("prepared-{:02}", first % SLOTS)))
     }
 
-    /// What an index is made of. What can be read with one version or some limits is wrong with
-    /// others.
+    /// A digest of everything that an index depends on. Another version of this crate, or other limits, may
+    /// read the documents differently.
     fn source(&self, documents: &[(PackageName, Arc<Document>)]) -> Digest {
         let mut hasher = Sha256::new();
         let context = format!("{} {:?}\n", env!("CARGO_PKG_VERSION"), self.limits);

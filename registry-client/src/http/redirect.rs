@@ -1,39 +1,39 @@
-//! Where an answer leads that says that something is elsewhere.
+//! Which redirects are followed.
 
 use reqwest::header::{self, HeaderMap};
 use reqwest::{Method, StatusCode};
 use url::Url;
 
 use super::address::{Address, shown};
-use super::fault::{Fault, FaultKind};
+use super::error::{AttemptError, ErrorKind};
 
-/// Where a redirect leads from an address of a registry, if it may be followed: never from https to
-/// anything else, and with a request that changes something to the registry alone.
+/// The target of a redirect, if it may be followed: never from https to another scheme, and with a request that
+/// changes something only to the registry itself.
 pub(super) fn followed(
     registry: &Address,
     method: &Method,
     from: &Url,
     status: StatusCode,
     headers: &HeaderMap,
-) -> Result<Url, Fault> {
-    let wrong = |reason: String| Fault::new(FaultKind::Malformed, reason);
+) -> Result<Url, AttemptError> {
+    let wrong = |reason: String| AttemptError::new(ErrorKind::Malformed, reason);
     let to = headers
         .get(header::LOCATION)
         .and_then(|location| location.to_str().ok())
         .and_then(|location| from.join(location).ok())
-        .ok_or_else(|| wrong(format!("it leads nowhere ({status})")))?;
+        .ok_or_else(|| wrong(format!("the redirect has no target ({status})")))?;
     if from.scheme() == "https" && to.scheme() != "https" {
-        return Err(wrong(format!("it leads from https to {}", shown(&to))));
+        return Err(wrong(format!("it redirects from https to {}", shown(&to))));
     }
     if *method != Method::GET && !registry.is_same_origin(&to) {
         return Err(wrong(format!(
-            "it leads a request that is no GET to {}",
+            "it redirects a request other than GET to {}",
             shown(&to)
         )));
     }
     if *method != Method::GET && !matches!(status.as_u16(), 307 | 308) {
         return Err(wrong(format!(
-            "it leads a request that is no GET on ({status})"
+            "it redirects a request other than GET ({status})"
         )));
     }
     Ok(to)
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn where_it_leads_is_followed_only_as_far_as_it_is_safe() {
+    fn only_safe_redirects_are_followed() {
         let registry = Address::parse("https://example.org/base/").expect("an address");
         let from = Url::parse("https://example.org/base/file").expect("an address");
         let followed = |method: Method, status: u16, to: &str| {
@@ -52,7 +52,7 @@ mod tests {
             headers.insert(header::LOCATION, to.parse().expect("a header"));
             let status = StatusCode::from_u16(status).expect("a status");
             let to = super::followed(&registry, &method, &from, status, &headers);
-            to.map(|to| to.to_string()).map_err(|fault| fault.reason)
+            to.map(|to| to.to_string()).map_err(|error| error.reason)
         };
         for (method, status, to, expected) in [
             (
@@ -71,28 +71,33 @@ mod tests {
                 Method::GET,
                 302,
                 "http://example.org/x",
-                Err("it leads from https to http"),
+                Err("it redirects from https to http"),
             ),
             (
                 Method::GET,
                 302,
                 "file:///etc/passwd",
-                Err("it leads from https to file"),
+                Err("it redirects from https to file"),
             ),
             (Method::PUT, 307, "/other", Ok("https://example.org/other")),
             (
                 Method::PUT,
                 302,
                 "/other",
-                Err("it leads a request that is no GET on (302"),
+                Err("it redirects a request other than GET (302"),
             ),
             (
                 Method::PUT,
                 307,
                 "https://example.com/",
-                Err("it leads a request that is no GET to"),
+                Err("it redirects a request other than GET to"),
             ),
-            (Method::GET, 302, "https://[", Err("it leads nowhere")),
+            (
+                Method::GET,
+                302,
+                "https://[",
+                Err("the redirect has no target"),
+            ),
         ] {
             let found = followed(method, status, to);
             match (&found, expected) {

@@ -1,4 +1,7 @@
-//! Finding out what changed since the last run, in one request.
+//! Finding out what changed since the last run.
+//!
+//! A registry with batch requests lists the changes since a serial, in one small answer. A mirror has a list of all
+//! documents with their digests, which is downloaded only if it changed.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,32 +13,32 @@ use crate::protocol::{
 use crate::registry::RegistryError;
 
 use super::answer::Reply;
-use super::ask::Ask;
-use super::fault::{Fault, FaultKind};
+use super::error::{AttemptError, ErrorKind};
 use super::session::Session;
+use super::transport::Request;
 use super::trust::{Distrust, accept};
 use super::{HttpRegistry, store};
 
-/// The largest of the small documents, in bytes.
+/// The limit of the small documents, in bytes.
 const MAX_SMALL_BYTES: u64 = 4 << 20;
 
-/// The largest list of changes, in bytes: names and versions can be long.
+/// The limit of a list of changes, in bytes: names and versions can be long.
 const MAX_CHANGES_BYTES: u64 = 16 << 20;
 
-/// The largest list of names, in bytes.
+/// The limit of a list of names, in bytes.
 const MAX_NAMES_BYTES: u64 = 256 << 20;
 
-/// How many changes are asked for. Where there are more, documents are asked about one by one.
+/// The number of changes to ask for. If there are more, each document is revalidated by itself.
 const CHANGES: u64 = 10_000;
 
-/// For how long it is believed what a registry offers, in seconds.
+/// How long a cached configuration is used, in seconds.
 const CONFIG_SECONDS: i64 = 24 * 60 * 60;
 
 /// The digests of all documents, and the signed state that they belong to, if there is one.
 type NamesOfState = (Vec<NamesLine>, Option<Snapshot>);
 
 impl HttpRegistry {
-    /// Makes sure that it is known what the registry offers, and, once in a run, what changed.
+    /// The configuration of the registry; asks, once in a run, what changed.
     pub(super) fn refresh(&self, session: &mut Session) -> Result<Config, RegistryError> {
         let kept = session.config.as_ref().filter(|(_, at)| {
             let age = self.transport.options.now.as_second() - at.as_second();
@@ -53,7 +56,7 @@ impl HttpRegistry {
             (&config.batch, &config.changes, session.entries.is_empty())
             && self.refresh_changes(session, changes)?.is_none()
         {
-            // The registry is not what it was; it may be a mirror now.
+            // The registry is another one than before: it may be a mirror now.
             config = self.fetch_config(session)?;
         }
         if config.batch.is_none() {
@@ -63,22 +66,22 @@ impl HttpRegistry {
         Ok(config)
     }
 
-    /// Asks what the registry offers.
+    /// Downloads the configuration.
     pub(super) fn fetch_config(&self, session: &mut Session) -> Result<Config, RegistryError> {
-        let ask = Ask::get(self.url("index/config.json")?, MAX_SMALL_BYTES);
+        let request = Request::get(self.url("index/config.json")?, MAX_SMALL_BYTES);
         let read = |reply: Reply| match reply {
-            Reply::Absent => Err(Fault::new(
-                FaultKind::Malformed,
+            Reply::Absent => Err(AttemptError::new(
+                ErrorKind::Malformed,
                 "there is none: this is not the address of a registry",
             )),
             reply => Config::parse(&reply.body()?).map_err(|error| malformed(&error)),
         };
-        let config = self.transport.wait(self.transport.send(&ask, read))?;
+        let config = self.transport.wait(self.transport.send(&request, read))?;
         session.config = Some((config.clone(), self.transport.options.now));
         Ok(config)
     }
 
-    /// Asks what changed; nothing if the registry no longer says.
+    /// Asks what changed; `None` if the registry has no list of changes any more.
     fn refresh_changes(
         &self,
         session: &mut Session,
@@ -94,14 +97,15 @@ impl HttpRegistry {
                 .map(Some)
                 .map_err(|error| malformed(&error)),
         };
-        let ask = Ask::get(url, MAX_CHANGES_BYTES);
-        let Some(changes) = self.transport.wait(self.transport.send(&ask, read))? else {
+        let request = Request::get(url, MAX_CHANGES_BYTES);
+        let Some(changes) = self.transport.wait(self.transport.send(&request, read))? else {
             return Ok(None);
         };
-        let snapshot = self.believe(session, changes.snapshot.as_ref(), Some(changes.serial))?;
+        let snapshot =
+            self.verify_state(session, changes.snapshot.as_ref(), Some(changes.serial))?;
         let before = session.serial;
         if let Some(snapshot) = snapshot {
-            // What changed is not signed, but the sum of all documents is.
+            // The list of changes is not signed, but the root over all documents is.
             if session.root == Some(snapshot.root) {
                 session.carry_over(changes.serial, &BTreeSet::new());
             }
@@ -124,9 +128,9 @@ impl HttpRegistry {
         Ok(Some(()))
     }
 
-    /// Reads the digests of all documents, where nothing runs that could say what changed.
+    /// Reads the digests of all documents of a mirror.
     fn refresh_names(&self, session: &mut Session, config: &Config) -> Result<(), RegistryError> {
-        // While a mirror is brought up to date, it has the state of one time and the list of another.
+        // While a mirror is being updated, its state and its list may not belong together: try twice.
         let found = match self.names_of_state(session, config)? {
             Some(found) => Some(found),
             None => self.names_of_state(session, config)?,
@@ -143,7 +147,7 @@ impl HttpRegistry {
         for (name, entry) in &mut session.entries {
             let document = entry.document.as_ref().map(|document| document.sha256);
             entry.is_fresh = names.get(name).copied() == document;
-            // What is out of date belongs to no state: it must not be taken for a part of this one.
+            // An outdated document belongs to no state.
             entry.serial = if entry.is_fresh { serial } else { 0 };
         }
         session
@@ -157,8 +161,7 @@ impl HttpRegistry {
         Ok(())
     }
 
-    /// The digests of all documents, and the state that they belong to if there is a signed one;
-    /// nothing if they do not belong to it.
+    /// The digests of all documents, with the signed state if there is one; `None` if they do not belong to it.
     fn names_of_state(
         &self,
         session: &mut Session,
@@ -167,24 +170,24 @@ impl HttpRegistry {
         let folder = self.folder();
         let snapshot = match &config.snapshot {
             Some(address) => {
-                let ask = Ask::get(self.url(address)?, MAX_SMALL_BYTES);
+                let request = Request::get(self.url(address)?, MAX_SMALL_BYTES);
                 let read = |reply: Reply| match reply {
                     Reply::Absent => Ok(None),
                     reply => SignedSnapshot::parse(&reply.body()?)
                         .map(Some)
                         .map_err(|error| malformed(&error)),
                 };
-                let offered = self.transport.wait(self.transport.send(&ask, read))?;
-                self.believe(session, offered.as_ref(), None)?
+                let offered = self.transport.wait(self.transport.send(&request, read))?;
+                self.verify_state(session, offered.as_ref(), None)?
             }
-            None => self.believe(session, None, None)?,
+            None => self.verify_state(session, None, None)?,
         };
         let kept = folder.as_deref().and_then(store::read_names);
         let kept = kept.and_then(|bytes| {
             let lines = NamesLine::parse_all(&bytes).ok()?;
             Some((Digest::of(&bytes), lines))
         });
-        // If the sum is the same, so is everything.
+        // If the root is the same, so is the list.
         let is_same = |lines: &[NamesLine], snapshot: &Snapshot| root_of(lines) == snapshot.root;
         let lines = match (kept, &snapshot) {
             (Some((_, lines)), Some(snapshot)) if is_same(&lines, snapshot) => lines,
@@ -203,8 +206,8 @@ impl HttpRegistry {
         config: &Config,
         kept: Option<(Digest, Vec<NamesLine>)>,
     ) -> Result<Vec<NamesLine>, RegistryError> {
-        let mut ask = Ask::get(self.url(&config.names)?, MAX_NAMES_BYTES);
-        ask.at_hand = kept.as_ref().map(|(digest, _)| *digest);
+        let mut request = Request::get(self.url(&config.names)?, MAX_NAMES_BYTES);
+        request.at_hand = kept.as_ref().map(|(digest, _)| *digest);
         let read = |reply: Reply| match reply {
             Reply::Unchanged => Ok(None),
             reply => {
@@ -213,7 +216,10 @@ impl HttpRegistry {
                 Ok(Some((body, lines)))
             }
         };
-        match (self.transport.wait(self.transport.send(&ask, read))?, kept) {
+        match (
+            self.transport.wait(self.transport.send(&request, read))?,
+            kept,
+        ) {
             (Some((body, lines)), _) => {
                 if let Some(folder) = self.folder() {
                     store::write_names(&folder, &body);
@@ -223,26 +229,26 @@ impl HttpRegistry {
             (None, Some((_, lines))) => Ok(lines),
             (None, None) => Err(self
                 .transport
-                .unreachable("it says that nothing changed, but was not asked that")),
+                .unreachable("it answers 304 to an unconditional request")),
         }
     }
 
-    /// Decides whether the state of the registry is believed, and remembers it.
-    pub(super) fn believe(
+    /// Verifies the state of the registry, and remembers it as the trusted one.
+    pub(super) fn verify_state(
         &self,
         session: &mut Session,
         offered: Option<&SignedSnapshot>,
         serial: Option<u64>,
     ) -> Result<Option<Snapshot>, RegistryError> {
         let options = &self.transport.options;
-        let refuse = |distrust: Distrust| distrust.to_diagnostic(&self.transport.name);
+        let untrusted = |distrust: Distrust| distrust.to_diagnostic(&self.transport.name);
         let accepted = accept(
             session.seen.as_ref(),
             options.key.as_ref(),
             offered,
             options.now,
         )
-        .map_err(refuse)?;
+        .map_err(untrusted)?;
         let Some((snapshot, seen)) = accepted else {
             return Ok(None);
         };
@@ -250,7 +256,7 @@ impl HttpRegistry {
             && documents != snapshot.serial
         {
             let state = snapshot.serial;
-            return Err(refuse(Distrust::OtherSerial { documents, state }).into());
+            return Err(untrusted(Distrust::OtherSerial { documents, state }).into());
         }
         if session.seen.as_ref() != Some(&seen) {
             if let Some(folder) = &options.state_folder {
@@ -271,6 +277,6 @@ fn root_of(lines: &[NamesLine]) -> Digest {
     MerkleTree::new(leaves).root()
 }
 
-pub(super) fn malformed(error: &Malformed) -> Fault {
-    Fault::new(FaultKind::Malformed, error.to_string())
+pub(super) fn malformed(error: &Malformed) -> AttemptError {
+    AttemptError::new(ErrorKind::Malformed, error.to_string())
 }

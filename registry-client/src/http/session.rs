@@ -1,4 +1,4 @@
-//! What is known of a registry in one run.
+//! What one run knows of a registry.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -12,41 +12,41 @@ use super::document::{Document, DocumentReader};
 use super::store::{Header, Kept};
 use super::trust::Seen;
 
-/// What is known of a registry in one run.
+/// What one run knows of a registry.
 pub(super) struct Session {
-    /// Whether what earlier runs kept was looked at.
+    /// Whether the cache of earlier runs was loaded.
     pub(super) is_loaded: bool,
-    /// Whether the registry was asked what changed since.
+    /// Whether the registry was asked what changed.
     pub(super) is_refreshed: bool,
     pub(super) config: Option<(Config, jiff::Timestamp)>,
     pub(super) serial: u64,
     pub(super) root: Option<Digest>,
     pub(super) entries: HashMap<PackageName, Entry>,
-    /// Who defines a class, and the serial that this belongs to.
+    /// The packages that define a class, and the serial at which they did.
     pub(super) classes: BTreeMap<ClassName, (Vec<PackageName>, u64)>,
-    /// The digests of all documents, where there is no batch.
+    /// The digests of all documents, for registries without batch requests.
     pub(super) names: Option<HashMap<PackageName, Digest>>,
     pub(super) seen: Option<Seen>,
     pub(super) reader: DocumentReader,
-    /// What was asked for first and all that it requires, prepared for solving.
+    /// The compiled index of the packages that were needed first.
     pub(super) prepared: Prepared,
 }
 
-/// Releases that were prepared for solving.
+/// The state of the compiled index.
 pub(super) enum Prepared {
     NotYet,
-    /// There are too few for it to be worth the while.
+    /// There are too few packages for an index to be faster.
     TooFew,
     Done(Arc<CompiledIndex>),
 }
 
 /// What is known of a package.
 pub(super) struct Entry {
-    /// Its document; nothing if the registry does not have the package.
+    /// Its document; `None` if the registry does not have the package.
     pub(super) document: Option<Arc<Document>>,
-    /// Whether that was so in this run, and not only in an earlier one.
+    /// Whether this run confirmed it.
     pub(super) is_fresh: bool,
-    /// The newest serial for which it is known to be so.
+    /// The newest serial for which it is known.
     pub(super) serial: u64,
 }
 
@@ -67,7 +67,7 @@ impl Session {
         }
     }
 
-    /// Takes over what an earlier run kept.
+    /// Takes over the cache of earlier runs.
     pub(super) fn load(&mut self, kept: Kept) {
         let Kept {
             config,
@@ -102,7 +102,7 @@ impl Session {
         }
     }
 
-    /// What is kept for later runs.
+    /// The head of the cache for later runs.
     pub(super) fn header(&self) -> Option<Header> {
         let (config, at) = self.config.clone()?;
         let mut header = Header::new(config, at, self.serial, self.root);
@@ -127,7 +127,7 @@ impl Session {
         self.entries.get(name).is_some_and(|entry| entry.is_fresh)
     }
 
-    /// Whatever was known of the state before is known of this one, but for some packages.
+    /// Moves on to a newer state in which only some packages changed.
     pub(super) fn carry_over(&mut self, serial: u64, changed: &BTreeSet<PackageName>) {
         let before = self.serial;
         for (name, entry) in &mut self.entries {
@@ -145,7 +145,7 @@ impl Session {
         self.serial = serial;
     }
 
-    /// Notes that a package is like that, unless it was already answered for in this run.
+    /// Sets the document of a package, unless this run confirmed it before: one run sees one state.
     pub(super) fn set(&mut self, name: PackageName, document: Option<Arc<Document>>, serial: u64) {
         if self.is_fresh(&name) {
             return;
@@ -163,7 +163,7 @@ impl Session {
         self.reader.another()
     }
 
-    /// The document of a package, if the registry has the package and it is at hand.
+    /// The document of a package, if it is known and the registry has the package.
     pub(super) fn document(&self, name: &PackageName) -> Option<&Arc<Document>> {
         self.entries.get(name)?.document.as_ref()
     }
@@ -180,8 +180,7 @@ impl Session {
         }
     }
 
-    /// The packages that can be reached from some through documents that are at hand, those
-    /// included.
+    /// The packages that can be reached through known documents, with the first ones, up to a limit.
     pub(super) fn reachable(
         &mut self,
         from: impl IntoIterator<Item = PackageName>,
@@ -198,7 +197,7 @@ impl Session {
         found
     }
 
-    /// Forgets documents that turn out to be damaged on the disk; gives their packages.
+    /// Removes documents that are damaged on the disk; returns their packages.
     pub(super) fn forget_damaged<'name>(
         &mut self,
         names: impl IntoIterator<Item = &'name PackageName>,

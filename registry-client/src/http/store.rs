@@ -1,9 +1,8 @@
-//! What is kept on disk of a registry: the documents that it gave, and what was seen of its state.
+//! What is kept on disk for a registry: its documents, and its trusted state.
 //!
-//! The documents are a cache, in one file that is replaced as a whole: a digest, the line of JSON
-//! that it belongs to and that says what there is, then the documents one after the other. Whatever
-//! is wrong with it, it is as if it were not there. What was seen of the state is no cache, and
-//! damage to it is an error.
+//! The documents are a cache, in one file that is replaced as a whole: the digest of a line of JSON, that line, which
+//! lists the documents, then the documents one after the other. A damaged file counts as absent. The trusted state
+//! is not a cache, and damage to it is an error.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -21,20 +20,20 @@ use super::address::Address;
 use super::document::Document;
 use super::trust::Seen;
 
-/// Raised whenever the file of documents changes its form.
+/// The format of the file of documents, raised with every change.
 const FORMAT: u32 = 2;
 
-/// The largest file of documents, in bytes.
+/// The limit of the file of documents, in bytes.
 const MAX_KEPT_BYTES: u64 = 1 << 30;
 
-/// The largest file of a state, in bytes.
+/// The limit of the file of a state, in bytes.
 const MAX_STATE_BYTES: u64 = 64 << 10;
 
 /// The names of the files of a registry.
 const DOCUMENTS: &str = "documents";
 const NAMES: &str = "names.ndjson";
 
-/// What is known of a registry from earlier runs.
+/// What earlier runs kept of a registry.
 pub(super) struct Kept {
     pub(super) config: Config,
     /// When the config was fetched.
@@ -46,11 +45,11 @@ pub(super) struct Kept {
     pub(super) documents: Vec<(PackageName, Document, bool)>,
     /// Packages that the registry does not have.
     pub(super) absent: Vec<PackageName>,
-    /// Who defines a class, as of the state.
+    /// The packages that define a class, as of the state.
     pub(super) classes: BTreeMap<ClassName, Vec<PackageName>>,
 }
 
-/// What the file of documents begins with, after its digest.
+/// The line of JSON at the start of the file of documents.
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Header {
     format: u32,
@@ -73,11 +72,11 @@ struct KeptDocument {
     sha256: Digest,
     length: usize,
     is_current: bool,
-    /// What its releases require: places in the list of required packages.
+    /// What its releases require: positions in `Header::required`.
     requires: Vec<u32>,
 }
 
-/// The folder of a registry in that of the cache.
+/// The folder of a registry in the cache.
 pub(super) fn folder(cache: &Path, address: &Address) -> PathBuf {
     cache.join("registries").join(file_name(address))
 }
@@ -86,7 +85,7 @@ fn file_name(address: &Address) -> String {
     Digest::of(address.as_str().as_bytes()).to_string()
 }
 
-/// Reads what is kept, if it looks whole. Whether documents are is for those to say who use them.
+/// Reads what is kept, unless it is damaged. Documents are compared with their digests on use.
 pub(super) fn read_kept(folder: &Path, address: &Address) -> Option<Kept> {
     let file = bytes::Bytes::from_owner(map_file(&folder.join(DOCUMENTS), MAX_KEPT_BYTES).ok()?);
     let (header, mut start) = read_header(&file)?;
@@ -118,8 +117,8 @@ pub(super) fn read_kept(folder: &Path, address: &Address) -> Option<Kept> {
     })
 }
 
-/// The header of a file of documents, and where the documents begin. After a crash of the machine
-/// there may be anything in a file of a cache.
+/// The header of a file of documents, and the position of the first document. After a crash of the machine the
+/// file may hold anything.
 fn read_header(file: &[u8]) -> Option<(Header, usize)> {
     let first = memchr::memchr(b'\n', file)?;
     let second = first + 1 + memchr::memchr(b'\n', &file[first + 1..])?;
@@ -131,8 +130,8 @@ fn read_header(file: &[u8]) -> Option<(Header, usize)> {
     (header.format == FORMAT).then_some((header, second + 1))
 }
 
-/// Keeps documents for later runs: each with its package, and whether it belongs to the state.
-/// That it cannot be done is no error.
+/// Writes the documents of packages, each with whether it belongs to the state. A cache that cannot be written
+/// is not an error.
 pub(super) fn write_kept(
     folder: &Path,
     address: &Address,
@@ -142,7 +141,7 @@ pub(super) fn write_kept(
     let mut places: HashMap<PackageName, u32> = HashMap::new();
     let mut listed: Vec<&[u8]> = Vec::with_capacity(documents.len());
     for (name, document, is_current) in documents {
-        // What was never read is not known to require anything, and read when it is asked for.
+        // A document that was never read has no known requirements, and is read on use.
         let Some(requires) = document.known_requires() else {
             continue;
         };
@@ -192,22 +191,22 @@ impl Header {
     }
 }
 
-/// The digests of all documents of a mirror, as they were read last.
+/// The last list of all documents of a mirror with their digests.
 pub(super) fn read_names(folder: &Path) -> Option<Vec<u8>> {
     read_file(&folder.join(NAMES), MAX_KEPT_BYTES, Follow::Nothing).ok()
 }
 
-/// Keeps them. That it cannot be done is no error.
+/// Writes that list. A cache that cannot be written is not an error.
 pub(super) fn write_names(folder: &Path, bytes: &[u8]) {
     let _ = write_cache_file(&RealFileSystem, &folder.join(NAMES), bytes);
 }
 
-/// The file of what was seen of the state of a registry.
+/// The file of the trusted state of a registry.
 pub(super) fn state_path(folder: &Path, address: &Address) -> PathBuf {
     folder.join("registries").join(file_name(address))
 }
 
-/// What was seen of the state, if anything was.
+/// Reads the trusted state, if there is one.
 pub(super) fn read_seen(path: &Path) -> Result<Option<Seen>, FileError> {
     let bytes = match read_file(path, MAX_STATE_BYTES, Follow::Nothing) {
         Ok(bytes) => bytes,
@@ -221,8 +220,8 @@ pub(super) fn read_seen(path: &Path) -> Result<Option<Seen>, FileError> {
     Ok(Some(seen))
 }
 
-/// Keeps what was seen of the state. Another run may have seen a newer one meanwhile, which stays;
-/// so that none gets lost, those who look and write are kept apart.
+/// Writes the trusted state. A newer one that another run wrote meanwhile stays; a lock makes comparing and
+/// writing one step.
 pub(super) fn write_seen(path: &Path, seen: &Seen) -> Result<(), FileError> {
     if let Some(folder) = path.parent() {
         make_folder(&RealFileSystem, folder)?;
@@ -239,7 +238,7 @@ pub(super) fn write_seen(path: &Path, seen: &Seen) -> Result<(), FileError> {
     write_private_file(&RealFileSystem, path, format!("{text}\n").as_bytes())
 }
 
-/// The address, number of documents and size of what is kept in a folder.
+/// The address, number of documents and size in bytes of what is kept in a folder.
 pub(super) fn summary(folder: &Path) -> Option<(String, usize, u64)> {
     let file = map_file(&folder.join(DOCUMENTS), MAX_KEPT_BYTES).ok()?;
     let (header, _) = read_header(&file)?;
@@ -252,7 +251,7 @@ mod tests {
     use crate::protocol::SigningKey;
 
     #[test]
-    fn what_is_older_does_not_take_the_place_of_what_is_newer() {
+    fn an_older_state_does_not_replace_a_newer_one() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("one");
         let seen = |serial, key: u8| Seen {
@@ -265,7 +264,7 @@ mod tests {
             (seen(5, 7), seen(5, 7)),
             (seen(3, 7), seen(5, 7)),
             (seen(6, 7), seen(6, 7)),
-            // Whoever names another key means another beginning.
+            // Another key in the settings starts anew.
             (seen(2, 8), seen(2, 8)),
         ] {
             write_seen(&path, &next).expect("it can be written");

@@ -1,43 +1,72 @@
-//! Requests: sending them, sending them again, and following where they lead.
+//! Sending requests, with retries and redirects.
 //!
-//! One try is everything from sending to the last byte of the body and the check of it, because
-//! each of these can fail for a reason that is gone the next time.
+//! One attempt is everything from sending to the last byte of the body and its check, because each of these
+//! can fail for a reason that is gone the next time. Only this module retries.
 
-use std::cell::{Cell, OnceCell};
 use std::future::Future;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use backon::{ExponentialBuilder, Retryable as _};
 use pkgres_manifest::RegistryName;
 use reqwest::header;
-use reqwest::{Response, StatusCode};
+use reqwest::{Method, Response, StatusCode};
 use url::Url;
 
+use crate::protocol::Digest;
 use crate::registry::RegistryError;
 
 use super::address::{Address, shown};
 use super::answer::{Opened, Reader, Reply, each_piece, judge, read_body};
-use super::ask::Ask;
 use super::clients::Clients;
-use super::credential::Credential;
-use super::fault::{Failed, Fault, FaultKind, told};
+use super::credentials::Credential;
+use super::error::{AttemptError, ErrorKind, RequestError, causes};
 use super::options::HttpOptions;
 use super::redirect::followed;
 
-/// How many times a request may be sent elsewhere.
+/// The number of redirects that are followed.
 const MAX_REDIRECTS: usize = 3;
 
 /// The header that asks for a microversion.
 const API_VERSION: &str = "openstack-api-version";
+
+/// A request before it is sent.
+#[derive(Debug, Clone)]
+pub(super) struct Request {
+    pub(super) method: Method,
+    pub(super) url: Url,
+    /// The digest of the body in the cache, which need not be sent again.
+    pub(super) at_hand: Option<Digest>,
+    /// A body and its media type.
+    pub(super) body: Option<(Arc<Vec<u8>>, &'static str)>,
+    /// The limit of the body of the answer, in bytes.
+    pub(super) limit: u64,
+    /// Whether to ask for the newest microversion of the API, not the oldest.
+    pub(super) newest: bool,
+}
+
+impl Request {
+    pub(super) fn get(url: Url, limit: u64) -> Self {
+        Self {
+            method: Method::GET,
+            url,
+            at_hand: None,
+            body: None,
+            limit,
+            newest: false,
+        }
+    }
+}
 
 /// Sends requests to one registry.
 pub(super) struct Transport {
     pub(super) name: RegistryName,
     pub(super) address: Address,
     pub(super) options: HttpOptions,
-    runtime: OnceCell<tokio::runtime::Runtime>,
+    runtime: OnceLock<tokio::runtime::Runtime>,
     clients: Clients,
-    credential: OnceCell<Option<Credential>>,
-    requests: Cell<u64>,
+    credential: OnceLock<Option<Credential>>,
+    requests: AtomicU64,
 }
 
 impl Transport {
@@ -46,16 +75,16 @@ impl Transport {
             name,
             address,
             options,
-            runtime: OnceCell::new(),
+            runtime: OnceLock::new(),
             clients: Clients::default(),
-            credential: OnceCell::new(),
-            requests: Cell::new(0),
+            credential: OnceLock::new(),
+            requests: AtomicU64::new(0),
         }
     }
 
-    /// How many requests were sent, redirected and repeated ones included.
+    /// The number of requests sent, with redirects and retries.
     pub(super) fn requests(&self) -> u64 {
-        self.requests.get()
+        self.requests.load(Ordering::Relaxed)
     }
 
     pub(super) fn unreachable(&self, reason: impl Into<String>) -> RegistryError {
@@ -65,10 +94,13 @@ impl Transport {
         }
     }
 
-    /// Waits for something that sends requests.
-    pub(super) fn wait<T>(
+    /// Blocks until some work that sends requests is finished.
+    ///
+    /// A thread that drives a runtime cannot drive another one. If this one does, another thread waits
+    /// in its place, so that a registry can be used in an asynchronous program as everywhere else.
+    pub(super) fn wait<T: Send>(
         &self,
-        work: impl Future<Output = Result<T, Failed>>,
+        work: impl Future<Output = Result<T, RequestError>> + Send,
     ) -> Result<T, RegistryError> {
         self.prepare()?;
         if self.runtime.get().is_none() {
@@ -77,15 +109,27 @@ impl Transport {
                 .enable_time()
                 .build()
                 .map_err(|error| self.unreachable(error.to_string()))?;
-            let _ = self.runtime.set(runtime);
+            if let Err(second) = self.runtime.set(runtime) {
+                // Another thread was faster.
+                second.shutdown_background();
+            }
         }
         let runtime = self.runtime.get().expect("it was made just now");
-        runtime
-            .block_on(work)
-            .map_err(|failed| failed.to_error(&self.name))
+        let outcome = if tokio::runtime::Handle::try_current().is_ok() {
+            let thread = std::thread::Builder::new();
+            let joined = std::thread::scope(|scope| {
+                let waiting = thread.spawn_scoped(scope, || runtime.block_on(work));
+                waiting.map(std::thread::ScopedJoinHandle::join)
+            });
+            let joined = joined.map_err(|error| self.unreachable(error.to_string()))?;
+            joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        } else {
+            runtime.block_on(work)
+        };
+        outcome.map_err(|failed| failed.to_error(&self.name))
     }
 
-    /// Finds out who asks.
+    /// Looks up the credential, once.
     fn prepare(&self) -> Result<(), RegistryError> {
         if self.credential.get().is_none() {
             let found = self.options.credentials.find(&self.address);
@@ -101,17 +145,17 @@ impl Transport {
         Ok(())
     }
 
-    /// Sends a request until it works or cannot work. `check` says what the answer is worth; it is
-    /// part of the try.
+    /// Sends a request until an attempt succeeds or retrying is pointless. `check` reads the answer, as part
+    /// of the attempt.
     pub(super) async fn send<T>(
         &self,
-        ask: &Ask,
-        check: impl Fn(Reply) -> Result<T, Fault>,
-    ) -> Result<T, Failed> {
+        request: &Request,
+        check: impl Fn(Reply) -> Result<T, AttemptError>,
+    ) -> Result<T, RequestError> {
         let attempt = || async {
-            let reply = match self.open(ask).await? {
+            let reply = match self.open(request).await? {
                 Opened::Body { response, is_new } => Reply::Found {
-                    body: read_body(response, ask.limit).await?,
+                    body: read_body(response, request.limit).await?,
                     is_new,
                 },
                 Opened::Unchanged => Reply::Unchanged,
@@ -119,120 +163,133 @@ impl Transport {
             };
             check(reply)
         };
-        self.insist(ask, attempt).await
+        self.retry(request, attempt).await
     }
 
-    /// Likewise for an answer that has to have a body, and is read while it arrives. `begin` is
-    /// called for each try.
+    /// Like [`send`](Self::send), for a body that is read while it arrives. `begin` is called for each attempt.
     pub(super) async fn stream<R: Reader>(
         &self,
-        ask: &Ask,
+        request: &Request,
         begin: impl Fn() -> R,
-    ) -> Result<R::Output, Failed> {
+    ) -> Result<R::Output, RequestError> {
         let attempt = || async {
-            let response = match self.open(ask).await? {
+            let response = match self.open(request).await? {
                 Opened::Body { response, .. } => response,
                 Opened::Unchanged => return Err(Reply::Unchanged.body().expect_err("no body")),
                 Opened::Absent => return Err(Reply::Absent.body().expect_err("no body")),
             };
             let mut reader = begin();
-            each_piece(response, ask.limit, |piece| reader.take(piece)).await?;
+            each_piece(response, request.limit, |piece| reader.take(piece)).await?;
             reader.finish()
         };
-        self.insist(ask, attempt).await
+        self.retry(request, attempt).await
     }
 
-    /// Tries until it works or cannot work.
-    async fn insist<T, F: Future<Output = Result<T, Fault>>>(
+    /// Attempts until one succeeds or retrying is pointless.
+    async fn retry<T, F: Future<Output = Result<T, AttemptError>>>(
         &self,
-        ask: &Ask,
+        request: &Request,
         attempt: impl Fn() -> F,
-    ) -> Result<T, Failed> {
+    ) -> Result<T, RequestError> {
         let policy = self.options.retry;
-        let tries = Cell::new(0);
+        let attempts = AtomicUsize::new(0);
         let counted = || {
-            tries.set(tries.get() + 1);
+            attempts.fetch_add(1, Ordering::Relaxed);
             attempt()
         };
         let delays = ExponentialBuilder::default()
             .with_min_delay(policy.first_delay)
             .with_max_delay(policy.longest_delay)
-            .with_max_times(policy.tries.saturating_sub(1))
+            .with_max_times(policy.attempts.saturating_sub(1))
             .with_jitter();
         let outcome = counted
             .retry(delays)
             .sleep(tokio::time::sleep)
-            .when(|fault: &Fault| {
-                fault.is_transient
-                    && fault
+            .when(|error: &AttemptError| {
+                error.is_transient
+                    && error
                         .retry_after
                         .is_none_or(|asked| asked <= policy.longest_delay)
             })
-            .adjust(|fault: &Fault, planned| match fault.retry_after {
+            .adjust(|error: &AttemptError, planned| match error.retry_after {
                 Some(asked) => planned.map(|planned| planned.max(asked)),
                 None => planned,
             })
             .await;
-        outcome.map_err(|mut fault| {
-            if let Some(asked) = fault.retry_after {
+        outcome.map_err(|mut error| {
+            if let Some(asked) = error.retry_after {
                 let seconds = asked.as_secs();
-                fault.reason = format!("{}; it asks to come back in {seconds} s", fault.reason);
+                error.reason = format!("{}; it asks to retry in {seconds} s", error.reason);
             }
-            Failed {
-                fault,
-                tries: tries.get(),
-                request: format!("{} {}", ask.method, shown(&ask.url)),
+            RequestError {
+                error,
+                attempts: attempts.load(Ordering::Relaxed),
+                request: format!("{} {}", request.method, shown(&request.url)),
             }
         })
     }
 
-    /// Sends a request once and follows where it leads.
-    async fn open(&self, ask: &Ask) -> Result<Opened, Fault> {
-        let mut url = ask.url.clone();
+    /// Sends a request once and follows redirects.
+    async fn open(&self, request: &Request) -> Result<Opened, AttemptError> {
+        let mut url = request.url.clone();
         for _ in 0..=MAX_REDIRECTS {
-            let response = self.send_once(ask, &url).await?;
+            let response = self.send_once(request, &url).await?;
             let status = response.status();
             if !(status.is_redirection() && status != StatusCode::NOT_MODIFIED) {
-                return judge(response, ask).await;
+                return judge(response, request).await;
             }
-            url = followed(&self.address, &ask.method, &url, status, response.headers())?;
+            url = followed(
+                &self.address,
+                &request.method,
+                &url,
+                status,
+                response.headers(),
+            )?;
         }
-        Err(Fault::new(
-            FaultKind::Malformed,
-            format!("it leads on more than {MAX_REDIRECTS} times"),
+        Err(AttemptError::new(
+            ErrorKind::Malformed,
+            format!("it redirects more than {MAX_REDIRECTS} times"),
         ))
     }
 
-    async fn send_once(&self, ask: &Ask, url: &Url) -> Result<Response, Fault> {
-        self.requests.set(self.requests.get() + 1);
-        let mut request = self
+    async fn send_once(&self, request: &Request, url: &Url) -> Result<Response, AttemptError> {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        let mut builder = self
             .clients
             .of(url, &self.options)?
-            .request(ask.method.clone(), url.clone());
-        if let Some(digest) = ask.at_hand {
-            request = request.header(header::IF_NONE_MATCH, digest.to_etag());
+            .request(request.method.clone(), url.clone());
+        if let Some(digest) = request.at_hand {
+            builder = builder.header(header::IF_NONE_MATCH, digest.to_etag());
         }
-        if ask.newest {
-            request = request.header(API_VERSION, "pkgres latest");
+        if request.newest {
+            builder = builder.header(API_VERSION, "pkgres latest");
         }
-        if let Some((body, media_type)) = &ask.body {
-            request = request
+        if let Some((body, media_type)) = &request.body {
+            builder = builder
                 .header(header::CONTENT_TYPE, *media_type)
                 .body(body.as_ref().clone());
         }
-        // Nobody else is told who asks: neither another host nor another port or scheme.
+        // Credentials go to the scheme, host and port of the registry, and nowhere else.
         if self.address.is_same_origin(url) {
-            request = match self.credential.get().and_then(Option::as_ref) {
-                Some(Credential::Token(token)) => request.bearer_auth(token.reveal()),
+            builder = match self.credential.get().and_then(Option::as_ref) {
+                Some(Credential::Token(token)) => builder.bearer_auth(token.reveal()),
                 Some(Credential::Basic { user, password }) => {
-                    request.basic_auth(user, Some(password.reveal()))
+                    builder.basic_auth(user, Some(password.reveal()))
                 }
-                None => request,
+                None => builder,
             };
         }
-        request
-            .send()
-            .await
-            .map_err(|error| Fault::transient(FaultKind::Unreachable, told(&error.without_url())))
+        builder.send().await.map_err(|error| {
+            AttemptError::transient(ErrorKind::Unreachable, causes(&error.without_url()))
+        })
+    }
+}
+
+impl Drop for Transport {
+    fn drop(&mut self) {
+        // Waiting for the runtime to end is not allowed inside another one, and nothing is left to wait for.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
     }
 }

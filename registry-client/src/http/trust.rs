@@ -1,6 +1,9 @@
-//! Whether what a registry says of its state can be believed.
+//! Whether the state of a registry can be trusted.
 //!
-//! Everything here follows from what was seen before, what is offered now and the time.
+//! The decision depends on the last trusted state, the offered one and the time; nothing here does input or output.
+//! A state is a serial and the root of a Merkle tree over all documents (RFC 6962). It must be signed by the key in
+//! the settings, or else by the first key seen (trust on first use); be no older than the last one (no rollback),
+//! be the same for one serial (no split view), and not have expired (no freeze).
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{PackageName, RegistryName};
@@ -10,34 +13,34 @@ use crate::protocol::{
     SnapshotError, leaf_hash,
 };
 
-/// What was seen of the state of a registry.
+/// The last trusted state of a registry.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) struct Seen {
-    /// Who the registry is.
+    /// The identity of the registry.
     pub(super) registry: String,
-    /// The key that is believed.
+    /// The trusted key.
     pub(super) key: PublicKey,
     pub(super) serial: u64,
     pub(super) root: Digest,
 }
 
-/// Why a state is not believed.
+/// Why a state is not trusted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Distrust {
     #[error("its state is not signed any more; it was signed by {0}")]
     Unsigned(PublicKey),
     #[error("its state is not signed, but {0} is expected to sign it")]
     NeverSigned(PublicKey),
-    #[error("its state cannot be believed: {0}")]
+    #[error("its state cannot be trusted: {0}")]
     Signature(#[from] SnapshotError),
     #[error("it is another registry now: `{}` was there before, this is `{}`", Escaped::shortened(.before), Escaped::shortened(.now))]
     OtherRegistry { before: String, now: String },
-    #[error("its state expired on {expires}: somebody may be holding back what is newer")]
+    #[error("its state expired on {expires}: somebody may be holding back newer ones")]
     Expired { expires: jiff::Timestamp },
     #[error("it went back in time: its state has the serial {now}, {before} was seen before")]
     Rollback { before: u64, now: u64 },
     #[error(
-        "it shows different states to different readers: of the serial {serial}, two were seen"
+        "it shows different states to different readers: two were seen with the serial {serial}"
     )]
     SplitView { serial: u64 },
     #[error("the document of {0} does not belong to its signed state")]
@@ -54,23 +57,22 @@ impl Distrust {
     pub(super) fn to_diagnostic(&self, registry: &RegistryName) -> Diagnostic {
         let finding = Diagnostic::error(
             Code::Untrusted,
-            format!("the registry `{registry}` is not believed: {self}"),
+            format!("the registry `{registry}` is not trusted: {self}"),
         );
         match self {
             Self::Expired { .. } => {
-                finding.hint("if the registry is well, see whether the clock of this machine is")
+                finding.hint("check the clock of this machine")
             }
             _ => finding.hint(format!(
-                "ask whoever runs it; if it is right, `pkgres cache forget {registry}` begins anew"
+                "ask its operator; if the change is right, `pkgres cache forget {registry}` starts anew"
             )),
         }
     }
 }
 
-/// Decides whether a state is believed. Gives the state, if anything is signed.
+/// Decides whether a state is trusted. Returns the state, or `None` if nothing was or is signed.
 ///
-/// The key is the one that the settings name, or the one that was believed before, or else the
-/// first that signed.
+/// The key is the one in the settings, else the one that was trusted before, else the first that signed.
 pub(super) fn accept(
     seen: Option<&Seen>,
     wanted: Option<&PublicKey>,
@@ -123,10 +125,10 @@ pub(super) fn accept(
     Ok(Some((snapshot, seen)))
 }
 
-/// Whether documents belong to a state.
+/// Verifies that documents belong to a state.
 pub(super) struct Belonging {
     proved: ProvedNodes,
-    /// How many packages the state has.
+    /// The number of packages in the state.
     size: u64,
 }
 
@@ -138,7 +140,7 @@ impl Belonging {
         }
     }
 
-    /// Checks the proof of a document.
+    /// Verifies the proof of a document.
     pub(super) fn check(
         &mut self,
         name: &PackageName,
@@ -152,8 +154,8 @@ impl Belonging {
             .ok_or_else(|| Distrust::NotInState(name.clone()))
     }
 
-    /// Checks the proof that there is no package of a name: the names before and behind its place
-    /// are neighbours, for names are in order.
+    /// Verifies the proof that there is no package of a name: as names are sorted, the names before and after its
+    /// place are neighbours in the tree.
     pub(super) fn check_absence(
         &mut self,
         name: &PackageName,
@@ -216,24 +218,24 @@ mod tests {
 
     fn seen() -> Seen {
         let first = signed(&snapshot(5, b"five"), 1);
-        let accepted = accept(None, None, Some(&first), NOW).expect("the first is believed");
+        let accepted = accept(None, None, Some(&first), NOW).expect("the first is trusted");
         accepted.expect("it is signed").1
     }
 
-    /// What is said of a state after the serial 5 was seen.
+    /// The verdict on a state after the serial 5 was seen.
     fn after(offered: Option<&SignedSnapshot>) -> Result<(), String> {
         let accepted = accept(Some(&seen()), None, offered, NOW);
         accepted.map(|_| ()).map_err(|error| error.to_string())
     }
 
     #[test]
-    fn what_is_the_same_or_newer_is_believed() {
+    fn the_same_or_a_newer_state_is_trusted() {
         assert_eq!(after(Some(&signed(&snapshot(5, b"five"), 1))), Ok(()));
         assert_eq!(after(Some(&signed(&snapshot(6, b"six"), 1))), Ok(()));
     }
 
     #[test]
-    fn what_does_not_fit_what_was_seen_is_refused() {
+    fn a_state_that_contradicts_the_last_one_is_refused() {
         for (offered, reason) in [
             (None, "is not signed any more"),
             (Some(signed(&snapshot(6, b"six"), 2)), "not signed by"),
@@ -264,13 +266,13 @@ mod tests {
     }
 
     #[test]
-    fn the_key_of_the_settings_goes_first() {
+    fn the_key_of_the_settings_decides() {
         let wanted = signing_key(2).public();
         let accept = |offered: Option<&SignedSnapshot>| accept(None, Some(&wanted), offered, NOW);
         assert!(accept(Some(&signed(&snapshot(6, b"six"), 2))).is_ok());
         assert!(accept(Some(&signed(&snapshot(6, b"six"), 1))).is_err());
         assert_eq!(accept(None), Err(Distrust::NeverSigned(wanted)));
-        // Whoever signs with both keys may be believed by the one or the other.
+        // With two signatures either key may be the trusted one.
         let both = SignedSnapshot::sign(&snapshot(6, b"six"), &[&signing_key(1), &signing_key(2)]);
         assert!(accept(Some(&both)).is_ok());
         assert_eq!(after(Some(&both)), Ok(()));

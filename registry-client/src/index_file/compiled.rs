@@ -1,48 +1,50 @@
-//! When an index is compiled, and what of.
+//! When an index file is compiled.
 
-use std::io::{Read, Seek as _, SeekFrom};
+use std::io::Read;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use pkgres_manifest::IndexRecord;
 use pkgres_resolver::CompiledIndex;
 
 use super::IndexFileRegistry;
 use super::portions::{PORTION_BYTES, Records, read_all};
-use crate::index_cache::{Entry, Hashed, Known, Look, Stamp, content_of};
+use crate::index_cache::{Digest, Entry, Fingerprint, Hashed, Known, Stamp, content_of};
 
-/// Up to this size an index is compiled when it is first seen: that takes less than a tenth of a
-/// second, and no longer than to solve with most of its packages. A larger one is compiled when it
-/// is seen again, so that nobody waits long for what is used once.
+/// Up to this size, in bytes, an index is compiled when it is first seen, which takes less than a tenth of a second. A
+/// larger one is compiled when it is seen again: one that is used once is not worth the time.
 const COMPILED_AT_ONCE_BYTES: u64 = 8 << 20;
 
-/// Without a cache all lines are read at once when one in so many packages was asked for: then to look
-/// at each package by itself would soon take longer.
+/// Without a cache, an index is compiled once a solver has asked for one in so many packages: reading each by itself
+/// would soon take longer.
 const ONE_IN: usize = 8;
 
 impl IndexFileRegistry {
-    /// The compiled index from the cache; or it is compiled now, if that is worth while.
+    /// The compiled index from the cache, or one that is compiled now if that is worthwhile.
     pub(super) fn find_compiled(
         &self,
         entry: &Entry,
         stamp: Option<Stamp>,
     ) -> Option<Arc<CompiledIndex>> {
-        let look = self.look;
-        let known = stamp.filter(|stamp| stamp.look == look);
+        let fingerprint = self.fingerprint;
+        let known = stamp.filter(|stamp| stamp.fingerprint == fingerprint);
         let content = match known.map(|stamp| stamp.known) {
             Some(Known::Unfit) => return None,
             Some(Known::Content(content)) => Some(content),
-            Some(Known::Seen) => Some(content_of(&self.file).ok()?),
+            Some(Known::Seen) => Some(self.content_of_file()?),
             None => {
                 let known = Known::Seen;
-                // Where nothing can be written, nothing is done in vain.
-                if !entry.write_stamp(&Stamp { look, known })
-                    || look.length > COMPILED_AT_ONCE_BYTES
+                // Without a writable cache nothing is compiled in vain.
+                if !entry.write_stamp(&Stamp { fingerprint, known })
+                    || fingerprint.length > COMPILED_AT_ONCE_BYTES
                 {
                     return None;
                 }
-                // For a file that was never seen nothing will be there, so it is read but once.
-                let content = stamp.map(|_| content_of(&self.file));
-                content.transpose().ok()?
+                // A file that was never seen has no compiled index, and need not be read to look for one.
+                match stamp {
+                    Some(_) => Some(self.content_of_file()?),
+                    None => None,
+                }
             }
         };
         if let Some(content) = content
@@ -50,18 +52,18 @@ impl IndexFileRegistry {
         {
             let now = Known::Content(content);
             if known.is_none_or(|stamp| stamp.known != now) {
-                entry.settle(stamp, look, now);
+                entry.settle(stamp, fingerprint, now);
             }
             return Some(Arc::new(index));
         }
         let mut input = Hashed::new(&self.file);
         let Some((records, index)) = self.compile(&mut input) else {
-            entry.settle(stamp, look, Known::Unfit);
+            entry.settle(stamp, fingerprint, Known::Unfit);
             return None;
         };
         let digest = input.digest();
         let is_same = content.is_none_or(|content| content == digest);
-        if !is_same || !self.looks_as_before() {
+        if !is_same || !self.is_unchanged() {
             return None;
         }
         let index = Arc::new(index);
@@ -69,24 +71,24 @@ impl IndexFileRegistry {
         self.background.run(move || {
             drop(records);
             entry.store(&digest, &compiled);
-            entry.settle(stamp, look, Known::Content(digest));
+            entry.settle(stamp, fingerprint, Known::Content(digest));
         });
         Some(index)
     }
 
-    /// The index compiled for this run alone, if so much of it is needed that this is worth while.
-    /// `more` is how many packages are asked for beside those that were.
+    /// The index compiled for this run alone, if enough of it is needed. `more` is the number of packages that are
+    /// needed now.
     pub(super) fn find_prepared(&self, more: usize) -> Option<Arc<CompiledIndex>> {
         let runs = self.runs.get()?;
-        let asked = self.asked.get() + more;
-        self.asked.set(asked);
-        if asked < runs.package_count() / ONE_IN || self.look.length > COMPILED_AT_ONCE_BYTES {
+        let asked = self.asked.fetch_add(more, Ordering::Relaxed) + more;
+        if asked < runs.package_count() / ONE_IN || self.fingerprint.length > COMPILED_AT_ONCE_BYTES
+        {
             return None;
         }
         let prepare = || {
-            // Nobody looks for it in a cache, so that it does not matter what its content is.
+            // It is not stored, so that the digest of its content is not needed.
             let (records, index) = self.compile(&self.file)?;
-            if !self.looks_as_before() {
+            if !self.is_unchanged() {
                 return None;
             }
             self.background.run(move || drop(records));
@@ -95,11 +97,10 @@ impl IndexFileRegistry {
         self.prepared.get_or_init(prepare).clone()
     }
 
-    /// Reads all lines of `input`, which is the file, and compiles them. Nothing comes of it if one of them is
-    /// at fault.
+    /// Reads all lines of `input`, which is the file, and compiles them; `None` if one of them has an error.
     fn compile(&self, input: impl Read + Send) -> Option<(Records, CompiledIndex)> {
-        (&self.file).seek(SeekFrom::Start(0)).ok()?;
-        let portions = self.look.length.div_ceil(PORTION_BYTES as u64);
+        let _cursor = self.seek(0).ok()?;
+        let portions = self.fingerprint.length.div_ceil(PORTION_BYTES as u64);
         let threads = usize::try_from(portions).unwrap_or(usize::MAX);
         let threads = threads.min(self.threads.get());
         let records = read_all(input, &self.limits, threads, PORTION_BYTES)?;
@@ -107,16 +108,20 @@ impl IndexFileRegistry {
         Some((records, index))
     }
 
-    /// Whether the file is the same as when it was opened, as far as can be seen.
-    fn looks_as_before(&self) -> bool {
+    fn content_of_file(&self) -> Option<Digest> {
+        let _cursor = self.seek(0).ok()?;
+        content_of(&self.file).ok()
+    }
+
+    /// Whether the metadata of the file is the same as when it was opened.
+    fn is_unchanged(&self) -> bool {
         let now = self.file.metadata();
-        now.is_ok_and(|now| Look::of(&now) == self.look)
+        now.is_ok_and(|now| Fingerprint::of(&now) == self.fingerprint)
     }
 }
 
-/// The records of portions by name and version; nothing if two differ that are of one release. As when
-/// a single package is read, of lines that differ in build metadata alone the one counts that has the
-/// least.
+/// The records of portions by name and version; `None` if one release has two different records. Of records that
+/// differ only in build metadata the one with the least counts, as when a single package is read.
 fn in_order(portions: &[Vec<IndexRecord>]) -> Option<Vec<&IndexRecord>> {
     // Lines about one package mostly follow each other, by version.
     let mut runs: Vec<&[IndexRecord]> = portions

@@ -1,22 +1,21 @@
-//! The lines of a file, one after the other, where they are in a buffer.
+//! The lines of a file, in a buffer.
 
 use std::io::{self, Read};
 
 use memchr::memchr;
 
-/// How much of the file is read at a time.
+/// The number of bytes of the file that are read at a time.
 const BUFFER_BYTES: usize = 1 << 17;
 
-/// Goes through lines. They are not copied but for those that do not fit into what is left of the
-/// buffer, and no more than one of them is kept.
+/// Iterates over lines. Only a line that crosses the end of the buffer is copied.
 pub(super) struct Lines<R> {
     input: R,
     buffer: Vec<u8>,
-    /// Where in the buffer the next line begins.
+    /// The start of the next line in the buffer.
     start: usize,
-    /// Where what was read ends.
+    /// The end of the bytes in the buffer.
     end: usize,
-    /// Where in the file the next line begins.
+    /// The start of the next line in the file.
     position: u64,
     limit: usize,
 }
@@ -24,7 +23,7 @@ pub(super) struct Lines<R> {
 /// A line of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line<'buffer> {
-    /// It begins at `start`, and the next one at `end`. White space at its end is left out.
+    /// A line from `start`; the next one starts at `end`. `content` is without white space at its end.
     Whole {
         start: u64,
         end: u64,
@@ -47,16 +46,16 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// The next line. After one that is too long there is nothing more to be had.
+    /// The next line. A line that is too long is the last one.
     pub(super) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
-        // What was searched in vain is not searched again when more of the line is there.
+        // Only new bytes are searched for the end of the line.
         let mut searched = self.start;
         let end = loop {
             if let Some(found) = memchr(b'\n', &self.buffer[searched..self.end]) {
                 break searched + found + 1;
             }
             searched = self.end;
-            // One byte more may be the return of a carriage.
+            // One more byte may be a carriage return.
             if self.end - self.start > self.limit.saturating_add(1) {
                 return Ok(Some(Line::TooLong));
             }
@@ -87,7 +86,7 @@ impl<R: Read> Lines<R> {
         }))
     }
 
-    /// Sees to it that more can be read; says by how much the line was moved to the front.
+    /// Makes room for more bytes; returns by how many bytes the line was moved to the front.
     fn make_room(&mut self) -> usize {
         let moved = self.start;
         self.buffer.copy_within(self.start..self.end, 0);

@@ -1,82 +1,82 @@
 //! `index:FILE`: index records, one JSON object a line.
 //!
-//! Opening an index only finds out where the lines of each package stand. To that end the file is
-//! gone through once, and of a line no more is looked at than its length and the name of its
-//! package. A line is read when its package is asked for, from the file again: memory holds the
-//! names of the packages and what is asked for, however large the file is.
+//! **Problem.** An index can have millions of lines, of which a request needs a few.
 //!
-//! Therefore a fault in a line comes to light only when its package is asked for. Such an error
-//! names the file, the line and the column. Only lines whose package cannot be told, or that are
-//! too long, are errors of the index as a whole.
+//! **Idea.** Opening an index scans it once for the positions of the lines of each package, reading no more of a line
+//! than the name of its package. A line is parsed when its package is needed, from the file again, so that memory holds
+//! names and positions, however large the file is. An error in a line is reported when its package is needed, with
+//! file, line and column. Only a line that is too long, or whose package cannot be found, is an error of the whole index.
 //!
-//! With a cache, the index is compiled when it seems to be used again, and the compiled one serves
-//! from then on: then lines are looked for only when all that a record says is asked for. An index
-//! that has a fault anywhere is not compiled, so that the same faults are told with and without.
+//! With a cache, an index is compiled when it is likely to be used again: small ones at once, large ones when they are
+//! seen a second time. From then on lines are needed only for full records. Without a cache, an index that is not large
+//! is compiled for this run alone, once a solver has asked for an eighth of its packages. An index with an error
+//! anywhere is not compiled, so that errors are the same with and without a cache.
 //!
-//! Without one, an index that is not large is compiled for the run alone once a solver has asked for a
-//! good part of its packages. Who needs few of them does not pay for all.
-//!
-//! The file is not mapped into memory: it may be replaced or cut short while it is in use, which
-//! has to be an error and not the end of the process. Reading it in portions costs no more.
+//! The file is not mapped into memory: it may be replaced or truncated while it is in use, which has to be an error
+//! and must not end the process.
 
 mod compiled;
 mod lines;
 mod portions;
+mod provided;
 mod runs;
 
-use std::cell::{Cell, OnceCell, RefCell};
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use memchr::{memchr, memmem};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, SourceText, Span};
-use pkgres_manifest::{
-    ArtifactDigest, ClassName, IndexReader, IndexRecord, Limits, PackageName, RegistryName,
-};
+use pkgres_manifest::{ClassName, IndexReader, IndexRecord, Limits, PackageName, RegistryName};
 use pkgres_resolver::CompiledIndex;
 
-use crate::background::Background;
-use crate::index_cache::{Digest, Entry as CacheEntry, IndexCache, Known, Look, Stamp};
-use crate::registry::{Artifact, Registry, RegistryError, defined_classes};
+use crate::index_cache::{Digest, Entry as CacheEntry, Fingerprint, IndexCache, Known, Stamp};
+use crate::registry::{Registry, RegistryError, defined_classes};
+use crate::threads::{Background, lock};
 use lines::{Line, Lines};
+pub use provided::read_provided;
 use runs::{Run, Runs};
 
-/// The index records of a file.
+/// A registry in an index file.
 #[derive(Debug)]
 pub struct IndexFileRegistry {
     name: RegistryName,
     path: PathBuf,
     limits: Limits,
     file: File,
-    /// What the file looked like when it was opened.
-    look: Look,
-    /// How many threads read all lines.
+    /// The metadata of the file when it was opened.
+    fingerprint: Fingerprint,
+    /// The number of threads that read all lines.
     threads: NonZeroUsize,
-    reader: RefCell<IndexReader>,
-    /// What was read of the file last. It is kept for its room alone.
-    buffer: RefCell<Vec<u8>>,
-    /// Found out when the index is opened, or when they are first needed if it is compiled.
-    runs: OnceCell<Runs>,
-    /// What the cache knows of the content, if it knows what it is.
+    reader: Mutex<IndexReader>,
+    /// The bytes read last, kept for their allocation. Locked before the cursor, never after it.
+    buffer: Mutex<Vec<u8>>,
+    /// Held from seeking in the file to the last byte read: the file has one position for all threads.
+    cursor: Mutex<()>,
+    /// The positions of lines, found when the index is opened, or on first use if it is compiled.
+    runs: OnceLock<Runs>,
+    /// The cache entry with the digest of the content, if the cache knows it.
     known: Option<(CacheEntry, Stamp, Digest)>,
-    /// Looked up when the registry is opened, or when it is first asked if the content is known:
-    /// then nothing can be wrong with it.
-    compiled: OnceCell<Option<Arc<CompiledIndex>>>,
-    /// The index compiled for this run alone, once that was worth while.
-    prepared: OnceCell<Option<Arc<CompiledIndex>>>,
-    /// How many packages a solver has asked for.
-    asked: Cell<usize>,
+    /// The compiled index of the cache. It is loaded on first use if the cache knows the content, as that cannot
+    /// fail, and otherwise when the registry is opened.
+    compiled: OnceLock<Option<Arc<CompiledIndex>>>,
+    /// The index compiled for this run alone, once that was worthwhile.
+    prepared: OnceLock<Option<Arc<CompiledIndex>>>,
+    /// The number of packages that solvers asked for.
+    asked: AtomicUsize,
     background: Background,
 }
 
 impl IndexFileRegistry {
-    /// Opens an index. A line whose package cannot be told is an error; other faults of a line are
-    /// found when its package is asked for.
+    /// Opens an index. If all lines are needed, `threads` threads read them; nothing else depends on their number.
     ///
-    /// Where all lines are needed, so many threads read them: nothing else depends on their number.
+    /// # Errors
+    ///
+    /// The file cannot be read, or the package of a line cannot be found. Other errors in a line are reported when
+    /// its package is needed.
     pub fn open(
         name: RegistryName,
         path: &Path,
@@ -89,9 +89,12 @@ impl IndexFileRegistry {
         Ok(registry)
     }
 
-    /// Likewise with a cache, from which the index comes if it is there, and where it is kept
-    /// otherwise. Nothing but the time that it takes depends on the cache. What is kept is there
-    /// at the latest when the registry is dropped.
+    /// Opens an index with a cache of compiled ones: it is loaded from there, or compiled and stored there, at the
+    /// latest when the registry is dropped. Only time depends on the cache.
+    ///
+    /// # Errors
+    ///
+    /// As for [`open`](Self::open).
     pub fn open_cached(
         name: RegistryName,
         path: &Path,
@@ -103,7 +106,7 @@ impl IndexFileRegistry {
         let entry = cache.entry(path, limits);
         let stamp = entry.stamp();
         if let Some(stamp) = stamp
-            && stamp.look == registry.look
+            && stamp.fingerprint == registry.fingerprint
             && let Known::Content(content) = stamp.known
         {
             registry.known = Some((entry, stamp, content));
@@ -138,31 +141,32 @@ impl IndexFileRegistry {
             let file = File::open(path)?;
             let metadata = file.metadata()?;
             if metadata.is_file() {
-                Ok((file, Look::of(&metadata)))
+                Ok((file, Fingerprint::of(&metadata)))
             } else {
                 Err(io::Error::other("this is not a plain file"))
             }
         };
-        let (file, look) = open().map_err(|error| unreachable(&name, path, &error))?;
+        let (file, fingerprint) = open().map_err(|error| unreachable(&name, path, &error))?;
         Ok(Self {
             name,
             path: path.to_owned(),
             limits: limits.clone(),
             file,
-            look,
+            fingerprint,
             threads,
-            reader: RefCell::new(IndexReader::new(limits.clone())),
-            buffer: RefCell::default(),
-            runs: OnceCell::new(),
+            reader: Mutex::new(IndexReader::new(limits.clone())),
+            buffer: Mutex::default(),
+            cursor: Mutex::default(),
+            runs: OnceLock::new(),
             known: None,
-            compiled: OnceCell::new(),
-            prepared: OnceCell::new(),
-            asked: Cell::new(0),
+            compiled: OnceLock::new(),
+            prepared: OnceLock::new(),
+            asked: AtomicUsize::new(0),
             background: Background::default(),
         })
     }
 
-    /// Where the lines of each package stand.
+    /// The positions of the lines of each package.
     fn runs(&self) -> Result<&Runs, RegistryError> {
         if let Some(runs) = self.runs.get() {
             return Ok(runs);
@@ -172,7 +176,7 @@ impl IndexFileRegistry {
                 .file
                 .metadata()
                 .map_err(|error| self.unreadable(&error))?;
-            if Look::of(&now) != self.look {
+            if Fingerprint::of(&now) != self.fingerprint {
                 return Err(self.unreadable(&"the file changed while it was in use"));
             }
         }
@@ -180,10 +184,9 @@ impl IndexFileRegistry {
         Ok(self.runs.get_or_init(|| runs))
     }
 
-    /// Finds out where the lines of each package stand.
+    /// Scans the file for the lines of each package.
     fn find_runs(&self) -> Result<Runs, RegistryError> {
-        let start = (&self.file).seek(SeekFrom::Start(0));
-        start.map_err(|error| self.unreadable(&error))?;
+        let _cursor = self.seek(0).map_err(|error| self.unreadable(&error))?;
         let mut found = Runs::default();
         let mut current: Option<PackageName> = None;
         let mut lines = Lines::new(&self.file, self.limits.index_line_bytes);
@@ -215,7 +218,7 @@ impl IndexFileRegistry {
                     Some(known) => known.clone(),
                     None => match name.map(PackageName::parse) {
                         Some(Ok(package)) => package,
-                        // Reading the line says what is wrong with it.
+                        // Reading the line reports the error in it.
                         _ => self.read_line(content, number)?.name,
                     },
                 };
@@ -241,10 +244,10 @@ impl IndexFileRegistry {
             ))
         })?;
         let locate = |span| self.location(number, text, span);
-        Ok(self.reader.borrow_mut().read_line(text, &locate)?)
+        Ok(lock(&self.reader).read_line(text, &locate)?)
     }
 
-    /// A place in a line. The lines before it are not kept, so empty ones stand for them.
+    /// A location in a line. Empty lines replace those before it, which are not in memory.
     fn location(&self, number: usize, line: &str, span: Span) -> Location {
         let before = number - 1;
         let text = format!("{}{line}", "\n".repeat(before));
@@ -258,7 +261,7 @@ impl IndexFileRegistry {
         )
     }
 
-    /// A line about a package as a place, for messages.
+    /// The location of a whole line about a package, for messages.
     fn whole_line(&self, package: &str, number: usize) -> Location {
         let runs = self.runs.get().and_then(|runs| runs.of(package));
         let mut runs = runs.into_iter().flatten();
@@ -279,10 +282,10 @@ impl IndexFileRegistry {
     fn read_run(&self, run: Run, buffer: &mut Vec<u8>) -> Result<(), RegistryError> {
         let length = run.end - run.start;
         buffer.clear();
-        let mut file = &self.file;
-        let read = file
-            .seek(SeekFrom::Start(run.start))
-            .and_then(|_| file.take(length).read_to_end(buffer))
+        let file = &self.file;
+        let read = self
+            .seek(run.start)
+            .and_then(|_cursor| file.take(length).read_to_end(buffer))
             .map_err(|error| self.unreadable(&error))?;
         if read as u64 == length {
             Ok(())
@@ -291,8 +294,15 @@ impl IndexFileRegistry {
         }
     }
 
-    /// The records of a package, by version. Of lines that differ in build metadata alone, the one
-    /// counts that has the least, wherever it stands.
+    /// Moves the position in the file, and keeps other threads from moving it while the guard lives.
+    fn seek(&self, to: u64) -> io::Result<MutexGuard<'_, ()>> {
+        let cursor = lock(&self.cursor);
+        (&self.file).seek(SeekFrom::Start(to))?;
+        Ok(cursor)
+    }
+
+    /// The records of a package, by version. Of lines that differ only in build metadata, the one with the least
+    /// counts, whatever their order.
     fn records_of(&self, package: &str) -> Result<Option<Vec<IndexRecord>>, RegistryError> {
         if let Some(compiled) = self.compiled_index()
             && !compiled.has_package(package)
@@ -302,7 +312,7 @@ impl IndexFileRegistry {
         let Some(runs) = self.runs()?.of(package) else {
             return Ok(None);
         };
-        let mut buffer = self.buffer.borrow_mut();
+        let mut buffer = lock(&self.buffer);
         let mut records: Vec<(IndexRecord, usize)> = Vec::new();
         for run in runs {
             self.read_run(run, &mut buffer)?;
@@ -331,7 +341,7 @@ impl IndexFileRegistry {
             {
                 let (record, again) = &pair[1];
                 let message = format!(
-                    "{} {} stands twice with different content",
+                    "{} {} appears twice with different content",
                     record.name, record.version
                 );
                 return Err(Diagnostic::error(Code::DuplicateRelease, message)
@@ -353,9 +363,9 @@ impl IndexFileRegistry {
         ))
     }
 
-    /// Whether a record among some lines may speak of a class; if not, none does.
+    /// Whether some lines may name a class; if not, they certainly do not.
     fn may_name(&self, run: Run, class: &memmem::Finder<'_>) -> Result<bool, RegistryError> {
-        let mut buffer = self.buffer.borrow_mut();
+        let mut buffer = lock(&self.buffer);
         self.read_run(run, &mut buffer)?;
         // A name may be written with escapes.
         Ok(class.find(&buffer).is_some() || memchr(b'\\', &buffer).is_some())
@@ -403,7 +413,7 @@ impl Registry for IndexFileRegistry {
     fn content(&self) -> Option<[u8; 32]> {
         let (_, _, content) = self.known.as_ref()?;
         match self.compiled.get() {
-            // The file is not what it was, or it is not known whether it is.
+            // The file has changed, or may have.
             Some(None) => None,
             Some(Some(_)) | None => Some(*content),
         }
@@ -416,7 +426,7 @@ impl Registry for IndexFileRegistry {
         let runs = self.runs()?;
         let finder = memmem::Finder::new(class.as_str());
         let mut found = Vec::new();
-        // Of several faults always the same one is told.
+        // In order, so that of several errors always the same one is reported.
         for package in runs.packages() {
             let runs = runs.of(package.as_str()).unwrap_or_default();
             let mut may_define = false;
@@ -443,7 +453,7 @@ impl Registry for IndexFileRegistry {
             return Vec::new();
         };
         let packages = runs.packages().into_iter();
-        // What is wrong with a line is not what is asked for here.
+        // Errors in lines are reported when their packages are needed.
         let records = packages.filter_map(|package| self.records_of(package.as_str()).ok()?);
         defined_classes(records.flatten())
     }
@@ -455,14 +465,5 @@ impl Registry for IndexFileRegistry {
         let runs = self.runs();
         let packages = runs.map(|runs| runs.packages().into_iter().cloned().collect());
         packages.unwrap_or_default()
-    }
-
-    fn artifact(&self, _: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {
-        // An index says which artifacts there are; it does not hold them.
-        Ok(None)
-    }
-
-    fn take_findings(&self) -> Vec<Diagnostic> {
-        Vec::new()
     }
 }

@@ -1,9 +1,8 @@
-//! All records of a file, read by several threads.
+//! Reading all records of a file on several threads.
 //!
-//! The file is read in portions of whole lines. Whoever is done with a portion fetches the next one,
-//! so that no more of the file is in memory than what is being read right now. Which thread reads a
-//! portion makes no difference: the portions are put together in their order, and of a file with a fault
-//! anywhere nothing is told.
+//! The file is read in portions of whole lines. A thread that has finished a portion fetches the next one, so that only
+//! the portions being read are in memory. The result does not depend on which thread reads a portion: portions are put
+//! together in order, and a file with an error anywhere has no result.
 
 use std::io::{self, Read};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,18 +11,18 @@ use memchr::{memchr, memchr_iter, memrchr};
 use pkgres_manifest::diagnostic::{Location, SourceText};
 use pkgres_manifest::{IndexReader, IndexRecord, Limits};
 
-/// How much of a file is read at a time: enough for hundreds of lines, and little enough that all
-/// threads end at about the same time.
+/// The size of a portion in bytes: enough for hundreds of lines, and little enough for all threads to end at about the
+/// same time.
 pub(super) const PORTION_BYTES: usize = 1 << 16;
 
-/// How long a line with a record is at least: `{"name":"a","version":"1"}`.
+/// The shortest line with a record: `{"name":"a","version":"1"}`.
 const SHORTEST_LINE: usize = 26;
 
 /// The records of each portion, in the order of the file.
 pub(super) type Records = Vec<Vec<IndexRecord>>;
 
-/// Reads an input to its end on a number of threads, this one included, in portions of about
-/// `portion` bytes. Nothing comes of it if a line is at fault, or the input cannot be read.
+/// Reads an input to its end on a number of threads, this one included, in portions of about `portion` bytes; `None`
+/// if a line has an error, or the input cannot be read.
 pub(super) fn read_all(
     input: impl Read + Send,
     limits: &Limits,
@@ -33,7 +32,7 @@ pub(super) fn read_all(
     let portions = Mutex::new(Portions::new(input, limits, portion));
     let mut parts = std::thread::scope(|scope| {
         let work = || read_portions(&portions, limits);
-        // A thread that cannot be had is one less.
+        // A thread that cannot be started is one less.
         let others: Vec<_> = (1..threads)
             .filter_map(|_| std::thread::Builder::new().spawn_scoped(scope, work).ok())
             .collect();
@@ -46,7 +45,7 @@ pub(super) fn read_all(
     Some(parts.into_iter().map(|(_, records)| records).collect())
 }
 
-/// Reads portions until there are no more; the records of each with its number.
+/// Reads portions until there are no more; returns the records of each with its number.
 fn read_portions<R: Read>(
     portions: &Mutex<Portions<R>>,
     limits: &Limits,
@@ -55,14 +54,14 @@ fn read_portions<R: Read>(
     let mut buffer = Vec::new();
     let mut parts = Vec::new();
     loop {
-        // By itself, so that nobody waits while this portion is read.
+        // The lock is released before the portion is read.
         let fetched = lock(portions).fetch(&mut buffer);
         let Some(number) = fetched.transpose() else {
             return Some(parts);
         };
         let records = number.ok().zip(read_lines(&buffer, &mut reader, limits));
         if records.is_none() {
-            // The others need not go on, either.
+            // The other threads stop, too.
             lock(portions).is_over = true;
         }
         parts.push(records?);
@@ -73,11 +72,11 @@ fn lock<R>(portions: &Mutex<Portions<R>>) -> MutexGuard<'_, Portions<R>> {
     portions.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The records of whole lines, unless one is at fault.
+/// The records of whole lines, unless one has an error.
 fn read_lines(bytes: &[u8], reader: &mut IndexReader, limits: &Limits) -> Option<Vec<IndexRecord>> {
     let text = std::str::from_utf8(bytes).ok()?;
     let longest = longest_line(limits);
-    // Nobody will see where.
+    // The location is never shown.
     let nowhere = |span| Location::new(&SourceText::new("", ""), span);
     let lines = memchr_iter(b'\n', bytes).count() + 1;
     let mut records = Vec::with_capacity(lines.min(bytes.len() / SHORTEST_LINE));
@@ -96,7 +95,7 @@ fn read_lines(bytes: &[u8], reader: &mut IndexReader, limits: &Limits) -> Option
     Some(records)
 }
 
-/// How long a line can be, with the white space at its end, that nobody refuses; see [`Lines`].
+/// The longest line that is accepted, with the white space at its end; see [`Lines`].
 ///
 /// [`Lines`]: super::lines::Lines
 fn longest_line(limits: &Limits) -> usize {
@@ -105,16 +104,16 @@ fn longest_line(limits: &Limits) -> usize {
         .saturating_add(1)
 }
 
-/// An input, cut at the ends of lines.
+/// An input that is cut at the ends of lines.
 struct Portions<R> {
     input: R,
     portion: usize,
     longest_line: usize,
-    /// How many portions were fetched.
+    /// The number of portions that were fetched.
     count: usize,
-    /// Whether there is nothing more to be had.
+    /// Whether the input has ended.
     is_over: bool,
-    /// The beginning of a line that was read with the portion before it.
+    /// The start of a line whose end is in the next portion.
     begun: Vec<u8>,
 }
 
@@ -130,7 +129,7 @@ impl<R: Read> Portions<R> {
         }
     }
 
-    /// Fetches the next whole lines and says how many portions were before them.
+    /// Fetches the next whole lines; returns the number of portions before them.
     fn fetch(&mut self, buffer: &mut Vec<u8>) -> io::Result<Option<usize>> {
         buffer.clear();
         if self.is_over {
@@ -178,7 +177,7 @@ mod tests {
         }
     }
 
-    /// The records of all lines, read one after the other; nothing if one is at fault.
+    /// The records of all lines, read one after the other; `None` if one has an error.
     fn one_by_one(text: &[u8]) -> Option<Vec<IndexRecord>> {
         let mut lines = Lines::new(text, LIMIT);
         let mut records = Vec::new();
@@ -198,7 +197,7 @@ mod tests {
         format!(r#"{{"name":"a.P{package}","version":"1.{version}.0"}}"#)
     }
 
-    /// Reads a text in every way, which has to make no difference; says whether it is without fault.
+    /// Reads a text in every way, with equal results; returns whether it has no error.
     fn is_read_alike(text: &[u8]) -> bool {
         let expected = one_by_one(text);
         for threads in [1, 2, 7] {
@@ -277,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_has_no_content() {
+    fn an_unreadable_input_has_no_records() {
         struct Failing;
 
         impl Read for Failing {

@@ -1,11 +1,11 @@
-//! Where the lines of each package stand.
+//! The positions of the lines of each package in an index file.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use pkgres_manifest::PackageName;
 
-/// Where the lines of each package stand.
+/// The positions of the lines of each package in an index file.
 #[derive(Debug, Default)]
 pub(super) struct Runs {
     /// In the order of the file.
@@ -25,7 +25,7 @@ pub(super) struct Run {
 }
 
 impl Runs {
-    /// Begins a run.
+    /// Starts a run.
     pub(super) fn begin(&mut self, package: PackageName, start: u64, first_line: usize) {
         let at = self.runs.len();
         let previous = match self.last.entry(package) {
@@ -43,14 +43,14 @@ impl Runs {
         });
     }
 
-    /// Lets the run that was begun last go on up to a place in the file.
+    /// Extends the last run to a position in the file.
     pub(super) fn extend(&mut self, end: u64) {
         if let Some(run) = self.runs.last_mut() {
             run.end = end;
         }
     }
 
-    /// The runs about a package in the order of the file; `None` if it is not there.
+    /// The runs about a package in the order of the file; `None` if there is none.
     pub(super) fn of(&self, package: &str) -> Option<Vec<Run>> {
         let last = *self.last.get(package)?;
         let mut runs: Vec<Run> = std::iter::successors(Some(self.runs[last]), |run| {
@@ -66,7 +66,7 @@ impl Runs {
         self.last.get_key_value(package).map(|(name, _)| name)
     }
 
-    /// How many packages there are.
+    /// The number of packages.
     pub(super) fn package_count(&self) -> usize {
         self.last.len()
     }

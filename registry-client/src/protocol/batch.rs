@@ -1,4 +1,4 @@
-//! What a batch request asks.
+//! Batch requests.
 
 use std::collections::BTreeMap;
 
@@ -6,11 +6,11 @@ use pkgres_manifest::PackageName;
 
 use super::{Digest, Malformed};
 
-/// How many names a batch request has at most, and how many documents its answer, whatever a
-/// registry allows. A client reads no more ([`FrameLimits`](super::FrameLimits)).
+/// The limit of names in a batch request and of documents in its answer, whatever a registry allows
+/// ([`FrameLimits`](super::FrameLimits)).
 pub const MAX_BATCH_NAMES: usize = 10_000;
 
-/// Many index documents are asked for at once.
+/// A request for many index documents.
 ///
 /// ```
 /// use pkgres_manifest::PackageName;
@@ -27,9 +27,9 @@ pub const MAX_BATCH_NAMES: usize = 10_000;
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BatchRequest {
-    /// The packages, and the digest of the document that is at hand, if there is one.
+    /// The packages, each with the digest of its cached document, if there is one.
     pub names: BTreeMap<PackageName, Option<Digest>>,
-    /// Whether the packages that answered packages require are to be answered as well.
+    /// Whether to answer also the packages that answered packages require.
     #[serde(default)]
     pub closure: bool,
 }

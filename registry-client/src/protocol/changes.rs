@@ -1,10 +1,10 @@
-//! What happened in a registry.
+//! The changes of a registry.
 
 use pkgres_manifest::{PackageName, Version};
 
 use super::{Malformed, SignedSnapshot};
 
-/// What happened after a serial.
+/// The changes after a serial.
 ///
 /// ```
 /// use pkgres_registry_client::protocol::{ChangeKind, Changes};
@@ -20,26 +20,26 @@ use super::{Malformed, SignedSnapshot};
 pub struct Changes {
     /// The newest serial of the registry.
     pub serial: u64,
-    /// What happened, the oldest first.
+    /// The changes, oldest first.
     pub changes: Vec<Change>,
-    /// The signed state of the index at `serial`; absent where nothing is signed.
+    /// The signed state of the index at `serial`; `None` if the registry does not sign.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<SignedSnapshot>,
 }
 
-/// One thing that happened.
+/// A change.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Change {
-    /// The serial that it made.
+    /// The serial after it.
     pub serial: u64,
-    /// What it was.
+    /// Its kind.
     pub kind: ChangeKind,
     /// The package.
     pub name: PackageName,
-    /// The release; absent where the package as a whole changed.
+    /// The version; `None` if the package as a whole changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<Version>,
-    /// When it happened.
+    /// Its time.
     pub at: jiff::Timestamp,
 }
 
@@ -49,9 +49,9 @@ pub struct Change {
 pub enum ChangeKind {
     /// A release was published.
     Publish,
-    /// A release was withdrawn.
+    /// A release was yanked.
     Yank,
-    /// A release is no longer withdrawn.
+    /// A yank was undone.
     Unyank,
     /// A release was deleted.
     Delete,

@@ -1,14 +1,13 @@
-//! `index/config.json`: what a registry offers, and where.
+//! `index/config.json`: the configuration of a registry.
 
 use pkgres_manifest::{ClassName, PackageName};
 
 use super::{Digest, MAX_BATCH_NAMES, Malformed, PublicKey, escape_name};
 
-/// The number of the protocol that this module speaks.
+/// The version of the protocol in this module.
 pub const PROTOCOL: u64 = 1;
 
-/// What a registry offers, and where. Addresses are relative to the base of the registry, or
-/// whole.
+/// The configuration of a registry. Addresses are relative to the base of the registry, or absolute.
 ///
 /// ```
 /// use pkgres_manifest::PackageName;
@@ -22,26 +21,26 @@ pub const PROTOCOL: u64 = 1;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Config {
-    /// The number of the protocol.
+    /// The version of the protocol.
     pub protocol: u64,
-    /// Where index documents are; `{name}` stands for the escaped name.
+    /// The address of index documents, with `{name}` for the escaped name.
     pub packages: String,
-    /// Where it stands which packages define a class; `{class}` stands for the escaped name.
+    /// The address of class documents, with `{class}` for the escaped name.
     pub classes: String,
-    /// Where the digests of all index documents are.
+    /// The address of the digests of all index documents.
     pub names: String,
-    /// Where artifacts are; `{sha256}` stands for the digest.
+    /// The address of artifacts, with `{sha256}` for the digest.
     pub blobs: String,
-    /// Where the signed state of the index is; absent where nothing is signed.
+    /// The address of the signed state of the index; `None` if the registry does not sign.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<String>,
-    /// Where many index documents can be asked for at once; absent on a static mirror.
+    /// The address of batch requests; `None` on a static mirror.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<String>,
-    /// Where it stands what changed; absent on a static mirror.
+    /// The address of changes; `None` on a static mirror.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<String>,
-    /// Where releases are published; absent on a static mirror.
+    /// The address of the API that publishes releases; `None` on a static mirror.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api: Option<String>,
     /// The keys that sign snapshots.
@@ -50,19 +49,18 @@ pub struct Config {
     /// Whether reading needs a token.
     #[serde(default)]
     pub auth_required: bool,
-    /// How much the registry takes.
+    /// The limits of the registry.
     #[serde(default)]
     pub limits: ConfigLimits,
 }
 
-/// How much a registry takes.
+/// The limits of a registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct ConfigLimits {
-    /// The size of an artifact, in bytes.
+    /// The limit of an artifact, in bytes.
     pub archive_bytes: u64,
-    /// How many names a batch request has, and how many documents its answer. More than
-    /// [`MAX_BATCH_NAMES`] is as good as that.
+    /// The limit of names in a batch request and of documents in its answer; at most [`MAX_BATCH_NAMES`] counts.
     pub batch_names: u64,
 }
 
@@ -76,7 +74,7 @@ impl Default for ConfigLimits {
 }
 
 impl Config {
-    /// What a static mirror offers that is not signed.
+    /// The configuration of a static mirror without signatures.
     pub fn of_static() -> Self {
         Self {
             protocol: PROTOCOL,
@@ -94,7 +92,7 @@ impl Config {
         }
     }
 
-    /// What a server offers that signs with the keys.
+    /// The configuration of a server that signs with these keys.
     pub fn of_server(keys: Vec<PublicKey>) -> Self {
         Self {
             snapshot: Some("index/v1/snapshot.json".to_owned()),
@@ -106,8 +104,7 @@ impl Config {
         }
     }
 
-    /// Reads the document. A protocol that is not known is an error that says so, whatever else
-    /// there is.
+    /// Reads the document. An unknown version of the protocol is an error that says so, whatever the rest is.
     pub fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
         #[derive(serde::Deserialize)]
         struct OnlyProtocol {
@@ -129,18 +126,18 @@ impl Config {
         serde_json::to_string_pretty(self).expect("texts and numbers are valid JSON")
     }
 
-    /// Where the index document of a package is.
+    /// The address of the index document of a package.
     pub fn package_address(&self, name: &PackageName) -> String {
         self.packages.replace("{name}", &escape_name(name.as_str()))
     }
 
-    /// Where it stands which packages define a class.
+    /// The address of the class document of a class.
     pub fn class_address(&self, class: &ClassName) -> String {
         self.classes
             .replace("{class}", &escape_name(class.as_str()))
     }
 
-    /// Where the artifact with a digest is.
+    /// The address of the artifact with a digest.
     pub fn blob_address(&self, digest: &Digest) -> String {
         self.blobs.replace("{sha256}", &digest.to_string())
     }
@@ -151,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_known_is_passed_over_but_for_the_protocol() {
+    fn unknown_keys_are_ignored_but_not_an_unknown_protocol() {
         let text = Config::of_static().to_json();
         let text = text.replacen('{', "{\"more\": [1], ", 1);
         assert_eq!(Config::parse(text.as_bytes()), Ok(Config::of_static()));

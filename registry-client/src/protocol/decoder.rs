@@ -1,4 +1,4 @@
-//! Reading the answer to a batch request as it arrives.
+//! Decoding the answer to a batch request while it arrives.
 
 use bytes::{Bytes, BytesMut};
 use pkgres_manifest::PackageName;
@@ -6,14 +6,15 @@ use pkgres_manifest::PackageName;
 use super::frame::Header;
 use super::{Digest, Frame, MAX_BATCH_NAMES, Malformed, Proof};
 
-/// How much of the answer to a batch request is taken.
+/// The limits of the answer to a batch request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FrameLimits {
-    /// The size of the line that a frame begins with, in bytes.
+    /// The limit of the header line of a frame, in bytes.
     pub header_bytes: usize,
-    /// The size of an index document, in bytes.
+    /// The limit of an index document, in bytes.
     pub document_bytes: u64,
-    /// How many frames there are.
+    /// The limit of frames.
     pub frames: u64,
 }
 
@@ -30,18 +31,19 @@ impl Default for FrameLimits {
     }
 }
 
-/// The answer to a batch request is not one.
+/// An error in the answer to a batch request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum FrameError {
-    /// A frame is not as it should be.
+    /// A frame is not valid.
     #[error(transparent)]
     Malformed(#[from] Malformed),
-    /// A bound is exceeded.
+    /// A limit is exceeded.
     #[error("more than the limit of {limit} {what}")]
     Limit {
-        /// What is bounded.
+        /// The limited quantity.
         what: &'static str,
-        /// The bound.
+        /// The limit.
         limit: u64,
     },
     /// A document has another digest than its frame says.
@@ -51,31 +53,31 @@ pub enum FrameError {
         name: PackageName,
         /// The digest that was announced.
         expected: Digest,
-        /// The digest of what arrived.
+        /// The digest of the bytes that arrived.
         found: Digest,
     },
     /// The answer ends before its last frame.
     #[error("the answer was cut off after {frames} frames")]
     CutOff {
-        /// How many frames there are.
+        /// The number of frames that arrived.
         frames: u64,
     },
 }
 
-/// Reads the answer to a batch request as it arrives, in pieces of any size.
+/// Decodes the answer to a batch request while it arrives, in pieces of any size.
 #[derive(Debug)]
 pub struct FrameDecoder {
     limits: FrameLimits,
     arrived: Arrived,
-    /// No line feed lies before this in what arrived.
+    /// Up to this position no line feed was found.
     scanned: usize,
-    /// The frame whose document is being waited for.
+    /// The header of the frame whose document is still arriving.
     announced: Option<Announced>,
     frames: u64,
     is_complete: bool,
 }
 
-/// What arrived and was not read yet.
+/// The bytes that arrived and were not decoded yet.
 #[derive(Debug, Default)]
 struct Arrived {
     /// The part of a frame that the pieces before the last one ended with.
@@ -129,7 +131,7 @@ struct Announced {
 }
 
 impl FrameDecoder {
-    /// A decoder that nothing has been given to.
+    /// A decoder without input.
     pub fn new(limits: FrameLimits) -> Self {
         Self {
             limits,
@@ -141,14 +143,12 @@ impl FrameDecoder {
         }
     }
 
-    /// Takes the next piece of the answer. Documents that lie in one piece are parts of it, and keep it in
-    /// memory.
+    /// Adds the next piece of the answer. A document that lies in one piece is a slice of it, and keeps it in memory.
     pub fn push(&mut self, piece: impl Into<Bytes>) {
         self.arrived.push(piece.into());
     }
 
-    /// The next frame, or nothing if more of the answer is needed. Documents have the digest that
-    /// their frame announces.
+    /// The next frame, or `None` if more input is needed. The digests of documents are verified.
     pub fn next_frame(&mut self) -> Result<Option<Frame>, FrameError> {
         if self.announced.is_none() {
             let Some(header) = self.header()? else {
@@ -182,12 +182,12 @@ impl FrameDecoder {
         }))
     }
 
-    /// Says whether the answer ended where it may.
+    /// Checks that the answer is complete.
     pub fn finish(&self) -> Result<(), FrameError> {
         if self.is_complete && self.arrived.len() == 0 {
             Ok(())
         } else if self.is_complete {
-            Err(malformed("something follows the last one"))
+            Err(malformed("there is more after the last one"))
         } else {
             Err(FrameError::CutOff {
                 frames: self.frames,
@@ -211,7 +211,7 @@ impl FrameDecoder {
             return Ok(None);
         };
         if self.is_complete {
-            return Err(malformed("something follows the last one"));
+            return Err(malformed("there is more after the last one"));
         }
         if self.frames >= self.limits.frames {
             return Err(FrameError::Limit {
@@ -280,7 +280,7 @@ impl FrameDecoder {
                     snapshot: header.snapshot,
                 }
             }
-            _ => return Err(malformed("the status is none that is known")),
+            _ => return Err(malformed("the status is unknown")),
         }))
     }
 }
@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_said_in_frames_that_are_read() {
+    fn truncated_names_fit_into_frames() {
         let longest = |number: usize| name(&format!("a{number:0>254}"));
         let names: Vec<PackageName> = (0..=2 * MAX_BATCH_NAMES).map(longest).collect();
         let frames: Vec<Frame> = Frame::truncated(&names).collect();

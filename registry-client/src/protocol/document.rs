@@ -1,14 +1,14 @@
-//! The documents of the index that any web server can serve.
+//! The documents of the index, which any web server can serve.
 
 use pkgres_manifest::diagnostic::{Diagnostic, Location, SourceText, Span};
 use pkgres_manifest::{ClassName, IndexReader, IndexRecord, PackageName};
 
 use super::{Digest, Malformed};
 
-/// For how many records room is made before they are read.
+/// The number of records for which memory is allocated in advance.
 const MAX_ROOM: usize = 1024;
 
-/// All releases of one package: an index record a line, the lowest version first.
+/// All releases of one package: an index record a line, lowest version first.
 ///
 /// ```
 /// use pkgres_manifest::{IndexReader, IndexRecord, Limits, PackageName, Version};
@@ -34,7 +34,7 @@ pub struct IndexDocument {
 }
 
 impl IndexDocument {
-    /// Makes the document of releases of one package; puts them in the order of versions.
+    /// Makes the document of the releases of one package, which are sorted by version.
     pub fn render(records: &mut [IndexRecord]) -> Self {
         records.sort_by(|one, two| one.version.cmp(&two.version));
         let mut bytes = Vec::new();
@@ -46,8 +46,7 @@ impl IndexDocument {
         Self { bytes, digest }
     }
 
-    /// Reads a document. Each line has to be about the package; `shown` is what messages call the
-    /// document.
+    /// Reads a document. Each line must be about the package; `shown` is the name of the document in messages.
     pub fn parse(
         shown: &str,
         bytes: &[u8],
@@ -98,7 +97,7 @@ impl IndexDocument {
     }
 }
 
-/// Which packages have a release that defines a class for others.
+/// The packages with a release that defines a class for others.
 ///
 /// ```
 /// use pkgres_registry_client::protocol::ClassDocument;
@@ -155,8 +154,8 @@ impl NamesLine {
         serde_json::to_string(self).expect("names and digests are valid JSON")
     }
 
-    /// Reads all lines. Names have to ascend, and each line has to be written as
-    /// [`to_line`](Self::to_line) does, because it is its bytes that are signed.
+    /// Reads all lines. Names must ascend, and each line must be as [`to_line`](Self::to_line) writes it, because its
+    /// bytes are signed.
     pub fn parse_all(bytes: &[u8]) -> Result<Vec<Self>, Malformed> {
         let wrong = |reason: String| Malformed::new("a list of names", &reason);
         let text = std::str::from_utf8(bytes).map_err(|error| wrong(error.to_string()))?;
@@ -169,7 +168,7 @@ impl NamesLine {
             let read: Self = serde_json::from_str(line)
                 .map_err(|error| wrong(format!("line {number}: {error}")))?;
             if read.to_line() != line {
-                return Err(wrong(format!("line {number} is written in another way")));
+                return Err(wrong(format!("line {number} is not in the canonical form")));
             }
             if all.last().is_some_and(|last| last.name >= read.name) {
                 return Err(wrong(format!("line {number} is out of order")));

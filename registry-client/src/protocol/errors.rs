@@ -1,8 +1,8 @@
-//! How a registry says what is wrong.
+//! Error responses of registries.
 
 use super::Malformed;
 
-/// The body of every answer that is an error.
+/// The body of an error response.
 ///
 /// ```
 /// use pkgres_registry_client::protocol::{ErrorDocument, ErrorEntry};
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_is_empty_and_what_is_more_is_passed_over() {
+    fn missing_keys_are_empty_and_unknown_keys_ignored() {
         let text = br#"{"errors":[{"detail":"no","more":1}],"more":[]}"#;
         let document = ErrorDocument::parse(text).expect("an error document");
         assert_eq!(document.errors[0].detail, "no");

@@ -7,7 +7,7 @@ use pkgres_manifest::{Hexadecimal, from_hexadecimal};
 
 use super::Malformed;
 
-/// What the text of a key begins with.
+/// The prefix of the text of a key.
 const ALGORITHM: &str = "ed25519:";
 
 /// The public half of a key, written as `ed25519:` and 64 hexadecimal digits.
@@ -23,7 +23,7 @@ const ALGORITHM: &str = "ed25519:";
 pub struct PublicKey([u8; 32]);
 
 impl PublicKey {
-    /// Reads a key. Weak keys, for which signatures fit many messages, are refused.
+    /// Reads a key. Weak keys, whose signatures are valid for many messages, are refused.
     pub fn parse(text: &str) -> Result<Self, Malformed> {
         let wrong = |reason: &str| Malformed::new("a key", reason);
         let digits = text.strip_prefix(ALGORITHM);
@@ -33,7 +33,7 @@ impl PublicKey {
         }
         match ed25519_dalek::VerifyingKey::from_bytes(&bytes) {
             Ok(key) if !key.is_weak() => Ok(Self(bytes)),
-            _ => Err(wrong("no key has these digits")),
+            _ => Err(wrong("these digits are not a key")),
         }
     }
 

@@ -1,5 +1,5 @@
-//! The Merkle tree of RFC 6962, section 2.1: one digest for a list of texts, and short proofs that
-//! a text is in the list at its place.
+//! The Merkle tree of RFC 6962, section 2.1: one digest for a list of texts, and short proofs (audit paths) that a text
+//! is at its position in the list.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::Digest;
 
-/// A Merkle tree that is kept, so that a change costs less than making it anew.
+/// A Merkle tree in memory, so that a change costs less than building it again.
 ///
 /// ```
 /// use pkgres_registry_client::protocol::{MerkleTree, leaf_hash, root_of_path};
@@ -38,12 +38,12 @@ impl MerkleTree {
         tree
     }
 
-    /// How many leaves there are.
+    /// The number of leaves.
     pub fn len(&self) -> usize {
         self.levels[0].len()
     }
 
-    /// Whether there are none.
+    /// Whether it has no leaves.
     pub fn is_empty(&self) -> bool {
         self.levels[0].is_empty()
     }
@@ -59,8 +59,8 @@ impl MerkleTree {
         top.copied().unwrap_or_else(empty_root)
     }
 
-    /// The hashes beside the way from a leaf to the root, from the leaf upwards; nothing if there
-    /// is no such leaf.
+    /// The audit path of a leaf: the hashes beside its way to the root, from the leaf upwards; `None` if there is no such
+    /// leaf.
     pub fn audit_path(&self, index: usize) -> Option<Vec<Digest>> {
         if index >= self.len() {
             return None;
@@ -76,9 +76,8 @@ impl MerkleTree {
         Some(beside.collect())
     }
 
-    /// The part of an [audit path](Self::audit_path) that is needed by somebody who was shown other
-    /// leaves of the tree before: it ends where it meets what `shown` has. Notes there what is shown
-    /// now.
+    /// The part of an [audit path](Self::audit_path) that a reader needs who has seen other leaves of the tree: it ends at
+    /// the first node in `shown`, to which its own nodes are added.
     pub fn rest_of_path(&self, index: usize, shown: &mut ShownNodes) -> Option<Vec<Digest>> {
         if index >= self.len() {
             return None;
@@ -97,7 +96,7 @@ impl MerkleTree {
         Some(beside)
     }
 
-    /// Exchanges a leaf; takes time logarithmic in their number.
+    /// Replaces a leaf, in time logarithmic in their number.
     pub fn replace(&mut self, index: usize, leaf: Digest) {
         self.levels[0][index] = leaf;
         for height in 1..self.levels.len() {
@@ -106,20 +105,19 @@ impl MerkleTree {
         }
     }
 
-    /// Puts a leaf before the one at `index`, or at the end; takes time linear in the number of
-    /// leaves behind it.
+    /// Inserts a leaf before the one at `index`, or at the end, in time linear in the number of leaves after it.
     pub fn insert(&mut self, index: usize, leaf: Digest) {
         self.levels[0].insert(index, leaf);
         self.renew(index);
     }
 
-    /// Takes a leaf out; takes time linear in the number of leaves behind it.
+    /// Removes a leaf, in time linear in the number of leaves after it.
     pub fn remove(&mut self, index: usize) {
         self.levels[0].remove(index);
         self.renew(index);
     }
 
-    /// Works out what lies above the leaves from `index` on.
+    /// Computes the nodes above the leaves from `index` on.
     fn renew(&mut self, index: usize) {
         let mut height = 0;
         while self.levels[height].len() > 1 {
@@ -167,8 +165,8 @@ pub fn empty_root() -> Digest {
     Digest::of(b"")
 }
 
-/// The root that an audit path leads to from a leaf at a place in a tree of `size` leaves; nothing
-/// if the path does not have the length that it must have there.
+/// The root to which an audit path leads from a leaf at a position in a tree of `size` leaves; `None` if the path has
+/// another length than it must have.
 pub fn root_of_path(leaf: &Digest, index: u64, size: u64, path: &[Digest]) -> Option<Digest> {
     let (mut at, mut last) = (index, size.checked_sub(1)?);
     if at > last {
@@ -188,12 +186,12 @@ pub fn root_of_path(leaf: &Digest, index: u64, size: u64, path: &[Digest]) -> Op
     path.next().is_none().then_some(hash)
 }
 
-/// The nodes of a tree that somebody was shown, by height and place.
+/// The nodes of a tree that a reader has seen, by height and position.
 #[derive(Debug, Default)]
 pub struct ShownNodes(HashSet<(usize, usize)>);
 
-/// The nodes of one tree that audit paths have shown to belong to its root, so that paths that
-/// share nodes, as those of many leaves do, are followed only to where they meet.
+/// The nodes of one tree that audit paths have proved. A path is followed only up to a proved node, which many leaves
+/// share.
 ///
 /// ```
 /// use pkgres_registry_client::protocol::{MerkleTree, ProvedNodes, leaf_hash};
@@ -211,14 +209,14 @@ pub struct ShownNodes(HashSet<(usize, usize)>);
 pub struct ProvedNodes {
     root: Digest,
     size: u64,
-    /// By height, and place among the nodes of the height.
+    /// By height, and position at that height.
     nodes: HashMap<(u32, u64), Digest>,
     /// The nodes of the path that is being followed.
     followed: Vec<((u32, u64), Digest)>,
 }
 
 impl ProvedNodes {
-    /// Nothing is proved yet of the tree with this root and `size` leaves.
+    /// The tree with this root and `size` leaves, of which nothing else is proved.
     pub fn new(root: Digest, size: u64) -> Self {
         Self {
             root,
@@ -228,8 +226,7 @@ impl ProvedNodes {
         }
     }
 
-    /// Whether an audit path leads from a leaf at a place to the root, or to a node that an earlier
-    /// path led to the root from, where it may end.
+    /// Whether an audit path leads from a leaf at a position to the root, or to a node that an earlier path proved.
     pub fn prove(&mut self, leaf: &Digest, index: u64, path: &[Digest]) -> bool {
         self.followed.clear();
         let is_proved = self.follow(leaf, index, path) == Some(true);
@@ -384,7 +381,7 @@ mod tests {
         }
 
         #[test]
-        fn what_was_shown_need_not_be_shown_again(
+        fn seen_nodes_are_left_out(
             count in 1_usize..70,
             asked in proptest::collection::vec(0_usize..70, 0..60),
         ) {

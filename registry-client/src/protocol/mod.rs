@@ -1,17 +1,16 @@
-//! What a registry and its clients say to each other, as values: no input or output here.
+//! The documents of the registry protocol, as values, without input or output.
 //!
-//! `docs/registry-protocol.md` describes the protocol. Everything that stands on the wire is read
-//! and written in this module, by the client and by the server alike:
+//! `docs/registry-protocol.md` describes the protocol. Client and server read and write all documents with this module:
 //!
 //! - [`Config`]: what a registry offers and where; [`escape_name`] for paths.
 //! - [`Digest`]: the name and the `ETag` of every body.
-//! - [`IndexDocument`]: all releases of one package; [`ClassDocument`]: who defines a class;
+//! - [`IndexDocument`]: all releases of one package; [`ClassDocument`]: the packages that define a class;
 //!   [`NamesLine`]: the digest of every index document.
 //! - [`BatchRequest`], [`Frame`] and [`FrameDecoder`]: many index documents in one answer.
-//! - [`Changes`]: what happened since a serial.
+//! - [`Changes`]: the changes since a serial.
 //! - [`Snapshot`], [`SignedSnapshot`] and [`MerkleTree`]: the signed state of the index, and the
 //!   proof that a document belongs to it.
-//! - [`ErrorDocument`]: how errors look.
+//! - [`ErrorDocument`]: the body of an error response.
 //!
 //! All readers have limits, and none panics or recurses on what it reads.
 
@@ -47,14 +46,14 @@ pub const BATCH_MEDIA_TYPE: &str = "application/vnd.pkgres.batch";
 /// The media type of documents with one value of JSON a line.
 pub const LINES_MEDIA_TYPE: &str = "application/x-ndjson";
 
-/// Something on the wire that is not what the protocol says. The text is not safe to print: show
-/// it through [`Escaped`](pkgres_manifest::diagnostic::Escaped).
+/// A document that violates the protocol. Its text is foreign: print it through
+/// [`Escaped`](pkgres_manifest::diagnostic::Escaped).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not {what}: {reason}")]
 pub struct Malformed {
     /// What was expected, such as "an index document".
     pub what: &'static str,
-    /// Why it is not.
+    /// The cause.
     pub reason: String,
 }
 

@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_escaped_name_has_no_name() {
+    fn only_escaped_names_are_unescaped() {
         for bad in ["!", "a!", "!A", "!1", "!!", "aB"] {
             assert_eq!(unescape_name(bad), None, "{bad}");
         }

@@ -6,24 +6,24 @@ use pkgres_manifest::{Hexadecimal, from_hexadecimal};
 
 use super::{Digest, Malformed, PublicKey, SigningKey};
 
-/// The state of an index: what is signed.
+/// The state of an index, which is signed.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Snapshot {
-    /// Who the registry is: a random text made with its data, the same on mirrors.
+    /// The identity of the registry: a random text that was made with its data, the same on mirrors.
     pub registry: String,
     /// The serial of the state.
     pub serial: u64,
-    /// How many packages there are: the size of the tree.
+    /// The number of packages: the size of the tree.
     pub names: u64,
     /// The root of the Merkle tree over the lines of `names.ndjson`.
     pub root: Digest,
-    /// When it was signed.
+    /// The time of signing.
     pub issued: jiff::Timestamp,
-    /// Until when it can be believed.
+    /// The time of expiry.
     pub expires: jiff::Timestamp,
 }
 
-/// A snapshot with its signatures, as it stands on the wire.
+/// A snapshot with its signatures, as it is sent.
 ///
 /// ```
 /// use pkgres_registry_client::protocol::{Digest, SignedSnapshot, SigningKey, Snapshot};
@@ -45,9 +45,9 @@ pub struct Snapshot {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct SignedSnapshot {
-    /// The snapshot as the JSON that was signed, to the byte.
+    /// The exact bytes of JSON that were signed.
     pub signed: String,
-    /// Who signed it.
+    /// The signatures.
     pub signatures: Vec<Signature>,
 }
 
@@ -64,8 +64,9 @@ pub struct Signature {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct SignatureBytes(pub [u8; 64]);
 
-/// A snapshot cannot be believed.
+/// A snapshot cannot be trusted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum SnapshotError {
     /// None of the signatures is by the key.
     #[error("it is not signed by {expected}, but by {}", signers(.found))]
@@ -75,10 +76,10 @@ pub enum SnapshotError {
         /// The keys that claim to have signed.
         found: Vec<PublicKey>,
     },
-    /// The signature by the key is not one of these bytes.
+    /// The signature by the key does not match the bytes.
     #[error("the signature by {0} is wrong")]
     WrongSignature(PublicKey),
-    /// What was signed is not a snapshot.
+    /// The signed text is not a snapshot.
     #[error(transparent)]
     Malformed(#[from] Malformed),
 }
@@ -105,8 +106,7 @@ impl SignedSnapshot {
         Self { signed, signatures }
     }
 
-    /// The snapshot, if the key signed it. Whether it has expired is for the caller to say, who
-    /// knows the time.
+    /// The snapshot, if the key signed it. The caller, who knows the time, checks its expiry.
     pub fn verify(&self, key: &PublicKey) -> Result<Snapshot, SnapshotError> {
         let mut by_key = self
             .signatures
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_signed_has_to_be_a_snapshot() {
+    fn only_snapshots_can_be_signed() {
         let key = SigningKey::from_bytes(&[1; 32]);
         let mut signed = SignedSnapshot::sign(&snapshot(), &[&key]);
         signed.signed = "{}".to_owned();

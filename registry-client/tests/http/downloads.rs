@@ -47,7 +47,7 @@ fn fetched(
         }
     });
     let registry = connect(&fake, options(folder));
-    let said = registry.fetch_ahead(&of_archives(digests)).err();
+    let said = registry.prefetch(&of_archives(digests)).err();
     let cache = ArtifactCache::new(&folder.join("cache"));
     let kept = digests
         .iter()
@@ -74,7 +74,7 @@ fn six_come_at_once_and_no_more() {
     let registry = connect(&fake, options(folder.path()));
     // Each is asked for once, though it is named twice.
     let twice = [of_archives(&digests), of_archives(&digests)].concat();
-    registry.fetch_ahead(&twice).expect("they come");
+    registry.prefetch(&twice).expect("they come");
     assert_eq!(gate.most(), AT_ONCE);
     let asked = fake.take_paths();
     let asked = asked.iter().filter(|path| path.contains("/blobs/"));
@@ -86,7 +86,7 @@ fn six_come_at_once_and_no_more() {
             .all(|digest| cache.get(digest, 1000).is_some())
     );
     // What is there is not asked for again.
-    registry.fetch_ahead(&twice).expect("they are there");
+    registry.prefetch(&twice).expect("they are there");
     assert!(fake.take_paths().is_empty());
 }
 
@@ -125,9 +125,7 @@ fn one_with_other_bytes_is_refused_and_nothing_else() {
     // Once it is right, it alone is asked for.
     let fake = Fake::of(&world.0);
     let registry = connect(&fake, options(folder.path()));
-    registry
-        .fetch_ahead(&of_archives(&world.1))
-        .expect("it comes");
+    registry.prefetch(&of_archives(&world.1)).expect("it comes");
     let asked = fake.take_paths();
     let asked: Vec<_> = asked
         .iter()
@@ -148,7 +146,7 @@ fn a_registry_that_is_gone_is_not_asked_for_each() {
         }
     });
     let registry = connect(&fake, options(folder.path()));
-    let said = registry.fetch_ahead(&of_archives(&digests));
+    let said = registry.prefetch(&of_archives(&digests));
     let said = said.expect_err("none can be had").to_diagnostic();
     assert_says(&said, Code::RegistryUnreachable, &["503"]);
     let asked = fake.take_paths();

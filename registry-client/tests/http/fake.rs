@@ -32,45 +32,56 @@ pub(crate) struct Reply {
     pub(crate) gate: Option<Arc<Gate>>,
 }
 
-/// A place where answers wait until there are so many of them.
+/// A barrier where answers wait until there are so many of them. It opens again and again.
 pub(crate) struct Gate {
     wanted: usize,
-    /// How many wait, and the most that waited at once.
-    waiting: Mutex<(usize, usize)>,
+    waiting: Mutex<Waiting>,
     opened: Condvar,
+}
+
+#[derive(Default)]
+struct Waiting {
+    /// The number of answers that wait.
+    now: usize,
+    /// The most answers that waited at once.
+    most: usize,
+    /// How often the gate opened, so that an answer that wakes late does not wait for the next time.
+    openings: usize,
 }
 
 impl Gate {
     pub(crate) fn new(wanted: usize) -> Arc<Self> {
         Arc::new(Self {
             wanted,
-            waiting: Mutex::new((0, 0)),
+            waiting: Mutex::default(),
             opened: Condvar::new(),
         })
     }
 
     /// The most answers that waited at once.
     pub(crate) fn most(&self) -> usize {
-        self.waiting.lock().expect("nobody panicked").1
+        self.waiting.lock().expect("nobody panicked").most
     }
 
     fn wait(&self) {
         let mut waiting = self.waiting.lock().expect("nobody panicked");
-        waiting.0 += 1;
-        waiting.1 = waiting.1.max(waiting.0);
-        if waiting.0 == self.wanted {
+        let openings = waiting.openings;
+        waiting.now += 1;
+        waiting.most = waiting.most.max(waiting.now);
+        if waiting.now == self.wanted {
             drop(waiting);
             // If there are more to come, they come now.
             std::thread::sleep(Duration::from_millis(100));
-            waiting = self.waiting.lock().expect("nobody panicked");
-            waiting.0 = 0;
+            let mut waiting = self.waiting.lock().expect("nobody panicked");
+            waiting.now = 0;
+            waiting.openings += 1;
             self.opened.notify_all();
             return;
         }
-        // Those who wait for too long are seen by the number of those who waited.
-        let is_closed = |waiting: &mut (usize, usize)| waiting.0 > 0;
-        let patience = Duration::from_secs(10);
-        let waited = self.opened.wait_timeout_while(waiting, patience, is_closed);
+        // A gate that stays closed is a failed test, not one that hangs: `most` tells.
+        let is_closed = |waiting: &mut Waiting| waiting.openings == openings;
+        let limit = Duration::from_mins(5);
+        let waited = self.opened.wait_timeout_while(waiting, limit, is_closed);
         drop(waited.expect("nobody panicked"));
     }
 }

@@ -1,8 +1,9 @@
-//! Registries on the network: what is asked, what is kept, and everything that can go wrong.
+//! Registries on the network: requests, caches, trust and failures.
 
+mod asynchronous;
 mod downloads;
+mod failures;
 mod fake;
-mod faults;
 mod reading;
 mod state;
 
@@ -11,7 +12,7 @@ use std::time::Duration;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{Limits, RegistryName};
-use pkgres_registry_client::http::{HttpOptions, RetryPolicy};
+use pkgres_registry_client::http::HttpOptions;
 use pkgres_registry_client::{Address, HttpRegistry, Registry, RegistryError};
 
 use fake::{Fake, name};
@@ -23,11 +24,9 @@ fn options(folder: &Path) -> HttpOptions {
     let mut options = HttpOptions::new(NOW.parse().expect("a time"));
     options.cache_folder = Some(folder.join("cache"));
     options.state_folder = Some(folder.join("state"));
-    options.retry = RetryPolicy {
-        tries: 3,
-        first_delay: Duration::from_millis(1),
-        longest_delay: Duration::from_secs(2),
-    };
+    options.retry.attempts = 3;
+    options.retry.first_delay = Duration::from_millis(1);
+    options.retry.longest_delay = Duration::from_secs(2);
     options
 }
 

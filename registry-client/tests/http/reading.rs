@@ -106,7 +106,7 @@ fn a_mirror_is_asked_for_each_document_once() {
 }
 
 #[test]
-fn what_has_no_room_in_an_answer_is_asked_for() {
+fn truncated_packages_are_requested() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut world = World::new();
     for package in ["a.A", "a.B", "a.C", "a.D", "a.E"] {
@@ -134,7 +134,7 @@ fn what_has_no_room_in_an_answer_is_asked_for() {
 }
 
 #[test]
-fn what_changed_is_noticed() {
+fn changes_are_noticed() {
     for is_signed in [true, false] {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let mut world = World::new();
@@ -161,7 +161,7 @@ fn what_changed_is_noticed() {
 }
 
 #[test]
-fn without_the_network_the_cache_answers_or_says_what_is_missing() {
+fn offline_the_cache_answers_or_names_what_is_missing() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut world = World::new();
     world.add("a.A", "1.0.0", &["a.B", "a.None"]);
@@ -293,7 +293,7 @@ fn artifacts_are_fetched_once_and_checked() {
 /// What is prepared for solving is read from the cache, asked for by name where names are bound,
 /// or made anew where the cache is damaged.
 #[test]
-fn what_is_prepared_gives_the_answers_of_what_is_asked_by_name() {
+fn a_prepared_index_answers_as_lookups_by_name() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut world = World::new();
     for number in 0..40 {

@@ -40,12 +40,12 @@ fn assert_refused(change: impl FnOnce(&mut World), part: &str) {
     let findings = after(change);
     assert_eq!(findings.len(), 2, "with the cache and without: {part}");
     for finding in findings {
-        assert_says(&finding, Code::Untrusted, &["`acme` is not believed", part]);
+        assert_says(&finding, Code::Untrusted, &["`acme` is not trusted", part]);
     }
 }
 
 #[test]
-fn a_registry_goes_on_from_what_was_seen() {
+fn a_newer_state_follows_the_trusted_one() {
     assert_eq!(after(|_| {}), []);
     assert_eq!(after(|world| world.add("a.A", "1.2.0", &[])), []);
 }
@@ -78,7 +78,7 @@ fn a_registry_with_two_faces_is_refused() {
 }
 
 #[test]
-fn a_registry_that_holds_back_what_is_newer_is_refused() {
+fn an_expired_state_is_refused() {
     let expired = "2026-05-31T00:00:00Z".parse().expect("a time");
     assert_refused(|world| world.expires = expired, "expired on 2026-05-31");
 }
@@ -138,7 +138,7 @@ fn the_list_of_a_mirror_has_to_belong_to_the_state() {
 }
 
 #[test]
-fn the_key_of_the_settings_is_believed_from_the_beginning() {
+fn the_key_of_the_settings_is_trusted_from_the_start() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut world = World::new();
     world.add("a.A", "1.0.0", &[]);
@@ -175,11 +175,7 @@ fn a_package_that_is_held_back_is_missed() {
             } else {
                 let finding = refusal(&registry, package);
                 let said = format!("it does not prove that its signed state is without {missed}");
-                assert_says(
-                    &finding,
-                    Code::Untrusted,
-                    &["`acme` is not believed", &said],
-                );
+                assert_says(&finding, Code::Untrusted, &["`acme` is not trusted", &said]);
             }
         }
     }
@@ -188,7 +184,7 @@ fn a_package_that_is_held_back_is_missed() {
 /// A server that ends and leaves a mirror behind is seen from the cache of before, and believed no
 /// more than it proves.
 #[test]
-fn a_registry_that_becomes_a_mirror_has_what_it_proves_to_have() {
+fn a_registry_that_becomes_a_mirror_must_prove_its_packages() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut world = World::new();
     world.add("a.A", "1.0.0", &[]);
@@ -277,7 +273,7 @@ fn documents_of_another_serial_than_the_state_are_refused() {
 
 /// That nothing changed is said of what is at hand, and of nothing else.
 #[test]
-fn what_is_not_at_hand_cannot_be_unchanged() {
+fn only_a_cached_document_can_be_unchanged() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut world = World::new();
     world.add("a.A", "1.0.0", &[]);
@@ -293,6 +289,6 @@ fn what_is_not_at_hand_cannot_be_unchanged() {
         world.answer(&asked)
     });
     let finding = refusal(&connect(&fake, options(folder.path())), "a.A");
-    let part = "a document of a.A did not change that is not at hand";
+    let part = "the document of a.A did not change, which is not in the cache";
     assert_says(&finding, Code::RegistryUnreachable, &[part]);
 }

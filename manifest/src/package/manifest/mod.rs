@@ -1,14 +1,20 @@
 //! `manifest.yaml`.
 
+#[cfg(feature = "packages")]
 mod reader;
+#[cfg(feature = "packages")]
 mod requirements;
+#[cfg(feature = "packages")]
 mod text;
 
 use std::sync::Arc;
 
+#[cfg(feature = "packages")]
 use self::reader::Reader;
 use crate::diagnostic::{Code, Diagnostic, Escaped, Located, Parsed, SourceText, in_order};
-use crate::document::{Documents, Syntax, decode, parse_yaml};
+#[cfg(feature = "packages")]
+use crate::document::parse_yaml;
+use crate::document::{Documents, Syntax, decode};
 use crate::format::Format;
 use crate::name::{ClassName, PackageName};
 use crate::package_path::PackagePath;
@@ -91,6 +97,7 @@ pub struct PackageManifest {
 
 impl PackageManifest {
     /// Reads a manifest from the bytes of a file; `name` is how messages call the file.
+    #[cfg(feature = "packages")]
     pub fn read(name: &str, bytes: &[u8], options: &ReadOptions) -> Parsed<Self> {
         let limit = options.limits.manifest_bytes;
         match decode(name, bytes, "bytes in a manifest", limit) {
@@ -100,6 +107,7 @@ impl PackageManifest {
     }
 
     /// Reads a manifest from text.
+    #[cfg(feature = "packages")]
     pub fn parse(source: &Arc<SourceText>, options: &ReadOptions) -> Parsed<Self> {
         let syntax = Syntax {
             depth: options.limits.depth,

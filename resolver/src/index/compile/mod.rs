@@ -64,7 +64,7 @@ fn sort(records: &mut Vec<&IndexRecord>) {
     records.sort_by(|one, two| {
         key(one, two)
             .then_with(|| one.version.build().cmp(two.version.build()))
-            .then_with(|| one.to_line().cmp(&two.to_line()))
+            .then_with(|| one.cmp_content(two))
     });
     records.dedup_by(|next, kept| next.name == kept.name && next.version == kept.version);
 }

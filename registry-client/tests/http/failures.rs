@@ -1,4 +1,4 @@
-//! What goes wrong on the way.
+//! Failing requests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -64,7 +64,7 @@ fn read_through(
 }
 
 #[test]
-fn what_passes_is_tried_again() {
+fn transient_errors_are_retried() {
     for path in ["/index/config.json", "/index/v1/batch"] {
         assert_eq!(read_through(first(2, path, cut)), Ok(()));
         for status in [408, 429, 500, 502, 503, 504] {
@@ -76,7 +76,7 @@ fn what_passes_is_tried_again() {
 }
 
 #[test]
-fn what_does_not_pass_is_told_with_its_address_and_the_number_of_tries() {
+fn a_lasting_error_names_the_address_and_the_attempts() {
     let finding = read_through(first(9, "/index/v1/batch", cut)).expect_err("it is cut off");
     let parts = [
         "`acme`",
@@ -125,7 +125,7 @@ fn an_answer_without_its_end_is_refused() {
 }
 
 #[test]
-fn what_cannot_pass_is_not_tried_again() {
+fn permanent_errors_are_not_retried() {
     for (status, code, parts) in [
         (
             400,
@@ -173,7 +173,7 @@ fn a_registry_that_cannot_be_reached_is_not_one_without_packages() {
 }
 
 #[test]
-fn a_registry_says_how_long_to_wait() {
+fn retry_after_is_respected() {
     let begin = Instant::now();
     let busy = |_| Reply::new(503, "").with("Retry-After", "1");
     assert_eq!(read_through(first(1, "/index/v1/batch", busy)), Ok(()));
@@ -185,13 +185,14 @@ fn a_registry_says_how_long_to_wait() {
     assert_says(
         &finding,
         Code::RegistryUnreachable,
-        &["429", "come back in 3600 s"],
+        &["429", "retry in 3600 s"],
     );
-    assert!(begin.elapsed() < Duration::from_secs(2));
+    // A loaded machine takes seconds; to wait would take an hour.
+    assert!(begin.elapsed() < Duration::from_mins(10));
 }
 
 #[test]
-fn errors_of_the_registry_are_told_but_not_believed_to_be_harmless() {
+fn errors_of_the_registry_are_escaped() {
     let error = r#"{"errors":[{"status":401,"code":"pkgres.no_token","title":"Unauthorized",
         "detail":"a token is \u001b[31mneeded","request_id":"req-1"}]}"#;
     let finding = read_through(move |_| Reply::new(401, error)).expect_err("it denies access");
@@ -236,21 +237,18 @@ fn redirected(status: u16, is_same: bool) -> (Result<(), String>, Vec<Asked>) {
 }
 
 #[test]
-fn nobody_else_is_told_who_asks() {
+fn credentials_are_not_sent_elsewhere() {
     let (read, _) = redirected(307, true);
     assert_eq!(read, Ok(()));
     for status in [301, 302, 303, 307, 308] {
-        let (read, told) = redirected(status, false);
-        assert!(
-            !told.is_empty(),
-            "the first request is one that may be led on"
-        );
-        for asked in told {
+        let (read, sent_away) = redirected(status, false);
+        assert!(!sent_away.is_empty(), "the first request may be redirected");
+        for asked in sent_away {
             assert!(!format!("{asked:?}").contains("sesame"), "{asked:?}");
         }
-        // What is sent with a body is not led elsewhere.
-        let message = read.expect_err("it leads elsewhere");
-        assert!(message.contains("no GET"), "{message}");
+        // A request with a body is not redirected elsewhere.
+        let message = read.expect_err("it redirects elsewhere");
+        assert!(message.contains("other than GET"), "{message}");
         assert!(!message.contains("sesame"));
     }
 }
@@ -258,11 +256,11 @@ fn nobody_else_is_told_who_asks() {
 #[test]
 fn redirects_end() {
     let finding = read_through(|asked| Reply::new(302, "").with("Location", &asked.path))
-        .expect_err("it leads in a circle");
+        .expect_err("it redirects in a circle");
     assert_says(
         &finding,
         Code::RegistryUnreachable,
-        &["leads on more than 3 times"],
+        &["redirects more than 3 times"],
     );
 }
 

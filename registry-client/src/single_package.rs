@@ -1,29 +1,31 @@
-//! A registry of which only one package counts.
+//! One package of a registry, as a registry.
 
 use std::sync::Arc;
 
+#[cfg(feature = "index")]
+use pkgres_manifest::ArtifactDigest;
 use pkgres_manifest::diagnostic::Diagnostic;
-use pkgres_manifest::{
-    ArtifactDigest, ClassName, IndexRecord, Package, PackageName, ReadOptions, RegistryName,
-};
+use pkgres_manifest::{ClassName, IndexRecord, Package, PackageName, ReadOptions, RegistryName};
 
-use crate::registry::{Artifact, Registry, RegistryError, defined_classes};
+#[cfg(feature = "index")]
+use crate::registry::Artifact;
+use crate::registry::{Registry, RegistryError, defined_classes};
 
-/// A registry of which only one package counts, such as the folder of a package that stands in for
-/// the one that others have: what else lies there must not slip in.
-pub struct OnlyPackage {
+/// One package of a registry, such as a package folder that replaces the releases of other registries: whatever
+/// else is in the folder must not take part.
+pub struct SinglePackage {
     inner: Box<dyn Registry>,
     package: PackageName,
 }
 
-impl OnlyPackage {
-    /// What a registry has of a package.
+impl SinglePackage {
+    /// The releases of `package` in a registry.
     pub fn new(inner: Box<dyn Registry>, package: PackageName) -> Self {
         Self { inner, package }
     }
 }
 
-impl Registry for OnlyPackage {
+impl Registry for SinglePackage {
     fn name(&self) -> &RegistryName {
         self.inner.name()
     }
@@ -48,7 +50,7 @@ impl Registry for OnlyPackage {
 
     fn defined_classes(&self) -> Vec<ClassName> {
         let found = self.inner.records(std::slice::from_ref(&self.package));
-        // What cannot be read is told by whoever needs it.
+        // Errors are reported to the caller that needs the records.
         defined_classes(found.unwrap_or_default().iter().flatten().flatten())
     }
 
@@ -58,6 +60,7 @@ impl Registry for OnlyPackage {
         packages
     }
 
+    #[cfg(feature = "index")]
     fn artifact(&self, digest: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {
         self.inner.artifact(digest)
     }

@@ -1,13 +1,12 @@
 //! `dir:PATH`: packages in a folder.
 //!
-//! Every folder with a manifest is a package and nothing below it is another one; every file whose
-//! name ends in `.zip` is a package archive. What cannot be read is reported and does not hide the
-//! rest.
+//! Every folder with a manifest is a package, and nothing below it is another one; every file whose name ends in
+//! `.zip` is a package archive. A package that cannot be read is reported and does not hide the others.
 
-use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock};
 
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, SourceText, Span};
@@ -18,18 +17,19 @@ use pkgres_manifest::{
 
 use crate::package_folder::PackageFolder;
 use crate::registry::{Artifact, Registry, RegistryError};
+use crate::threads::lock;
 
-/// The packages in a folder.
+/// A registry of the packages in a folder.
 #[derive(Debug)]
 pub struct DirectoryRegistry {
     name: RegistryName,
     options: ReadOptions,
     packages: BTreeMap<PackageName, Vec<Entry>>,
-    findings: RefCell<Vec<Diagnostic>>,
-    /// Where the releases lie whose records were asked for.
-    artifacts: RefCell<BTreeMap<ArtifactDigest, PathBuf>>,
-    /// Whether all packages were read to find an artifact.
-    is_all_read: Cell<bool>,
+    findings: Mutex<Vec<Diagnostic>>,
+    /// The paths of the releases whose records were read.
+    artifacts: Mutex<BTreeMap<ArtifactDigest, PathBuf>>,
+    /// Set once all packages were read to find an artifact.
+    all_read: OnceLock<()>,
 }
 
 /// A package whose manifest was read.
@@ -41,7 +41,7 @@ struct Entry {
 }
 
 impl Entry {
-    /// The classes that the package defines for others, which its manifest says.
+    /// The classes that the package defines for others, from its manifest.
     fn classes(&self) -> impl Iterator<Item = ClassName> {
         let manifest = &self.manifest;
         let is_class = manifest.format.is_heat_hot();
@@ -61,8 +61,12 @@ impl Entry {
 }
 
 impl DirectoryRegistry {
-    /// Finds the packages of a folder and reads their manifests. Class files are read when the
-    /// releases of a package are asked for.
+    /// Finds the packages in a folder and reads their manifests. Class files are read when the releases of their
+    /// package are needed.
+    ///
+    /// # Errors
+    ///
+    /// The folder, or one in it, cannot be read. Packages that cannot be read are [findings](Registry::take_findings).
     pub fn open(
         name: RegistryName,
         folder: &Path,
@@ -72,9 +76,9 @@ impl DirectoryRegistry {
             name,
             options: options.clone(),
             packages: BTreeMap::new(),
-            findings: RefCell::new(Vec::new()),
-            artifacts: RefCell::new(BTreeMap::new()),
-            is_all_read: Cell::new(false),
+            findings: Mutex::new(Vec::new()),
+            artifacts: Mutex::new(BTreeMap::new()),
+            all_read: OnceLock::new(),
         };
         if !fs::metadata(folder)
             .map_err(|error| registry.unreachable(folder, &error))?
@@ -94,7 +98,7 @@ impl DirectoryRegistry {
             entries.sort_by_key(fs::DirEntry::file_name);
             let mut folders = Vec::new();
             for entry in entries {
-                // Nobody writes `./` in front of a name.
+                // Paths in messages are without `./`.
                 let path = if folder == Path::new(".") {
                     PathBuf::from(entry.file_name())
                 } else {
@@ -155,7 +159,7 @@ impl DirectoryRegistry {
                 let name = entry.manifest.name.value.clone();
                 self.packages.entry(name).or_default().push(entry);
             }
-            Err(errors) => self.findings.borrow_mut().push(broken(path, &errors)),
+            Err(errors) => lock(&self.findings).push(broken(path, &errors)),
         }
     }
 
@@ -164,15 +168,13 @@ impl DirectoryRegistry {
         self.packages.keys()
     }
 
-    /// Reads all packages, which tells what the digest of each is. What cannot be read is said when it
-    /// is asked for, and has no digest.
+    /// Reads all packages for their digests, once. Errors are reported when a package is needed.
     fn read_all(&self) {
-        if self.is_all_read.replace(true) {
-            return;
-        }
-        for entries in self.packages.values() {
-            let _ = self.records_of(entries);
-        }
+        self.all_read.get_or_init(|| {
+            for entries in self.packages.values() {
+                let _ = self.records_of(entries);
+            }
+        });
     }
 
     /// The records of a package, ascending by version.
@@ -182,9 +184,7 @@ impl DirectoryRegistry {
             let record = match self.read(entry) {
                 Ok(record) => record,
                 Err(errors) => {
-                    self.findings
-                        .borrow_mut()
-                        .push(broken(&entry.path, &errors));
+                    lock(&self.findings).push(broken(&entry.path, &errors));
                     continue;
                 }
             };
@@ -193,8 +193,7 @@ impl DirectoryRegistry {
                     continue;
                 }
                 if first_entry.is_archive != entry.is_archive {
-                    // A folder and what `pack` made of it. The folder counts, so that packing
-                    // does not change what a lock says of the release.
+                    // A folder and its archive. The folder counts, so that packing does not change a lockfile.
                     let (folder, archive, archive_entry) = if entry.is_archive {
                         (first, &record, entry)
                     } else {
@@ -209,7 +208,7 @@ impl DirectoryRegistry {
                     }
                 }
                 let message = format!(
-                    "{} {} stands twice with different content",
+                    "{} {} appears twice with different content",
                     record.name, record.version
                 );
                 return Err(Diagnostic::error(Code::DuplicateRelease, message)
@@ -224,17 +223,14 @@ impl DirectoryRegistry {
         Ok(records.into_values().map(|(record, _)| record).collect())
     }
 
-    /// Notes where the artifact of a release lies.
+    /// Remembers the path of the artifact of a release.
     fn remember(&self, record: &IndexRecord, entry: &Entry) {
         if let Some(digest) = record.digest {
-            self.artifacts
-                .borrow_mut()
-                .insert(digest, entry.path.clone());
+            lock(&self.artifacts).insert(digest, entry.path.clone());
         }
     }
 
-    /// The digest that the files of an archive would have as a folder; none if the archive is not
-    /// what it was when its own digest was taken.
+    /// The digest of the files of an archive as a folder; `None` if the archive has changed.
     fn tree_digest(
         &self,
         entry: &Entry,
@@ -288,8 +284,7 @@ fn shown(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// What is said of a package that cannot be read: the first of its errors, as a warning, because
-/// the rest of the registry can be used.
+/// The warning about a package that cannot be read, with its first error. The rest of the registry can be used.
 fn broken(path: &Path, errors: &[Diagnostic]) -> Diagnostic {
     let first = errors.iter().find(|error| error.is_error());
     let message = match first {
@@ -347,7 +342,7 @@ impl Registry for DirectoryRegistry {
     }
 
     fn artifact(&self, digest: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {
-        let find = || self.artifacts.borrow().get(digest).cloned();
+        let find = || lock(&self.artifacts).get(digest).cloned();
         let Some(path) = find().or_else(|| {
             self.read_all();
             find()
@@ -383,6 +378,6 @@ impl Registry for DirectoryRegistry {
     }
 
     fn take_findings(&self) -> Vec<Diagnostic> {
-        self.findings.take()
+        std::mem::take(&mut lock(&self.findings))
     }
 }

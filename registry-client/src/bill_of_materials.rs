@@ -1,4 +1,4 @@
-//! A resolution as a bill of materials, for tools that look for known faults and licences.
+//! A resolution as a bill of materials (SBOM), for tools that look for vulnerabilities and licences.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use pkgres_resolver::{
 };
 use serde_json::{Value, json};
 
-/// The program that makes a document, and when.
+/// The program that makes a document, and the time.
 #[derive(Debug, Clone, Copy)]
 pub struct Maker<'text> {
     /// The program's name.
@@ -28,20 +28,20 @@ fn package_url(name: &PackageName, version: &Version) -> String {
 /// A release: a package and its version.
 type Release<'resolution> = (&'resolution PackageName, &'resolution Version);
 
-/// What a bill is about. It is one component, whatever the resolution was made for.
+/// The subject of a bill of materials: one component, whatever the roots are.
 struct Subject<'resolution> {
     /// The root, if it is a single package.
     package: Option<Release<'resolution>>,
-    /// What it is called.
+    /// Its name.
     name: String,
-    /// Of several roots, those that are packages.
+    /// The packages among several roots.
     members: Vec<Release<'resolution>>,
-    /// What it requires itself: what the package does, or the object model.
+    /// Its own requirements: those of the package, or of the object model.
     requires: Vec<&'resolution BoundRequirement>,
 }
 
-/// What stands for a subject that is no package. It is neither a package URL nor the identifier of
-/// one, so that nothing else has it.
+/// The identifier of a subject that is not a package. It is neither a package URL nor an SPDX identifier of one, so that
+/// nothing else has it.
 const SUBJECT: &str = "pkgres-roots";
 
 impl<'resolution> Subject<'resolution> {
@@ -80,7 +80,7 @@ impl<'resolution> Subject<'resolution> {
         members.chain(self.requires.iter().map(|bound| released(bound)))
     }
 
-    /// What its roots and what they need depend on, without itself.
+    /// The dependencies of its roots and of what they need, without its own.
     fn edges(
         &self,
         resolution: &'resolution Resolution,

@@ -1,10 +1,13 @@
-//! Releases that the host supplies, from a file of index records.
+//! Releases that the host provides, from a text of index records.
 
 use pkgres_manifest::diagnostic::{Diagnostic, Location, SourceText, Span};
 use pkgres_manifest::{IndexReader, IndexRecord, Limits};
 
-/// Reads index records, one a line. Blank lines are passed over. Every line that cannot be read
-/// is reported.
+/// Reads index records, one a line, with blank lines skipped. `name` is the name of the text in messages.
+///
+/// # Errors
+///
+/// One finding for each line that cannot be read.
 pub fn read_provided(
     name: &str,
     text: &str,

@@ -1,37 +1,41 @@
 //! Several registries in order of preference.
 
-mod advice;
-mod shadowed;
+mod hints;
 
-use std::cell::OnceCell;
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+#[cfg(feature = "index")]
+use pkgres_manifest::ArtifactDigest;
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
-    ArtifactDigest, ClassName, Package, PackageName, ReadOptions, RegistryName, ReleaseSource,
-    Version, most_similar_name,
+    ClassName, Package, PackageName, ReadOptions, RegistryName, ReleaseSource, Version,
+    most_similar_name,
 };
 use pkgres_resolver::{CompiledIndex, Resolver, Supply};
 
-use crate::index_cache::{Digest, digest_of};
 use crate::namespace::Namespace;
-use crate::registry::{Artifact, Registry, RegistryError};
+#[cfg(feature = "index")]
+use crate::registry::Artifact;
+use crate::registry::{Registry, RegistryError};
 
 /// Several registries in order of preference.
 ///
 /// A package comes from the first registry that has its name, with all of its releases: a public
-/// registry cannot slip a newer version of a private package in.
+/// registry cannot add a newer version to a private package.
 ///
-/// Names can be bound to a registry: then they are asked of it alone, and a registry that is public
-/// does not even learn that they exist.
+/// Names can be bound to a registry: they are looked up in that registry only, so that a public registry
+/// does not learn that they exist.
+///
+/// A set is made once and shared by all requests and threads, for example in an `Arc`: what a registry
+/// learned for one request is there for the next. Calls block while a registry answers.
 #[derive(Default)]
 pub struct RegistrySet {
     registries: Vec<Box<dyn Registry>>,
     bindings: Vec<(Namespace, RegistryName)>,
-    /// The classes that any of the registries knows, found out when they are first needed: an index may
-    /// have to be read as a whole for it.
-    defined_classes: OnceCell<BTreeSet<ClassName>>,
+    /// The classes that any registry defines, collected on first use: a whole index may have to be read
+    /// for them.
+    defined_classes: OnceLock<BTreeSet<ClassName>>,
 }
 
 impl RegistrySet {
@@ -43,12 +47,12 @@ impl RegistrySet {
         }
     }
 
-    /// Binds names to a registry. Where several bindings match a name, the narrowest counts.
+    /// Binds names to a registry. If several bindings match a name, the narrowest one applies.
     pub fn bind(&mut self, namespace: Namespace, registry: RegistryName) {
         self.bindings.push((namespace, registry));
     }
 
-    /// Whether a registry may be asked for a package.
+    /// Whether a package may be looked up in a registry.
     fn may_have(&self, registry: &dyn Registry, name: &PackageName) -> bool {
         let matching = self
             .bindings
@@ -59,13 +63,17 @@ impl RegistrySet {
             .is_none_or(|(_, bound)| bound == registry.name())
     }
 
-    /// Adds a registry that is preferred to all others.
+    /// Adds a registry in front of all others.
     pub fn prefer(&mut self, registry: Box<dyn Registry>) {
         self.registries.insert(0, registry);
         self.defined_classes.take();
     }
 
-    /// For each name what the first registry has that has the package.
+    /// For each name the releases of the package in the first registry that has it.
+    ///
+    /// # Errors
+    ///
+    /// A registry that has to be asked cannot be read.
     pub fn supply(&self, names: &[PackageName]) -> Result<Vec<Supply>, RegistryError> {
         let mut supplies = vec![Supply::Unknown; names.len()];
         let mut open: Vec<usize> = (0..names.len()).collect();
@@ -97,10 +105,10 @@ impl RegistrySet {
         Ok(supplies)
     }
 
-    /// Gives a solver the indexes that need not be asked name by name: those of the registries
-    /// that have theirs at hand, up to the first that does not.
+    /// Gives a solver the loaded indexes, whose packages it then need not ask for by name: those of the
+    /// registries in order, up to the first that has none.
     ///
-    /// Where names are bound to registries, every package is asked for.
+    /// Does nothing if names are bound to registries, or if the solver needs dates, which indexes do not have.
     pub fn attach_to(&self, resolver: &mut Resolver) -> Result<(), RegistryError> {
         if resolver.needs_dates() {
             return Ok(());
@@ -111,14 +119,13 @@ impl RegistrySet {
         Ok(())
     }
 
-    /// What a solver that needs packages can be given at once: the index that the registry behind
-    /// those of [`attach_to`](Self::attach_to) has of them, and whatever else is in it.
+    /// An index with packages that a solver needs, from the first registry that has none to
+    /// [attach](Self::attach_to) from the start.
     pub(crate) fn prepared(
         &self,
-        resolver: &Resolver,
         needed: &[PackageName],
     ) -> Result<Option<(ReleaseSource, Arc<CompiledIndex>)>, RegistryError> {
-        if !self.bindings.is_empty() || resolver.needs_dates() {
+        if !self.bindings.is_empty() {
             return Ok(None);
         }
         for registry in &self.registries {
@@ -126,7 +133,7 @@ impl RegistrySet {
                 continue;
             }
             let index = registry.prepared(needed)?;
-            // What a solver has it does not need.
+            // An index without any of them would bring the solver no further.
             let is_new = |index: &Arc<CompiledIndex>| needed.iter().any(|name| index.has(name));
             let source = || ReleaseSource::Registry(registry.name().clone());
             return Ok(index.filter(is_new).map(|index| (source(), index)));
@@ -134,22 +141,22 @@ impl RegistrySet {
         Ok(None)
     }
 
-    /// What stands for everything that all the registries say, if that is known without reading
-    /// them.
-    pub(crate) fn contents(&self) -> Option<Digest> {
+    /// A digest of everything that the registries hold, if it is known without reading them.
+    #[cfg(feature = "index")]
+    pub(crate) fn contents(&self) -> Option<crate::index_cache::Digest> {
         let mut parts: Vec<Vec<u8>> = vec![format!("{:?}", self.bindings).into_bytes()];
         for registry in &self.registries {
             parts.push(registry.name().as_str().as_bytes().to_vec());
             parts.push(registry.content()?.to_vec());
         }
         let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
-        Some(digest_of(&parts))
+        Some(crate::index_cache::digest_of(&parts))
     }
 
-    /// The indexes of the registries that have theirs at hand, up to the first that does not.
+    /// The loaded indexes of the registries in order, up to the first that has none.
     ///
-    /// An index as a whole cannot be told which of its packages may be taken: none where names are
-    /// bound to registries.
+    /// There are none if names are bound to registries: an index is used as a whole, and cannot leave
+    /// out the packages that are bound elsewhere.
     pub(crate) fn compiled(
         &self,
     ) -> Result<Vec<(ReleaseSource, Arc<CompiledIndex>)>, RegistryError> {
@@ -166,7 +173,7 @@ impl RegistrySet {
         Ok(found)
     }
 
-    /// The packages that define a class, sorted. Each is asked of the registry that it comes from.
+    /// The packages that define a class, sorted. A package counts only in the registry that it comes from.
     pub fn defining(&self, class: &ClassName) -> Result<Vec<PackageName>, RegistryError> {
         let mut found = BTreeSet::new();
         for (at, registry) in self.registries.iter().enumerate() {
@@ -190,8 +197,8 @@ impl RegistrySet {
         Ok(found.into_iter().collect())
     }
 
-    /// The class that somebody may have meant who names one that no package defines, and a package
-    /// that defines it.
+    /// The defined class with the most similar name, and a package that defines it: a suggestion for a
+    /// class that no package defines.
     pub fn similar_class(
         &self,
         class: &ClassName,
@@ -211,9 +218,8 @@ impl RegistrySet {
         Ok(package.map(|package| (similar, package)))
     }
 
-    /// The package that somebody may have meant who names one that no registry has, of those that
-    /// registries have at hand but for `others`, which are sorted. Of equally similar ones it is
-    /// `preferred`.
+    /// The known package with the most similar name, except for `others`, which are sorted: a suggestion
+    /// for a package that no registry has. `preferred` wins among equally similar ones.
     fn similar_package(
         &self,
         name: &PackageName,
@@ -233,7 +239,7 @@ impl RegistrySet {
         PackageName::parse(similar).ok()
     }
 
-    /// The package of a release with all its classes, if its registry can give it.
+    /// The package of a release with all its classes, if its registry has it.
     pub fn package(
         &self,
         name: &PackageName,
@@ -248,7 +254,7 @@ impl RegistrySet {
             let Some(records) = answers.pop().flatten() else {
                 continue;
             };
-            // The first registry that has the name is the one that the package comes from.
+            // The package comes from the first registry that has the name.
             return match records.iter().find(|record| record.version == *version) {
                 Some(record) => registry.package(record, options),
                 None => Ok(None),
@@ -257,7 +263,8 @@ impl RegistrySet {
         Ok(None)
     }
 
-    /// The artifact with a digest, from the first registry that hands it out.
+    /// The artifact with a digest, from the first registry that has it.
+    #[cfg(feature = "index")]
     pub fn artifact(&self, digest: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {
         for registry in &self.registries {
             if let Some(artifact) = registry.artifact(digest)? {
@@ -267,8 +274,9 @@ impl RegistrySet {
         Ok(None)
     }
 
-    /// The artifact with a digest from the registry of this name, or, if there is none of the name,
-    /// from the first that hands it out.
+    /// The artifact with a digest from the registry of this name; if there is no such registry, from
+    /// the first that has it.
+    #[cfg(feature = "index")]
     pub fn artifact_from(
         &self,
         source: &RegistryName,
@@ -284,8 +292,9 @@ impl RegistrySet {
         }
     }
 
-    /// Brings artifacts nearer that [`artifact_from`](Self::artifact_from) will be asked for.
-    pub fn fetch_ahead(
+    /// Downloads artifacts that [`artifact_from`](Self::artifact_from) will be asked for, several at once.
+    #[cfg(feature = "index")]
+    pub fn prefetch(
         &self,
         wanted: &[(&RegistryName, ArtifactDigest)],
     ) -> Result<(), RegistryError> {
@@ -296,13 +305,13 @@ impl RegistrySet {
                 .map(|(_, digest)| *digest)
                 .collect();
             if !digests.is_empty() {
-                registry.fetch_ahead(&digests)?;
+                registry.prefetch(&digests)?;
             }
         }
         Ok(())
     }
 
-    /// What is wrong with the registries though they can be used.
+    /// Findings about registries that can be used all the same. Each is returned once.
     pub fn take_findings(&self) -> Vec<Diagnostic> {
         self.registries
             .iter()

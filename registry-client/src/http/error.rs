@@ -1,0 +1,166 @@
+//! Errors of requests: of one attempt, and of a request that failed for good.
+
+use std::time::Duration;
+
+use pkgres_manifest::RegistryName;
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+
+use crate::registry::RegistryError;
+
+/// The number of characters of foreign text in a message.
+const SHOWN_CHARACTERS: usize = 300;
+
+/// Why one attempt failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct AttemptError {
+    pub(super) kind: ErrorKind,
+    pub(super) reason: String,
+    /// The registry's code of the error; empty if it sent none.
+    pub(super) code: String,
+    /// The time to wait, if the registry says so.
+    pub(super) retry_after: Option<Duration>,
+    /// Whether another attempt may succeed.
+    pub(super) is_transient: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ErrorKind {
+    /// The registry cannot be reached, or has an internal error.
+    Unreachable,
+    /// The answer violates the protocol.
+    Malformed,
+    /// The bytes have another digest than announced.
+    Digest,
+    /// The credential is missing or not sufficient.
+    Denied,
+    /// The registry refused the request.
+    Refused,
+    /// The connection would not be encrypted.
+    Plain,
+}
+
+impl AttemptError {
+    pub(super) fn new(kind: ErrorKind, reason: impl Into<String>) -> Self {
+        Self {
+            kind,
+            reason: reason.into(),
+            code: String::new(),
+            retry_after: None,
+            is_transient: false,
+        }
+    }
+
+    pub(super) fn transient(kind: ErrorKind, reason: impl Into<String>) -> Self {
+        Self {
+            is_transient: true,
+            ..Self::new(kind, reason)
+        }
+    }
+}
+
+/// A request that failed, with all its attempts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct RequestError {
+    pub(super) error: AttemptError,
+    pub(super) attempts: usize,
+    /// The method and the address, as they can be shown.
+    pub(super) request: String,
+}
+
+impl RequestError {
+    pub(super) fn to_error(&self, registry: &RegistryName) -> RegistryError {
+        let Self {
+            error,
+            attempts,
+            request,
+        } = self;
+        let reason = Escaped::within(&error.reason, SHOWN_CHARACTERS);
+        let tried = match attempts {
+            0 | 1 => String::new(),
+            attempts => format!(" (tried {attempts} times)"),
+        };
+        let (code, what) = match error.kind {
+            ErrorKind::Unreachable => (Code::RegistryUnreachable, "cannot be read"),
+            ErrorKind::Malformed => (Code::RegistryUnreachable, "violates the protocol"),
+            ErrorKind::Digest => (Code::Digest, "sent something else than it announced"),
+            ErrorKind::Denied => (Code::Denied, "denies access"),
+            ErrorKind::Refused => (Code::Refused, "refused"),
+            ErrorKind::Plain => (Code::RegistryUnreachable, "is not used without encryption"),
+        };
+        let message = format!("the registry `{registry}` {what}: {request}: {reason}{tried}");
+        let finding = Diagnostic::error(code, message);
+        match error.kind {
+            ErrorKind::Unreachable => {
+                finding.hint("`--offline` uses only what is in the cache")
+            }
+            // The caller is known: another token would help, logging in with the same one would not.
+            ErrorKind::Denied if error.code == "pkgres.forbidden" => finding.hint(format!(
+                "the operator of the registry makes tokens with this scope; `pkgres login {registry}` keeps one"
+            )),
+            ErrorKind::Denied => finding.hint(format!("`pkgres login {registry}` keeps a token")),
+            ErrorKind::Plain => finding.hint("use `https://`, or allow it with `--allow-http`"),
+            ErrorKind::Refused => match error.code.as_str() {
+                "pkgres.version_exists" => {
+                    finding.hint("a published release cannot change: publish this as another version")
+                }
+                "pkgres.unsatisfiable" => finding.hint(
+                    "publish what it requires first; `--allow-unsatisfiable` publishes it all the same",
+                ),
+                _ => finding,
+            },
+            _ => finding,
+        }
+        .into()
+    }
+}
+
+/// The causes of an error of the HTTP library, whose own message only says that there is one.
+pub(super) fn causes(error: &dyn std::error::Error) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        let part = error.to_string();
+        if parts.last().is_none_or(|last| !last.ends_with(&part)) {
+            parts.push(part);
+        }
+        cause = error.source();
+    }
+    let is_specific = |part: &String| {
+        !part.starts_with("error sending request") && !part.starts_with("client error (")
+    };
+    if parts.iter().any(is_specific) {
+        parts.retain(is_specific);
+    }
+    parts.join(": ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_known_caller_gets_no_hint_to_log_in() {
+        let registry = RegistryName::parse("acme").expect("a name");
+        let hints = |code: &str| {
+            let failed = RequestError {
+                error: AttemptError {
+                    code: code.to_owned(),
+                    ..AttemptError::new(ErrorKind::Denied, "no")
+                },
+                attempts: 1,
+                request: "GET https://example.org/".to_owned(),
+            };
+            failed.to_error(&registry).to_diagnostic().hints
+        };
+        assert_eq!(
+            hints("pkgres.unauthorized"),
+            ["`pkgres login acme` keeps a token"]
+        );
+        assert_eq!(
+            hints("pkgres.forbidden"),
+            [
+                "the operator of the registry makes tokens with this scope; `pkgres login acme` keeps one"
+            ]
+        );
+    }
+}

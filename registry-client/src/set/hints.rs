@@ -1,0 +1,189 @@
+//! Hints for a conflict that only registries can give.
+//!
+//! A solver knows only what it asked for. Registries know packages with similar names, packages that define a missing
+//! class, and releases in a registry that is shadowed by a preferred one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pkgres_manifest::diagnostic::Code;
+use pkgres_manifest::{ClassName, IndexRecord, PackageName, RegistryName, Spec, Version};
+use pkgres_resolver::{Conflict, Hint, HintKind, ReasonKind};
+
+use super::RegistrySet;
+use crate::registry::RegistryError;
+
+impl RegistrySet {
+    /// Adds hints in front of those of a conflict: packages with similar names, packages that define a missing class,
+    /// and releases in a registry that is shadowed by a preferred one.
+    ///
+    /// # Errors
+    ///
+    /// A registry cannot be read.
+    pub fn advise(&self, conflict: &mut Conflict) -> Result<(), RegistryError> {
+        let advice = match conflict.code {
+            Code::UnknownPackage => self.similar_packages(conflict),
+            Code::ClassUnavailable => self.defining_packages(conflict)?,
+            Code::NoVersion => self.shadowed_release(conflict)?.into_iter().collect(),
+            _ => Vec::new(),
+        };
+        conflict.hints.splice(0..0, advice);
+        Ok(())
+    }
+
+    /// Packages with similar names, which the solver may not know. They replace its own less similar ones.
+    fn similar_packages(&self, conflict: &mut Conflict) -> Vec<Hint> {
+        let unknown = conflict
+            .reasons
+            .iter()
+            .filter_map(|reason| match &reason.kind {
+                ReasonKind::Requires { package, .. } if reason.clashes => Some(package.clone()),
+                _ => None,
+            });
+        let unknown: BTreeSet<PackageName> = unknown.collect();
+        let mut advice = Vec::new();
+        for package in unknown {
+            let mut hints = conflict.hints.iter().enumerate();
+            let known = hints.find_map(|(at, hint)| match &hint.kind {
+                HintKind::Similar { unknown, meant } if *unknown == package => {
+                    Some((at, meant.clone()))
+                }
+                _ => None,
+            });
+            let preferred = known.map(|(at, meant)| {
+                conflict.hints.remove(at);
+                meant
+            });
+            // The packages of the conflict exist, and are not meant.
+            let others = &conflict.packages;
+            if let Some(meant) = self.similar_package(&package, preferred.as_ref(), others) {
+                advice.push(Hint::similar(package, meant));
+            }
+        }
+        advice
+    }
+
+    fn defining_packages(&self, conflict: &Conflict) -> Result<Vec<Hint>, RegistryError> {
+        let mut advice = Vec::new();
+        let lacked = |class: &ClassName| {
+            let mut reasons = conflict.reasons.iter();
+            reasons.any(|reason| matches!(&reason.kind, ReasonKind::Lacks { class: lacked } if lacked == class))
+        };
+        for reason in &conflict.reasons {
+            let ReasonKind::Extends { class } = &reason.kind else {
+                continue;
+            };
+            // A required package has the class in other versions, which the reasons tell.
+            if lacked(class) {
+                continue;
+            }
+            let owner = reason.owner.as_ref();
+            let defining = self.defining(class)?;
+            if let Some(package) = defining.iter().find(|package| Some(*package) != owner) {
+                let owner = reason.owner_name();
+                advice.push(Hint::packages(format!(
+                    "{package} defines the class {class}, and {owner} does not require it"
+                )));
+            } else if let Some((similar, package)) = self.similar_class(class)? {
+                advice.push(Hint::packages(format!(
+                    "{package} defines a class of a similar name: {similar}"
+                )));
+            }
+        }
+        Ok(advice)
+    }
+}
+
+impl RegistrySet {
+    /// The first version that satisfies everyone in a registry behind the one that the package comes from. Each
+    /// registry is asked once.
+    pub(super) fn shadowed_release(
+        &self,
+        conflict: &Conflict,
+    ) -> Result<Option<Hint>, RegistryError> {
+        let required = required(conflict);
+        let mut sources: BTreeMap<&PackageName, &RegistryName> = BTreeMap::new();
+        for registry in &self.registries {
+            let registry = registry.as_ref();
+            let names = required.keys().filter(|name| self.may_have(registry, name));
+            let names: Vec<PackageName> = names.map(|name| (*name).clone()).collect();
+            let answers = registry.records(&names)?;
+            for ((package, required), records) in (required.iter())
+                .filter(|(name, _)| self.may_have(registry, name))
+                .zip(answers)
+            {
+                let Some(records) = records else {
+                    continue;
+                };
+                let Some(first) = sources.get(package) else {
+                    sources.insert(package, registry.name());
+                    continue;
+                };
+                let satisfies_all = |record: &&IndexRecord| {
+                    let matches = |alternatives: &Vec<Allowed<'_>>| {
+                        alternatives
+                            .iter()
+                            .any(|allowed| allowed.matches(&record.version))
+                    };
+                    !record.yanked && required.values().all(matches)
+                };
+                let newest = records.iter().filter(satisfies_all);
+                if let Some(newest) = newest.max_by_key(|record| &record.version) {
+                    return Ok(Some(Hint::packages(format!(
+                        "the registry {} has {package} {}, which is not used: {first} is preferred and has the package, too",
+                        registry.name(),
+                        newest.version,
+                    ))));
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The requirements of a package by their owner, each with its alternatives.
+type RequiredBy<'conflict> = BTreeMap<&'conflict str, Vec<Allowed<'conflict>>>;
+
+/// The versions that a requirement allows.
+enum Allowed<'conflict> {
+    Matching(Spec),
+    Exactly(&'conflict [Version]),
+}
+
+impl Allowed<'_> {
+    fn matches(&self, version: &Version) -> bool {
+        match self {
+            Self::Matching(spec) => spec.matches(version),
+            Self::Exactly(versions) => versions.contains(version),
+        }
+    }
+}
+
+/// The requirements of the packages that clash.
+fn required(conflict: &Conflict) -> BTreeMap<&PackageName, RequiredBy<'_>> {
+    let mut required: BTreeMap<&PackageName, RequiredBy<'_>> = BTreeMap::new();
+    for reason in conflict.reasons.iter().filter(|reason| reason.clashes) {
+        let (package, by, allowed) = match &reason.kind {
+            ReasonKind::Requires {
+                package,
+                spec,
+                overridden_by,
+                ..
+            } => {
+                let Ok(spec) = Spec::parse(overridden_by.as_ref().unwrap_or(spec)) else {
+                    continue;
+                };
+                (package, reason.owner_name(), Allowed::Matching(spec))
+            }
+            ReasonKind::Wanted { .. } => {
+                let Some(package) = &reason.owner else {
+                    continue;
+                };
+                (package, "", Allowed::Exactly(&reason.versions))
+            }
+            _ => continue,
+        };
+        let by_package = required.entry(package).or_default();
+        by_package.entry(by).or_default().push(allowed);
+    }
+    required
+}

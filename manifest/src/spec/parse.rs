@@ -21,6 +21,9 @@ pub const MAX_SPEC_CLAUSES: usize = 100;
 const MORE_BYTES: usize = 256;
 const MORE_CLAUSES: usize = 1;
 
+/// What an empty text means.
+pub(super) const UNSPECIFIED: &str = "0";
+
 /// A text that is not a spec.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is not a spec: {reason}", Escaped::shortened(.text))]
@@ -90,7 +93,7 @@ pub(super) fn parse(text: &str) -> Result<(VersionSet, bool), SpecError> {
     }
     let trimmed = text.trim();
     if trimmed.is_empty() {
-        return parse("0");
+        return parse(UNSPECIFIED);
     }
     let clauses: Vec<&str> = trimmed.split(',').map(str::trim).collect();
     let count = clauses.len();
@@ -103,7 +106,8 @@ pub(super) fn parse(text: &str) -> Result<(VersionSet, bool), SpecError> {
     if count > MAX_SPEC_CLAUSES + MORE_CLAUSES {
         return Err(too_many());
     }
-    let mut set = VersionSet::all();
+    let all = VersionSet::all();
+    let mut set = all.clone();
     let mut names_prerelease = false;
     for clause in clauses {
         if clause.is_empty() {
@@ -114,9 +118,9 @@ pub(super) fn parse(text: &str) -> Result<(VersionSet, bool), SpecError> {
         }
         let (operator, operand) =
             read_clause(clause).map_err(|reason| problem(reason, suggestion(trimmed)))?;
-        names_prerelease |= !operand.prerelease.is_empty();
         let matching =
             matching(operator, &operand).map_err(|reason| problem(reason, suggestion(trimmed)))?;
+        names_prerelease |= !operand.prerelease.is_empty() && matching != all;
         set = set.intersection(&matching);
     }
     let is_long = text.len() > MAX_SPEC_BYTES;

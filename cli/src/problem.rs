@@ -110,10 +110,7 @@ impl Problem {
         output.findings(&self.warnings);
         let is_alone = self.request.roots.len() == 1;
         let mut resolver = Resolver::new(self.request);
-        let options = ReadOptions {
-            core: self.core,
-            ..ReadOptions::default()
-        };
+        let options = ReadOptions::with_core(self.core);
         let progress = output.progress("Resolving");
         let answer = drive(&mut resolver, &self.registries, &options);
         drop(progress);

@@ -238,10 +238,7 @@ pub(crate) fn core_library(args: &RegistryArgs) -> Result<Option<PackageName>> {
 
 /// How packages are read in a run: what a Heat template extends depends on the core library.
 pub(crate) fn read_options(args: &RegistryArgs) -> Result<ReadOptions> {
-    Ok(ReadOptions {
-        core: core_library(args)?,
-        ..ReadOptions::default()
-    })
+    Ok(ReadOptions::with_core(core_library(args)?))
 }
 
 /// The releases that the host supplies, as the arguments or else the settings say.

@@ -131,10 +131,8 @@ fn a_line_without_a_package_is_a_fault_of_the_index() {
         let told = told(&error);
         assert!(told.contains(message) && told.contains(" @2:"), "{told}");
     }
-    let limits = Limits {
-        index_line_bytes: 40,
-        ..Limits::default()
-    };
+    let mut limits = Limits::default();
+    limits.index_line_bytes = 40;
     let file = file(&[
         r#"{"name":"a.A","version":"1.0.0"}"#,
         r#"{"name":"a.A","version":"1.0.0","x":"........"}"#,

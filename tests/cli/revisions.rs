@@ -165,7 +165,7 @@ fn what_is_no_revision_is_refused() {
     let (code, _, said) = diff(&app, &["HEAD"]);
     assert_eq!(code, Some(2));
     assert!(
-        said.starts_with("error[PK0022]: the lockfile holds the markers of a merge conflict\n --> HEAD:./pkgres.lock:1:1\n"),
+        said.starts_with("error[PK0022]: the lockfile contains merge conflict markers\n --> HEAD:./pkgres.lock:1:1\n"),
         "{said}"
     );
     // A file that a revision does not have.

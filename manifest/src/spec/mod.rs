@@ -5,11 +5,12 @@
 //! package `semantic_version` 2.10, and the differences are deliberate: a short `!=1.5` excludes the whole of
 //! 1.5, and white space around operators and commas is allowed.
 //!
-//! Versions have a total order, so that every clause is an interval and every spec a list of intervals
-//! ([`VersionSet`]). `parse` reads the text, `normal_form` writes the shortest text of a set.
+//! Versions have a total order, so that a clause is one interval or two, and a spec a list of intervals
+//! ([`VersionSet`]). `parse` reads the text, `normal_form` writes the shortest text of a set. A
+//! [`Requirement`] is a package with a spec.
 //!
-//! The text of a spec says everything: two specs with one text are equal. An index and a lockfile hold texts
-//! alone, and mean by them what the manifest meant.
+//! The text of a spec determines the spec: two specs with one text are equal. Indexes and lockfiles store
+//! only texts, so that these mean the same wherever they are read again.
 
 mod normal_form;
 mod parse;
@@ -21,6 +22,8 @@ pub use set::{Interval, VersionSet};
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
+use crate::diagnostic::Location;
+use crate::name::PackageName;
 use crate::version::Version;
 
 /// A set of versions as written in a manifest.
@@ -51,7 +54,7 @@ use crate::version::Version;
 /// assert!(!spec.matches(&Version::new(1, 3, 0)));
 /// assert_eq!(spec.normal_form(), ">=1.2.0,<1.3.0,!=1.2.5");
 ///
-/// // The text says everything, also where the spec was not read from one.
+/// // Any spec can be read again from its text, also one that was not read from one.
 /// for spec in [Spec::any(), Spec::unspecified(), Spec::exactly(&Version::new(1, 2, 3))] {
 ///     assert_eq!(Spec::parse(spec.written())?, spec);
 /// }
@@ -62,8 +65,7 @@ use crate::version::Version;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Spec(Arc<Parts>);
 
-/// A text and what was read from it. [`Spec::parse`] alone makes these, so that nothing here says more than
-/// the text.
+/// A text and what was read from it. Only [`Spec::parse`] makes these, so that the text determines the rest.
 #[derive(PartialEq, Eq)]
 struct Parts {
     written: String,
@@ -106,7 +108,7 @@ impl Spec {
         ANY.clone()
     }
 
-    /// The text as written, without white space around it; `0` if it was empty.
+    /// The text as written, without surrounding white space; `0` if it was empty.
     pub fn written(&self) -> &str {
         &self.0.written
     }
@@ -121,21 +123,21 @@ impl Spec {
         self.0.set.contains(version)
     }
 
-    /// Whether a clause names a prerelease, which puts prereleases on a par with other versions
-    /// under the default prerelease policy.
+    /// Whether a clause names a prerelease. If so, the default prerelease policy prefers the newest version,
+    /// be it a prerelease or not.
     ///
-    /// `>=0.0.0-0` does not: it excludes nothing, and so says nothing about what is preferred.
+    /// `>=0.0.0-0` names none: it excludes nothing, and so expresses no preference.
     pub fn names_prerelease(&self) -> bool {
         self.0.names_prerelease
     }
 
-    /// The one spelling that all specs with the same versions share.
+    /// Returns the one spelling that all specs with the same versions share.
     pub fn normal_form(&self) -> String {
         normal_form::normal_form(&self.0.set)
     }
 }
 
-/// Shows the text as written.
+/// Writes the text as written.
 impl fmt::Display for Spec {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(&self.0.written)
@@ -154,4 +156,15 @@ impl std::str::FromStr for Spec {
     fn from_str(text: &str) -> Result<Self, SpecError> {
         Self::parse(text)
     }
+}
+
+/// A package that another one requires, and the spec of its versions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Requirement {
+    /// The package.
+    pub package: PackageName,
+    /// Its versions.
+    pub spec: Spec,
+    /// The place of the requirement, if it was read from a manifest.
+    pub location: Option<Location>,
 }

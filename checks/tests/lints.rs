@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pkgres_checks::{Required, RequiredPackages, check_package};
+use pkgres_checks::{Defines, RequiredPackages, check_package};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Severity};
 use pkgres_manifest::{ClassName, Package, PackageManifest, PackageName, ReadOptions, Spec};
 
@@ -10,11 +10,11 @@ use pkgres_manifest::{ClassName, Package, PackageManifest, PackageName, ReadOpti
 struct Known(BTreeMap<&'static str, Vec<&'static str>>);
 
 impl RequiredPackages for Known {
-    fn defines(&self, package: &PackageName, _: &Spec, class: &ClassName) -> Required {
+    fn defines(&self, package: &PackageName, _: &Spec, class: &ClassName) -> Defines {
         match self.0.get(package.as_str()) {
-            None => Required::Unknown,
-            Some(classes) if classes.contains(&class.as_str()) => Required::Defines,
-            Some(_) => Required::DoesNot,
+            None => Defines::Unknown,
+            Some(classes) if classes.contains(&class.as_str()) => Defines::Yes,
+            Some(_) => Defines::No,
         }
     }
 

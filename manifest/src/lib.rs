@@ -74,6 +74,9 @@ pub use package::{
     ClassCycle, ClassEntry, MANIFEST_FILE, Package, PackageKind, PackageManifest, RequirementEdit,
     class_cycles,
 };
+// The name that the resolver still uses.
+#[doc(hidden)]
+pub use package::class_cycles as class_circles;
 pub use package_path::{PackagePath, PathError};
 pub use read_options::{Limits, ReadOptions};
 pub use release_source::{RegistryName, RegistryNameError, ReleaseSource};

@@ -17,7 +17,6 @@ use crate::spec::Spec;
 
 /// A change of the requirements of a manifest.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum RequirementEdit {
     /// Adds a requirement, or changes its spec.
     Set(PackageName, Spec),

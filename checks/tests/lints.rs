@@ -303,3 +303,20 @@ fn the_root_class_of_another_package() {
         []
     );
 }
+
+/// Servers and editors check packages on several threads.
+#[test]
+fn values_can_be_shared_between_threads() {
+    fn is_shared<T: Send + Sync>() {}
+    is_shared::<pkgres_checks::Defines>();
+    is_shared::<pkgres_checks::BoundPackage>();
+    is_shared::<pkgres_checks::BoundPackages>();
+    is_shared::<pkgres_checks::ModelReport>();
+    is_shared::<pkgres_manifest::IndexReader>();
+    is_shared::<pkgres_manifest::IndexRecord>();
+    is_shared::<pkgres_manifest::Lockfile>();
+    is_shared::<pkgres_manifest::ObjectModel>();
+    is_shared::<pkgres_manifest::Package>();
+    is_shared::<pkgres_manifest::Spec>();
+    is_shared::<pkgres_manifest::diagnostic::Diagnostic>();
+}

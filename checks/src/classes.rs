@@ -1,17 +1,17 @@
-//! Lints on the classes of a package by themselves.
+//! Lints on the classes of a package, without those of other packages.
 
 use std::collections::{BTreeMap, HashMap};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
     ClassDefinition, ClassName, ClassUsage, Contract, MapKey, Package, PackageName, PackagePath,
-    Property, Rule, class_circles, most_similar,
+    Property, Rule, class_cycles, most_similar,
 };
 
 use crate::suggestions::{Effort, Suggestions};
 
-/// How many classes of a circle are named.
-const NAMED_OF_A_CIRCLE: usize = 8;
+/// The most classes of a cycle that are named.
+const NAMED_IN_A_CYCLE: usize = 8;
 
 /// The functions of contracts that the deployment engine knows.
 const CONTRACT_FUNCTIONS: [&str; 9] = [
@@ -60,14 +60,14 @@ pub(crate) fn check(
         check_usage(classes, class, findings);
         check_class(class, findings);
     }
-    check_circles(classes, findings);
+    check_cycles(classes, findings);
 }
 
-/// What can be said about a class by itself.
+/// Checks a class by itself.
 pub(crate) fn check_class(class: &ClassDefinition, findings: &mut Vec<Diagnostic>) {
     for key in &class.unknown_keys {
         let message = format!(
-            "the key `{}` means nothing in a class",
+            "unknown key `{}` in a class",
             Escaped::shortened(&key.value)
         );
         findings.push(Diagnostic::warning(Code::UnknownKey, message).at(key.location.clone()));
@@ -78,7 +78,7 @@ pub(crate) fn check_class(class: &ClassDefinition, findings: &mut Vec<Diagnostic
     }
 }
 
-/// What files define instead of the classes that are listed for them.
+/// The classes that files define instead of those that the manifest lists for them.
 struct DefinedInstead<'package> {
     files: HashMap<&'package ClassName, &'package PackagePath>,
     defined: BTreeMap<&'package PackagePath, Vec<&'package ClassName>>,
@@ -97,7 +97,7 @@ impl<'package> DefinedInstead<'package> {
         }
     }
 
-    /// What the file of a class that it does not define defines instead.
+    /// The class that a file probably defines instead of a listed one.
     fn of(&mut self, listed: &ClassName, effort: &mut Effort) -> Option<&ClassName> {
         let file = *self.files.get(listed)?;
         match self.defined.get(file)?.as_slice() {
@@ -126,7 +126,7 @@ fn check_usage(
             .is_some_and(|parent| parent.usage == ClassUsage::Meta);
         if is_meta {
             let message = format!(
-                "`{}` is a class of objects and cannot extend the meta class `{}`",
+                "`{}` is a class of objects, which cannot extend the meta class `{}`",
                 class.name.value, parent.value
             );
             findings.push(Diagnostic::error(Code::Extends, message).at(parent.location.clone()));
@@ -134,7 +134,7 @@ fn check_usage(
     }
 }
 
-/// Usages that there are not: the deployment engine refuses the whole class.
+/// Reports an unknown usage, for which the deployment engine rejects the whole class.
 fn check_property_usage(property: &Property, findings: &mut Vec<Diagnostic>) {
     let usage = property.usage.value.as_str();
     if PROPERTY_USAGES.contains(&usage) {
@@ -154,7 +154,7 @@ fn check_property_usage(property: &Property, findings: &mut Vec<Diagnostic>) {
     findings.push(finding);
 }
 
-/// Contracts that call functions which nobody knows: probably misspelled.
+/// Reports calls of unknown functions in contracts, which are probably misspelt.
 fn check_contract(property: &Property, findings: &mut Vec<Diagnostic>) {
     let mut rest = vec![&property.contract.value];
     let mut check_rules = |rules: &[Rule]| {
@@ -171,7 +171,7 @@ fn check_contract(property: &Property, findings: &mut Vec<Diagnostic>) {
                 continue;
             };
             let message = format!(
-                "the contract of `{}` calls `{}`, which is not a function of contracts",
+                "the contract of `{}` calls `{}`, which is not a contract function",
                 Escaped::shortened(&property.name.value),
                 Escaped::shortened(function)
             );
@@ -199,17 +199,17 @@ fn check_contract(property: &Property, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Classes that extend each other inside the package.
-fn check_circles(classes: &BTreeMap<ClassName, ClassDefinition>, findings: &mut Vec<Diagnostic>) {
-    for circle in class_circles(classes) {
-        let mut named: Vec<String> = (circle.classes.iter().take(NAMED_OF_A_CIRCLE))
+/// Reports cycles of classes that extend each other.
+fn check_cycles(classes: &BTreeMap<ClassName, ClassDefinition>, findings: &mut Vec<Diagnostic>) {
+    for cycle in class_cycles(classes) {
+        let mut named: Vec<String> = (cycle.classes.iter().take(NAMED_IN_A_CYCLE))
             .map(|name| format!("`{name}`"))
             .collect();
-        let others = circle.classes.len() - named.len();
+        let others = cycle.classes.len() - named.len();
         if others > 0 {
             named.push(format!("and {others} more"));
         }
-        let message = format!("{} extend each other in a circle", named.join(", "));
-        findings.push(Diagnostic::error(Code::ClassCycle, message).at(circle.location.clone()));
+        let message = format!("{} extend each other in a cycle", named.join(", "));
+        findings.push(Diagnostic::error(Code::ClassCycle, message).at(cycle.location.clone()));
     }
 }

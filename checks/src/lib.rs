@@ -1,10 +1,13 @@
-//! What can be said about packages and object models without solving.
+//! Lints on packages and object models, without solving.
 //!
-//! Everything here is a pure function from what was read to [findings](Diagnostic). A finding is
-//! an error if the package cannot work, a warning if it probably does not do what was meant.
+//! Every check is a pure function from something that was read to [findings](Diagnostic). A finding is an
+//! error if the package cannot work, and a warning if it probably does not do what was meant. Real packages
+//! have no finding without a reason, so that a finding is worth reading.
 //!
-//! This crate stands on `pkgres-manifest` alone. It knows nothing of registries: whoever calls
-//! says, through [`RequiredPackages`], what the required packages define.
+//! - [`check_manifest`], [`check_classes`] and [`check_package`] look at a package. What the required packages
+//!   define comes from the caller through [`RequiredPackages`], so that this crate knows no registries.
+//! - [`check_pinned`], [`check_model`] and [`check_fixations`] look at an object model and the contracts of its
+//!   classes. Contracts that only the deployment engine can evaluate are listed as not checked.
 //!
 //! ```
 //! use pkgres_checks::check_manifest;
@@ -16,7 +19,7 @@
 //!     .expect("the manifest is right");
 //! let core = PackageName::default_core_library();
 //! let findings = check_manifest(&manifest, Some(&core));
-//! // Nothing says which version of the core library the package was made for.
+//! // The manifest does not say which versions of the core library it accepts.
 //! assert_eq!(findings[0].code.to_string(), "PK0070");
 //! ```
 
@@ -29,22 +32,56 @@ mod suggestions;
 pub use model::{
     BoundPackage, BoundPackages, ModelReport, check_fixations, check_model, check_pinned,
 };
-pub use required::{Required, RequiredPackages};
+pub use required::{Defines, RequiredPackages};
 
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{ClassDefinition, Package, PackageManifest, PackageName};
 
 use crate::suggestions::Effort;
 
-/// Everything that is to be said about a manifest by itself.
+/// Returns the findings on a manifest by itself; see the [example](crate). `core` is the core library, if
+/// there is one.
 pub fn check_manifest(manifest: &PackageManifest, core: Option<&PackageName>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     manifest::check(manifest, core, &mut findings);
     findings
 }
 
-/// Everything that is to be said about a package. `required` knows the classes of the packages
-/// that it requires, as far as they are there.
+/// Returns the findings on a package: its manifest, its classes, and the classes that it takes from the
+/// packages that it requires.
+///
+/// ```
+/// use pkgres_checks::{Defines, RequiredPackages, check_package};
+/// use pkgres_manifest::{ClassName, Package, PackageManifest, PackageName, ReadOptions, Spec};
+///
+/// /// A registry without packages.
+/// struct Nothing;
+///
+/// impl RequiredPackages for Nothing {
+///     fn defines(&self, _: &PackageName, _: &Spec, _: &ClassName) -> Defines {
+///         Defines::No
+///     }
+///
+///     fn classes(&self, _: &PackageName) -> Vec<ClassName> {
+///         Vec::new()
+///     }
+/// }
+///
+/// let text = b"FullName: org.acme.Web\nType: Application\nClasses: {org.acme.Web: Web.yaml}\n";
+/// let options = ReadOptions::with_core(None);
+/// let (manifest, _) = PackageManifest::read("manifest.yaml", text, &options)
+///     .into_result()
+///     .expect("the manifest is right");
+/// let class = b"Name: org.acme.Web\nExtends: org.acme.Server\n";
+/// let (package, _) = Package::assemble(manifest, &options, |_| Some(class.to_vec()))
+///     .into_result()
+///     .expect("the class is right");
+/// let findings = check_package(&package, None, &Nothing);
+/// assert_eq!(
+///     findings[0].message,
+///     "`org.acme.Server` is extended, but no required package defines it"
+/// );
+/// ```
 pub fn check_package(
     package: &Package,
     core: Option<&PackageName>,
@@ -57,7 +94,18 @@ pub fn check_package(
     in_order(findings)
 }
 
-/// Everything that is to be said about classes without the package that they are in.
+/// Returns the findings on classes that do not depend on the package that defines them.
+///
+/// ```
+/// use pkgres_checks::check_classes;
+/// use pkgres_manifest::{ReadOptions, read_class_file};
+///
+/// let text = b"Name: org.acme.Web\nProperties:\n  port:\n    Contract: $.itn()\n";
+/// let (classes, _) = read_class_file("Web.yaml", text, &ReadOptions::default())
+///     .into_result()
+///     .expect("the class is right");
+/// assert_eq!(check_classes(&classes)[0].hints, ["did you mean `int`?"]);
+/// ```
 pub fn check_classes<'class>(
     classes: impl IntoIterator<Item = &'class ClassDefinition>,
 ) -> Vec<Diagnostic> {
@@ -68,7 +116,7 @@ pub fn check_classes<'class>(
     in_order(findings)
 }
 
-/// Findings in the order of the files, and of the places in a file.
+/// Sorts findings by file, and by place in the file.
 fn in_order(mut findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
     findings.sort_by_cached_key(|finding| {
         finding.labels.first().map(|label| {

@@ -29,10 +29,15 @@ pub(crate) fn check(
             .any(|requirement| requirement.package == **core)
     };
     if let Some(core) = core.filter(|core| *core != &manifest.name.value && !names_core(core)) {
-        let message = format!("nothing says which versions of the core library `{core}` will do");
+        let message = format!(
+            "the manifest does not say which versions of the core library `{core}` it accepts"
+        );
         findings.push(
             Diagnostic::warning(Code::CoreUnpinned, message)
-                .label(manifest.name.location.clone(), "any 0.x is taken")
+                .label(
+                    manifest.name.location.clone(),
+                    "any 0.x version is accepted",
+                )
                 .hint(format!("add `{core}: 0` to `Require`")),
         );
     }

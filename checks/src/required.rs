@@ -1,4 +1,8 @@
-//! Lints on what a package takes from the packages that it requires.
+//! Lints on the classes that a package takes from the packages that it requires.
+//!
+//! A class name means the package's own class, or else the one of the first requirement that defines it, the
+//! core library coming first. A class that no required package defines is an error where it is extended and a
+//! warning where it is used. If any package is unknown, nothing is reported that depends on it.
 
 use std::collections::HashSet;
 
@@ -7,27 +11,27 @@ use pkgres_manifest::{ClassName, Package, PackageName, Spec};
 
 use crate::suggestions::{Effort, Suggestions};
 
-/// What is known of a class in a required package.
+/// Whether a required package defines a class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Required {
-    /// A version that matches defines the class.
-    Defines,
-    /// No version that matches defines it.
-    DoesNot,
-    /// The package, or its classes, are not known.
+pub enum Defines {
+    /// A matching version defines the class.
+    Yes,
+    /// No matching version defines it.
+    No,
+    /// The package or its classes are unknown.
     Unknown,
 }
 
-/// The classes of packages, as far as they are known.
+/// The classes of required packages, which the caller knows from registries or elsewhere.
 pub trait RequiredPackages {
     /// Whether a version of the package that matches the spec defines the class for others.
-    fn defines(&self, package: &PackageName, spec: &Spec, class: &ClassName) -> Required;
+    fn defines(&self, package: &PackageName, spec: &Spec, class: &ClassName) -> Defines;
 
-    /// The classes that versions of the package define for others, for "did you mean".
+    /// The classes that any version of the package defines for others, for "did you mean".
     fn classes(&self, package: &PackageName) -> Vec<ClassName>;
 }
 
-/// Where a class that is named comes from.
+/// The package that a class name refers to.
 enum Origin {
     Own,
     Required(PackageName),
@@ -75,9 +79,9 @@ pub(crate) fn check(
                 continue;
             }
             match required.defines(package, spec, class) {
-                Required::Defines => return Origin::Required((*package).clone()),
-                Required::Unknown => unknown = true,
-                Required::DoesNot => {}
+                Defines::Yes => return Origin::Required((*package).clone()),
+                Defines::Unknown => unknown = true,
+                Defines::No => {}
             }
         }
         if unknown {
@@ -115,13 +119,13 @@ pub(crate) fn check(
         }
     }
     for requirement in &package.manifest.requirements {
-        // That no version matches is said already, and is why none of its classes is found.
+        // An empty spec is reported already, and explains why none of the classes is found.
         let is_empty = requirement.spec.set().is_empty();
         if any_unknown || is_empty || used.contains(&requirement.package) {
             continue;
         }
         let message = format!(
-            "`{}` is required, but none of its classes is named",
+            "`{}` is required, but none of its classes is used",
             requirement.package
         );
         let mut finding = Diagnostic::warning(Code::UnusedRequirement, message);
@@ -135,10 +139,10 @@ pub(crate) fn check(
 fn nowhere(named: &Located<ClassName>, is_parent: bool, similar: Option<&ClassName>) -> Diagnostic {
     let class = &named.value;
     let mut finding = if is_parent {
-        let message = format!("`{class}` is extended, but no package that is required defines it");
+        let message = format!("`{class}` is extended, but no required package defines it");
         Diagnostic::error(Code::ClassUnavailable, message)
     } else {
-        let message = format!("`{class}` is used, but no package that is required defines it");
+        let message = format!("`{class}` is used, but no required package defines it");
         Diagnostic::warning(Code::UndefinedUse, message)
     };
     if let Some(similar) = similar {

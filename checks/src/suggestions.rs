@@ -1,15 +1,15 @@
-//! What was probably meant, of many classes.
+//! "Did you mean" for class names, with a bound on the work.
 
 use std::collections::BTreeMap;
 
 use pkgres_manifest::{ClassName, most_similar_name};
 
-/// How many pairs of letters are compared for all findings of a package. Names of real packages take
-/// a thousandth of it. What is beyond is said without a hint, for a package with many wrong names
-/// and many classes would otherwise take minutes.
+/// The most pairs of letters that are compared for all findings of a package. Names of real packages take a
+/// thousandth of it. Findings beyond it have no hint: a package with many wrong names and many classes would
+/// otherwise take minutes.
 const MOST_COMPARED: usize = 50_000_000;
 
-/// How much may still be compared for the findings of a package.
+/// The work that is left for the findings of a package.
 #[derive(Debug)]
 pub(crate) struct Effort {
     left: usize,
@@ -24,8 +24,8 @@ impl Default for Effort {
 }
 
 impl Effort {
-    /// Whether so many pairs of letters may be compared, which are taken as compared then. Once it is
-    /// too much it remains so: who gets a hint does not depend on the lengths of later names.
+    /// Takes the work of comparing some pairs of letters, and returns whether there was enough left. Once it
+    /// is not enough, nothing is left, so that hints do not depend on the lengths of later names.
     fn take(&mut self, pairs: usize) -> bool {
         let left = self.left.checked_sub(pairs);
         self.left = left.unwrap_or_default();
@@ -33,23 +33,23 @@ impl Effort {
     }
 }
 
-/// The classes that may have been meant, which are looked for once there is something to say.
+/// Suggestions from a set of known classes, which is computed when the first suggestion is needed.
 #[derive(Debug, Default)]
 pub(crate) struct Suggestions {
-    known: Option<Known>,
-    /// What was found for each name: a wrong name mostly stands in several places.
+    known: Option<KnownClasses>,
+    /// The suggestions so far, by the position of the class. A wrong name mostly occurs in several places.
     found: BTreeMap<ClassName, Option<usize>>,
 }
 
 #[derive(Debug)]
-struct Known {
+struct KnownClasses {
     classes: Vec<ClassName>,
-    /// How many letters there are in all names.
+    /// The number of letters in all names.
     letters: usize,
 }
 
 impl Suggestions {
-    /// The class that a name is most similar to, if comparing it with all does not take too long.
+    /// The known class that is most similar to a name, unless the work is used up.
     pub(crate) fn similar_to(
         &mut self,
         name: &ClassName,
@@ -59,7 +59,7 @@ impl Suggestions {
         let known = self.known.get_or_insert_with(|| {
             let classes = known();
             let letters = classes.iter().map(|class| class.as_str().len()).sum();
-            Known { classes, letters }
+            KnownClasses { classes, letters }
         });
         let found = if let Some(found) = self.found.get(name) {
             *found
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn known_classes_are_asked_for_once() {
+    fn known_classes_are_computed_once() {
         let mut suggestions = Suggestions::default();
         let mut effort = Effort::default();
         let known = || vec![class("a.Server"), class("a.Client")];

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pkgres_checks::{Required, RequiredPackages, check_package};
+use pkgres_checks::{Defines, RequiredPackages, check_package};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Severity};
 use pkgres_manifest::{ClassName, Package, PackageManifest, PackageName, ReadOptions, Spec};
 
@@ -10,11 +10,11 @@ use pkgres_manifest::{ClassName, Package, PackageManifest, PackageName, ReadOpti
 struct Known(BTreeMap<&'static str, Vec<&'static str>>);
 
 impl RequiredPackages for Known {
-    fn defines(&self, package: &PackageName, _: &Spec, class: &ClassName) -> Required {
+    fn defines(&self, package: &PackageName, _: &Spec, class: &ClassName) -> Defines {
         match self.0.get(package.as_str()) {
-            None => Required::Unknown,
-            Some(classes) if classes.contains(&class.as_str()) => Required::Defines,
-            Some(_) => Required::DoesNot,
+            None => Defines::Unknown,
+            Some(classes) if classes.contains(&class.as_str()) => Defines::Yes,
+            Some(_) => Defines::No,
         }
     }
 
@@ -302,4 +302,21 @@ fn the_root_class_of_another_package() {
         findings(&manifest("acme.Object"), &class_file("acme.Object")),
         []
     );
+}
+
+/// Servers and editors check packages on several threads.
+#[test]
+fn values_can_be_shared_between_threads() {
+    fn is_shared<T: Send + Sync>() {}
+    is_shared::<pkgres_checks::Defines>();
+    is_shared::<pkgres_checks::BoundPackage>();
+    is_shared::<pkgres_checks::BoundPackages>();
+    is_shared::<pkgres_checks::ModelReport>();
+    is_shared::<pkgres_manifest::IndexReader>();
+    is_shared::<pkgres_manifest::IndexRecord>();
+    is_shared::<pkgres_manifest::Lockfile>();
+    is_shared::<pkgres_manifest::ObjectModel>();
+    is_shared::<pkgres_manifest::Package>();
+    is_shared::<pkgres_manifest::Spec>();
+    is_shared::<pkgres_manifest::diagnostic::Diagnostic>();
 }

@@ -1,4 +1,4 @@
-//! Digests of artifacts.
+//! Digests of artifacts, the archives or folders that hold the content of releases.
 
 use std::fmt;
 
@@ -9,9 +9,21 @@ use crate::diagnostic::Escaped;
 use crate::hexadecimal::{Hexadecimal, from_hexadecimal};
 use crate::package_path::PackagePath;
 
-/// The digest that names the content of a release.
+/// The digest of the content of a release.
 ///
-/// Written as 64 hexadecimal digits for an archive and as `tree:` and 64 digits for a folder.
+/// It is written as 64 hexadecimal digits for an archive, and as `tree:` and 64 digits for a folder. Match
+/// the kinds exhaustively: a digest of an unknown kind cannot be checked.
+///
+/// ```
+/// use pkgres_manifest::ArtifactDigest;
+///
+/// let digest = ArtifactDigest::of_archive(b"abc");
+/// assert_eq!(
+///     digest.to_string(),
+///     "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+/// );
+/// assert_eq!(ArtifactDigest::parse(&digest.to_string()), Ok(digest));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ArtifactDigest {
     /// The SHA-256 of an archive's bytes.
@@ -20,22 +32,22 @@ pub enum ArtifactDigest {
     Tree([u8; 32]),
 }
 
-/// A text that is not a digest.
+/// The error for a text that is not a digest.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is not a digest: 64 digits 0-9a-f are expected, after `tree:` for a folder", Escaped::shortened(.0))]
+#[error("`{}` is not a digest: expected 64 digits 0-9a-f, after `tree:` for a folder", Escaped::shortened(.0))]
 pub struct DigestError(pub String);
 
 impl ArtifactDigest {
-    /// The digest of an archive.
+    /// Returns the digest of an archive: the SHA-256 of its bytes.
     #[cfg(feature = "packages")]
     pub fn of_archive(bytes: &[u8]) -> Self {
         Self::Archive(sha256(bytes))
     }
 
-    /// The digest of a folder: SHA-256 over its files in the order of their paths, for each the
-    /// length of the path in eight bytes, the path and the SHA-256 of the content.
+    /// Returns the digest of a folder: the SHA-256 over its files in the order of their paths, for each the
+    /// length of the path in eight bytes, the path, and the SHA-256 of the content.
     ///
-    /// Paths that are out of order or repeated give a digest that no folder has.
+    /// Files that are out of order or repeated give a digest that no folder has.
     #[cfg(feature = "packages")]
     pub fn of_tree<'file>(files: impl IntoIterator<Item = (&'file PackagePath, [u8; 32])>) -> Self {
         let mut hasher = Sha256::new();
@@ -66,7 +78,7 @@ impl ArtifactDigest {
     }
 }
 
-/// The SHA-256 of some bytes.
+/// Returns the SHA-256 of some bytes.
 #[cfg(feature = "packages")]
 pub fn sha256(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()

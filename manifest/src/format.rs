@@ -1,4 +1,7 @@
-//! The `Format` of a package.
+//! The `Format` of a package, such as `MuranoPL/1.4` or `Heat.HOT/1.0`.
+//!
+//! The format decides what a package contains: class files (`MuranoPL`), or a Heat template, which stands
+//! for one class (`Heat.HOT`). Packages of any other format can be required, but their classes are unknown.
 
 use std::fmt;
 
@@ -15,30 +18,32 @@ pub struct Format {
     version: String,
 }
 
-/// Why a `Format` is refused.
+/// The error for a `Format` that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum FormatError {
     /// The text is not `[Type/]Version`.
     #[error("`{}` is not a format such as `1.3` or `MuranoPL/1.3`", Escaped::shortened(.0))]
     Malformed(String),
-    /// The type is known, but not in this version.
-    #[error("`{kind}` {version} is not supported: the newest is {newest}")]
+    /// The type is known, but this version of it is not supported.
+    #[error("`{kind}` {version} is not supported: the newest supported version is {newest}")]
     Unsupported {
         /// The type.
         kind: &'static str,
         /// The version as written.
         version: String,
-        /// The newest version that is.
+        /// The newest supported version.
         newest: Version,
     },
 }
 
-/// Which versions of the known formats are read. A host that runs newer ones raises them.
+/// The supported versions of the known formats. A host with newer ones raises them.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SupportedFormats {
-    /// The newest `MuranoPL`; all from 1.0 on are supported.
+    /// The newest version of `MuranoPL`; the oldest is 1.0.
     pub newest_murano_pl: Version,
-    /// The newest `Heat.HOT`; all from 1.0 on are supported.
+    /// The newest version of `Heat.HOT`; the oldest is 1.0.
     pub newest_heat_hot: Version,
 }
 
@@ -106,7 +111,7 @@ impl Format {
         self.kind == MURANO_PL
     }
 
-    /// Whether this is a Heat template, which defines one class, named like its package.
+    /// Whether this is a Heat template, which defines one class with the name of its package.
     pub fn is_heat_hot(&self) -> bool {
         self.kind == HEAT_HOT
     }

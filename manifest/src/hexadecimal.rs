@@ -1,25 +1,28 @@
 //! Bytes as lower case hexadecimal digits.
+//!
+//! A line of an index and a release of a lockfile each have a digest: bytes are converted 32 at a time when
+//! writing, and without a branch per digit when reading.
 
 use std::fmt;
 
 /// The digits.
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
-/// What a character is worth as a digit; 255 for one that is none.
-const WORTH: [u8; 256] = {
-    let mut worth = [u8::MAX; 256];
+/// The value of each character as a digit; 255 if it is not one.
+const VALUES: [u8; 256] = {
+    let mut values = [u8::MAX; 256];
     let mut digit = 0;
     while digit < 16 {
-        worth[DIGITS[digit as usize] as usize] = digit;
+        values[DIGITS[digit as usize] as usize] = digit;
         digit += 1;
     }
-    worth
+    values
 };
 
-/// How many bytes are written at once: those of a digest.
+/// The number of bytes that are written at once: those of a digest.
 const PART_BYTES: usize = 32;
 
-/// Writes bytes as twice as many lower case hexadecimal digits.
+/// Bytes whose `Display` is twice as many lower case hexadecimal digits.
 ///
 /// ```
 /// use pkgres_manifest::{Hexadecimal, from_hexadecimal};
@@ -35,7 +38,6 @@ pub struct Hexadecimal<'bytes>(pub &'bytes [u8]);
 
 impl fmt::Display for Hexadecimal<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // An index and a lockfile have many digests: each is written in one go.
         for part in self.0.chunks(PART_BYTES) {
             let mut text = [0; PART_BYTES * 2];
             let text = &mut text[..part.len() * 2];
@@ -49,17 +51,15 @@ impl fmt::Display for Hexadecimal<'_> {
     }
 }
 
-/// Fills `bytes` from twice as many lower case hexadecimal digits; says whether there were any.
-/// If not, what `bytes` holds then is of no use.
-///
-/// An index has two digests for each release: nothing is decided digit by digit.
+/// Fills `bytes` from twice as many lower case hexadecimal digits. Returns whether the text was that; if not,
+/// the content of `bytes` is unspecified.
 pub fn from_hexadecimal(text: &str, bytes: &mut [u8]) -> bool {
     if text.len() != bytes.len() * 2 {
         return false;
     }
     let mut all = 0;
     for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-        let (high, low) = (WORTH[usize::from(pair[0])], WORTH[usize::from(pair[1])]);
+        let (high, low) = (VALUES[usize::from(pair[0])], VALUES[usize::from(pair[1])]);
         all |= high | low;
         *byte = high << 4 | low;
     }

@@ -1,13 +1,12 @@
-//! The formats of class packages: bytes in and values out.
+//! The formats of class packages: bytes in, values out, no I/O.
 //!
 //! This crate reads and writes [versions](Version), [specs](Spec), [manifests](PackageManifest),
 //! [class files](read_class_file), [archives](Archive), [index records](IndexRecord),
-//! [object models](ObjectModel) and [lockfiles](Lockfile). All other crates stand on it, and it
-//! stands on none of them. It opens no files: whoever has bytes can use it.
+//! [object models](ObjectModel) and [lockfiles](Lockfile). All other crates of the workspace depend on it.
 //!
-//! What is read is foreign. Every reader has [`Limits`], none recurses on its input or panics, and
-//! what is wrong becomes a [`Diagnostic`](diagnostic::Diagnostic) with its place. Readers go on
-//! after a fault where they can: [`Parsed`](diagnostic::Parsed) holds a value and findings.
+//! All inputs are foreign. Every reader has [`Limits`], recursion is bounded by them, and nothing panics. A
+//! problem becomes a [`Diagnostic`](diagnostic::Diagnostic) with its place; most readers go on after it, and
+//! return a value with all findings ([`Parsed`](diagnostic::Parsed)).
 //!
 //! ```
 //! use pkgres_manifest::{PackageManifest, ReadOptions, Version};
@@ -56,64 +55,59 @@ mod document;
 mod format;
 mod hexadecimal;
 mod index_record;
-mod limits;
 mod lockfile;
-mod merge_marker;
 mod name;
 mod object_model;
 mod package;
 mod package_path;
 mod read_options;
-mod requirement;
+mod release_source;
 #[cfg(feature = "json")]
 mod schema;
 mod shared;
 mod similar;
-mod source;
 mod spec;
 mod version;
 
 #[cfg(feature = "packages")]
-pub use archive::{Archive, ArchiveFile, KnownArchive, write_archive};
+pub use archive::{Archive, ArchiveFile, LazyArchive, write_archive};
+#[cfg(feature = "packages")]
+pub use class_file::read_class_file;
 pub use class_file::{
     Argument, ClassConstraint, ClassDefinition, ClassUsage, Contract, MapKey, Method, Property,
     Rule,
 };
 #[cfg(feature = "packages")]
-pub use class_file::{parse_class_file, read_class_file};
-#[cfg(feature = "packages")]
 pub use digest::sha256;
 pub use digest::{ArtifactDigest, DigestError};
+#[cfg(feature = "packages")]
 pub use document::yaml_word;
 pub use format::{Format, FormatError, SupportedFormats};
 pub use hexadecimal::{Hexadecimal, from_hexadecimal};
 #[cfg(feature = "json")]
 pub use index_record::IndexReader;
 pub use index_record::{IndexRecord, IndexedClass};
-pub use limits::Limits;
 pub use lockfile::{
     BindingChange, Bindings, LOCK_FILE, LockDiff, LockedPackage, LockedRequirement, Lockfile,
     OverrideChange, PackageChange, ReleaseChange, RequirementChange,
 };
-pub use name::{ClassName, DEFAULT_CORE_LIBRARY, MAX_NAME_BYTES, NameError, PackageName};
+pub use name::{ClassName, NameError, PackageName};
 pub use object_model::{
     ModelObject, ModelValue, ObjectId, ObjectModel, Pins, ValueKind, VersionPin,
 };
 #[cfg(feature = "packages")]
 pub use package::RequirementEdit;
 pub use package::{
-    CLASSES_FOLDER, ClassCircle, ClassEntry, MANIFEST_FILE, Package, PackageKind, PackageManifest,
-    class_circles,
+    ClassCycle, ClassEntry, MANIFEST_FILE, Package, PackageKind, PackageManifest, class_cycles,
 };
-pub use package_path::{
-    MAX_PATH_BYTES, MAX_PATH_PART_BYTES, MAX_PATH_PARTS, PackagePath, PathError,
-};
-pub use read_options::ReadOptions;
-pub use requirement::Requirement;
+pub use package_path::{PackagePath, PathError};
+pub use read_options::{Limits, ReadOptions};
+pub use release_source::{RegistryName, RegistryNameError, ReleaseSource};
 #[cfg(feature = "json")]
 pub use schema::{class_schema, lock_schema, manifest_schema};
 pub use shared::Shared;
 pub use similar::{most_similar, most_similar_name};
-pub use source::{RegistryName, RegistryNameError, ReleaseSource};
-pub use spec::{Interval, MAX_SPEC_BYTES, MAX_SPEC_CLAUSES, Spec, SpecError, VersionSet};
-pub use version::{MAX_VERSION_BYTES, Version, VersionError};
+pub use spec::{
+    Interval, MAX_SPEC_BYTES, MAX_SPEC_CLAUSES, Requirement, Spec, SpecError, VersionSet,
+};
+pub use version::{Version, VersionError};

@@ -1,8 +1,11 @@
 //! Fully qualified names (FQNs) of packages and classes.
 //!
 //! A name is one or more identifiers `[A-Za-z_][A-Za-z0-9_]*` joined by dots. The reference
-//! implementation accepts every `\w` of Unicode and a trailing line feed; names that look alike
-//! but differ, and names that break a line of output, are refused here instead.
+//! implementation (Murano) accepts every `\w` of Unicode and a trailing line feed. Here both are errors, so
+//! that no two names look alike and no name breaks a line of output.
+//!
+//! Names are most of what an index consists of. [`is_plainly_a_name`] therefore accepts nearly all of them in
+//! one pass over the bytes, and the rules are applied one by one only to the rest.
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
@@ -13,27 +16,28 @@ use std::sync::{Arc, LazyLock};
 use crate::diagnostic::Escaped;
 
 /// The longest name in bytes.
-pub const MAX_NAME_BYTES: usize = 255;
+pub(crate) const MAX_NAME_BYTES: usize = 255;
 
-/// The core library's package name, unless the caller names another one.
-pub const DEFAULT_CORE_LIBRARY: &str = "io.murano";
+/// The package name of the core library, unless the caller names another one.
+const DEFAULT_CORE_LIBRARY: &str = "io.murano";
 
-/// Why a text is not a fully qualified name.
+/// The error for a text that is not a fully qualified name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum NameError {
     /// The text is empty.
     #[error("a name cannot be empty")]
     Empty,
-    /// The text is longer than [`MAX_NAME_BYTES`].
+    /// The text is longer than 255 bytes.
     #[error("a name has at most {MAX_NAME_BYTES} bytes, this one has {0}")]
     TooLong(usize),
-    /// Two dots in a row, or a dot at either end.
+    /// The text begins or ends with a dot, or has two in a row.
     #[error("a name cannot begin or end with a dot, or have two in a row")]
     EmptyPart,
     /// A part begins with a digit.
     #[error("each part of a name begins with a letter or `_`, not with `{0}`")]
     BadStart(char),
-    /// A character that is neither an ASCII letter, a digit, `_` nor `.`.
+    /// The text contains a character that is neither an ASCII letter, a digit, `_` nor `.`.
     #[error("a name has only ASCII letters, digits, `_` and `.`, not `{}`", Escaped::from_char(*.0))]
     BadCharacter(char),
     /// The first part is a device name, which some file systems cannot store.
@@ -60,8 +64,7 @@ pub(crate) fn is_device_name(word: &str) -> bool {
     is_port || is_one_of(stem, &["con", "prn", "aux", "nul", "conin$", "conout$"])
 }
 
-/// Whether a text is without a doubt a name. Nearly every one is, and names are what
-/// most of every input consists of.
+/// Whether a text is a name without a doubt. True for nearly all names.
 fn is_plainly_a_name(text: &str) -> bool {
     let mut is_start = true;
     let mut first_part = None;
@@ -90,11 +93,11 @@ fn validate(text: &str) -> Result<(), NameError> {
     if is_plainly_a_name(text) {
         return Ok(());
     }
-    look_closely(text)
+    check_rules(text)
 }
 
-/// The rules, and which of them is broken.
-fn look_closely(text: &str) -> Result<(), NameError> {
+/// Checks the rules of names one by one, and returns which of them is broken.
+fn check_rules(text: &str) -> Result<(), NameError> {
     if text.is_empty() {
         return Err(NameError::Empty);
     }
@@ -165,7 +168,7 @@ macro_rules! fully_qualified_name {
                 Ok(Self(Arc::from(text)))
             }
 
-            /// Whether a text is a name. Cheaper than reading it, because nothing is kept.
+            /// Whether a text is a name. Cheaper than [`parse`](Self::parse), because nothing is allocated.
             pub fn is_name(text: &str) -> bool {
                 validate(text).is_ok()
             }
@@ -230,19 +233,19 @@ fully_qualified_name! {
 }
 
 impl PackageName {
-    /// The name of the core library that packages require when nothing else is said.
+    /// Returns the name of the core library that packages require by default.
     pub fn default_core_library() -> Self {
         static NAME: LazyLock<PackageName> =
             LazyLock::new(|| PackageName(Arc::from(DEFAULT_CORE_LIBRARY)));
         NAME.clone()
     }
 
-    /// The class that a class without `Extends` extends when this package is the core library.
+    /// The class that classes without `Extends` extend if this package is the core library.
     pub fn root_class(&self) -> ClassName {
         ClassName(Arc::from([&*self.0, ".Object"].concat()))
     }
 
-    /// The class of this package's own name, as a package of type `Heat.HOT` defines it.
+    /// The class with this package's own name, which a package of format `Heat.HOT` defines.
     pub fn as_class(&self) -> ClassName {
         ClassName(Arc::clone(&self.0))
     }
@@ -263,11 +266,7 @@ mod tests {
                 .flat_map(|text| characters.iter().map(move |next| format!("{text}{next}")))
                 .collect();
             for text in &longer {
-                assert_eq!(
-                    is_plainly_a_name(text),
-                    look_closely(text).is_ok(),
-                    "{text}"
-                );
+                assert_eq!(is_plainly_a_name(text), check_rules(text).is_ok(), "{text}");
             }
             texts = longer;
         }
@@ -281,14 +280,14 @@ mod tests {
             ] {
                 assert_eq!(
                     is_plainly_a_name(&text),
-                    look_closely(&text).is_ok(),
+                    check_rules(&text).is_ok(),
                     "{text}"
                 );
             }
         }
         for length in [254, 255, 256] {
             let text = "a".repeat(length);
-            assert_eq!(is_plainly_a_name(&text), look_closely(&text).is_ok());
+            assert_eq!(is_plainly_a_name(&text), check_rules(&text).is_ok());
         }
     }
 

@@ -1,4 +1,9 @@
 //! Paths inside a package.
+//!
+//! File systems differ in the names that they store, change, or take for one another. A package with such
+//! names has different contents on different machines, and can even write outside of its folder.
+//! Paths here are portable or an error; nothing is repaired, since a repaired path can name another file than
+//! the one that was checked.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -11,27 +16,25 @@ use crate::diagnostic::is_hazardous;
 use crate::name::is_device_name;
 
 /// The longest path in bytes.
-pub const MAX_PATH_BYTES: usize = 1024;
+const MAX_PATH_BYTES: usize = 1024;
 /// The longest part of a path in bytes.
-pub const MAX_PATH_PART_BYTES: usize = 255;
+const MAX_PATH_PART_BYTES: usize = 255;
 /// The most parts of a path.
-pub const MAX_PATH_PARTS: usize = 32;
+const MAX_PATH_PARTS: usize = 32;
 
-/// A path of a file or folder relative to its package: parts joined by `/`, no `.` or `..`, and
-/// only names that every file system stores as they are.
-///
-/// Names that are not of this form are refused, never repaired: a repaired name can land on
-/// another file than the one that was checked.
+/// The path of a file or folder relative to its package: parts joined by `/`, no `.` or `..`, and
+/// only names that every file system stores unchanged.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PackagePath(Arc<str>);
 
-/// Why a text is not a path inside a package.
+/// The error for a text that is not a path inside a package.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 #[error("`{}` is not a path inside a package: {reason}", Escaped::shortened(.text))]
 pub struct PathError {
     /// The text as written.
     pub text: String,
-    /// What is wrong with it.
+    /// The rule that it breaks.
     pub reason: &'static str,
 }
 
@@ -52,18 +55,18 @@ impl PackagePath {
         &self.0
     }
 
-    /// This path below a folder.
+    /// Returns this path below a folder.
     pub fn below(&self, folder: &str) -> Result<Self, PathError> {
         Self::parse(&format!("{folder}/{self}"))
     }
 
-    /// The form that all paths share which some file system takes for the same.
+    /// The folded form, which all paths share that some file system takes for one another.
     pub(crate) fn folded(&self) -> String {
         fold(&self.0)
     }
 }
 
-/// Upper case, then lower case, folds more than lower case alone: `ß` becomes `ss`.
+/// Folds the case of a text. Upper case, then lower case, folds more than lower case alone: `ß` becomes `ss`.
 pub(crate) fn fold(text: &str) -> String {
     text.nfc()
         .collect::<String>()
@@ -84,22 +87,22 @@ fn problem(text: &str) -> Option<&'static str> {
         return Some("it is absolute");
     }
     if !is_nfc(text) {
-        return Some("it is not in normalization form C");
+        return Some("it is not in Unicode normalization form C");
     }
     for character in text.chars() {
         if is_hazardous(character) {
-            return Some("it holds a character that is not shown");
+            return Some("it contains an invisible character");
         }
         if matches!(character, '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|') {
-            return Some("it holds a character that some file systems forbid");
+            return Some("it contains a character that some file systems forbid");
         }
-        // Full-width forms and the like turn into separators when a file system normalizes.
+        // Full-width forms and the like become separators when a file system normalizes names.
         if !character.is_ascii()
             && std::iter::once(character)
                 .nfkc()
                 .any(|plain| matches!(plain, '/' | '\\' | '.' | ':'))
         {
-            return Some("it holds a character that some systems read as a separator");
+            return Some("it contains a character that some systems read as a separator");
         }
     }
     if text.split('/').count() > MAX_PATH_PARTS {
@@ -116,13 +119,13 @@ fn part_problem(part: &str) -> Option<&'static str> {
     } else if part.len() > MAX_PATH_PART_BYTES {
         Some("a part is longer than 255 bytes")
     } else if part.ends_with(['.', ' ']) {
-        Some("a part ends with a dot or a blank")
+        Some("a part ends with a dot or a space")
     } else if part.starts_with('~') {
         Some("a part begins with `~`")
     } else if part.starts_with(' ') {
-        Some("a part begins with a blank")
+        Some("a part begins with a space")
     } else if part.to_ascii_lowercase().starts_with(".pkgres-") {
-        Some("names that begin with `.pkgres-` are reserved")
+        Some("a part begins with `.pkgres-`, which is reserved")
     } else if is_device_name(part) {
         Some("a part is a device name on some systems")
     } else {

@@ -1,19 +1,43 @@
-//! How inputs are read.
+//! Options of readers: limits on foreign input, the known formats, and the core library.
+//!
+//! Whatever comes from outside is bounded, so that a small input cannot take much time or memory. The
+//! defaults are far above what real packages hold: of 175 real files the largest has 14 kB, the deepest 17
+//! levels.
 
+use crate::diagnostic::{Code, Diagnostic};
 use crate::format::SupportedFormats;
-use crate::limits::Limits;
 use crate::name::PackageName;
 
-/// How inputs are read.
+/// The options of readers. Start from the default and change fields.
+///
+/// ```
+/// use pkgres_manifest::{PackageManifest, ReadOptions};
+///
+/// let mut options = ReadOptions::default();
+/// options.limits.manifest_bytes = 10;
+/// let read = PackageManifest::read("manifest.yaml", b"FullName: org.acme.Web", &options);
+/// assert_eq!(read.diagnostics()[0].code.to_string(), "PK0001");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReadOptions {
-    /// How much is read.
+    /// The limits on inputs.
     pub limits: Limits,
-    /// Which formats of packages are known.
+    /// The package formats that are known.
     pub formats: SupportedFormats,
-    /// The core library, whose class `Application` a Heat template extends without writing it;
-    /// `None` if there is none, in which case it extends nothing.
+    /// The core library, whose class `Application` a Heat template extends implicitly. If `None`, it extends
+    /// nothing.
     pub core: Option<PackageName>,
+}
+
+impl ReadOptions {
+    /// Returns the default options with a core library, or without one.
+    pub fn with_core(core: Option<PackageName>) -> Self {
+        Self {
+            core,
+            ..Self::default()
+        }
+    }
 }
 
 impl Default for ReadOptions {
@@ -23,5 +47,76 @@ impl Default for ReadOptions {
             formats: SupportedFormats::default(),
             core: Some(PackageName::default_core_library()),
         }
+    }
+}
+
+/// Upper bounds on foreign input. An input that exceeds one is an error that names the bound.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// The size of a manifest in bytes.
+    pub manifest_bytes: u64,
+    /// The size of a class file in bytes.
+    pub class_file_bytes: u64,
+    /// The levels of nested sequences and mappings in any document.
+    pub depth: usize,
+    /// The scalars, sequences and mappings in a manifest or class file.
+    pub nodes: usize,
+    /// The packages that a manifest requires.
+    pub requirements: usize,
+    /// The classes above a class of a package in a single chain of `Extends`.
+    pub inheritance_depth: usize,
+    /// The size of an archive in bytes.
+    pub archive_bytes: u64,
+    /// The entries of an archive.
+    pub archive_entries: u64,
+    /// The total size of the files of an archive in bytes.
+    pub unpacked_bytes: u64,
+    /// The total size of the files of an archive as a multiple of its own size. It applies only above
+    /// [`unpacked_ratio_floor`](Self::unpacked_ratio_floor).
+    pub unpacked_ratio: u64,
+    /// The total size of files in bytes up to which [`unpacked_ratio`](Self::unpacked_ratio) does not apply.
+    pub unpacked_ratio_floor: u64,
+    /// The size of a line of an index in bytes.
+    pub index_line_bytes: u64,
+    /// The size of a lockfile in bytes.
+    pub lock_bytes: u64,
+    /// The size of an object model in bytes.
+    pub model_bytes: u64,
+    /// The scalars, sequences and mappings in an object model.
+    pub model_nodes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        const MEBIBYTE: u64 = 1 << 20;
+        Self {
+            manifest_bytes: MEBIBYTE,
+            class_file_bytes: MEBIBYTE,
+            depth: 64,
+            nodes: 50_000,
+            requirements: 1_000,
+            inheritance_depth: 1_000,
+            archive_bytes: 32 * MEBIBYTE,
+            archive_entries: 10_000,
+            unpacked_bytes: 64 * MEBIBYTE,
+            unpacked_ratio: 100,
+            unpacked_ratio_floor: MEBIBYTE,
+            index_line_bytes: MEBIBYTE,
+            lock_bytes: 32 * MEBIBYTE,
+            model_bytes: 16 * MEBIBYTE,
+            model_nodes: 500_000,
+        }
+    }
+}
+
+impl Limits {
+    /// Returns the error for an input that exceeds a limit; `name` says what is counted, as in "bytes in a
+    /// manifest".
+    pub fn exceeded(name: &str, limit: impl std::fmt::Display) -> Diagnostic {
+        Diagnostic::error(
+            Code::Limit,
+            format!("more than the limit of {limit} {name}"),
+        )
     }
 }

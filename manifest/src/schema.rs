@@ -1,30 +1,33 @@
 //! JSON Schemas of the formats, for editors and other programs.
 //!
-//! A schema says less than the readers of this crate do: whether a spec or a version is right is for
-//! them to tell. What they read and nothing is to be said about, the schemas accept as well. A key of a
-//! manifest that means nothing is read and warned of; the schema refuses it, so that editors show it.
+//! A schema checks less than the readers of this crate: it does not check specs and versions. It accepts
+//! everything that a reader accepts without a finding. It rejects unknown keys of a manifest, which are a
+//! warning of the reader, so that editors show them.
 
 use serde_json::{Value, json};
+
+use crate::name::MAX_NAME_BYTES;
 
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 const NAME: &str = r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$";
 
-/// Versions and specs are read as source text, so that YAML's numbers will do.
+/// The schema of a version or spec. It is read as source text, so that YAML's numbers are accepted too.
 fn text_or_number(description: &str) -> Value {
     json!({"description": description, "type": ["string", "number"]})
 }
 
-/// Paths are read as source text, too, and there is no file without a name.
+/// The schema of a path. It is read as source text, too, but cannot be null.
 fn path(description: &str) -> Value {
     json!({"description": description, "type": ["string", "number", "boolean"]})
 }
 
+/// The schema of a text for people.
 fn text(description: &str) -> Value {
     json!({"description": description, "type": ["string", "number", "boolean", "null"]})
 }
 
-/// The schema of `manifest.yaml`.
+/// Returns the schema of `manifest.yaml`.
 pub fn manifest_schema() -> Value {
     json!({
         "$schema": DIALECT,
@@ -41,7 +44,7 @@ pub fn manifest_schema() -> Value {
             "FullName": {
                 "description": "The fully qualified name of the package.",
                 "type": "string",
-                "maxLength": crate::MAX_NAME_BYTES,
+                "maxLength": MAX_NAME_BYTES,
                 "pattern": NAME,
             },
             "Type": {
@@ -50,26 +53,26 @@ pub fn manifest_schema() -> Value {
             },
             "Version": text_or_number("The version; 0.0.0 if it is left out."),
             "Name": text("The name that is shown to people."),
-            "Description": text("What the package is, in prose."),
-            "Author": text("Who wrote it."),
+            "Description": text("A description in prose."),
+            "Author": text("The author."),
             "Supplier": {"description": "Who supplies it."},
             "Tags": {
-                "description": "Words to find it by.",
+                "description": "Words to search for.",
                 "type": ["array", "null"],
                 "items": {"type": ["string", "number", "boolean", "null"]},
             },
             "Classes": {
                 "description": "The classes that other packages can see, each with its file below Classes/.",
                 "type": ["object", "null"],
-                "propertyNames": {"pattern": NAME, "maxLength": crate::MAX_NAME_BYTES},
+                "propertyNames": {"pattern": NAME, "maxLength": MAX_NAME_BYTES},
                 "additionalProperties": path("The file of the class."),
             },
             "Require": {
-                "description": "The packages that this one requires, each with a spec. The order counts: it is that in which classes are looked up and versions are decided.",
+                "description": "The packages that this one requires, each with a spec. The order matters: classes are looked up and versions are decided in it.",
                 "type": ["object", "null"],
-                "propertyNames": {"pattern": NAME, "maxLength": crate::MAX_NAME_BYTES},
+                "propertyNames": {"pattern": NAME, "maxLength": MAX_NAME_BYTES},
                 "additionalProperties": {
-                    "description": "The versions that will do, such as \"1.2\" or \">=1.2,<3\". Quote it.",
+                    "description": "The accepted versions, such as \"1.2\" or \">=1.2,<3\". Quote them.",
                     "type": ["string", "number", "null"],
                 },
             },
@@ -82,9 +85,9 @@ pub fn manifest_schema() -> Value {
     })
 }
 
-/// The schema of one document of a class file.
+/// Returns the schema of one document of a class file.
 pub fn class_schema() -> Value {
-    let contract = json!({"description": "What values must be, as an expression."});
+    let contract = json!({"description": "The contract of the values, as an expression."});
     let meta = |of: &str| {
         let description = format!("Meta classes whose objects describe the {of}.");
         json!({"description": description, "$ref": "#/$defs/classes"})
@@ -141,7 +144,7 @@ pub fn class_schema() -> Value {
                         "$ref": "#/$defs/classes",
                     },
                     "Meta": meta("class"),
-                    // What these say is for the deployment engine, and nobody else reads it.
+                    // Only the deployment engine reads these.
                     "Applies": {"description": "What a meta class describes, such as Package, Type, Method, Property or Argument; one or a list."},
                     "Cardinality": {"description": "Whether One or Many objects of a meta class describe the same."},
                     "Inherited": {"description": "Whether what a meta class says of a class holds for those that extend it."},
@@ -174,7 +177,7 @@ pub fn class_schema() -> Value {
     })
 }
 
-/// The schema of `pkgres.lock`.
+/// Returns the schema of `pkgres.lock`.
 pub fn lock_schema() -> Value {
     let version = json!({"type": ["string", "number"]});
     let bound = json!({
@@ -186,13 +189,13 @@ pub fn lock_schema() -> Value {
     json!({
         "$schema": DIALECT,
         "$id": "https://pkgres.dev/schema/lock.json",
-        "title": "A resolution as it is locked",
+        "title": "A locked resolution",
         "type": "object",
         "required": ["lock", "order", "complete"],
         "additionalProperties": false,
         "properties": {
             "lock": {"description": "The number of the format.", "const": crate::lockfile::LOCK_FORMAT},
-            "order": {"description": "The number of the order of decisions.", "const": crate::lockfile::DECISION_ORDER},
+            "order": {"description": "The number of the decision order.", "const": crate::lockfile::DECISION_ORDER},
             "roots": {
                 "type": ["array", "null"],
                 "items": {
@@ -215,7 +218,7 @@ pub fn lock_schema() -> Value {
                 },
             },
             "overrides": {
-                "description": "What every requirement on a package was taken to say.",
+                "description": "The specs that replace all requirements on a package.",
                 "type": ["array", "null"],
                 "items": {
                     "type": "object",
@@ -255,9 +258,8 @@ mod tests {
     use super::*;
     use crate::{class_file, package};
 
-    /// The keys of the readers and those of the schemas are the same.
     #[test]
-    fn every_key_that_means_something_is_there() {
+    fn schemas_and_readers_know_the_same_keys() {
         let keys = |properties: &Value| -> Vec<String> {
             let properties = properties.as_object().expect("properties are an object");
             properties.keys().cloned().collect()

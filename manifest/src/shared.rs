@@ -1,13 +1,15 @@
-//! Lists that many have in common.
+//! Immutable lists that many owners share.
+//!
+//! The releases of a package mostly have the same requirements and the same classes. [`Shared::is_same`]
+//! compares the addresses of two lists, so that users can notice in constant time that a release has the
+//! list of the one before it.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// A list that is cheap to clone, and compared at once with one that it was cloned from.
-///
-/// Releases of a package mostly require the same and have the same classes. Whoever changes a list
-/// gets one of their own.
+/// A list that is cheap to clone, and cheap to compare with its clones. A clone that is changed becomes a
+/// list of its own.
 ///
 /// ```
 /// use pkgres_manifest::Shared;
@@ -22,13 +24,12 @@ use std::sync::Arc;
 pub struct Shared<T>(Option<Arc<[T]>>);
 
 impl<T> Shared<T> {
-    /// A list without items, for which nothing is allocated.
+    /// Returns a list without items. This allocates nothing.
     pub const fn new() -> Self {
         Self(None)
     }
 
-    /// Whether one list is a clone of the other, or both are empty. Lists that are not may still
-    /// be equal.
+    /// Whether one list is a clone of the other, or both are empty. Other lists may still be equal.
     pub fn is_same(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (Some(one), Some(two)) => Arc::ptr_eq(one, two),
@@ -38,9 +39,9 @@ impl<T> Shared<T> {
 }
 
 impl<T: Clone> Shared<T> {
-    /// Changes the list, which may become longer or shorter. Others that have it keep it as it was.
+    /// Changes the list, which may become longer or shorter. Its clones stay as they are.
     ///
-    /// Items of a list that keeps its length can be changed where they are.
+    /// To change items only, use the mutable slice that the list dereferences to.
     pub fn change(&mut self, change: impl FnOnce(&mut Vec<T>)) {
         let mut items = self.to_vec();
         change(&mut items);
@@ -63,7 +64,7 @@ impl<T> Deref for Shared<T> {
 }
 
 impl<T: Clone> DerefMut for Shared<T> {
-    /// The items to change; they are copied first if others have them, too.
+    /// The items as a mutable slice. They are copied first if the list has clones.
     fn deref_mut(&mut self) -> &mut [T] {
         self.0.as_mut().map_or(&mut [], Arc::make_mut)
     }

@@ -1,12 +1,13 @@
-//! "Did you mean": the most similar of some words.
+//! "Did you mean": the word that is most similar to a misspelt one.
+//!
+//! Distance counts insertions, deletions, replacements and swaps of neighbours, without regard to case. A
+//! candidate is similar if at most a third of the longer word differs, and not all of it.
 
-/// Longer words have no similar ones: comparing takes time quadratic in the length.
+/// The most characters of a word that is compared, because that takes time quadratic in the length.
 const MAX_CHARACTERS: usize = 255;
 
-/// The candidate that differs least from `word`, if it differs little enough to be meant.
-///
-/// Distance counts insertions, deletions, replacements and swaps of neighbours; a third of the
-/// longer word may differ, but never all of it. Among equally similar candidates the first wins.
+/// Returns the candidate that is most similar to `word`, if any is similar at all. Among equally similar
+/// candidates the first one wins.
 ///
 /// ```
 /// use pkgres_manifest::most_similar;
@@ -29,11 +30,11 @@ pub fn most_similar<'word>(
         .map(|(_, candidate)| candidate)
 }
 
-/// The name of a package that may have been meant by another one.
+/// Returns the candidate that is most similar to a dotted name, if any is similar at all.
 ///
-/// Names mostly begin alike, so that their beginnings say little: the last part of a name has to be
-/// similar by itself, and what comes before it, too, unless the last parts are the same. Best is a name
-/// that differs in nothing but upper and lower case, then one that ends in the whole of the other.
+/// Most names begin alike, so the last part has to be similar by itself, and so does what comes before it
+/// unless the last parts are equal. A name that differs only in case is the most similar one, then a name
+/// that ends with all of the other.
 ///
 /// ```
 /// use pkgres_manifest::most_similar_name;
@@ -59,8 +60,8 @@ pub fn most_similar_name<'name>(
         .map(|(_, candidate)| candidate)
 }
 
-/// How much names differ, if that is little enough: whether very much before their last parts, how much in
-/// these, and how much before them.
+/// The distance of two names, if they are similar: whether they differ very much before their last parts,
+/// the distance of these, and the distance of what comes before.
 fn name_distance(one: &str, two: &str) -> Option<(bool, usize, usize)> {
     let (before_one, last_one) = one.rsplit_once('.').unwrap_or(("", one));
     let (before_two, last_two) = two.rsplit_once('.').unwrap_or(("", two));
@@ -80,14 +81,14 @@ fn name_distance(one: &str, two: &str) -> Option<(bool, usize, usize)> {
         }
     }
     let dots = |name: &str| name.matches('.').count();
-    // A dot may be missing, or be one too many.
+    // A dot is missing, or one too many.
     let is_one_dot = dots(one).abs_diff(dots(two)) == 1
         && one.len().abs_diff(two.len()) == 1
         && distance(one, two) == 1;
     is_one_dot.then_some((false, 1, 0))
 }
 
-/// Whether a name ends in the parts of another one.
+/// Whether a name ends with all parts of another one.
 fn has_parts_at_end(name: &str, parts: &str) -> bool {
     let Some(at) = name.len().checked_sub(parts.len()) else {
         return false;
@@ -98,7 +99,7 @@ fn has_parts_at_end(name: &str, parts: &str) -> bool {
     end.eq_ignore_ascii_case(parts) && (before.is_empty() || before.ends_with('.'))
 }
 
-/// How much words differ, if that is not more than a third of the longer one, and less than all of it.
+/// The distance of two words, if they are similar.
 fn little_distance(one: &str, two: &str) -> Option<usize> {
     let (ones, twos) = (one.chars().count(), two.chars().count());
     let longer = ones.max(twos);
@@ -109,24 +110,10 @@ fn little_distance(one: &str, two: &str) -> Option<usize> {
     Some(distance(one, two)).filter(|distance| *distance <= allowed)
 }
 
+/// The distance of two words without regard to case: insertions, deletions, replacements and swaps of
+/// neighbours ("optimal string alignment").
 fn distance(one: &str, two: &str) -> usize {
-    let one: Vec<char> = one.to_lowercase().chars().collect();
-    let two: Vec<char> = two.to_lowercase().chars().collect();
-    let mut before_last: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=two.len()).collect();
-    for (i, a) in one.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, b) in two.iter().enumerate() {
-            let replaced = last[j] + usize::from(a != b);
-            let mut best = replaced.min(last[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && *a == two[j - 1] && one[i - 1] == *b {
-                best = best.min(before_last[j - 1] + 1);
-            }
-            row.push(best);
-        }
-        before_last = std::mem::replace(&mut last, row);
-    }
-    last[two.len()]
+    strsim::osa_distance(&one.to_lowercase(), &two.to_lowercase())
 }
 
 #[cfg(test)]
@@ -134,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_names_have_in_common_does_not_make_them_similar() {
+    fn a_common_beginning_does_not_make_names_similar() {
         let known = [
             "io.example.databases.Postgres",
             "io.example.Db",

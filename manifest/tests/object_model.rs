@@ -126,15 +126,15 @@ fn what_is_no_model_is_refused_with_its_place() {
     for (text, message) in [
         (
             "",
-            "m.yaml:1:1: error[PK0060]: an object model is a single document",
+            "m.yaml:1:1: error[PK0060]: an object model must be a single document",
         ),
         (
             "a",
-            "m.yaml:1:1: error[PK0060]: an object model is a mapping, not a scalar",
+            "m.yaml:1:1: error[PK0060]: an object model must be a mapping, not a scalar",
         ),
         (
             "'?': x",
-            "m.yaml:1:6: error[PK0060]: `?` is a mapping, not a scalar",
+            "m.yaml:1:6: error[PK0060]: `?` must be a mapping, not a scalar",
         ),
         (
             "'?': {id: x}",
@@ -158,7 +158,7 @@ fn what_is_no_model_is_refused_with_its_place() {
         ),
         (
             "Objects: {}\nSystemData: {Packages: {a: 1.0.0}}",
-            "m.yaml:2:28: error[PK0060]: this is a list of versions",
+            "m.yaml:2:28: error[PK0060]: expected a list of versions",
         ),
         (
             "Objects: {}\nSystemData: {Packages: {a: [x]}}",
@@ -176,7 +176,7 @@ fn what_is_no_model_is_refused_with_its_place() {
     let errors = read("m.json", "{\"a\": 1, \"a\": 2}").expect_err("twice");
     assert_eq!(
         errors[0].to_string(),
-        "m.json:1:10: error[PK0004]: the key `a` stands twice"
+        "m.json:1:10: error[PK0004]: the key `a` appears twice"
     );
     let deep = format!("{}{}", "[".repeat(100), "]".repeat(100));
     let errors = read("m.json", &deep).expect_err("too deep");

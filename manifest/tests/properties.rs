@@ -99,6 +99,37 @@ fn longest_spec() -> impl Strategy<Value = Spec> {
     })
 }
 
+/// A spec of any origin, with white space and with versions that no manifest can have.
+fn any_spec() -> impl Strategy<Value = Spec> {
+    let bounds = spec().prop_map(|spec| {
+        let intervals = spec.set().intervals().iter();
+        let bounds = intervals.flat_map(|interval| [Some(&interval.from), interval.until.as_ref()]);
+        let mut specs = bounds.flatten().map(Spec::exactly);
+        specs.next_back().unwrap_or_else(Spec::unspecified)
+    });
+    let spaced =
+        (vec(clause(), 1..5), "[ \t]{0,2}", "[ \t]{0,2}").prop_map(|(clauses, before, after)| {
+            let text = clauses.join(&format!("{after},{before}"));
+            Spec::parse(&format!("{before}{text}{after}")).expect("the clauses are well-formed")
+        });
+    let constant = prop_oneof![
+        Just(Spec::any()),
+        Just(Spec::unspecified()),
+        "[ \t]{0,2}".prop_map(|text| Spec::parse(&text).expect("nothing is a spec")),
+        Just(Spec::parse(">=0.0.0-0,<2").expect("a spec")),
+        Just(Spec::parse("*").expect("a spec")),
+    ];
+    prop_oneof![
+        4 => spec(),
+        4 => spaced,
+        2 => version().prop_map(|version| Spec::exactly(&version)),
+        2 => bounds,
+        2 => constant,
+        2 => spec().prop_map(|spec| Spec::parse(&spec.normal_form()).expect("a normal form is a spec")),
+        1 => longest_spec(),
+    ]
+}
+
 fn name() -> impl Strategy<Value = PackageName> {
     "[a-c](\\.[A-C]){0,2}".prop_map(|text| PackageName::parse(&text).expect("a name"))
 }
@@ -260,6 +291,14 @@ proptest! {
         let again = Spec::parse(&normal).expect("a normal form is a spec");
         prop_assert_eq!(again.set(), spec.set(), "{} became {}", spec, normal);
         prop_assert_eq!(again.normal_form(), normal);
+    }
+
+    #[test]
+    fn the_text_of_a_spec_says_everything(spec in any_spec()) {
+        let again = Spec::parse(spec.written()).expect("the text of a spec is a spec");
+        prop_assert_eq!(again.set(), spec.set(), "{}", spec);
+        prop_assert_eq!(again.names_prerelease(), spec.names_prerelease(), "{}", spec);
+        prop_assert_eq!(again, spec);
     }
 
     #[test]

@@ -131,10 +131,8 @@ fn a_line_without_a_package_is_a_fault_of_the_index() {
         let text = shown(&error);
         assert!(text.contains(message) && text.contains(" @2:"), "{text}");
     }
-    let limits = Limits {
-        index_line_bytes: 40,
-        ..Limits::default()
-    };
+    let mut limits = Limits::default();
+    limits.index_line_bytes = 40;
     let file = file(&[
         r#"{"name":"a.A","version":"1.0.0"}"#,
         r#"{"name":"a.A","version":"1.0.0","x":"........"}"#,

@@ -165,7 +165,7 @@ fn invalid_revisions_are_errors() {
     let (code, _, stderr) = diff(&app, &["HEAD"]);
     assert_eq!(code, Some(2));
     assert!(
-        stderr.starts_with("error[PK0022]: the lockfile holds the markers of a merge conflict\n --> HEAD:./pkgres.lock:1:1\n"),
+        stderr.starts_with("error[PK0022]: the lockfile contains merge conflict markers\n --> HEAD:./pkgres.lock:1:1\n"),
         "{stderr}"
     );
     // A file that is not in the revision.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use pkgres_checks::{Required, RequiredPackages, check_package};
+use pkgres_checks::{Defines, RequiredPackages, check_package};
 use pkgres_manifest::diagnostic::Code;
 use pkgres_manifest::{
     ClassName, IndexRecord, Limits, PackageName, ReadOptions, RegistryName, Spec,
@@ -143,17 +143,17 @@ fn a_null_requirement_means_zero() {
 struct Corpus(BTreeMap<PackageName, Vec<IndexRecord>>);
 
 impl RequiredPackages for Corpus {
-    fn defines(&self, package: &PackageName, spec: &Spec, class: &ClassName) -> Required {
+    fn defines(&self, package: &PackageName, spec: &Spec, class: &ClassName) -> Defines {
         let Some(records) = self.0.get(package) else {
-            return Required::Unknown;
+            return Defines::Unknown;
         };
         let matching = records
             .iter()
             .filter(|record| spec.matches(&record.version));
         if matching.into_iter().any(|record| record.exports(class)) {
-            Required::Defines
+            Defines::Yes
         } else {
-            Required::DoesNot
+            Defines::No
         }
     }
 

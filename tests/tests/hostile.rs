@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::Path;
 use std::process::Command;
 
-use pkgres_checks::{Required, RequiredPackages, check_package};
+use pkgres_checks::{Defines, RequiredPackages, check_package};
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::{
     Archive, ClassName, Package, PackageManifest, PackageName, ReadOptions, Spec,
@@ -18,12 +18,12 @@ use serde_json::Value;
 struct Core;
 
 impl RequiredPackages for Core {
-    fn defines(&self, package: &PackageName, _: &Spec, class: &ClassName) -> Required {
+    fn defines(&self, package: &PackageName, _: &Spec, class: &ClassName) -> Defines {
         let known = ["io.murano.Object", "io.murano.Application"];
         if package.as_str() == "io.murano" && known.contains(&class.as_str()) {
-            Required::Defines
+            Defines::Yes
         } else {
-            Required::DoesNot
+            Defines::No
         }
     }
 

@@ -1,4 +1,4 @@
-//! What class names mean in packages whose requirements are bound.
+//! Class lookup in a resolution, where every requirement is bound to a version.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -14,12 +14,12 @@ pub(super) struct ClassAt {
     pub(super) class: ClassName,
 }
 
-/// A release with its classes and what its requirements are bound to.
+/// A release of a resolution: its classes, and the versions that its requirements are bound to.
 #[derive(Debug, Clone)]
 pub struct BoundPackage {
-    /// The classes; `None` if nobody has them.
+    /// The package with its classes; `None` if it is not available.
     pub package: Option<Arc<Package>>,
-    /// The bound versions: the core library first, then in the order of the manifest.
+    /// The bound versions: that of the core library, then the others in the order of the manifest.
     pub requires: Vec<(PackageName, Version)>,
 }
 
@@ -38,8 +38,8 @@ impl BoundPackages {
         package.classes.as_ref()?.get(&at.class)
     }
 
-    /// The class that a name means in a release: its own, else that of the first required package
-    /// which defines it for others.
+    /// Resolves a class name in a release: to its own class, else to that of the first required package that
+    /// defines it for others.
     fn lookup(&self, release: &Release, class: &ClassName) -> Option<ClassAt> {
         let bound = self.releases.get(release)?;
         let own = ClassAt {
@@ -58,8 +58,8 @@ impl BoundPackages {
         })
     }
 
-    /// The properties that objects of a class have, each with the class that declares it: the
-    /// nearest one. `None` if the class, or one that it inherits, is not known.
+    /// The properties of objects of a class, each with the nearest class that declares it. `None` if the class
+    /// or one of its ancestors is unknown.
     pub(super) fn properties(
         &self,
         start: &ClassAt,

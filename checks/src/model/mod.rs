@@ -1,4 +1,4 @@
-//! Whether a pinned object model fulfils the contracts of its classes.
+//! Checks of pinned object models: pins, contracts, and the table of packages of an environment.
 
 mod bound;
 mod values;
@@ -14,19 +14,31 @@ use pkgres_manifest::{
 
 use bound::ClassAt;
 
-/// Properties of these usages are not given by the model.
-const NOT_GIVEN: [&str; 4] = ["Out", "Runtime", "Static", "Config"];
+/// The usages of properties whose values do not come from the model.
+const NOT_IN_MODEL: [&str; 4] = ["Out", "Runtime", "Static", "Config"];
 
-/// What is to be said about a pinned model.
+/// The result of [`check_model`].
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct ModelReport {
-    /// What is wrong or probably not meant.
+    /// The findings.
     pub findings: Vec<Diagnostic>,
-    /// The parts of contracts that only the deployment engine can check, as written; each once.
+    /// The calls in contracts that only the deployment engine can evaluate, as written, each once.
     pub not_checked: BTreeSet<String>,
 }
 
-/// Whether every object says its package and version; an error for each that does not.
+/// Returns an error for each object without a package or version.
+///
+/// ```
+/// use pkgres_checks::check_pinned;
+/// use pkgres_manifest::{Limits, ObjectModel};
+///
+/// let text = br#"{"?": {"id": "web", "type": "org.acme.Web", "package": "org.acme.Web"}}"#;
+/// let (model, _) = ObjectModel::read("model.json", text, &Limits::default())
+///     .into_result()
+///     .expect("the model is right");
+/// assert_eq!(check_pinned(&model)[0].message, "the object `web` has no version");
+/// ```
 pub fn check_pinned(model: &ObjectModel) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for (number, object) in model.objects().iter().enumerate() {
@@ -34,12 +46,9 @@ pub fn check_pinned(model: &ObjectModel) -> Vec<Diagnostic> {
             (Some(_), VersionPin::Exact(_)) => continue,
             (None, VersionPin::Exact(_)) => "no package",
             (Some(_), _) => "no version",
-            (None, _) => "neither package nor version",
+            (None, _) => "neither a package nor a version",
         };
-        let message = format!(
-            "the object {} says {missing}",
-            model.shown(ObjectId(number))
-        );
+        let message = format!("the object {} has {missing}", model.shown(ObjectId(number)));
         findings.push(
             Diagnostic::error(Code::ModelUnpinned, message)
                 .at(object.location.clone())
@@ -50,6 +59,47 @@ pub fn check_pinned(model: &ObjectModel) -> Vec<Diagnostic> {
 }
 
 /// Checks the values of a pinned model against the contracts of its classes.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use std::sync::Arc;
+///
+/// use pkgres_checks::{BoundPackage, BoundPackages, check_model};
+/// use pkgres_manifest::{Limits, ObjectModel, Package, PackageManifest, ReadOptions, Version};
+///
+/// let text = b"FullName: org.acme.Web\nType: Application\nClasses: {org.acme.Web: Web.yaml}\n";
+/// let options = ReadOptions::with_core(None);
+/// let (manifest, _) = PackageManifest::read("manifest.yaml", text, &options)
+///     .into_result()
+///     .expect("the manifest is right");
+/// let class = b"Name: org.acme.Web\nProperties:\n  port:\n    Contract: $.int().notNull()\n";
+/// let (package, _) = Package::assemble(manifest, &options, |_| Some(class.to_vec()))
+///     .into_result()
+///     .expect("the class is right");
+/// let release = (package.name().clone(), Version::new(1, 0, 0));
+/// let packages = BoundPackages {
+///     root_class: None,
+///     releases: BTreeMap::from([(
+///         release,
+///         BoundPackage {
+///             package: Some(Arc::new(package)),
+///             requires: Vec::new(),
+///         },
+///     )]),
+/// };
+/// let text = br#"{
+///     "?": {"id": "web", "type": "org.acme.Web/1.0.0@org.acme.Web"},
+///     "port": "eighty"
+/// }"#;
+/// let (model, _) = ObjectModel::read("model.json", text, &Limits::default())
+///     .into_result()
+///     .expect("the model is right");
+/// let report = check_model(&model, &packages);
+/// assert_eq!(
+///     report.findings[0].message,
+///     "`port` of the object `web` must be a whole number, as `org.acme.Web` requires"
+/// );
+/// ```
 pub fn check_model(model: &ObjectModel, packages: &BoundPackages) -> ModelReport {
     let mut report = ModelReport::default();
     for (number, object) in model.objects().iter().enumerate() {
@@ -75,8 +125,24 @@ pub fn check_model(model: &ObjectModel, packages: &BoundPackages) -> ModelReport
     report
 }
 
-/// Checks the table of packages of an environment: what it lists is to be used, and the other way
-/// round.
+/// Checks the table of packages of an environment against the versions that are `used`: it has to list these
+/// and should list no others.
+///
+/// ```
+/// use std::collections::BTreeMap;
+///
+/// use pkgres_checks::check_fixations;
+/// use pkgres_manifest::{Limits, ObjectModel};
+///
+/// let text = br#"{"Objects": {}, "SystemData": {"Packages": {"org.acme.Web": ["1.0.0"]}}}"#;
+/// let (model, _) = ObjectModel::read("model.json", text, &Limits::default())
+///     .into_result()
+///     .expect("the model is right");
+/// assert_eq!(
+///     check_fixations(&model, &BTreeMap::new())[0].message,
+///     "`SystemData.Packages` lists org.acme.Web 1.0.0, which nothing uses"
+/// );
+/// ```
 pub fn check_fixations(
     model: &ObjectModel,
     used: &BTreeMap<PackageName, BTreeSet<Version>>,
@@ -139,10 +205,10 @@ fn check_object(
     for (name, (class, property)) in properties {
         let is_given = object.properties.iter().any(|(given, _)| given == name);
         let is_optional =
-            property.has_default || NOT_GIVEN.contains(&property.usage.value.as_str());
-        if !is_given && !is_optional && values::wants_value(&property.contract.value) {
+            property.has_default || NOT_IN_MODEL.contains(&property.usage.value.as_str());
+        if !is_given && !is_optional && values::requires_value(&property.contract.value) {
             let message = format!(
-                "the object {} has no `{}`, which `{class}` wants",
+                "the object {} has no `{}`, which `{class}` requires",
                 model.shown(number),
                 Escaped::shortened(name)
             );

@@ -1,4 +1,4 @@
-//! Values against contracts.
+//! Checking values against contracts.
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
@@ -7,8 +7,8 @@ use pkgres_manifest::{
 
 use super::ModelReport;
 
-/// Whether a contract is not met by nothing.
-pub(super) fn wants_value(contract: &Contract) -> bool {
+/// Whether a contract requires a value.
+pub(super) fn requires_value(contract: &Contract) -> bool {
     matches!(contract, Contract::Rules(rules) if rules.contains(&Rule::NotNull))
 }
 
@@ -41,7 +41,7 @@ struct Check<'a> {
 impl Check<'_> {
     fn report(&mut self, path: &str, what: &str, value: &ModelValue) {
         let message = format!(
-            "`{}` of the object {} {what}, as `{}` wants it",
+            "`{}` of the object {} {what}, as `{}` requires",
             Escaped::shortened(path),
             self.model.shown(self.holder),
             self.class
@@ -69,7 +69,7 @@ impl Check<'_> {
                 let values = match &value.kind {
                     ValueKind::List(values) => values.as_slice(),
                     ValueKind::Null => &[],
-                    // A single value stands for a list of one.
+                    // A single value means a list of one.
                     _ => single,
                 };
                 let count = values.len() as u64;
@@ -105,7 +105,9 @@ impl Check<'_> {
                     let path = format!("{path}.{name}");
                     match entries.iter().find(|(key, _)| key == name) {
                         Some((_, value)) => self.contract(contract, value, &path),
-                        None if wants_value(contract) => self.report(&path, "must be there", value),
+                        None if requires_value(contract) => {
+                            self.report(&path, "must be there", value);
+                        }
                         None => {}
                     }
                 }

@@ -9,8 +9,8 @@ use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{IndexRecord, PackageName, ReadOptions, RegistryName, Spec};
 use pkgres_registry_client::{
-    CheckedLocks, HttpOptions, IndexCache, SinglePackage, RegistryError, RegistryLocation,
-    RegistrySet, read_provided,
+    CheckedLocks, HttpOptions, IndexCache, RegistryError, RegistryLocation, RegistrySet,
+    SinglePackage, read_provided,
 };
 
 use super::{ConfiguredRegistry, RegistryOptions};

@@ -1,10 +1,10 @@
-//! What the central directory says of an entry, and whether that is allowed.
+//! Entries of an archive, as the central directory describes them, and which of them are allowed.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::package_path::PackagePath;
 
 use super::records::CentralRecord;
-use super::{extra, refused};
+use super::{bad_entry, extra};
 
 /// The sizes and the CRC follow the content.
 pub(super) const FLAG_DESCRIPTOR: u16 = 1 << 3;
@@ -24,37 +24,37 @@ const FOLDER: u32 = 0x10;
 const DEVICE: u32 = 0x40;
 const REPARSE_POINT: u32 = 0x400;
 
-/// An entry, as the central directory has it.
-pub(super) struct Entry<'bytes> {
+/// An entry, as the central directory describes it.
+pub(super) struct ArchiveEntry<'bytes> {
     pub(super) name: &'bytes [u8],
     pub(super) path: PackagePath,
-    pub(super) kind: Kind,
+    pub(super) kind: EntryKind,
     pub(super) flags: u16,
-    pub(super) method: Method,
+    pub(super) method: Compression,
     pub(super) crc: u32,
-    /// How long the content is in the archive.
+    /// The size of the packed content.
     pub(super) packed_size: usize,
-    /// How long the content is said to be.
+    /// The size that the unpacked content is said to have.
     pub(super) size: u64,
     /// Where the local record is said to begin.
     pub(super) offset: usize,
 }
 
-/// What an entry is.
+/// Whether an entry is a file or a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum EntryKind {
     File { executable: bool },
     Folder,
 }
 
 /// How a content is packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Method {
+pub(super) enum Compression {
     Stored,
     Deflated,
 }
 
-impl Method {
+impl Compression {
     pub(super) fn from_number(number: u16) -> Option<Self> {
         match number {
             0 => Some(Self::Stored),
@@ -64,34 +64,34 @@ impl Method {
     }
 }
 
-impl<'bytes> Entry<'bytes> {
-    /// Checks a central record of an archive of some size.
+impl<'bytes> ArchiveEntry<'bytes> {
+    /// Reads an entry from its central record; `archive_bytes` is the size of the archive.
     pub(super) fn new(
         record: &CentralRecord<'bytes>,
         archive_bytes: usize,
     ) -> Result<Self, Diagnostic> {
-        let refuse = |reason: &str| refused(record.name, reason);
-        check_flags(record.flags).map_err(|reason| refuse(&reason))?;
-        let Some(method) = Method::from_number(record.method) else {
+        let bad = |reason: &str| bad_entry(record.name, reason);
+        check_flags(record.flags).map_err(|reason| bad(&reason))?;
+        let Some(method) = Compression::from_number(record.method) else {
             let number = record.method;
-            return Err(refuse(&format!(
+            return Err(bad(&format!(
                 "is packed with method {number}, not stored or deflated"
             )));
         };
         if record.disk != 0 {
-            return Err(refuse("is on another disk"));
+            return Err(bad("is on another disk"));
         }
         if !record.comment.is_empty() {
-            return Err(refuse("has a comment"));
+            return Err(bad("has a comment"));
         }
         let short = [record.size, record.packed_size, record.offset];
         let [size, packed_size, offset] =
-            extra::long_values(record.extra, short).map_err(|reason| refuse(&reason))?;
+            extra::zip64_values(record.extra, short).map_err(|reason| bad(&reason))?;
         // Readers differ in how long the descriptor is.
         if record.flags & FLAG_DESCRIPTOR != 0
             && [record.size, record.packed_size].contains(&u32::MAX)
         {
-            return Err(refuse("has both a descriptor and zip64 sizes"));
+            return Err(bad("has both a descriptor and zip64 sizes"));
         }
         let within = |number| {
             usize::try_from(number)
@@ -99,16 +99,16 @@ impl<'bytes> Entry<'bytes> {
                 .filter(|at| *at <= archive_bytes)
         };
         let (Some(packed_size), Some(offset)) = (within(packed_size), within(offset)) else {
-            return Err(refuse("reaches past the end of the archive"));
+            return Err(bad("reaches past the end of the archive"));
         };
-        check_sizes(method, record.flags, packed_size as u64, size).map_err(refuse)?;
+        check_sizes(method, record.flags, packed_size as u64, size).map_err(bad)?;
 
-        let (text, is_folder) = read_name(record).map_err(refuse)?;
+        let (text, is_folder) = read_name(record).map_err(bad)?;
         let path = PackagePath::parse(text)
             .map_err(|error| Diagnostic::error(Code::Path, error.to_string()))?;
-        let kind = read_kind(record, is_folder).map_err(refuse)?;
+        let kind = read_kind(record, is_folder).map_err(bad)?;
         if is_folder && size != 0 {
-            return Err(refuse("is a folder with content"));
+            return Err(bad("is a folder with content"));
         }
         Ok(Self {
             name: record.name,
@@ -138,28 +138,28 @@ fn check_flags(flags: u16) -> Result<(), String> {
 }
 
 fn check_sizes(
-    method: Method,
+    method: Compression,
     flags: u16,
     packed_size: u64,
     size: u64,
 ) -> Result<(), &'static str> {
-    if method == Method::Stored {
+    if method == Compression::Stored {
         if flags & FLAG_DESCRIPTOR != 0 {
-            return Err("has a descriptor but is not deflated, so its end could be anywhere");
+            return Err("has a descriptor but is not deflated, so its end is ambiguous");
         }
         if packed_size != size {
-            return Err("is stored in another size than its own");
+            return Err("is stored with a size that is not its own");
         }
     }
-    // Deflate makes nothing much larger. Empty blocks without end can.
+    // Deflate hardly enlarges anything, but an endless row of empty blocks does.
     let largest = size.saturating_add(size / 8).saturating_add(1024);
     if packed_size > largest {
-        return Err("is packed into far more bytes than it has");
+        return Err("is packed into far more bytes than it contains");
     }
     Ok(())
 }
 
-/// The name as text, without the slash at the end of the name of a folder.
+/// The name as text without a final slash, and whether it had one, as names of folders do.
 fn read_name<'bytes>(record: &CentralRecord<'bytes>) -> Result<(&'bytes str, bool), &'static str> {
     if record.flags & FLAG_UTF8 == 0 && !record.name.is_ascii() {
         return Err("has a name that is neither ASCII nor marked as UTF-8");
@@ -171,9 +171,9 @@ fn read_name<'bytes>(record: &CentralRecord<'bytes>) -> Result<(&'bytes str, boo
     })
 }
 
-/// What the attributes say an entry is, if its name agrees.
-fn read_kind(record: &CentralRecord<'_>, is_folder: bool) -> Result<Kind, &'static str> {
-    // Some programs write a mode whatever the system, and some believe it.
+/// The kind of an entry by its attributes, which have to agree with its name.
+fn read_kind(record: &CentralRecord<'_>, is_folder: bool) -> Result<EntryKind, &'static str> {
+    // Some programs write a mode for every system, and some readers use it.
     let mode = record.attributes >> 16;
     let is_folder_mode = match mode & 0o170_000 {
         0 => None,
@@ -197,12 +197,12 @@ fn read_kind(record: &CentralRecord<'_>, is_folder: bool) -> Result<Kind, &'stat
         is_folder_mode != Some(true) && record.attributes & FOLDER == 0
     };
     if !agrees {
-        return Err("is a folder by its name or by its attributes, but not by both");
+        return Err("is a folder by its name or its attributes, but not both");
     }
     Ok(if is_folder {
-        Kind::Folder
+        EntryKind::Folder
     } else {
-        Kind::File {
+        EntryKind::File {
             executable: record.host == HOST_UNIX && mode & 0o111 != 0,
         }
     })

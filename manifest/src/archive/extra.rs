@@ -1,11 +1,11 @@
-//! The extra fields of local and central headers.
+//! The extra fields of local and central headers, which few archives need and fewer may have here.
 
 use super::records::Fields;
 
-/// Sizes and offsets that do not fit in 32 bits.
-const LONG_FIELDS: u16 = 0x0001;
+/// The field of zip64: sizes and offsets that do not fit in 32 bits.
+const ZIP64_FIELD: u16 = 0x0001;
 
-/// The extra fields that change nothing about an entry, and how long they can be.
+/// The extra fields that do not change an entry, each with its greatest length.
 const HARMLESS: [(u16, usize); 5] = [
     // NTFS: three timestamps.
     (0x000a, 32),
@@ -19,18 +19,18 @@ const HARMLESS: [(u16, usize); 5] = [
     (0xcafe, 0),
 ];
 
-/// What a 32-bit field says if its value stands in the extra fields.
-const LONG: u32 = u32::MAX;
+/// The value of a 32-bit field whose real value is in the zip64 field.
+const IN_ZIP64_FIELD: u32 = u32::MAX;
 
-/// Reads the extra fields of a header, and the values of those of its 32-bit fields that stand in
-/// there. `fields` are the ones for which this is possible, in the order of the format.
+/// The real values of 32-bit fields of a header, from the fields themselves or from the zip64 field among
+/// its extra fields. `fields` are in the order that the format gives them there.
 ///
-/// Fails with what is wrong, to be said after the name of the entry.
-pub(super) fn long_values<const COUNT: usize>(
+/// The error continues a sentence that begins with the name of the entry.
+pub(super) fn zip64_values<const COUNT: usize>(
     extra: &[u8],
     fields: [u32; COUNT],
 ) -> Result<[u64; COUNT], String> {
-    let mut long_fields = None;
+    let mut zip64_field = None;
     let mut seen = Vec::new();
     let mut rest = Fields::new(extra);
     while !rest.rest().is_empty() {
@@ -39,13 +39,13 @@ pub(super) fn long_values<const COUNT: usize>(
         let Some((id, value)) = field else {
             return Err("has extra fields that are not well-formed".to_owned());
         };
-        // Bounds the list as well: there are six.
+        // This bounds the list as well: only six fields are allowed.
         if seen.contains(&id) {
             return Err(format!("has the extra field {id:#06x} twice"));
         }
         seen.push(id);
-        if id == LONG_FIELDS {
-            long_fields = Some(value);
+        if id == ZIP64_FIELD {
+            zip64_field = Some(value);
         } else {
             match HARMLESS.iter().find(|(harmless, _)| *harmless == id) {
                 Some((_, longest)) if value.len() <= *longest => {}
@@ -59,18 +59,21 @@ pub(super) fn long_values<const COUNT: usize>(
         }
     }
 
-    let mut long_values = long_fields.map(Fields::new);
-    if long_values.is_some() && !fields.contains(&LONG) {
+    let mut zip64_values = zip64_field.map(Fields::new);
+    if zip64_values.is_some() && !fields.contains(&IN_ZIP64_FIELD) {
         return Err("has zip64 values that no field refers to".to_owned());
     }
     let mut values = fields.map(u64::from);
-    for value in values.iter_mut().filter(|value| **value == u64::from(LONG)) {
-        *value = long_values
+    for value in values
+        .iter_mut()
+        .filter(|value| **value == u64::from(IN_ZIP64_FIELD))
+    {
+        *value = zip64_values
             .as_mut()
             .and_then(Fields::u64)
             .ok_or("lacks a zip64 value that a field refers to")?;
     }
-    if long_values.is_some_and(|left| !left.rest().is_empty()) {
+    if zip64_values.is_some_and(|left| !left.rest().is_empty()) {
         return Err("has zip64 values that no field refers to".to_owned());
     }
     Ok(values)

@@ -1,10 +1,10 @@
-//! Unpacking contents, a piece at a time.
+//! Unpacking contents piece by piece, so that memory does not depend on their sizes.
 
 use flate2::{Decompress, FlushDecompress, Status};
 
-use super::entry::Method;
+use super::entry::Compression;
 
-/// How much is unpacked at a time.
+/// The size of a piece.
 const PIECE_BYTES: usize = 64 << 10;
 
 /// Unpacks contents, one after the other, in memory of a fixed size.
@@ -21,15 +21,14 @@ impl Inflater {
         }
     }
 
-    /// Unpacks all of `packed`, hands the content to `sink` piece by piece, and checks that it has
-    /// the size and the CRC.
+    /// Unpacks all of `packed`, passes the content to `sink` piece by piece, and checks that it has
+    /// the size and the CRC. At most one byte more than the size is unpacked.
     ///
-    /// Fails with what is wrong, to be said after the name of the entry. At most one byte more
-    /// than the size is unpacked.
+    /// The error continues a sentence that begins with the name of the entry.
     pub(super) fn unpack(
         &mut self,
         packed: &[u8],
-        method: Method,
+        method: Compression,
         size: u64,
         crc: u32,
         sink: &mut dyn FnMut(&[u8]),
@@ -40,11 +39,11 @@ impl Inflater {
             sink(piece);
         };
         match method {
-            Method::Stored if packed.len() as u64 != size => {
-                return Err("is stored in another size than its own");
+            Compression::Stored if packed.len() as u64 != size => {
+                return Err("is stored with a size that is not its own");
             }
-            Method::Stored => take(packed),
-            Method::Deflated => self.inflate(packed, size, &mut take)?,
+            Compression::Stored => take(packed),
+            Compression::Deflated => self.inflate(packed, size, &mut take)?,
         }
         if hasher.finalize() == crc {
             Ok(())
@@ -64,7 +63,7 @@ impl Inflater {
         let mut rest = packed;
         let mut left = size;
         loop {
-            // One byte more than there should be, to see whether there is one.
+            // One byte more than there should be, which would be an error.
             let room = usize::try_from(left)
                 .map_or(PIECE_BYTES, |left| PIECE_BYTES.min(left.saturating_add(1)));
             let (read_before, written_before) = (self.stream.total_in(), self.stream.total_out());
@@ -89,7 +88,7 @@ impl Inflater {
                     return Err("has fewer bytes than its headers say");
                 }
                 Status::StreamEnd => return Ok(()),
-                // There was room, so what was missing is input.
+                // There was room for output, so the input is incomplete.
                 _ if read == 0 && written == 0 => return Err("is cut short in its deflate stream"),
                 _ => {}
             }

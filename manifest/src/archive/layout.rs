@@ -1,23 +1,23 @@
-//! Where the entries stand: one after the other, from the first byte to the central directory.
+//! The layout of an archive: entries follow each other from the first byte to the central directory.
 
 use std::ops::Range;
 
 use crate::diagnostic::Diagnostic;
 
-use super::entry::{Entry, FLAG_DESCRIPTOR, Method};
+use super::entry::{ArchiveEntry, Compression, FLAG_DESCRIPTOR};
 use super::records::{Descriptor, Fields, LocalRecord};
-use super::{broken, extra, refused};
+use super::{bad_entry, broken, extra};
 
-/// Puts the entries in the order in which they stand in the archive, checks that nothing stands
-/// between them and that their local records agree, and returns where their contents are.
+/// Sorts the entries by their place in the archive and returns the ranges of their contents, in that order.
+/// Fails if there are bytes between entries, or if a local record disagrees with its central one.
 pub(super) fn check(
     bytes: &[u8],
-    entries: &mut [Entry<'_>],
+    entries: &mut [ArchiveEntry<'_>],
     directory_offset: usize,
 ) -> Result<Vec<Range<usize>>, Diagnostic> {
     entries.sort_by_key(|entry| entry.offset);
     if entries.first().is_some_and(|entry| entry.offset != 0) {
-        return Err(broken("bytes stand before the first entry"));
+        return Err(broken("there are bytes before the first entry"));
     }
     let ends = entries.iter().skip(1).map(|entry| entry.offset);
     let ends = ends.chain([directory_offset]);
@@ -25,18 +25,18 @@ pub(super) fn check(
         .iter()
         .zip(ends)
         .map(|(entry, end)| {
-            // An entry that begins where the next one does, or in the directory, has no bytes and
-            // so no header.
+            // An entry that begins where the next one does, or in the directory, has no bytes, hence no
+            // header, which is an error.
             let region = bytes.get(entry.offset..end).unwrap_or_default();
             let content =
-                check_local(entry, region).map_err(|reason| refused(entry.name, reason))?;
+                check_local(entry, region).map_err(|reason| bad_entry(entry.name, reason))?;
             Ok(entry.offset + content.start..entry.offset + content.end)
         })
         .collect()
 }
 
-/// Checks the bytes of an entry, and returns where in them the content is.
-fn check_local(entry: &Entry<'_>, region: &[u8]) -> Result<Range<usize>, String> {
+/// The range of the content in the bytes of an entry, after checks of all of them.
+fn check_local(entry: &ArchiveEntry<'_>, region: &[u8]) -> Result<Range<usize>, String> {
     let mut fields = Fields::new(region);
     let local = LocalRecord::read(&mut fields)
         .ok_or("has no local header where the central directory says")?;
@@ -46,10 +46,10 @@ fn check_local(entry: &Entry<'_>, region: &[u8]) -> Result<Range<usize>, String>
     if local.flags != entry.flags {
         return Err("has other flags in its local header".to_owned());
     }
-    if Method::from_number(local.method) != Some(entry.method) {
+    if Compression::from_number(local.method) != Some(entry.method) {
         return Err("has another method in its local header".to_owned());
     }
-    let sizes = extra::long_values(local.extra, [local.size, local.packed_size])?;
+    let sizes = extra::zip64_values(local.extra, [local.size, local.packed_size])?;
     let has_descriptor = entry.flags & FLAG_DESCRIPTOR != 0;
     let agrees = |local: u64, central: u64| local == central || has_descriptor && local == 0;
     if !agrees(local.crc.into(), entry.crc.into()) {

@@ -1,27 +1,34 @@
-//! Package archives: zip files of which every byte is accounted for.
+//! Package archives: zip files in which every byte is accounted for.
 //!
-//! Readers of zip files differ in what they make of a file that is not plain: which directory they
-//! take, which of two headers they believe, what they do with bytes between the records. An archive
-//! that opens here leaves them no choice, so that what was checked is what everyone sees:
+//! Zip readers disagree about unusual files: which central directory counts, which of two headers to trust,
+//! what bytes between the records mean. An attacker can use that to show a checker one archive and a
+//! consumer another. An archive that opens here leaves readers no choice:
 //!
-//! - the local records stand one after the other from the first byte on, then the central
-//!   directory, then the end record with a comment that ends where the file ends;
-//! - local and central headers agree, and each content is exactly as long as they say and has the
-//!   CRC they say;
-//! - entries are stored or deflated plain files and folders, with names that stay as they are on
-//!   every file system and that no file system takes for one another.
+//! - the local records follow each other from the first byte on, then come the central directory and the
+//!   end record, whose comment ends with the file;
+//! - local and central headers agree, and each content has exactly the size and the CRC that they give;
+//! - entries are stored or deflated plain files and folders, whose names are stored unchanged by every file
+//!   system and mean different files on each of them.
+//!
+//! The format is the one of PKWARE's APPNOTE.TXT, of which this is a small subset: no encryption, no links,
+//! no multi-disk archives, no unknown extra fields. [`Archive`] checks all contents when it opens;
+//! [`LazyArchive`] checks each content when it is read. Checking takes time in proportion to the entries and
+//! to the unpacked bytes, both of which [`Limits`] bounds before anything is unpacked.
+//!
+//! Reading is our own code because no library rejects all of this; writing uses the `zip` crate, and what it
+//! writes is checked like any other archive.
 
-mod directory;
+mod central_directory;
 mod entry;
 mod extra;
 mod inflate;
-mod known;
 mod layout;
+mod lazy;
 mod names;
 mod records;
 mod write;
 
-pub use known::KnownArchive;
+pub use lazy::LazyArchive;
 pub use write::write_archive;
 
 use std::fmt;
@@ -29,14 +36,16 @@ use std::ops::Range;
 
 use crate::diagnostic::{Code, Diagnostic, Escaped};
 use crate::digest::ArtifactDigest;
-use crate::limits::Limits;
 use crate::package_path::PackagePath;
+use crate::read_options::Limits;
 
-use directory::Directory;
-use entry::{Entry, Kind, Method};
+use central_directory::CentralDirectory;
+use entry::{ArchiveEntry, Compression, EntryKind};
 use inflate::Inflater;
 
-/// A package archive whose every byte was checked.
+/// A package archive in which every byte was checked.
+///
+/// `Bytes` is what holds the archive, such as a vector or a memory-mapped file.
 ///
 /// ```
 /// use pkgres_manifest::{Archive, Limits, PackagePath, write_archive};
@@ -48,48 +57,47 @@ use inflate::Inflater;
 /// assert_eq!(archive.read(&path).as_deref(), Some(&b"hello"[..]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-///
-/// `Bytes` is what holds the archive, such as a vector or a part of memory that stands for a file.
 #[derive(Clone)]
-pub struct Archive<Bytes = Vec<u8>>(KnownArchive<Bytes>);
+pub struct Archive<Bytes = Vec<u8>>(LazyArchive<Bytes>);
 
 /// A file of an [`Archive`].
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ArchiveFile {
-    /// Where the file belongs.
+    /// The path below the top of the archive.
     pub path: PackagePath,
-    /// How many bytes it has.
+    /// The size of the content in bytes.
     pub size: u64,
-    /// Whether it is marked as a program.
+    /// Whether the file is marked as executable.
     pub executable: bool,
     packed: Packed,
 }
 
-/// The content of a file as it stands in the archive.
+/// The packed content of a file, by its place in the archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Packed {
     range: Range<usize>,
-    method: Method,
+    method: Compression,
     size: u64,
     crc: u32,
 }
 
 impl<Bytes: AsRef<[u8]>> Archive<Bytes> {
-    /// Checks all of an archive: the framing, the names, the limits and every content.
+    /// Opens an archive after checking all of it: the framing, the names, the limits and every content.
     ///
-    /// `name` is what messages call the archive, such as its path. Contents are unpacked once to
-    /// check them, and are not kept. Takes the bytes as they are: whether they are the ones that
-    /// were expected, by [`ArtifactDigest::of_archive`], is to be checked before.
+    /// Messages call the archive `name`, for example its path. Contents are unpacked once to check them,
+    /// and are not kept. Compare [`ArtifactDigest::of_archive`] with the expected digest before: any
+    /// well-formed archive opens.
     pub fn open(name: &str, bytes: Bytes, limits: &Limits) -> Result<Self, Diagnostic> {
-        KnownArchive::open_checked(name, bytes, limits, check_contents).map(Self)
+        LazyArchive::open_checked(name, bytes, limits, check_contents).map(Self)
     }
 
-    /// The SHA-256 of the archive. Takes time linear in its size.
+    /// The digest of the archive. Takes time linear in its size.
     pub fn digest(&self) -> ArtifactDigest {
         ArtifactDigest::of_archive(self.bytes())
     }
 
-    /// The archive itself.
+    /// The bytes of the archive.
     pub fn bytes(&self) -> &[u8] {
         self.0.bytes()
     }
@@ -104,30 +112,30 @@ impl<Bytes: AsRef<[u8]>> Archive<Bytes> {
         self.read_start(path, u64::MAX)
     }
 
-    /// The first `limit` bytes of a file and one more, if it has so many; `None` if there is no such
-    /// file. Whoever takes no more than `limit` bytes sees that it is too large.
+    /// The first bytes of a file, at most `limit + 1`, or `None` if there is no such file. A reader that
+    /// accepts at most `limit` bytes thus notices a file that is too large.
     pub(crate) fn read_start(&self, path: &PackagePath, limit: u64) -> Option<Vec<u8>> {
         checked(self.0.read_start(path, limit))
     }
 
-    /// Hands the content of a file to `sink`, piece by piece; `None` if there is no such file.
+    /// Passes the content of a file to `sink` piece by piece; returns `None` if there is no such file.
     pub fn unpack(&self, path: &PackagePath, sink: impl FnMut(&[u8])) -> Option<()> {
         checked(self.0.unpack(path, sink))
     }
 
-    /// What is said of a file, or `None` if there is no such file.
+    /// The entry of a file, or `None` if there is no such file.
     pub fn file(&self, path: &PackagePath) -> Option<&ArchiveFile> {
         self.0.file(path)
     }
 }
 
-/// What is read of an archive whose contents were checked.
+/// The result of reading from an archive whose contents were all checked.
 fn checked<Content>(read: Result<Content, Diagnostic>) -> Content {
     read.expect("opening the archive unpacked the same bytes")
 }
 
 impl Packed {
-    /// Hands the content to `sink`, piece by piece, and checks its size and CRC at the end.
+    /// Passes the content to `sink` piece by piece, and checks its size and CRC at the end.
     fn unpack(
         &self,
         archive: &[u8],
@@ -149,22 +157,22 @@ impl<Bytes: AsRef<[u8]>> fmt::Debug for Archive<Bytes> {
     }
 }
 
-/// An entry of an archive with its content, of which nothing is known but what is said of it.
-type Listed<'bytes> = (Entry<'bytes>, Packed);
+/// An entry of an archive with its packed content, whose size and CRC are claims so far.
+type Listed<'bytes> = (ArchiveEntry<'bytes>, Packed);
 
-/// Unpacks every content of an archive.
+/// Unpacks every content of an archive to check its size and CRC.
 fn check_contents(bytes: &[u8], entries: &[Listed<'_>]) -> Result<(), Diagnostic> {
     let mut inflater = Inflater::new();
     for (entry, packed) in entries {
         // Folders have no content, but it can be packed like any other.
         packed
             .unpack(bytes, &mut inflater, &mut |_| ())
-            .map_err(|reason| refused(entry.name, reason))?;
+            .map_err(|reason| bad_entry(entry.name, reason))?;
     }
     Ok(())
 }
 
-/// Checks the framing, the names and the limits of an archive, and gives its entries.
+/// The entries of an archive, after checks of the framing, the names and the limits.
 fn list<'bytes>(bytes: &'bytes [u8], limits: &Limits) -> Result<Vec<Listed<'bytes>>, Diagnostic> {
     if bytes.len() as u64 > limits.archive_bytes {
         return Err(Limits::exceeded(
@@ -172,22 +180,22 @@ fn list<'bytes>(bytes: &'bytes [u8], limits: &Limits) -> Result<Vec<Listed<'byte
             limits.archive_bytes,
         ));
     }
-    let directory = Directory::locate(bytes, limits)?;
+    let directory = CentralDirectory::locate(bytes, limits)?;
     let mut entries = directory.entries(bytes.len())?;
     names::check_distinct(
         entries
             .iter()
-            .map(|entry| (&entry.path, entry.kind == Kind::Folder)),
+            .map(|entry| (&entry.path, entry.kind == EntryKind::Folder)),
     )?;
-    // The sizes are claims until contents are unpacked, but whatever turns out to be larger than
-    // its claim is refused: this bounds what is unpacked before any of it is.
+    // The sizes are claims until contents are unpacked. A content that is larger than its claim is an
+    // error, so this bounds the work before anything is unpacked.
     let unpacked = entries
         .iter()
         .fold(0_u64, |sum, entry| sum.saturating_add(entry.size));
     check_unpacked(unpacked, bytes.len() as u64, limits)?;
 
     let ranges = layout::check(bytes, &mut entries, directory.offset)?;
-    let packed = |(entry, range): (Entry<'bytes>, Range<usize>)| {
+    let packed = |(entry, range): (ArchiveEntry<'bytes>, Range<usize>)| {
         let packed = Packed {
             range,
             method: entry.method,
@@ -202,20 +210,20 @@ fn list<'bytes>(bytes: &'bytes [u8], limits: &Limits) -> Result<Vec<Listed<'byte
 /// The files among entries, sorted by path.
 fn files(entries: Vec<Listed<'_>>) -> Vec<ArchiveFile> {
     let file = |(entry, packed): Listed<'_>| match entry.kind {
-        Kind::File { executable } => Some(ArchiveFile {
+        EntryKind::File { executable } => Some(ArchiveFile {
             path: entry.path,
             size: entry.size,
             executable,
             packed,
         }),
-        Kind::Folder => None,
+        EntryKind::Folder => None,
     };
     let mut files: Vec<ArchiveFile> = entries.into_iter().filter_map(file).collect();
     files.sort_unstable_by(|one, two| one.path.cmp(&two.path));
     files
 }
 
-/// Checks how much the files of an archive have together.
+/// Checks the total size of the files of an archive.
 fn check_unpacked(unpacked: u64, archive: u64, limits: &Limits) -> Result<(), Diagnostic> {
     if unpacked > limits.unpacked_bytes {
         let limit = limits.unpacked_bytes;
@@ -238,8 +246,8 @@ fn broken(message: impl Into<String>) -> Diagnostic {
     Diagnostic::error(Code::Archive, message)
 }
 
-/// The error for an entry: what it is, after its name.
-fn refused(name: &[u8], reason: impl fmt::Display) -> Diagnostic {
+/// The error for an entry; `reason` continues a sentence that begins with its name.
+fn bad_entry(name: &[u8], reason: impl fmt::Display) -> Diagnostic {
     let name = String::from_utf8_lossy(name);
     let name = Escaped::shortened(&name);
     Diagnostic::error(Code::Archive, format!("the entry `{name}` {reason}"))

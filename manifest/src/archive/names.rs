@@ -1,17 +1,17 @@
-//! Whether names of files and folders can stand side by side on every file system.
+//! Names of files and folders that some file system takes for one another.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::package_path::PackagePath;
 
-/// A name in the form that it shares with all names that some file system takes for the same.
+/// A name in its folded form, which it shares with every name that some file system takes for it.
 struct Name<'path> {
     folded: String,
     path: &'path PackagePath,
     is_folder: bool,
 }
 
-/// Checks that no two names meet: as the same name, as a file and a folder, or as two spellings of
-/// a folder. The `bool` says whether the name is that of a folder.
+/// Checks that no two names collide: as the same name, as a file and a folder, or as two spellings of a
+/// folder. The `bool` is true for the name of a folder.
 pub(super) fn check_distinct<'path>(
     names: impl Iterator<Item = (&'path PackagePath, bool)>,
 ) -> Result<(), Diagnostic> {
@@ -22,8 +22,8 @@ pub(super) fn check_distinct<'path>(
             is_folder,
         })
         .collect();
-    // By parts, so that what is below a folder directly follows it: whatever meets, meets with
-    // its neighbour as well. The path itself makes the message the same in any order.
+    // Sorted by parts, the names below a folder directly follow it, so that a name that collides with any
+    // name collides with its neighbour. The path itself makes the message the same in any order.
     names.sort_unstable_by(|one, two| {
         let parts = one.folded.split('/').cmp(two.folded.split('/'));
         parts.then_with(|| one.path.cmp(two.path))
@@ -38,10 +38,10 @@ fn check_pair(one: &Name<'_>, two: &Name<'_>) -> Result<(), Diagnostic> {
     if first == second {
         return Err(Diagnostic::error(
             Code::Archive,
-            format!("`{first}` stands twice"),
+            format!("`{first}` appears twice"),
         ));
     }
-    let refuse = |message| Err(Diagnostic::error(Code::Path, message));
+    let bad = |message| Err(Diagnostic::error(Code::Path, message));
     let shared = one
         .folded
         .split('/')
@@ -49,20 +49,20 @@ fn check_pair(one: &Name<'_>, two: &Name<'_>) -> Result<(), Diagnostic> {
         .take_while(|(one, two)| one == two)
         .count();
     if one.folded == two.folded {
-        return refuse(format!(
+        return bad(format!(
             "`{first}` and `{second}` are the same on some file systems"
         ));
     }
     // A folder sorts before what is in it.
     if one.folded.split('/').count() == shared && !one.is_folder {
-        return refuse(format!(
+        return bad(format!(
             "`{first}` is a file, but `{second}` needs it as a folder"
         ));
     }
-    // Folding neither makes nor drops a slash, so the parts of both forms belong together.
+    // Folding neither adds nor drops a slash, so the parts of both forms correspond.
     let parts = first.as_str().split('/').zip(second.as_str().split('/'));
     if parts.take(shared).any(|(one, two)| one != two) {
-        return refuse(format!(
+        return bad(format!(
             "the folders of `{first}` and `{second}` are the same on some file systems"
         ));
     }

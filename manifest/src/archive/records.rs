@@ -1,29 +1,29 @@
-//! The records of a zip file, as they stand in it.
+//! The records of a zip file, field by field.
 //!
-//! Nothing is checked here but the signatures and that the records are complete. Fields that say
-//! nothing about the content are skipped: versions, dates and the internal attributes.
+//! Only the signatures are checked here, and that records are complete. Fields that do not concern the
+//! content are skipped: versions, dates and the internal attributes.
 
-/// Where an entry begins.
+/// The signature of the record that begins an entry.
 const LOCAL: [u8; 4] = *b"PK\x03\x04";
-/// What follows the content of an entry whose sizes were not known when its header was written.
+/// The signature of the record after a content whose size was not known when its header was written.
 const DESCRIPTOR: [u8; 4] = *b"PK\x07\x08";
-/// A record of the central directory.
+/// The signature of a record of the central directory.
 const CENTRAL: [u8; 4] = *b"PK\x01\x02";
-/// The end record of a large archive.
-const LONG_END: [u8; 4] = *b"PK\x06\x06";
-/// What says where the end record of a large archive stands.
-pub(super) const LOCATOR: [u8; 4] = *b"PK\x06\x07";
-/// The end record.
+/// The signature of the zip64 end record, which large archives have in addition.
+const ZIP64_END: [u8; 4] = *b"PK\x06\x06";
+/// The signature of the record that has the place of the zip64 end record.
+pub(super) const ZIP64_LOCATOR: [u8; 4] = *b"PK\x06\x07";
+/// The signature of the end record.
 pub(super) const END: [u8; 4] = *b"PK\x05\x06";
 
 /// The size of an end record without its comment.
-pub(super) const END_BYTES: usize = 22;
-/// The size of the end record of a large archive.
-pub(super) const LONG_END_BYTES: usize = 56;
-/// The size of a locator.
-pub(super) const LOCATOR_BYTES: usize = 20;
+pub(super) const END_RECORD_BYTES: usize = 22;
+/// The size of the zip64 end record.
+pub(super) const ZIP64_END_BYTES: usize = 56;
+/// The size of the record that has the place of the zip64 end record.
+pub(super) const ZIP64_LOCATOR_BYTES: usize = 20;
 /// The size of a central record without its name, extra fields and comment.
-pub(super) const CENTRAL_BYTES: usize = 46;
+pub(super) const CENTRAL_RECORD_BYTES: usize = 46;
 
 /// Bytes that are read from the front, numbers with the low byte first.
 pub(super) struct Fields<'bytes> {
@@ -35,7 +35,7 @@ impl<'bytes> Fields<'bytes> {
         Self { rest: bytes }
     }
 
-    /// What was not read yet.
+    /// The bytes that were not read yet.
     pub(super) fn rest(&self) -> &'bytes [u8] {
         self.rest
     }
@@ -122,9 +122,9 @@ impl Descriptor {
     }
 }
 
-/// What the central directory says of an entry.
+/// The record of an entry in the central directory.
 pub(super) struct CentralRecord<'bytes> {
-    /// The system whose attributes the entry has.
+    /// The system that the attributes belong to.
     pub(super) host: u8,
     pub(super) flags: u16,
     pub(super) method: u16,
@@ -199,16 +199,16 @@ impl EndRecord {
     }
 }
 
-/// Where the end record of a large archive stands.
-pub(super) struct Locator {
+/// The place of the zip64 end record.
+pub(super) struct Zip64Locator {
     pub(super) disk: u32,
     pub(super) offset: u64,
     pub(super) disks: u32,
 }
 
-impl Locator {
+impl Zip64Locator {
     pub(super) fn read(fields: &mut Fields<'_>) -> Option<Self> {
-        fields.signature(LOCATOR)?;
+        fields.signature(ZIP64_LOCATOR)?;
         Some(Self {
             disk: fields.u32()?,
             offset: fields.u64()?,
@@ -217,8 +217,8 @@ impl Locator {
     }
 }
 
-/// The end record of a large archive.
-pub(super) struct LongEndRecord {
+/// The end record that a large archive has in addition.
+pub(super) struct Zip64EndRecord {
     /// The size of the rest of the record.
     pub(super) length: u64,
     /// The number of this disk and that of the one where the directory begins.
@@ -229,9 +229,9 @@ pub(super) struct LongEndRecord {
     pub(super) directory_offset: u64,
 }
 
-impl LongEndRecord {
+impl Zip64EndRecord {
     pub(super) fn read(fields: &mut Fields<'_>) -> Option<Self> {
-        fields.signature(LONG_END)?;
+        fields.signature(ZIP64_END)?;
         let length = fields.u64()?;
         let _versions = fields.u32()?;
         Some(Self {

@@ -1,4 +1,4 @@
-//! Writing archives.
+//! Writing archives that are the same for the same files.
 
 use std::io::{Cursor, Write as _};
 
@@ -6,18 +6,18 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, System, ZipWriter};
 
 use crate::diagnostic::Diagnostic;
-use crate::limits::Limits;
 use crate::package_path::PackagePath;
+use crate::read_options::Limits;
 
 use super::{broken, check_contents, list, names};
 
-/// How hard contents are deflated. Part of what makes the same files the same bytes.
+/// The level of compression. It is fixed, so that the same files give the same bytes.
 const LEVEL: i64 = 6;
 
-/// Puts files into an archive: of each the path, whether it is a program, and the content.
+/// Returns an archive of files, each given by its path, whether it is executable, and its content.
 ///
-/// The same files give the same bytes, in whatever order they come. What is written passes
-/// [`Archive::open`](super::Archive::open) with the same limits.
+/// The same files give the same bytes, in whatever order they come, and
+/// [`Archive::open`](super::Archive::open) accepts them with the same limits.
 pub fn write_archive(
     files: impl IntoIterator<Item = (PackagePath, bool, Vec<u8>)>,
     limits: &Limits,
@@ -25,7 +25,7 @@ pub fn write_archive(
     let mut sorted = Vec::new();
     let mut unpacked = 0_u64;
     for file in files {
-        // The rest of the limits is left to the check of what is written.
+        // The other limits are checked on the finished archive.
         if sorted.len() as u64 >= limits.archive_entries {
             let limit = limits.archive_entries;
             return Err(Limits::exceeded("entries in an archive", limit));
@@ -48,7 +48,7 @@ pub fn write_archive(
 fn write(files: &[(PackagePath, bool, Vec<u8>)]) -> zip::result::ZipResult<Vec<u8>> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     for (path, executable, content) in files {
-        // Everything that would be taken from the machine otherwise is given.
+        // Every option that would otherwise depend on the machine.
         let options = SimpleFileOptions::default()
             .system(System::Unix)
             .last_modified_time(DateTime::default())

@@ -1,41 +1,44 @@
-//! Contracts: what the value of a property or argument must be.
+//! Contracts: the types of properties and arguments.
+//!
+//! A contract is a YAQL expression such as `$.class(std:Object).notNull()`, or a list or mapping of contracts.
+//! Functions that only the deployment engine can evaluate are kept as text ([`Rule::Unchecked`]).
 
-use super::expression::{Token, TokenKind, tokenize};
 use super::namespaces::Namespaces;
+use super::yaql::{Token, TokenKind, tokenize};
 use crate::diagnostic::Escaped;
 use crate::name::ClassName;
 use crate::spec::Spec;
 
-/// What a value must be.
+/// The contract of a value. Without contracts of their own, any list and any mapping are accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Contract {
-    /// The value fulfils every rule.
+    /// The value meets every rule.
     Rules(Vec<Rule>),
-    /// The value is a list whose items fulfil one of the contracts each, the last one for all
-    /// further items. Without contracts any list will do.
+    /// The value is a list. Each item meets the contract at its position, and further items the last one.
     List {
         /// The contracts of the items.
         items: Vec<Contract>,
-        /// How many items there are at least.
+        /// The least number of items.
         minimum: u64,
-        /// How many items there are at the most.
+        /// The greatest number of items, if there is one.
         maximum: Option<u64>,
     },
-    /// The value is a mapping. Without entries any mapping will do.
+    /// The value is a mapping whose values meet the contracts of their keys.
     Map(Vec<(MapKey, Contract)>),
 }
 
-/// Which keys of a mapping a contract is for.
+/// The keys of a mapping that a contract applies to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MapKey {
     /// The key of this name.
     Named(String),
-    /// Every key that is not named and fulfils the rules.
+    /// Every key that is not named and meets the rules.
     Matching(Vec<Rule>),
 }
 
-/// One rule of a contract expression such as `$.class(std:Object).notNull()`.
+/// One rule of a contract expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Rule {
     /// The value is text.
     String,
@@ -43,26 +46,27 @@ pub enum Rule {
     Int,
     /// The value is true or false.
     Bool,
-    /// There is a value.
+    /// The value is not null.
     NotNull,
     /// The value is an object of the class.
     Class(ClassConstraint),
     /// The value is the description of an object of the class.
     Template(ClassConstraint),
-    /// The value is an object that belongs to the object that holds it.
+    /// The value is an object that belongs to the object with the property.
     Owned,
     /// The value is an object that belongs to another one.
     NotOwned,
-    /// Something that only the deployment engine can check; as written.
+    /// A call that only the deployment engine can evaluate, as written.
     Unchecked(String),
 }
 
-/// A class, and in which versions, as far as the contract says.
+/// The class of a `class` or `template` rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ClassConstraint {
     /// The class.
     pub class: ClassName,
-    /// Its versions. `None` means those that the package which declares the property requires.
+    /// Its versions. `None` means those that the declaring package requires.
     pub spec: Option<Spec>,
 }
 
@@ -91,12 +95,12 @@ impl Rule {
     }
 }
 
-/// Reads an expression. Fails only where the class or spec of a rule cannot be read; parts that
-/// are well-formed but not known are [`Rule::Unchecked`].
+/// Reads the rules of an expression. It is an error only if the class or spec of a rule cannot be read. Other
+/// unknown parts are [`Rule::Unchecked`].
 pub(super) fn parse_expression(text: &str, namespaces: &Namespaces) -> Result<Vec<Rule>, String> {
     let unchecked = || vec![Rule::Unchecked(text.trim().to_owned())];
     let Some(tokens) = tokenize(text) else {
-        return Err("a quoted text has no end".to_owned());
+        return Err("a quoted text is not closed".to_owned());
     };
     let mut rest = tokens.as_slice();
     match rest.first().map(|token| &token.kind) {
@@ -112,7 +116,7 @@ pub(super) fn parse_expression(text: &str, namespaces: &Namespaces) -> Result<Ve
             break;
         };
         let Some(length) = closing_parenthesis(arguments) else {
-            return Err(format!("the call of `{name}` has no end"));
+            return Err(format!("the call of `{name}` is not closed"));
         };
         let written = || {
             let end = arguments[length].start + 1;
@@ -132,13 +136,13 @@ pub(super) fn parse_expression(text: &str, namespaces: &Namespaces) -> Result<Ve
         rest = &arguments[length + 1..];
     }
     if !rest.is_empty() {
-        // `$.int() or 5`: the rules hold for some values only, so none of them can be checked.
+        // `$.int() or 5`: the rules apply to some values only, so none of them can be checked.
         return Ok(unchecked());
     }
     Ok(rules)
 }
 
-/// How many tokens there are before the parenthesis that closes the call.
+/// The number of tokens before the parenthesis that closes the call.
 fn closing_parenthesis(tokens: &[Token<'_>]) -> Option<usize> {
     let mut depth = 0_usize;
     tokens.iter().position(|token| match token.kind {
@@ -155,7 +159,7 @@ fn closing_parenthesis(tokens: &[Token<'_>]) -> Option<usize> {
     })
 }
 
-/// The arguments of `class` and `template`: name, default, spec; by position or by name.
+/// Reads the arguments of `class` and `template`: name, default, spec; by position or by name.
 fn constraint(arguments: &[Token<'_>], namespaces: &Namespaces) -> Result<ClassConstraint, String> {
     let mut class = None;
     let mut spec = None;
@@ -198,12 +202,12 @@ fn constraint(arguments: &[Token<'_>], namespaces: &Namespaces) -> Result<ClassC
                     TokenKind::Text(written) | TokenKind::Number(written) => {
                         Some(Spec::parse(written).map_err(|error| error.to_string())?)
                     }
-                    _ => return Err("the version spec is not a text".to_owned()),
+                    _ => return Err("the version spec is not text".to_owned()),
                 };
             }
             // Such as 1.2.3 without quotes, which would be a contract without a spec.
             ("versionSpec" | "version_spec", [_, _, ..]) => {
-                return Err("the version spec is not a text: write it in quotes".to_owned());
+                return Err("the version spec is not text: write it in quotes".to_owned());
             }
             _ => {}
         }
@@ -214,7 +218,7 @@ fn constraint(arguments: &[Token<'_>], namespaces: &Namespaces) -> Result<ClassC
     }
 }
 
-/// Splits at the commas that are not inside parentheses.
+/// Splits tokens at the commas outside of parentheses.
 fn split_arguments<'tokens, 'text>(
     tokens: &'tokens [Token<'text>],
 ) -> Vec<&'tokens [Token<'text>]> {
@@ -286,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_class_is_refused() {
+    fn a_rule_without_a_class_is_an_error() {
         for bad in [
             "$.class(nope:X)",
             "$.class($x)",

@@ -1,26 +1,29 @@
 //! Class files: YAML documents that each define a class.
 //!
-//! Only declarations are read: names, parents, properties, methods and their contracts. Method
-//! bodies are searched for the classes that they create, and are never run.
+//! Only declarations are read: names, parents, properties, methods and their contracts. Method bodies are
+//! searched for the classes that they create (`new(Name, ...)`), and are never run. Contracts and bodies are
+//! written in YAQL, the expression language of Murano; [`yaql`] splits it into tokens, which is all that
+//! declarations need.
+//!
+//! The solver needs from all this which classes a package defines and what they extend; the contracts matter
+//! for object models.
 
 mod contract;
-mod expression;
 mod namespaces;
 #[cfg(feature = "packages")]
 mod reader;
+mod yaql;
 
 pub use contract::{ClassConstraint, Contract, MapKey, Rule};
 #[cfg(test)]
 pub(crate) use reader::KNOWN_KEYS;
 
-use std::sync::Arc;
-
-use crate::diagnostic::{Located, Location, Parsed, SourceText};
+use crate::diagnostic::{Located, Location, Parsed};
 use crate::document::decode;
 use crate::name::ClassName;
 use crate::read_options::ReadOptions;
 
-/// Whether a class describes objects or other classes.
+/// The kind of a class: whether its objects are objects of a model, or describe other classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClassUsage {
     /// A class of objects.
@@ -29,67 +32,71 @@ pub enum ClassUsage {
     Meta,
 }
 
-/// A property that a class declares.
+/// The declaration of a property.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Property {
     /// The property's name.
     pub name: Located<String>,
-    /// What its values must be.
+    /// The contract of its values.
     pub contract: Located<Contract>,
-    /// What it is for, as written: `In`, `Out`, `InOut`, `Const`, `Runtime`, `Static` or `Config`
-    /// if the package is right; `In` if absent.
+    /// The usage as written; `In` if absent. Others that the deployment engine knows are `Out`, `InOut`,
+    /// `Const`, `Runtime`, `Static` and `Config`.
     pub usage: Located<String>,
     /// Whether there is a default value.
     pub has_default: bool,
 }
 
-/// An argument of a method.
+/// The declaration of an argument of a method.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Argument {
     /// The argument's name.
     pub name: Located<String>,
-    /// What its values must be.
+    /// The contract of its values.
     pub contract: Located<Contract>,
     /// Whether there is a default value.
     pub has_default: bool,
 }
 
-/// A method that a class declares.
+/// The declaration of a method.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Method {
     /// The method's name.
     pub name: Located<String>,
-    /// Its arguments in order.
+    /// The arguments in order.
     pub arguments: Vec<Argument>,
-    /// `Runtime`, `Static`, `Extension` or `Action`; `Runtime` if absent.
+    /// The usage as written, such as `Static`, `Extension` or `Action`; `Runtime` if absent.
     pub usage: String,
-    /// `Public` or `Session`, if written.
+    /// The scope, if written: `Public` or `Session`.
     pub scope: Option<String>,
 }
 
-/// A class as its file defines it. All names are absolute.
+/// The definition of a class. All names are absolute.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ClassDefinition {
     /// The class's full name.
     pub name: Located<ClassName>,
-    /// Whether it describes objects or classes.
+    /// The kind of class.
     pub usage: ClassUsage,
-    /// The classes that it extends, in order. Empty if none are written; the class then extends
-    /// the root class of the core library.
+    /// The classes that it extends, in order. If empty, the class extends the root class of the core
+    /// library.
     pub extends: Vec<Located<ClassName>>,
-    /// The classes that it uses otherwise, in contracts, `new`, `Meta` and `Import`; each once,
-    /// where it first stands.
+    /// The other classes that it names, in contracts, `new`, `Meta` and `Import`; each once, with its first
+    /// place.
     pub uses: Vec<Located<ClassName>>,
     /// The properties in order.
     pub properties: Vec<Property>,
     /// The methods in order.
     pub methods: Vec<Method>,
-    /// Keys that mean nothing in a class.
+    /// Keys that a class cannot have.
     pub unknown_keys: Vec<Located<String>>,
 }
 
 impl ClassDefinition {
-    /// The one class of a Heat template.
+    /// Returns the one class of a Heat template.
     pub(crate) fn of_heat_template(
         name: ClassName,
         parent: Option<ClassName>,
@@ -111,33 +118,24 @@ impl ClassDefinition {
     }
 }
 
-/// Reads the classes of a class file, in the order of its documents.
+/// Reads the classes of a class file, in the order of its documents. Messages call the file `name`.
 ///
-/// `Namespaces` holds for its document and those after it; documents with nothing else are
-/// skipped.
+/// `Namespaces` applies to its document and those after it. Documents with nothing else are skipped.
 ///
 /// ```
-/// use pkgres_manifest::{ReadOptions, diagnostic::SourceText, parse_class_file};
+/// use pkgres_manifest::{ReadOptions, read_class_file};
 ///
-/// let source = SourceText::new("Classes/Web.yaml", "\
+/// let text = b"\
 /// Namespaces: {=: org.acme, std: io.murano}
 /// ---
 /// Name: Web
 /// Extends: std:Application
-/// ");
-/// let (classes, _) = parse_class_file(&source, &ReadOptions::default()).into_result().unwrap();
+/// ";
+/// let read = read_class_file("Classes/Web.yaml", text, &ReadOptions::default());
+/// let (classes, _) = read.into_result().expect("the file defines a class");
 /// assert_eq!(classes[0].name.value.as_str(), "org.acme.Web");
 /// assert_eq!(classes[0].extends[0].value.as_str(), "io.murano.Application");
 /// ```
-#[cfg(feature = "packages")]
-pub fn parse_class_file(
-    source: &Arc<SourceText>,
-    options: &ReadOptions,
-) -> Parsed<Vec<ClassDefinition>> {
-    reader::parse(source, options)
-}
-
-/// Reads a class file from its bytes; `name` is how messages call the file.
 #[cfg(feature = "packages")]
 pub fn read_class_file(
     name: &str,
@@ -146,7 +144,7 @@ pub fn read_class_file(
 ) -> Parsed<Vec<ClassDefinition>> {
     let limit = options.limits.class_file_bytes;
     match decode(name, bytes, "bytes in a class file", limit) {
-        Ok(source) => parse_class_file(&source, options),
+        Ok(source) => reader::parse(&source, options),
         Err(error) => Parsed::failed(error),
     }
 }

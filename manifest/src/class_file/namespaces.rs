@@ -1,22 +1,23 @@
-//! Short class names: `prefix:Name`, `:Name`, `Name` and `absolute.Name`.
+//! Namespaces of a class file, and the short class names that they resolve: `prefix:Name`, `:Name`, `Name`
+//! and `absolute.Name`.
 
 use std::collections::HashMap;
 
 use crate::diagnostic::Escaped;
 use crate::name::ClassName;
 
-/// The namespaces that are in force in a document. The prefix `=` is for names without one.
+/// The namespaces that apply to a document. The prefix `=` is for names without one.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Namespaces {
     by_prefix: HashMap<String, String>,
 }
 
 impl Namespaces {
-    /// Declares a prefix; both sides must be well-formed.
+    /// Declares a prefix. The error says which of the two texts is not well-formed.
     pub(super) fn declare(&mut self, prefix: &str, namespace: &str) -> Result<(), String> {
         if prefix != "=" && !is_identifier(prefix) {
             return Err(format!(
-                "`{}` is not a namespace prefix: it has letters, digits and `_` only",
+                "`{}` is not a namespace prefix: use letters, digits and `_` only",
                 Escaped::shortened(prefix)
             ));
         }
@@ -31,7 +32,7 @@ impl Namespaces {
         Ok(())
     }
 
-    /// The full name that a short one stands for.
+    /// Resolves a short name to a full one.
     pub(super) fn resolve(&self, written: &str) -> Result<ClassName, String> {
         let absolute = match written.split_once(':') {
             Some(("", name)) => self.in_default(name)?,

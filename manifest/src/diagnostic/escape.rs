@@ -1,11 +1,15 @@
-//! Showing text from outside without letting it act on the terminal.
+//! Text from outside, shown so that it cannot act on a terminal.
+//!
+//! Package names, paths and messages of servers end up in error messages. Control characters in them could
+//! move the cursor or hide a line, and bidirectional controls could reorder what a reader sees ("Trojan
+//! Source", CVE-2021-42574).
 
 use std::fmt;
 
-/// How many characters [`Escaped::shortened`] shows.
+/// The number of characters that [`Escaped::shortened`] shows.
 const SHORTENED_CHARACTERS: usize = 80;
 
-/// Text from outside, shown so that it can neither move the cursor nor reorder or hide text.
+/// A text from outside whose `Display` can neither move the cursor nor reorder or hide text.
 ///
 /// Control characters, bidirectional controls and characters without width are written as
 /// `\u{..}`; everything else is shown as it is.
@@ -17,12 +21,12 @@ const SHORTENED_CHARACTERS: usize = 80;
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Escaped<'text> {
-    text: Text<'text>,
+    text: Content<'text>,
     limit: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Text<'text> {
+enum Content<'text> {
     Borrowed(&'text str),
     Character(char),
 }
@@ -31,7 +35,7 @@ impl<'text> Escaped<'text> {
     /// Shows the whole text.
     pub fn new(text: &'text str) -> Self {
         Self {
-            text: Text::Borrowed(text),
+            text: Content::Borrowed(text),
             limit: None,
         }
     }
@@ -41,10 +45,10 @@ impl<'text> Escaped<'text> {
         Self::within(text, SHORTENED_CHARACTERS)
     }
 
-    /// Shows at most so many characters.
+    /// Shows at most `characters` characters.
     pub fn within(text: &'text str, characters: usize) -> Self {
         Self {
-            text: Text::Borrowed(text),
+            text: Content::Borrowed(text),
             limit: Some(characters),
         }
     }
@@ -52,7 +56,7 @@ impl<'text> Escaped<'text> {
     /// Shows one character.
     pub fn from_char(character: char) -> Self {
         Self {
-            text: Text::Character(character),
+            text: Content::Character(character),
             limit: None,
         }
     }
@@ -85,8 +89,8 @@ impl fmt::Display for Escaped<'_> {
             }
         };
         match self.text {
-            Text::Character(character) => write_one(formatter, character),
-            Text::Borrowed(text) => {
+            Content::Character(character) => write_one(formatter, character),
+            Content::Borrowed(text) => {
                 for (shown, character) in text.chars().enumerate() {
                     if self.limit == Some(shown) {
                         return formatter.write_str("...");

@@ -1,30 +1,27 @@
-//! What is wrong with an input, where, and what to do about it.
+//! Findings: what is wrong with an input, where, and how to fix it.
 //!
 //! Readers in this crate do not stop at the first problem: they return a [`Parsed`] value with all
-//! of their [`Diagnostic`]s. Nothing here prints; rendering is the caller's business.
+//! of their [`Diagnostic`]s, of which a file has at most about a hundred ([`capped`]). Nothing here prints:
+//! a program shows a finding as it likes, and its `Display` is one line.
 
-mod cap;
 mod code;
 mod escape;
-mod located;
-mod order;
-mod source;
+mod findings;
+mod location;
 
-pub(crate) use cap::left_out;
-pub use cap::{MAX_FINDINGS_PER_FILE, capped};
 pub use code::Code;
 pub use escape::Escaped;
 pub(crate) use escape::is_hazardous;
-pub use located::Located;
-pub(crate) use order::in_order;
-pub use source::{Location, Position, SourceText, Span};
+pub use findings::capped;
+pub(crate) use findings::{MAX_FINDINGS_PER_FILE, in_order, left_out};
+pub use location::{Located, Location, Position, SourceText, Span};
 
 use std::fmt;
 
-/// How much a [`Diagnostic`] matters.
+/// The severity of a [`Diagnostic`]: whether work can go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Something is probably not what was meant; work goes on.
+    /// The input can be used, but something in it is probably a mistake.
     Warning,
     /// The input cannot be used.
     Error,
@@ -39,43 +36,58 @@ impl fmt::Display for Severity {
     }
 }
 
-/// A place in an input and what it has to do with a [`Diagnostic`].
+/// A place in an input that takes part in a [`Diagnostic`].
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Label {
     /// The place.
     pub location: Location,
-    /// What is to be seen there; empty when the message says it all.
+    /// A note on the place; empty if the message of the finding is enough.
     pub message: String,
 }
 
-/// One finding: a stable code, a message, the places that take part, and the mend.
+/// One finding: a stable code, a message, the places that take part, and hints.
 ///
 /// Messages begin in lower case and have no final period. Text from the input is always shown
 /// through [`Escaped`].
+///
+/// ```
+/// use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, SourceText, Span};
+///
+/// let source = SourceText::new("manifest.yaml", "Version: 1.x\n");
+/// let finding = Diagnostic::error(Code::Version, "`1.x` is not a version")
+///     .at(Location::new(&source, Span { start: 9, end: 12 }))
+///     .hint("the nearest version is 1.0.0");
+/// assert_eq!(
+///     finding.to_string(),
+///     "manifest.yaml:1:10: error[PK0009]: `1.x` is not a version; hint: the nearest version is 1.0.0"
+/// );
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Diagnostic {
     /// The stable code.
     pub code: Code,
-    /// Whether work can go on.
+    /// The severity.
     pub severity: Severity,
-    /// What is wrong, in one sentence.
+    /// One sentence that says what is wrong.
     pub message: String,
-    /// Where: the first label is the place to look at first. Empty for findings without a place.
+    /// The places that take part, the most important one first. Empty for findings without a place.
     pub labels: Vec<Label>,
-    /// What can be done, at most two entries.
+    /// Suggestions for a fix, at most two.
     pub hints: Vec<String>,
-    /// How many findings of the same file were left out and are counted here instead; zero for a
-    /// finding of its own. See [`capped`].
+    /// The number of findings of the same file that this one counts; zero for an ordinary finding. See
+    /// [`capped`].
     pub left_out: usize,
 }
 
 impl Diagnostic {
-    /// An error without place or hint.
+    /// Returns an error without place or hint.
     pub fn error(code: Code, message: impl Into<String>) -> Self {
         Self::new(code, Severity::Error, message)
     }
 
-    /// A warning without place or hint.
+    /// Returns a warning without place or hint.
     pub fn warning(code: Code, message: impl Into<String>) -> Self {
         Self::new(code, Severity::Warning, message)
     }
@@ -91,13 +103,13 @@ impl Diagnostic {
         }
     }
 
-    /// Adds a place whose meaning is clear from the message.
+    /// Adds a place without a note.
     #[must_use]
     pub fn at(self, location: Location) -> Self {
         self.label(location, "")
     }
 
-    /// Adds a place and says what is to be seen there.
+    /// Adds a place with a note.
     #[must_use]
     pub fn label(mut self, location: Location, message: impl Into<String>) -> Self {
         self.labels.push(Label {
@@ -107,7 +119,7 @@ impl Diagnostic {
         self
     }
 
-    /// Adds something that can be done.
+    /// Adds a suggestion for a fix.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
@@ -120,7 +132,7 @@ impl Diagnostic {
     }
 }
 
-/// One line: `manifest.yaml:3:5: error[PK0009]: ...`, for logs and for `?` in programs.
+/// Writes one line: `manifest.yaml:3:5: error[PK0009]: ...`, for logs and for `?` in programs.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(label) = self.labels.first() {
@@ -140,7 +152,7 @@ impl fmt::Display for Diagnostic {
 
 impl std::error::Error for Diagnostic {}
 
-/// What a reader made of an input: the value unless there were errors, and every finding.
+/// The result of reading an input: the value unless there were errors, and every finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parsed<T> {
     value: Option<T>,
@@ -148,8 +160,8 @@ pub struct Parsed<T> {
 }
 
 impl<T> Parsed<T> {
-    /// Puts a value and its findings together; the value is dropped if one of them is an error.
-    /// Of a file with very many findings, the first are kept: see [`capped`].
+    /// Returns a value with its findings, which are [`capped`]. If one of them is an error, the value is
+    /// dropped.
     pub fn new(value: Option<T>, diagnostics: Vec<Diagnostic>) -> Self {
         let failed = diagnostics.iter().any(Diagnostic::is_error);
         debug_assert!(failed || value.is_some(), "no value and no error");
@@ -159,7 +171,7 @@ impl<T> Parsed<T> {
         }
     }
 
-    /// A failure with one finding.
+    /// Returns a failure with one finding.
     pub fn failed(diagnostic: Diagnostic) -> Self {
         Self::new(None, vec![diagnostic])
     }
@@ -183,7 +195,7 @@ impl<T> Parsed<T> {
     }
 
     /// Moves the findings to `sink` and returns the value, if there were no errors.
-    pub fn drain_into(self, sink: &mut Vec<Diagnostic>) -> Option<T> {
+    pub(crate) fn drain_into(self, sink: &mut Vec<Diagnostic>) -> Option<T> {
         sink.extend(self.diagnostics);
         self.value
     }

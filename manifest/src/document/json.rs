@@ -1,7 +1,7 @@
 //! JSON documents as the same trees as YAML.
 //!
-//! The text is taken apart one level at a time by `serde_json`, whose raw values are slices of the
-//! text and so tell where they stand.
+//! `serde_json` splits the text one level at a time into raw values. These are slices of the text, which
+//! gives their places.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::{Entry, Mapping, Node, Scalar, Style, Syntax, Value};
 use crate::diagnostic::{Code, Diagnostic, Escaped, Location, Parsed, SourceText, Span};
-use crate::limits::Limits;
+use crate::read_options::Limits;
 
 pub(super) fn parse(source: &Arc<SourceText>, syntax: Syntax) -> Parsed<Node> {
     let text = source.text();
@@ -28,7 +28,7 @@ pub(super) fn parse(source: &Arc<SourceText>, syntax: Syntax) -> Parsed<Node> {
         Ok(raw) => raw,
         Err(error) => return Parsed::failed(syntax_error(source, 0, &error)),
     };
-    let mut composer = Composer {
+    let mut composer = JsonComposer {
         source,
         syntax,
         nodes: 0,
@@ -39,7 +39,7 @@ pub(super) fn parse(source: &Arc<SourceText>, syntax: Syntax) -> Parsed<Node> {
     }
 }
 
-/// Where brackets first nest deeper than `limit`. Checked before anything recurses.
+/// The place where brackets first nest deeper than `limit`. This is checked before anything recurses.
 fn too_deep(text: &str, limit: usize) -> Option<usize> {
     let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
     for (offset, byte) in text.bytes().enumerate() {
@@ -78,7 +78,7 @@ fn syntax_error(source: &Arc<SourceText>, base: usize, error: &serde_json::Error
         .at(Location::new(source, Span { start, end: start }))
 }
 
-struct Composer<'source> {
+struct JsonComposer<'source> {
     source: &'source Arc<SourceText>,
     syntax: Syntax,
     nodes: usize,
@@ -86,7 +86,7 @@ struct Composer<'source> {
 
 type Composed<T> = Result<T, Box<Diagnostic>>;
 
-impl<'source> Composer<'source> {
+impl<'source> JsonComposer<'source> {
     /// Recursion is bounded by the depth limit, which was checked on the text.
     fn compose(&mut self, raw: &'source RawValue) -> Composed<Node> {
         let text = raw.get();
@@ -137,7 +137,7 @@ impl<'source> Composer<'source> {
             let value = self.compose(value)?;
             let key_span = self.key_before(value.span);
             if !seen.insert(key.clone()) {
-                let message = format!("the key `{}` stands twice", Escaped::shortened(&key));
+                let message = format!("the key `{}` appears twice", Escaped::shortened(&key));
                 return Err(Box::new(
                     Diagnostic::error(Code::DuplicateKey, message)
                         .at(Location::new(self.source, key_span)),
@@ -155,7 +155,7 @@ impl<'source> Composer<'source> {
         Ok(Value::Mapping(Mapping { entries }))
     }
 
-    /// The key in front of a value, quotes included.
+    /// The place of the key before a value, quotes included.
     fn key_before(&self, value: Span) -> Span {
         let before = self.source.text()[..value.start].trim_end();
         let before = before.strip_suffix(':').unwrap_or(before).trim_end();

@@ -1,36 +1,72 @@
-//! YAML and JSON documents as trees that know where every part stands.
+//! YAML and JSON documents as trees whose parts know their places in the text.
 //!
-//! One tree serves both syntaxes. Scalars stay source text: whether `1.10` is a version, a number
-//! or a word is for the reader of the field to say, so it never becomes the number 1.1.
+//! One tree serves both syntaxes. Scalars stay source text: the reader of a field decides whether `1.10` is a
+//! version, a number or a word, so it never becomes the number 1.1. `serde` would hand over values without
+//! places and without the text of numbers, which is why it is not used for documents that people write.
+//!
+//! Every document is foreign. Its size, depth and number of nodes are bounded ([`Syntax`], [`decode`]);
+//! anchors, aliases, merge keys, tags and duplicate keys are errors, because readers disagree about them and
+//! some blow up ("billion laughs"). YAML is parsed in [`yaml`] alone, so that the parser can be exchanged.
 
-mod compare;
+#[cfg(feature = "packages")]
+mod edit;
 #[cfg(feature = "packages")]
 mod json;
-mod word;
+pub(crate) mod merge_marker;
 #[cfg(feature = "packages")]
 mod yaml;
 
-pub(crate) use compare::same_but_for;
-pub use word::yaml_word;
+#[cfg(feature = "packages")]
+pub(crate) use edit::{TextEdit, apply, line_feed_of, next_line, same_but_for, start_of_line};
 #[cfg(feature = "packages")]
 pub(crate) use yaml::unquoted_spec;
+#[cfg(feature = "packages")]
+pub use yaml::yaml_word;
 
 use std::sync::Arc;
 
 use crate::diagnostic::{Code, Diagnostic, Escaped, Location, Parsed, SourceText, Span};
+use crate::read_options::Limits;
 
-/// How a document may be written, beyond the limits that hold for all.
+/// What a document may contain.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Syntax {
-    /// How deep sequences and mappings nest.
+    /// The most levels of nested sequences and mappings.
     pub(crate) depth: usize,
-    /// How many scalars, sequences and mappings there are.
+    /// The most scalars, sequences and mappings.
     pub(crate) nodes: usize,
-    /// Whether a scalar may have the tag `!yaql`, as expressions in class files do.
+    /// Whether scalars may have the tag `!yaql`, which marks expressions in class files.
     pub(crate) yaql_tag: bool,
 }
 
-/// A part of a document and where it stands.
+impl Syntax {
+    /// The syntax of a manifest.
+    pub(crate) fn of_manifest(limits: &Limits) -> Self {
+        Self {
+            depth: limits.depth,
+            nodes: limits.nodes,
+            yaql_tag: false,
+        }
+    }
+
+    /// The syntax of a class file.
+    pub(crate) fn of_class_file(limits: &Limits) -> Self {
+        Self {
+            yaql_tag: true,
+            ..Self::of_manifest(limits)
+        }
+    }
+
+    /// The syntax of an object model.
+    pub(crate) fn of_model(limits: &Limits) -> Self {
+        Self {
+            nodes: limits.model_nodes,
+            ..Self::of_manifest(limits)
+        }
+    }
+}
+
+/// A part of a document and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Node {
     pub(crate) span: Span,
@@ -44,14 +80,14 @@ pub(crate) enum Value {
     Mapping(Mapping),
 }
 
-/// A scalar as its source text, after quotes and escapes are resolved.
+/// The text of a scalar, after quotes and escapes are resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Scalar {
     pub(crate) text: String,
     pub(crate) style: Style,
 }
 
-/// How a scalar is written, which decides whether it can be null, a number or a boolean.
+/// How a scalar is written. Only a plain one can be null, a number or a boolean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
     Plain,
@@ -66,7 +102,7 @@ pub(crate) struct Entry {
     pub(crate) value: Node,
 }
 
-/// The entries of a mapping in the order of the document; no key stands twice.
+/// The entries of a mapping in the order of the document, without duplicate keys.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Mapping {
     pub(crate) entries: Vec<Entry>,
@@ -79,7 +115,7 @@ impl Scalar {
             && matches!(self.text.as_str(), "" | "~" | "null" | "Null" | "NULL")
     }
 
-    /// Whether some reader of YAML takes this for something else than text.
+    /// Whether some YAML reader takes this for something other than text.
     pub(crate) fn is_mistakable(&self) -> bool {
         self.style == Style::Plain
             && (self.is_null()
@@ -101,6 +137,13 @@ impl Scalar {
             "false" | "False" | "FALSE" => Some(false),
             _ => None,
         }
+    }
+}
+
+impl Entry {
+    /// Where the entry ends: with its value, or with its key if nothing is written after it.
+    pub(crate) fn end(&self) -> usize {
+        self.value.span.end.max(self.key_span.end)
     }
 }
 
@@ -140,7 +183,7 @@ impl Node {
         self.as_scalar().is_some_and(Scalar::is_null)
     }
 
-    /// What this is, for messages.
+    /// The kind of node, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match &self.value {
             Value::Scalar(scalar) if scalar.is_null() => "null",
@@ -151,11 +194,11 @@ impl Node {
     }
 }
 
-/// The documents of a text and what is wrong with them.
+/// The documents of a text, and the findings on their syntax.
 #[derive(Debug)]
 pub(crate) struct Documents {
-    /// Nothing if reading was broken off. Errors that leave the rest readable, such as a key that
-    /// stands twice, do not: there may be more to say about what follows.
+    /// `None` if reading stopped early. It does not stop at errors that leave the rest readable, such as a
+    /// duplicate key, so that the rest can have findings too.
     pub(crate) nodes: Option<Vec<Node>>,
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
@@ -181,8 +224,9 @@ pub(crate) fn parse_json(source: &Arc<SourceText>, syntax: Syntax) -> Parsed<Nod
     json::parse(source, syntax)
 }
 
-/// Makes text of bytes: UTF-8 without a byte-order mark, no control characters but line feed,
-/// carriage return and tab.
+/// The text of some bytes: UTF-8, without a byte-order mark, and without control characters other than line
+/// feed, carriage return and tab. `limit_name` is the name of the limit in its error, such as "bytes in a
+/// manifest".
 pub(crate) fn decode(
     name: &str,
     bytes: &[u8],
@@ -191,8 +235,9 @@ pub(crate) fn decode(
 ) -> Result<Arc<SourceText>, Diagnostic> {
     if u64::try_from(bytes.len()).is_ok_and(|length| length > limit) {
         let beginning = SourceText::new(name, "");
-        return Err(crate::Limits::exceeded(limit_name, limit)
-            .at(Location::new(&beginning, Span::default())));
+        return Err(
+            Limits::exceeded(limit_name, limit).at(Location::new(&beginning, Span::default()))
+        );
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let text = match std::str::from_utf8(bytes) {
@@ -219,7 +264,7 @@ pub(crate) fn decode(
         }
     };
     let source = SourceText::new(name, text);
-    // Most texts have nothing but these, which is seen much quicker than it is read by characters.
+    // Most texts consist of these, which takes far less time to find out than going through characters.
     let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t');
     if bytes.iter().all(is_plain) {
         return Ok(source);

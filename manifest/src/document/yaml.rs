@@ -1,4 +1,4 @@
-//! Composing trees from the events of a YAML parser.
+//! YAML documents as trees, composed from the events of a parser.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -6,16 +6,16 @@ use std::sync::Arc;
 
 use granit_parser::{Event, Parser, ScalarStyle};
 
+use super::merge_marker;
 use super::{Documents, Entry, Mapping, Node, Scalar, Style, Syntax, Value};
 use crate::diagnostic::{
     Code, Diagnostic, Escaped, Location, MAX_FINDINGS_PER_FILE, Severity, SourceText, Span,
     left_out,
 };
-use crate::limits::Limits;
-use crate::merge_marker;
+use crate::read_options::Limits;
 
 pub(super) fn parse(source: &Arc<SourceText>, syntax: Syntax) -> Documents {
-    let mut composer = Composer {
+    let mut composer = YamlComposer {
         source,
         syntax,
         nodes: 0,
@@ -53,7 +53,7 @@ pub(super) fn parse(source: &Arc<SourceText>, syntax: Syntax) -> Documents {
             }
         }
     }
-    // A merge breaks files in many ways, none of which says what is wrong.
+    // Merge conflict markers cause many kinds of errors, none of which names the cause.
     let merge = (!composer.diagnostics.is_empty())
         .then(|| merge_marker::first(source))
         .flatten();
@@ -73,7 +73,28 @@ pub(super) fn parse(source: &Arc<SourceText>, syntax: Syntax) -> Documents {
     }
 }
 
-/// A sequence or mapping whose end has not come yet.
+/// Returns a name, or a part of one, as YAML writes it: in quotes if it could be read as something other
+/// than text, like `Null` or `On`.
+///
+/// ```
+/// use pkgres_manifest::yaml_word;
+///
+/// assert_eq!(yaml_word("org.acme.Web"), "org.acme.Web");
+/// assert_eq!(yaml_word("Null"), "\"Null\"");
+/// ```
+pub fn yaml_word(word: &str) -> Cow<'_, str> {
+    let plain = Scalar {
+        text: word.to_owned(),
+        style: Style::Plain,
+    };
+    if plain.is_mistakable() {
+        Cow::Owned(format!("\"{word}\""))
+    } else {
+        Cow::Borrowed(word)
+    }
+}
+
+/// A sequence or mapping whose end is still to come.
 struct Open {
     span: Span,
     collection: Collection,
@@ -86,33 +107,33 @@ enum Collection {
         seen: HashSet<String>,
         /// The key whose value comes next.
         key: Option<(Scalar, Span)>,
-        /// Whether the value that comes next belongs to a key that was refused.
+        /// Whether the value that comes next belongs to a key that is an error.
         skip_value: bool,
     },
 }
 
-struct Composer<'source> {
+struct YamlComposer<'source> {
     source: &'source Arc<SourceText>,
     syntax: Syntax,
     nodes: usize,
     open: Vec<Open>,
     documents: Vec<Node>,
     diagnostics: Vec<Diagnostic>,
-    /// How many errors there were past the cap. Looking for their cause would take too long: an
-    /// input can have one for every few bytes, each with a line as long as the input.
+    /// The number of errors past the cap. Finding their causes would take too long: an input can have one
+    /// every few bytes, each on a line as long as the input.
     left_out: usize,
 }
 
 type Flow = std::ops::ControlFlow<()>;
 
-impl Composer<'_> {
+impl YamlComposer<'_> {
     fn take(&mut self, event: Event<'_>, span: Span) -> Flow {
         if event.is_node() {
             self.nodes += 1;
             if self.nodes > self.syntax.nodes {
                 return self.stop(Limits::exceeded("nodes", self.syntax.nodes), span);
             }
-            self.refuse_properties(&event, span);
+            self.report_properties(&event, span);
         }
         match event {
             Event::Scalar(text, style, ..) => {
@@ -218,15 +239,15 @@ impl Composer<'_> {
             .push(Diagnostic::error(code, message).at(location));
     }
 
-    /// Whether an error that is about to be reported is counted alone, which is done here.
+    /// Whether the cap is reached. If so, this counts the error that the caller was about to report.
     fn is_past_cap(&mut self) -> bool {
         let is_past = self.diagnostics.len() >= MAX_FINDINGS_PER_FILE;
         self.left_out += usize::from(is_past);
         is_past
     }
 
-    /// Anchors and tags.
-    fn refuse_properties(&mut self, event: &Event<'_>, span: Span) {
+    /// Reports anchors and tags.
+    fn report_properties(&mut self, event: &Event<'_>, span: Span) {
         if event.anchor_id().is_some() && !self.is_past_cap() {
             self.report(Code::ForbiddenYaml, "anchors are not allowed", span);
         }
@@ -279,7 +300,7 @@ impl Composer<'_> {
         if let Some((key, key_span)) = key.take() {
             let mut value = node;
             if value.span.start == value.span.end {
-                // A value that is left out stands right after the colon, not where the next
+                // The place of a value that is left out is right after the colon, not where the next
                 // token happens to be.
                 let after = &self.source.text()[key_span.end..];
                 let at = key_span.end + after.find(':').map_or(0, |colon| colon + 1);
@@ -296,7 +317,7 @@ impl Composer<'_> {
         let Value::Scalar(scalar) = node.value else {
             *skip_value = true;
             if !self.is_past_cap() {
-                self.report(Code::Syntax, "only a scalar can be a key", span);
+                self.report(Code::Syntax, "a key must be a scalar", span);
             }
             return;
         };
@@ -319,7 +340,7 @@ impl Composer<'_> {
                 .find(|entry| entry.key.text == scalar.text)
                 .map(|entry| Location::new(self.source, entry.key_span));
             let message = format!(
-                "the key `{}` stands twice",
+                "the key `{}` appears twice",
                 Escaped::shortened(&scalar.text)
             );
             let mut diagnostic = Diagnostic::error(Code::DuplicateKey, message)
@@ -351,14 +372,15 @@ impl Composer<'_> {
         self.report(code, message, Span { start, end: start });
     }
 
-    /// Says "quote the spec" if a value at or before `offset` on its line begins like a spec.
+    /// Reports an unquoted spec if a value at or before `offset` on its line begins like one, and returns
+    /// whether it did.
     ///
-    /// `>` begins a block of text, `*` an alias and `!` a tag, so that the parser's own words
-    /// would send the reader the wrong way.
+    /// `>` begins a block of text, `*` an alias and `!` a tag, so that the parser's own message would
+    /// mislead.
     fn report_unquoted_spec(&mut self, offset: usize) -> bool {
         let text = self.source.text();
         let offset = text.floor_char_boundary(offset.min(text.len()));
-        // The parser may notice the problem only at the beginning of the next line.
+        // The parser may report the problem at the beginning of the next line.
         let before = &text[..offset];
         let ends = [before.trim_end_matches(['\n', '\r', ' ']), before];
         let starts = ends.map(|end| end.rfind('\n').map_or(0, |at| at + 1));
@@ -381,29 +403,25 @@ impl Composer<'_> {
     }
 }
 
-/// The error for a file that nobody has merged yet.
+/// The error for a file with merge conflict markers.
 fn unmerged(marker: Location) -> Diagnostic {
-    Diagnostic::error(
-        Code::Syntax,
-        "the file holds the markers of a merge conflict",
-    )
-    .at(marker)
-    .hint("keep what is right of both sides, and take the lines with markers out")
+    Diagnostic::error(Code::Syntax, "the file contains merge conflict markers")
+        .at(marker)
+        .hint("resolve the conflict, and remove the lines with markers")
 }
 
-/// How many values of a line are looked at, and how much of each, in bytes: more than any spec that
-/// people write takes, and little enough for a line that is a whole document.
-const VALUES_LOOKED_AT: usize = 32;
-const VALUE_LOOKED_AT: usize = 256;
+/// The number of values per line that [`values`] returns, and the bytes of each: more than any spec needs
+/// that people write, and little enough where one line is a whole document.
+const VALUES_PER_LINE: usize = 32;
+const BYTES_PER_VALUE: usize = 256;
 
-/// What could be the values on a line, and where they begin: the text after each colon, and that of
-/// a line which only goes on with a value, up to the end of the line, or of the braces that it may
-/// stand in, or up to the next comma.
+/// The possible values on a line and their places: the text after each colon, or the whole of a line without
+/// a colon, each up to the end of the line, up to a closing bracket, and up to a comma.
 fn values(line: &str) -> impl Iterator<Item = (usize, &str)> {
     let after_colons = line.match_indices(": ").map(|(at, colon)| at + colon.len());
     let starts = after_colons.chain((!line.contains(':')).then_some(0));
-    starts.take(VALUES_LOOKED_AT).flat_map(move |from| {
-        let end = line.floor_char_boundary(from.saturating_add(VALUE_LOOKED_AT).min(line.len()));
+    starts.take(VALUES_PER_LINE).flat_map(move |from| {
+        let end = line.floor_char_boundary(from.saturating_add(BYTES_PER_VALUE).min(line.len()));
         let rest = line[from..end].trim_start();
         let start = end - rest.len();
         let rest = rest.split(" #").next().unwrap_or(rest);

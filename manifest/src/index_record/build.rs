@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::{IndexRecord, IndexedClass};
 use crate::digest::ArtifactDigest;
 use crate::name::{ClassName, PackageName};
-use crate::requirement::Requirement;
+use crate::spec::Requirement;
 use crate::spec::Spec;
 
 /// Each method adds to what is there, so that a record is built in one expression.

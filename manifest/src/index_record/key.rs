@@ -6,7 +6,7 @@ use serde::de::{DeserializeSeed, Deserializer, Visitor};
 
 macro_rules! keys {
     ($($key:ident = $text:literal,)*) => {
-        /// A key that a record may have.
+        /// A key of a record.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(super) enum Key {
             $($key,)*
@@ -20,7 +20,7 @@ macro_rules! keys {
                 }
             }
 
-            /// The key that a text is.
+            /// The key of a name.
             fn of(text: &str) -> Option<Self> {
                 match text {
                     $($text => Some(Self::$key),)*
@@ -44,7 +44,7 @@ keys! {
     Published = "published",
 }
 
-/// Reads a key; nothing if it is not known.
+/// Reads a key; `None` if it is unknown.
 pub(super) struct KeySeed;
 
 impl<'de> DeserializeSeed<'de> for KeySeed {
@@ -69,18 +69,18 @@ impl Visitor<'_> for KeySeed {
     }
 }
 
-/// Which keys were read.
+/// The set of keys that were read.
 #[derive(Default)]
 pub(super) struct Seen(u16);
 
 impl Seen {
-    /// Notes a key. It is an error if it was noted before.
+    /// Adds a key. A duplicate is an error.
     #[inline]
     pub(super) fn insert<E: serde::de::Error>(&mut self, key: Key) -> Result<(), E> {
         let bit = 1 << key as u16;
         if self.0 & bit != 0 {
             let key = key.as_str();
-            return Err(E::custom(format!("the key `{key}` stands twice")));
+            return Err(E::custom(format!("the key `{key}` appears twice")));
         }
         self.0 |= bit;
         Ok(())

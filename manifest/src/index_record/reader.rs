@@ -1,4 +1,4 @@
-//! Reading records from lines, whichever way they are written.
+//! The reader of index lines, which shares names and specs between records.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -7,35 +7,48 @@ use foldhash::fast::RandomState;
 use serde::de::Deserializer as _;
 
 use super::IndexRecord;
-use super::canonical::{self, Last};
+use super::fast_path::{self, LastLine};
 use super::json;
 use crate::diagnostic::{Code, Diagnostic, Escaped, Location, Span};
-use crate::limits::Limits;
 use crate::name::{ClassName, PackageName};
+use crate::read_options::Limits;
 use crate::spec::Spec;
 
-/// How much is shown of a message that may quote the record.
+/// The most characters shown of a message that may quote the record.
 const MESSAGE_CHARACTERS: usize = 300;
 
-/// What some editors write at the beginning of a file. It is no part of JSON.
+/// The character that some editors write at the beginning of a file. It is not allowed in JSON.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// What was read, by its text. An index is looked up in here more than anything else, and may be written so
-/// as to be slow: the hash is quick, and none that can be foreseen.
+/// Values by their texts. Most of the time of reading goes here, so the hash is a fast one; it has a random
+/// seed, because a foreign index could otherwise be made of collisions.
 type Known<T> = HashMap<Box<str>, T, RandomState>;
 
-/// Reads index records. Names and specs that were read before are shared, not read again.
+/// A reader of index records. It parses a name or spec once, and shares it between all records.
+///
+/// ```
+/// use pkgres_manifest::diagnostic::{Location, SourceText};
+/// use pkgres_manifest::{IndexReader, Limits};
+///
+/// let mut reader = IndexReader::new(Limits::default());
+/// let line = r#"{"name":"org.acme.Web","version":"1.2.0"}"#;
+/// let record = reader.read_line(line, &|span| {
+///     Location::new(&SourceText::new("index.ndjson", line), span)
+/// })?;
+/// assert_eq!(record.name.as_str(), "org.acme.Web");
+/// # Ok::<(), pkgres_manifest::diagnostic::Diagnostic>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct IndexReader {
     pub(super) limits: Limits,
-    pub(super) last: Last,
+    pub(super) last: LastLine,
     packages: Known<PackageName>,
     classes: Known<ClassName>,
     specs: Known<Spec>,
 }
 
 impl IndexReader {
-    /// A reader with nothing remembered.
+    /// Returns a reader.
     pub fn new(limits: Limits) -> Self {
         Self {
             limits,
@@ -43,7 +56,7 @@ impl IndexReader {
         }
     }
 
-    /// Reads one line. `locate` makes a place of a range of bytes in the line, for errors.
+    /// Reads one line. `locate` returns the place of a range of bytes in the line, for errors.
     pub fn read_line(
         &mut self,
         line: &str,
@@ -63,13 +76,13 @@ impl IndexReader {
                 }))
                 .hint("save it as UTF-8 without a byte order mark (BOM)"));
         }
-        match canonical::read(self, line) {
+        match fast_path::read(self, line) {
             Some(record) => Ok(record),
             None => self.read_json(line, locate),
         }
     }
 
-    /// Reads one line however it is written.
+    /// Reads one line with the JSON reader.
     pub(super) fn read_json(
         &mut self,
         line: &str,

@@ -1,13 +1,13 @@
-//! What the requirements of one release are bound to.
+//! The versions that the requirements of one release are bound to.
 
 use crate::name::PackageName;
 use crate::version::Version;
 
-/// What the requirements of a release are bound to: for each package that it requires one version,
-/// sorted by name.
+/// The versions that the requirements of a release are bound to: one for each required package, sorted by
+/// name.
 ///
-/// A lock has as many of these as releases, most of them with a handful of packages, so they are
-/// lists and not trees.
+/// A lockfile has one of these per release, and most have a handful of packages, so they are lists and not
+/// trees.
 ///
 /// ```
 /// use pkgres_manifest::{Bindings, PackageName, Version};
@@ -24,18 +24,18 @@ use crate::version::Version;
 pub struct Bindings(Box<[(PackageName, Version)]>);
 
 impl Bindings {
-    /// The version that requirements on a package are bound to.
+    /// The version that the requirement on a package is bound to.
     pub fn get(&self, package: &PackageName) -> Option<&Version> {
         let found = self.0.binary_search_by(|(bound, _)| bound.cmp(package));
         Some(&self.0[found.ok()?].1)
     }
 
-    /// How many packages there are.
+    /// The number of packages.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether nothing is required.
+    /// Whether there are no bindings.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -50,7 +50,7 @@ impl Bindings {
         self.0.iter().map(|(package, version)| (package, version))
     }
 
-    /// Binds requirements on a package to a version.
+    /// Binds the requirement on a package to a version.
     pub fn insert(&mut self, package: PackageName, version: Version) {
         let mut bound = std::mem::take(&mut self.0).into_vec();
         match bound.binary_search_by(|(bound, _)| bound.cmp(&package)) {
@@ -60,7 +60,7 @@ impl Bindings {
         self.0 = bound.into_boxed_slice();
     }
 
-    /// Drops what `keep` does not hold on to.
+    /// Removes the bindings for which `keep` returns false.
     pub fn retain(&mut self, mut keep: impl FnMut(&PackageName, &Version) -> bool) {
         let mut bound = std::mem::take(&mut self.0).into_vec();
         bound.retain(|(package, version)| keep(package, version));
@@ -69,7 +69,7 @@ impl Bindings {
 }
 
 impl FromIterator<(PackageName, Version)> for Bindings {
-    /// Of several versions of a package the last one counts.
+    /// If a package occurs several times, its last version is used.
     fn from_iter<I: IntoIterator<Item = (PackageName, Version)>>(bound: I) -> Self {
         let mut bound: Vec<(PackageName, Version)> = bound.into_iter().collect();
         if !bound.is_sorted_by(|one, two| one.0 < two.0) {
@@ -91,7 +91,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bindings_are_what_a_map_is(bound in proptest::collection::vec((0..9_u8, 0..9_u64), 0..12)) {
+        fn bindings_behave_like_a_map(bound in proptest::collection::vec((0..9_u8, 0..9_u64), 0..12)) {
             let pairs = bound.iter().map(|(name, major)| {
                 let name = PackageName::parse(&format!("P{name}")).expect("a name");
                 (name, Version::new(*major, 0, 0))

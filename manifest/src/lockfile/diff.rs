@@ -1,4 +1,4 @@
-//! What two lockfiles differ in.
+//! The differences of two lockfiles.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Bindings, LockedRequirement, Lockfile};
 use crate::digest::ArtifactDigest;
 use crate::name::PackageName;
-use crate::source::ReleaseSource;
+use crate::release_source::ReleaseSource;
 use crate::spec::Spec;
 use crate::version::Version;
 
-/// What two lockfiles differ in, each list sorted by package.
+/// The differences of two lockfiles, each list sorted by package.
 ///
 /// ```
 /// use pkgres_manifest::{LockDiff, Lockfile};
@@ -19,61 +19,66 @@ use crate::version::Version;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LockDiff {
-    /// Packages that have other versions.
+    /// The packages with other versions.
     pub packages: Vec<PackageChange>,
-    /// Releases that both have, from another source or with another digest.
+    /// The releases in both lockfiles with another source or digest.
     pub artifacts: Vec<ReleaseChange>,
-    /// Requirements of roots that came, went or mean something else.
+    /// The requirements of roots that were added, removed or changed in meaning.
     pub requirements: Vec<RequirementChange>,
-    /// Requirements that are bound to another version though the package has the same versions.
+    /// The requirements that are bound to another version, where the package has the same versions as before.
     pub bindings: Vec<BindingChange>,
-    /// Packages that may have several releases in one of the two only, and whether it is the new one.
+    /// The packages that may have several releases in one of the two only, each with whether that is the new
+    /// lockfile.
     pub side_by_side: Vec<(PackageName, bool)>,
-    /// Overrides that came, went or mean something else.
+    /// The overrides that were added, removed or changed in meaning.
     pub overrides: Vec<OverrideChange>,
 }
 
-/// A package that has other versions than before.
+/// A package with other versions than before.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PackageChange {
     /// The package.
     pub package: PackageName,
-    /// Its versions before, ascending; none if it came in.
+    /// The versions before, ascending; empty if the package was added.
     pub before: Vec<Version>,
-    /// Its versions after, ascending; none if it went.
+    /// The versions after, ascending; empty if the package was removed.
     pub after: Vec<Version>,
 }
 
-/// A release that comes from somewhere else, or has another digest.
+/// A release with another source or digest than before.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReleaseChange {
     /// The package.
     pub package: PackageName,
     /// The version.
     pub version: Version,
-    /// The sources, before and after.
+    /// The sources before and after.
     pub source: (ReleaseSource, ReleaseSource),
-    /// The digests, before and after.
+    /// The digests before and after.
     pub digest: (Option<ArtifactDigest>, Option<ArtifactDigest>),
 }
 
-/// A requirement of a root that came, went or means something else.
+/// A requirement of a root that was added, removed or changed in meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RequirementChange {
     /// The root.
     pub root: PackageName,
     /// The package that it requires.
     pub package: PackageName,
-    /// The spec before; `None` if the requirement is new.
+    /// The spec before; `None` if the requirement was added.
     pub before: Option<Spec>,
-    /// The spec after; `None` if the requirement went.
+    /// The spec after; `None` if the requirement was removed.
     pub after: Option<Spec>,
 }
 
-/// A requirement that is bound to another version.
+/// A requirement that is bound to another version than before.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BindingChange {
-    /// The release whose requirement it is, as `NAME VERSION`, or the name of a root.
+    /// The owner of the requirement: a release as `NAME VERSION`, or the name of a root.
     pub owner: String,
     /// The package that it requires.
     pub package: PackageName,
@@ -83,19 +88,20 @@ pub struct BindingChange {
     pub after: Option<Version>,
 }
 
-/// An override that came, went or means something else.
+/// An override that was added, removed or changed in meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct OverrideChange {
     /// The package.
     pub package: PackageName,
-    /// The spec before; `None` if there was no override.
+    /// The spec before; `None` if the override was added.
     pub before: Option<Spec>,
-    /// The spec after; `None` if there is none any more.
+    /// The spec after; `None` if the override was removed.
     pub after: Option<Spec>,
 }
 
 impl LockDiff {
-    /// What is different in `after`.
+    /// Returns the differences of `after` from `before`.
     pub fn between(before: &Lockfile, after: &Lockfile) -> Self {
         let packages = packages(before.packages.keys(), after);
         let moved: BTreeSet<&PackageName> = packages.iter().map(|change| &change.package).collect();
@@ -113,9 +119,9 @@ impl LockDiff {
         }
     }
 
-    /// What is different in `after` from what was [saved](Lockfile::salvage) of a lockfile: the versions of
-    /// packages, and the digests of releases. Of several digests that a release may have had the
-    /// first stands for all.
+    /// Returns the differences of `after` from the [salvaged](Lockfile::salvage) releases of a lockfile: the
+    /// versions of packages and the digests of releases. If a release may have had several digests, the first
+    /// one is given.
     pub fn from_salvaged(
         before: &BTreeMap<(PackageName, Version), BTreeSet<ArtifactDigest>>,
         after: &Lockfile,
@@ -150,7 +156,7 @@ impl LockDiff {
     }
 }
 
-/// Goes through the keys of two maps, with the values of both.
+/// Iterates over the keys of two maps, with the values of both (a full outer join).
 fn joined<'map, K: Ord, Before, After>(
     before: &'map BTreeMap<K, Before>,
     after: &'map BTreeMap<K, After>,
@@ -169,7 +175,7 @@ fn joined<'map, K: Ord, Before, After>(
     })
 }
 
-/// What is different in the versions of packages. Releases come sorted.
+/// The packages with other versions. Both inputs are sorted.
 fn packages<'lock>(
     before: impl Iterator<Item = &'lock (PackageName, Version)>,
     after: &'lock Lockfile,
@@ -182,7 +188,7 @@ fn packages<'lock>(
         releases.map(|(_, version)| version.clone()).collect()
     };
     let mut changes = Vec::new();
-    // Both go on together.
+
     while let Some((package, _)) = before.first().into_iter().chain(after.first()).min() {
         let (old, new) = (take(&mut before, package), take(&mut after, package));
         if old != new {
@@ -196,7 +202,7 @@ fn packages<'lock>(
     changes
 }
 
-/// Takes the releases of a package off the beginning of a list.
+/// Removes the releases of a package from the beginning of a list, and returns them.
 fn take<'list, 'lock>(
     from: &mut &'list [&'lock (PackageName, Version)],
     package: &PackageName,
@@ -258,7 +264,7 @@ fn overrides(before: &Lockfile, after: &Lockfile) -> Vec<OverrideChange> {
         .collect()
 }
 
-/// What is bound differently without the package being among those that `moved`.
+/// The requirements that are bound to another version, but for those on packages that `moved`.
 fn bindings(
     before: &Lockfile,
     after: &Lockfile,
@@ -287,7 +293,7 @@ fn bindings(
                     .map(|(package, bound)| (package.clone(), bound.version.clone()))
                     .collect()
             };
-            // What came or went is a requirement that changed.
+            // A requirement that was added or removed is a change of requirements.
             let (mut before, mut after): (BTreeMap<_, _>, BTreeMap<_, _>) =
                 (bound(before), bound(after));
             before.retain(|package, _| after.contains_key(package));
@@ -314,7 +320,7 @@ fn bindings(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::Limits;
+    use crate::read_options::Limits;
 
     fn lock(text: &str) -> Lockfile {
         let whole = format!("lock: 1\norder: 1\n{text}complete: true\n");
@@ -345,7 +351,7 @@ packages:
 ";
 
     #[test]
-    fn versions_that_moved_are_not_told_again_as_bindings() {
+    fn versions_that_moved_are_not_reported_again_as_bindings() {
         let after = BEFORE.replace("A\n  version: 1.0.0", "A\n  version: 1.1.0");
         let after = after
             .replace("A: 1.0.0", "A: 1.1.0")
@@ -375,7 +381,7 @@ packages:
     }
 
     #[test]
-    fn sources_and_bindings_are_told() {
+    fn sources_and_bindings_are_reported() {
         let other = BEFORE.replace(
             "B\n  version: 1.0.0\n  source: default\n  requires:\n    A: 1.0.0\n",
             "B\n  version: 1.0.0\n  source: acme\n",
@@ -387,7 +393,7 @@ packages:
     }
 
     #[test]
-    fn what_was_salvaged_is_compared_as_far_as_it_goes() {
+    fn salvaged_releases_are_compared_by_version_and_digest() {
         let digest = |digit: &str| {
             let parsed = ArtifactDigest::parse(&digit.repeat(64));
             parsed.expect("the test writes a digest")

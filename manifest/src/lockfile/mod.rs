@@ -1,7 +1,7 @@
-//! `pkgres.lock`: the resolution that a project was last given.
+//! `pkgres.lock`: the resolution that a project uses.
 //!
-//! The format is a strict, line-oriented subset of YAML with one spelling for every content, so
-//! that equal resolutions are equal bytes and a change touches only the lines it concerns:
+//! The format is a strict, line-oriented subset of YAML with one spelling for every content, so that equal
+//! resolutions are equal bytes and a change affects only the lines that it concerns:
 //!
 //! ```yaml
 //! # Written by pkgres; `pkgres lock` keeps it in step with the manifest.
@@ -22,9 +22,13 @@
 //! complete: true
 //! ```
 //!
-//! There is no time, path, counter or overall digest in it. The last line tells a whole file from
-//! a torn one. `order` is the number of the rules by which the solver chooses among valid
-//! resolutions.
+//! It has no time, path, counter or overall digest, so that merges of version control systems mostly succeed.
+//! The last line distinguishes a whole file from a truncated one. `order` is the number of the rules by which
+//! the solver chooses among valid resolutions.
+//!
+//! The reader ([`read`]) is our own code because a lockfile is read at every start: it needs one pass and no
+//! tree. A test compares it with a YAML library. [`salvage`] takes what it can from a lockfile with merge
+//! conflicts, [`diff`] compares two lockfiles.
 
 mod bindings;
 mod diff;
@@ -41,27 +45,27 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::{Diagnostic, Parsed};
 use crate::digest::ArtifactDigest;
-use crate::limits::Limits;
 use crate::name::PackageName;
-use crate::source::ReleaseSource;
+use crate::read_options::Limits;
+use crate::release_source::ReleaseSource;
 use crate::spec::Spec;
 use crate::version::Version;
 
-/// The name of the lockfile, beside the manifest.
+/// The file name of the lockfile, which is beside the manifest.
 pub const LOCK_FILE: &str = "pkgres.lock";
 
-/// The number of the format that is written.
+/// The number of the current format.
 pub(crate) const LOCK_FORMAT: u64 = 1;
 
-/// The number of the decision order.
+/// The number of the current decision order.
 pub(crate) const DECISION_ORDER: u64 = 1;
 
-/// A resolution as it is kept in a file.
+/// The content of a lockfile.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Lockfile {
-    /// The roots and what each of their requirements is bound to.
+    /// The roots with their requirements.
     pub roots: BTreeMap<PackageName, BTreeMap<PackageName, LockedRequirement>>,
-    /// What every requirement on a package was taken to say, in place of what is written.
+    /// The overrides: for a package, the spec that replaces that of every requirement on it.
     pub overrides: BTreeMap<PackageName, Spec>,
     /// The packages that may have several releases.
     pub side_by_side: BTreeSet<PackageName>,
@@ -72,8 +76,8 @@ pub struct Lockfile {
 /// A requirement of a root and the version that it is bound to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockedRequirement {
-    /// The versions that the requirement allows. Written in its normal form, so that only a
-    /// change of meaning is a change.
+    /// The spec of the requirement. The lockfile has its normal form, so that only a change of meaning is a
+    /// change.
     pub spec: Spec,
     /// The version that it is bound to.
     pub version: Version,
@@ -82,16 +86,16 @@ pub struct LockedRequirement {
 /// A release in a lockfile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockedPackage {
-    /// Where the release came from.
+    /// The source of the release.
     pub source: ReleaseSource,
-    /// The digest of the artifact; none for releases of the host.
+    /// The digest of the artifact; `None` for releases of the host.
     pub digest: Option<ArtifactDigest>,
-    /// The version that each requirement is bound to.
+    /// The versions that its requirements are bound to.
     pub requires: Bindings,
 }
 
 impl Lockfile {
-    /// Reads a lockfile.
+    /// Reads a lockfile. Messages call it `name`.
     ///
     /// ```
     /// use pkgres_manifest::{Limits, Lockfile};
@@ -105,9 +109,9 @@ impl Lockfile {
         read::read(name, bytes, limits)
     }
 
-    /// What can be saved of a lockfile that cannot be read, for example one with the markers of a
-    /// merge conflict: the releases of both sides, and the digests that stand with each. Never
-    /// fails; what makes no sense is skipped, and of what is too large for a lockfile everything.
+    /// Returns the releases in a lockfile that cannot be read, for example one with merge conflict markers:
+    /// those of both sides, with all digests that may belong to each. Never fails; lines that make no sense
+    /// are skipped, and nothing is read of a file that is too large.
     pub fn salvage(
         bytes: &[u8],
         limits: &Limits,
@@ -115,14 +119,14 @@ impl Lockfile {
         salvage::salvage(bytes, limits)
     }
 
-    /// Writes the lockfile. Equal lockfiles give equal bytes.
+    /// Returns the text of the lockfile. Equal lockfiles give equal bytes.
     pub fn to_text(&self) -> String {
         write::write(self)
     }
 
-    /// What a merge of two lockfiles may leave behind though every line is in order: bindings to
-    /// releases that are not there, and several releases of a package that is not listed as side
-    /// by side. One sentence each.
+    /// Returns one sentence for each trace of a bad merge: bindings to releases that are not in the lockfile,
+    /// and several releases of a package that is not listed as side by side. Every line of such a lockfile
+    /// can be well-formed.
     pub fn merge_problems(&self) -> Vec<String> {
         let mut problems = Vec::new();
         let bindings = self
@@ -143,7 +147,7 @@ impl Lockfile {
             let key = (package.clone(), version.clone());
             if !self.packages.contains_key(&key) && !self.roots.contains_key(package) {
                 problems.push(format!(
-                    "{owner} is bound to {package} {version}, which is not there"
+                    "{owner} is bound to {package} {version}, which is not in the lockfile"
                 ));
             }
         }
@@ -151,7 +155,7 @@ impl Lockfile {
         for (name, _) in self.packages.keys() {
             if previous.replace(name) == Some(name) && !self.side_by_side.contains(name) {
                 problems.push(format!(
-                    "{name} has several versions and is not listed as side by side"
+                    "{name} has several versions but is not listed as side by side"
                 ));
             }
         }
@@ -160,8 +164,8 @@ impl Lockfile {
     }
 }
 
-/// The error for a place in a lockfile that a strict reader does not accept.
+/// The error for a lockfile that is not well-formed.
 pub(crate) fn unreadable(message: String) -> Diagnostic {
     Diagnostic::error(crate::diagnostic::Code::LockUnreadable, message)
-        .hint("`pkgres lock` writes it anew")
+        .hint("`pkgres lock` rewrites it")
 }

@@ -1,4 +1,4 @@
-//! Reading lockfiles, line by line.
+//! Reading lockfiles line by line.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use super::{DECISION_ORDER, LOCK_FORMAT, LockedPackage, LockedRequirement, Lockf
 use crate::diagnostic::{Code, Diagnostic, Escaped, Location, Parsed, SourceText, Span};
 use crate::digest::ArtifactDigest;
 use crate::document::decode;
-use crate::limits::Limits;
-use crate::merge_marker;
+use crate::document::merge_marker;
 use crate::name::PackageName;
-use crate::source::ReleaseSource;
+use crate::read_options::Limits;
+use crate::release_source::ReleaseSource;
 use crate::spec::Spec;
 use crate::version::Version;
 
@@ -18,7 +18,7 @@ pub(super) fn read(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<Lockfile
     let source = match decode(name, bytes, "bytes in a lockfile", limits.lock_bytes) {
         Ok(source) => source,
         Err(mut error) => {
-            error.hints = vec!["`pkgres lock` writes it anew".to_owned()];
+            error.hints = vec!["`pkgres lock` rewrites it".to_owned()];
             return Parsed::failed(error);
         }
     };
@@ -26,13 +26,13 @@ pub(super) fn read(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<Lockfile
         return Parsed::failed(
             Diagnostic::error(
                 Code::LockConflict,
-                "the lockfile holds the markers of a merge conflict",
+                "the lockfile contains merge conflict markers",
             )
             .at(marker)
-            .hint("`pkgres lock` mends it: the releases of both sides are preferred"),
+            .hint("`pkgres lock` resolves it and prefers the releases of both sides"),
         );
     }
-    let mut reader = Reader {
+    let mut reader = LockReader {
         source: &source,
         lines: Lines::of(source.text()),
     };
@@ -42,7 +42,7 @@ pub(super) fn read(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<Lockfile
     }
 }
 
-/// The lines that matter: comments and blank lines are passed over.
+/// The lines of a lockfile, without comments and blank lines.
 struct Lines<'text> {
     text: &'text str,
     next: usize,
@@ -60,7 +60,7 @@ impl<'text> Lines<'text> {
         lines
     }
 
-    /// The current line without its end, and where it begins; nothing after the last one.
+    /// The current line without its line feed, and its place; `None` after the last one.
     fn current(&self) -> Option<(&'text str, usize)> {
         self.current
     }
@@ -81,14 +81,14 @@ impl<'text> Lines<'text> {
     }
 }
 
-struct Reader<'source> {
+struct LockReader<'source> {
     source: &'source Arc<SourceText>,
     lines: Lines<'source>,
 }
 
 type Read<T> = Result<T, Box<Diagnostic>>;
 
-impl<'source> Reader<'source> {
+impl<'source> LockReader<'source> {
     fn location(&self) -> Location {
         let (line, start) = self
             .lines
@@ -108,12 +108,12 @@ impl<'source> Reader<'source> {
         Err(Box::new(unreadable(message.into()).at(self.location())))
     }
 
-    /// Whether the current line begins with `prefix`; what follows it.
+    /// The rest of the current line after `prefix`, if it begins so.
     fn peek(&self, prefix: &str) -> Option<&'source str> {
         self.lines.current()?.0.strip_prefix(prefix)
     }
 
-    /// Reads a line that has to be there.
+    /// Reads a line that has to begin with `prefix`, and returns its rest.
     fn expect(&mut self, prefix: &str) -> Read<&'source str> {
         let value = self
             .peek(prefix)
@@ -125,13 +125,13 @@ impl<'source> Reader<'source> {
     fn missing(&self, prefix: &str) -> Diagnostic {
         let what = prefix.trim();
         let message = match self.lines.current() {
-            Some(_) => format!("`{what}` was expected here"),
-            None => format!("the file ends where `{what}` was expected: it is not complete"),
+            Some(_) => format!("expected `{what}`"),
+            None => format!("the file is incomplete: it ends where `{what}` was expected"),
         };
         unreadable(message).at(self.location())
     }
 
-    /// Makes a value of the current line's text after `prefix`, then goes on.
+    /// Reads a value from the rest of the current line after `prefix`.
     fn value<T, E: std::fmt::Display>(
         &mut self,
         prefix: &str,
@@ -182,14 +182,14 @@ impl<'source> Reader<'source> {
             self.packages(&mut lock)?;
         }
         if !self.expect("complete: true")?.is_empty() || self.lines.current().is_some() {
-            return self.problem("there is something after `complete: true`");
+            return self.problem("unexpected text after `complete: true`");
         }
         Ok(lock)
     }
 
     fn format(&mut self) -> Read<()> {
         let Some(Ok(format)) = self.peek("lock: ").map(str::parse::<u64>) else {
-            return self.problem("`lock:` and the number of the format were expected here");
+            return self.problem("expected `lock:` and the number of the format");
         };
         if format > LOCK_FORMAT {
             let who = self
@@ -217,8 +217,8 @@ impl<'source> Reader<'source> {
         Ok(())
     }
 
-    /// By another order other releases would be chosen, so that a lock which was made by it means
-    /// something that this reader cannot keep up.
+    /// Reads the decision order. A newer order chooses other releases, so that a lockfile made by it cannot be
+    /// kept up to date here.
     fn order(&mut self) -> Read<()> {
         let Some(written) = self.peek("order: ") else {
             return Err(Box::new(self.missing("order: ")));
@@ -228,13 +228,13 @@ impl<'source> Reader<'source> {
             Err(error) => return self.problem(error.to_string()),
         };
         if order > DECISION_ORDER {
-            // What the header says is about the format alone.
+            // The header is about the format alone.
             let error = Diagnostic::error(
                 Code::LockFormat,
                 format!("the lockfile has the decision order {order}; this pkgres knows orders up to {DECISION_ORDER}"),
             )
             .at(self.location())
-            .hint("it can be read by the newer pkgres that wrote it");
+            .hint("use the newer pkgres that wrote it");
             return Err(Box::new(error));
         }
         if order == 0 {
@@ -276,7 +276,7 @@ impl<'source> Reader<'source> {
     }
 
     fn packages(&mut self, lock: &mut Lockfile) -> Read<()> {
-        // Most releases come from where the one before them comes from.
+        // Most releases have the source of the one before them.
         let mut last_source: Option<(&str, ReleaseSource)> = None;
         while self.peek("- name: ").is_some() {
             let location = self.location();
@@ -329,7 +329,7 @@ impl<'source> Reader<'source> {
     }
 }
 
-/// Everything in a lockfile is sorted, so that there is one spelling for every content.
+/// Checks that items ascend: a lockfile is sorted, so that there is one spelling for every content.
 fn ascending<T: Ord>(
     last: Option<&T>,
     next: &T,
@@ -338,7 +338,7 @@ fn ascending<T: Ord>(
 ) -> Read<()> {
     let message = match last.map(|last| last.cmp(next)) {
         None | Some(std::cmp::Ordering::Less) => return Ok(()),
-        Some(std::cmp::Ordering::Equal) => format!("{shown} stands twice"),
+        Some(std::cmp::Ordering::Equal) => format!("{shown} appears twice"),
         Some(std::cmp::Ordering::Greater) => format!("{shown} is out of order"),
     };
     Err(Box::new(unreadable(message).at(location.clone())))
@@ -351,17 +351,17 @@ fn quoted_spec(text: &str) -> Result<Spec, String> {
         .and_then(|text| Spec::parse(text).map_err(|error| error.to_string()))
 }
 
-/// A version with all three components, as this crate writes it.
+/// Reads a version with all three components, as this crate writes it.
 fn full_version(text: &str) -> Result<Version, String> {
     let version = Version::parse(text).map_err(|error| error.to_string())?;
-    // What has three components and nothing else is written in one way only.
+    // Three components and nothing else have one spelling only.
     let dots = || text.bytes().filter(|byte| *byte == b'.').count();
     let is_plain = version.prerelease().is_empty() && version.build().is_empty();
     if (is_plain && dots() == 2) || version.to_string() == text {
         Ok(version)
     } else {
         Err(format!(
-            "`{}` is written `{version}`",
+            "`{}` must be written `{version}`",
             Escaped::shortened(text)
         ))
     }

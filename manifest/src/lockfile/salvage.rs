@@ -1,44 +1,46 @@
-//! What can be saved of a lockfile that cannot be read, such as an unresolved merge.
+//! The releases in a lockfile that cannot be read, such as an unresolved merge.
+//!
+//! Both sides of a conflict continue what comes before it, and what follows it continues either side. The
+//! reader therefore keeps all names and releases that the next line may belong to. Their number is bounded
+//! ([`MOST_SUBJECTS`]), so that the time is linear in the length of the text.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::digest::ArtifactDigest;
-use crate::limits::Limits;
 use crate::name::PackageName;
+use crate::read_options::Limits;
 use crate::version::Version;
 
-/// The releases that were found, each with the digests that may be its.
-type Found = BTreeMap<(PackageName, Version), BTreeSet<ArtifactDigest>>;
+/// Releases, each with the digests that may belong to it.
+type Salvaged = BTreeMap<(PackageName, Version), BTreeSet<ArtifactDigest>>;
 
-/// How many names, and how many releases, a line may be about. Two sides of a merge give two names
-/// and four releases, a few more where a merge was merged again. What is far above that is no merge,
-/// and each line would be read once for all that came before it: of some thousand names followed by as
-/// many versions, every pair would be a release.
-const MOST: usize = 16;
+/// The most names, and the most releases, that a line may belong to. A merge of two sides gives two names and
+/// four releases, and a merge of merges a few more. Without a bound, a thousand names followed by a thousand
+/// versions would give a million releases.
+const MOST_SUBJECTS: usize = 16;
 
-/// What the next line may be about. In a merge that can be several: both sides of a conflict go on
-/// from what stands before it, and what follows it goes on from either. A merge without markers
-/// leaves the lines of both sides one after the other.
+/// The names and releases that the next line may belong to. A merge without markers leaves the lines of both
+/// sides one after the other.
 #[derive(Debug, Clone, Default)]
 struct Subject {
     names: BTreeSet<PackageName>,
     releases: BTreeSet<(PackageName, Version)>,
-    /// What the line before said.
-    last: Key,
+    /// The key of the line before.
+    last: LineKey,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Key {
+enum LineKey {
     #[default]
     Other,
     Name,
     Version,
 }
 
-/// Adds values as long as there are not too many.
+/// Adds values up to the bound.
 fn add<T: Ord>(set: &mut BTreeSet<T>, values: impl IntoIterator<Item = T>) {
     for value in values {
-        if set.len() == MOST {
+        if set.len() == MOST_SUBJECTS {
             break;
         }
         set.insert(value);
@@ -46,24 +48,24 @@ fn add<T: Ord>(set: &mut BTreeSet<T>, values: impl IntoIterator<Item = T>) {
 }
 
 impl Subject {
-    /// What either may be about.
+    /// Adds the subjects of another side.
     fn join(&mut self, other: Self) {
         add(&mut self.names, other.names);
         add(&mut self.releases, other.releases);
-        self.last = Key::Other;
+        self.last = LineKey::Other;
     }
 
-    fn read(&mut self, line: &str, found: &mut Found) {
-        let mut key = Key::Other;
+    fn read(&mut self, line: &str, found: &mut Salvaged) {
+        let mut key = LineKey::Other;
         if let Some(written) = line.strip_prefix("- name: ") {
-            if self.last != Key::Name {
+            if self.last != LineKey::Name {
                 self.names.clear();
             }
             add(&mut self.names, PackageName::parse(written.trim_end()));
             self.releases.clear();
-            key = Key::Name;
+            key = LineKey::Name;
         } else if let Some(written) = line.strip_prefix("  version: ") {
-            if self.last != Key::Version {
+            if self.last != LineKey::Version {
                 self.releases.clear();
             }
             if let Ok(version) = Version::parse(written.trim_end()) {
@@ -73,7 +75,7 @@ impl Subject {
             for release in &self.releases {
                 found.entry(release.clone()).or_default();
             }
-            key = Key::Version;
+            key = LineKey::Version;
         } else if let Some(written) = line.strip_prefix("  sha256: ")
             && let Ok(digest) = ArtifactDigest::parse(written.trim_end())
         {
@@ -85,27 +87,27 @@ impl Subject {
     }
 }
 
-/// Where the reader is in a conflict.
+/// The state of the reader in a conflict.
 struct Conflict {
     before: Subject,
-    /// What follows the conflict, by the sides that were read.
+    /// The subjects after the conflict, from the sides that were read.
     after: Subject,
-    /// Whether this is what both sides came from, which neither of them holds any more.
+    /// Whether the current side is the common ancestor, which neither side contains any more.
     is_base: bool,
 }
 
-pub(super) fn salvage(bytes: &[u8], limits: &Limits) -> Found {
+pub(super) fn salvage(bytes: &[u8], limits: &Limits) -> Salvaged {
     if u64::try_from(bytes.len()).is_ok_and(|length| length > limits.lock_bytes) {
-        return Found::new();
+        return Salvaged::new();
     }
     let text = String::from_utf8_lossy(bytes);
-    let mut found = Found::new();
+    let mut found = Salvaged::new();
     let mut subject = Subject::default();
     let mut conflict: Option<Conflict> = None;
     for line in text.lines() {
         match (line.as_bytes().get(..7), &mut conflict) {
             (Some(b"<<<<<<<"), _) => {
-                subject.last = Key::Other;
+                subject.last = LineKey::Other;
                 conflict = Some(Conflict {
                     before: subject.clone(),
                     after: Subject::default(),
@@ -135,7 +137,7 @@ pub(super) fn salvage(bytes: &[u8], limits: &Limits) -> Found {
 mod tests {
     use super::*;
 
-    /// What is saved, as text: each release with the first digits of its digests.
+    /// The salvaged releases as text, with the first digits of their digests.
     fn saved(text: &str) -> String {
         let digits = |digest: &ArtifactDigest| digest.to_string()[..1].to_owned();
         let line = |((name, version), digests): (_, BTreeSet<ArtifactDigest>)| {
@@ -154,7 +156,7 @@ mod tests {
 
     /// One side moved a package, the other one added the next.
     #[test]
-    fn a_digest_of_the_second_side_belongs_to_what_stands_before_the_conflict() {
+    fn a_digest_of_the_second_side_belongs_to_the_release_before_the_conflict() {
         let text = "\
 - name: A
   version: 1.1.0
@@ -175,7 +177,7 @@ mod tests {
 
     /// Both sides added a package at one place, and git joined the lines that they share.
     #[test]
-    fn what_follows_a_conflict_is_about_both_sides() {
+    fn lines_after_a_conflict_belong_to_both_sides() {
         let text = "\
 <<<<<<< HEAD
 - name: A
@@ -199,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_both_sides_came_from_is_left_out() {
+    fn the_common_ancestor_is_left_out() {
         let text = "\
 - name: A
 <<<<<<< HEAD
@@ -217,13 +219,13 @@ mod tests {
     }
 
     #[test]
-    fn markers_without_a_conflict_are_passed_over() {
+    fn markers_without_a_conflict_are_skipped() {
         let text =
             "=======\n- name: A\n>>>>>>> x\n  version: 1.0.0\n|||||||\n  sha256: a\n<<<<<<<\n";
         assert_eq!(saved(text), "A 1.0.0 a\n");
     }
 
-    /// Neither what one line may be about nor what all of them are grows with the pairs of lines.
+    /// Neither the subjects of one line nor the result grow with the number of pairs of lines.
     #[test]
     fn names_and_versions_do_not_multiply() {
         let many = |line: &dyn Fn(usize) -> String| (0..20_000).map(line).collect::<String>();
@@ -231,18 +233,22 @@ mod tests {
         let version = |number: usize| format!("  version: 1.0.{number}\n");
         let text = many(&name) + &many(&version);
         let found = salvage(text.as_bytes(), &Limits::default());
-        assert!(found.len() <= MOST, "{}", found.len());
-        // Each conflict leaves one name more that the next lines may be about.
+        assert!(found.len() <= MOST_SUBJECTS, "{}", found.len());
+        // Each conflict leaves one more name that the next lines may belong to.
         let conflict = |number: usize| {
             let (name, version) = (name(number), version(number));
             format!("<<<<<<<\n{name}{version}=======\n>>>>>>>\n{version}")
         };
         let found = salvage(many(&conflict).as_bytes(), &Limits::default());
-        assert!(found.len() <= 20_000 * (MOST + 1), "{}", found.len());
+        assert!(
+            found.len() <= 20_000 * (MOST_SUBJECTS + 1),
+            "{}",
+            found.len()
+        );
     }
 
     #[test]
-    fn what_is_too_large_is_not_read() {
+    fn a_file_that_is_too_large_is_not_read() {
         let text = "- name: A\n  version: 1.0.0\n";
         let mut limits = Limits::default();
         assert_eq!(salvage(text.as_bytes(), &limits).len(), 1);

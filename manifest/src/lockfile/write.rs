@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 use super::{DECISION_ORDER, LOCK_FORMAT, Lockfile};
 use crate::name::PackageName;
 
-/// What every lockfile begins with. The second line is what an older pkgres quotes when it meets
-/// a format that it does not know.
+/// The first lines of every lockfile. An older pkgres that does not know the format quotes the second one.
 pub(super) const HEADER: &str = "\
 # Written by pkgres; `pkgres lock` keeps it in step with the manifest.
 # Format 1, read by pkgres 0.1.0 and later.
@@ -53,10 +52,10 @@ fn write_body(text: &mut String, lock: &Lockfile) -> std::fmt::Result {
         writeln!(text, "packages:")?;
     }
     for ((name, version), package) in &lock.packages {
-        // These are nearly all of the file, so they are put together without a format.
-        put(text, &["- name: ", name.as_str(), "\n  version: "]);
+        // These lines are nearly all of the file, so they are written without formatting machinery.
+        push_all(text, &["- name: ", name.as_str(), "\n  version: "]);
         version.push_to(text);
-        put(text, &["\n  source: ", package.source.as_str(), "\n"]);
+        push_all(text, &["\n  source: ", package.source.as_str(), "\n"]);
         if let Some(digest) = &package.digest {
             writeln!(text, "  sha256: {digest}")?;
         }
@@ -64,7 +63,7 @@ fn write_body(text: &mut String, lock: &Lockfile) -> std::fmt::Result {
             text.push_str("  requires:\n");
         }
         for (required, version) in package.requires.iter() {
-            put(text, &["    ", required.as_str(), ": "]);
+            push_all(text, &["    ", required.as_str(), ": "]);
             version.push_to(text);
             text.push('\n');
         }
@@ -72,14 +71,14 @@ fn write_body(text: &mut String, lock: &Lockfile) -> std::fmt::Result {
     writeln!(text, "complete: true")
 }
 
-fn put(text: &mut String, parts: &[&str]) {
+fn push_all(text: &mut String, parts: &[&str]) {
     for part in parts {
         text.push_str(part);
     }
 }
 
-/// How long the text is at most, unless versions or specs are long. Room that is not used costs nothing,
-/// whereas a text that grows is copied again and again.
+/// The length of the text, unless versions or specs are long. It is generous: unused capacity costs nothing,
+/// whereas a text that grows is copied.
 fn usual_length(lock: &Lockfile) -> usize {
     const AROUND_PACKAGE: usize = 160;
     const AROUND_REQUIREMENT: usize = 24;

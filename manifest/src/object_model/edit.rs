@@ -1,19 +1,18 @@
 //! Writing versions into the text of a model.
+//!
+//! Each version is a small edit of the text, so that everything else stays as it was. The result is read
+//! again: nothing but the versions may differ, or nothing is written.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{ModelObject, ObjectModel, Pins, VersionPin};
 use crate::diagnostic::{Code, Diagnostic, Location, Span};
-use crate::document::{Entry, Mapping, Node, same_but_for};
-use crate::limits::Limits;
+use crate::document::{
+    Entry, Mapping, Node, TextEdit, apply, line_feed_of, same_but_for, start_of_line,
+};
 use crate::name::PackageName;
+use crate::read_options::Limits;
 use crate::version::Version;
-
-/// A piece of text that takes the place of another one.
-struct Edit {
-    span: Span,
-    text: String,
-}
 
 pub(super) fn write(
     model: &ObjectModel,
@@ -33,15 +32,7 @@ pub(super) fn write(
     if model.is_environment && !same_table(&model.fixations, &pins.packages) {
         write_table(model, &pins.packages, &mut edits);
     }
-    edits.sort_by_key(|edit| edit.span.start);
-    let mut text = String::with_capacity(model.text().len() + 64 * edits.len());
-    let mut at = 0;
-    for edit in &edits {
-        text.push_str(&model.text()[at..edit.span.start]);
-        text.push_str(&edit.text);
-        at = edit.span.end;
-    }
-    text.push_str(&model.text()[at..]);
+    let text = apply(model.text(), edits);
     verify(model, pins, &text, limits)?;
     Ok(text)
 }
@@ -55,7 +46,7 @@ fn same_table(
     before.iter().filter(is_listed).eq(after)
 }
 
-/// Reads the result again: nothing may be different but what was to be written.
+/// Reads the edited text, and fails if anything but the pinned versions differs.
 fn verify(model: &ObjectModel, pins: &Pins, text: &str, limits: &Limits) -> Result<(), Diagnostic> {
     let again = ObjectModel::read(model.source.name(), text.as_bytes(), limits);
     let problem = |location: &Location| {
@@ -85,8 +76,8 @@ fn verify(model: &ObjectModel, pins: &Pins, text: &str, limits: &Limits) -> Resu
     Ok(())
 }
 
-/// Whether two models say the same but for the headers of objects that are pinned, as far as they
-/// are about versions, and the table of an environment.
+/// Whether two models are equal but for the versions in the headers of pinned objects and the table of an
+/// environment.
 fn same_elsewhere(before: &ObjectModel, after: &ObjectModel, pins: &Pins) -> bool {
     const IN_HEADER: [&str; 4] = ["package", "version", "classVersion", "type"];
     let headers: HashMap<(usize, usize), &[&str]> = (pins.objects.keys())
@@ -136,12 +127,18 @@ fn same_elsewhere(before: &ObjectModel, after: &ObjectModel, pins: &Pins) -> boo
     }
 }
 
-/// How a key and its value are written in a document.
-struct Style {
+/// How keys and values are quoted: always in JSON, never in YAML, whose words here need no quotes.
+struct Quoting {
     is_json: bool,
 }
 
-impl Style {
+impl Quoting {
+    fn of(model: &ObjectModel) -> Self {
+        Self {
+            is_json: model.is_json,
+        }
+    }
+
     fn text(&self, text: &str) -> String {
         if self.is_json {
             format!("\"{text}\"")
@@ -160,21 +157,19 @@ fn pin_object(
     object: &ModelObject,
     package: &PackageName,
     version: &Version,
-    edits: &mut Vec<Edit>,
+    edits: &mut Vec<TextEdit>,
 ) {
-    let style = Style {
-        is_json: model.is_json,
-    };
+    let quoting = Quoting::of(model);
     let header = &object.header;
     let mut added = Vec::new();
     if object.package.is_none() {
-        let value = style.text(package.as_str());
+        let value = quoting.text(package.as_str());
         match header.package_value {
             Some(span) => edits.push(replace(span, value)),
-            None => added.push(style.entry("package", &value)),
+            None => added.push(quoting.entry("package", &value)),
         }
     }
-    let value = style.text(&version.to_string());
+    let value = quoting.text(&version.to_string());
     match &object.version {
         VersionPin::Exact(pinned) if pinned == version => {}
         // The type says a version that is gone.
@@ -184,13 +179,13 @@ fn pin_object(
                 .as_ref()
                 .map(|_| format!("@{package}"))
                 .unwrap_or_default();
-            let written = style.text(&format!("{}/{version}{at}", object.class));
+            let written = quoting.text(&format!("{}/{version}{at}", object.class));
             edits.push(replace(header.type_value, written));
         }
         // A range in the type stays; the version that was chosen from it is written beside it.
         _ => match header.version_value {
             Some(span) => edits.push(replace(span, value)),
-            None => added.push(style.entry("version", &value)),
+            None => added.push(quoting.entry("version", &value)),
         },
     }
     if !added.is_empty() {
@@ -205,30 +200,26 @@ fn pin_object(
     }
 }
 
-/// A value in place of another one; after a key without a value there has to be a blank.
-fn replace(span: Span, value: String) -> Edit {
-    let text = if span.start == span.end {
-        format!(" {value}")
+/// Replaces a value. There is no blank after a key without a value, so one is added.
+fn replace(span: Span, value: String) -> TextEdit {
+    if span.start == span.end {
+        TextEdit::insert(span.start, format!(" {value}"))
     } else {
-        value
-    };
-    Edit { span, text }
+        TextEdit::replace(span, value)
+    }
 }
 
-/// Adds entries to a mapping after one of its entries, in the way in which that one is written.
+/// Adds entries to a mapping after one of its entries, indented and separated as that one is.
 fn insert_after(
     model: &ObjectModel,
     mapping: Span,
     key: Span,
     value: Span,
     added: &[String],
-    edits: &mut Vec<Edit>,
+    edits: &mut Vec<TextEdit>,
 ) {
     let text = model.text();
-    let line_start = text[..key.start]
-        .rfind('\n')
-        .map_or(0, |newline| newline + 1);
-    let before_key = &text[line_start..key.start];
+    let before_key = &text[start_of_line(text, key.start)..key.start];
     let begins_line = before_key.trim().is_empty();
     let indentation = if begins_line {
         before_key.to_owned()
@@ -236,10 +227,10 @@ fn insert_after(
         " ".repeat(before_key.chars().count())
     };
     let is_flow = text[mapping.start..].starts_with('{');
-    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let line_feed = line_feed_of(text);
     let (at, inserted) = if is_flow {
         let separator = if begins_line {
-            format!(",{newline}{indentation}")
+            format!(",{line_feed}{indentation}")
         } else {
             ", ".to_owned()
         };
@@ -254,21 +245,18 @@ fn insert_after(
             .map_or(text.len(), |end| value.end + end);
         let inserted = added
             .iter()
-            .map(|entry| format!("{newline}{indentation}{entry}"))
+            .map(|entry| format!("{line_feed}{indentation}{entry}"))
             .collect();
         (line_end, inserted)
     };
-    edits.push(Edit {
-        span: Span { start: at, end: at },
-        text: inserted,
-    });
+    edits.push(TextEdit::insert(at, inserted));
 }
 
-/// Writes the table of packages, on one line, where it stands or at the end of the document.
+/// Writes the table of packages on one line: where it was, or at the end of the document.
 fn write_table(
     model: &ObjectModel,
     packages: &BTreeMap<PackageName, BTreeSet<Version>>,
-    edits: &mut Vec<Edit>,
+    edits: &mut Vec<TextEdit>,
 ) {
     let entries: Vec<String> = packages
         .iter()
@@ -281,9 +269,7 @@ fn write_table(
         })
         .collect();
     let table = format!("{{{}}}", entries.join(", "));
-    let style = Style {
-        is_json: model.is_json,
-    };
+    let quoting = Quoting::of(model);
     let root = model
         .root
         .as_mapping()
@@ -297,29 +283,29 @@ fn write_table(
                 model,
                 data,
                 entry.value.span,
-                &style.entry("Packages", &table),
+                &quoting.entry("Packages", &table),
                 edits,
             );
         }
         (Some(entry), _) => {
-            let value = format!("{{{}}}", style.entry("Packages", &table));
+            let value = format!("{{{}}}", quoting.entry("Packages", &table));
             edits.push(replace(entry.value.span, value));
         }
         (None, _) => {
-            let value = format!("{{{}}}", style.entry("Packages", &table));
+            let value = format!("{{{}}}", quoting.entry("Packages", &table));
             add_last(
                 model,
                 root,
                 model.root.span,
-                &style.entry("SystemData", &value),
+                &quoting.entry("SystemData", &value),
                 edits,
             );
         }
     }
 }
 
-/// A value on one line in place of one that may be a block of several lines.
-fn replace_block(model: &ObjectModel, value: &Node, text: String) -> Edit {
+/// Replaces a value, which may be a block of several lines, with one on one line.
+fn replace_block(model: &ObjectModel, value: &Node, text: String) -> TextEdit {
     let source = model.text();
     let is_flow = source[value.span.start..].starts_with(['{', '[', '"', '\'']);
     if is_flow || value.as_scalar().is_some() {
@@ -327,21 +313,17 @@ fn replace_block(model: &ObjectModel, value: &Node, text: String) -> Edit {
     }
     // From the colon of the key to the end of the block.
     let start = source[..value.span.start].trim_end().len();
-    Edit {
-        span: Span {
-            start,
-            end: value.span.end,
-        },
-        text: format!(" {text}"),
-    }
+    let end = value.span.end;
+    TextEdit::replace(Span { start, end }, format!(" {text}"))
 }
 
+/// Adds an entry at the end of a mapping.
 fn add_last(
     model: &ObjectModel,
     mapping: &Mapping,
     span: Span,
     entry: &str,
-    edits: &mut Vec<Edit>,
+    edits: &mut Vec<TextEdit>,
 ) {
     let last = mapping.entries.last().expect("the mapping has entries");
     let value = last.value.span;

@@ -1,12 +1,11 @@
 //! Object models: the objects of a deployment as JSON or YAML.
 //!
-//! An object is a mapping with a header `?` that says its `type`, usually its `id`, and, when it is
-//! pinned, its `package` and `version`. Objects nest; a text that equals the id of an object is a
-//! reference to it. A whole environment has its objects below `Objects` and the versions that were
-//! used before in `SystemData.Packages`.
+//! An object is a mapping with a header `?`, which has its `type`, usually its `id`, and if it is pinned, its
+//! `package` and `version`. Objects nest; a text that equals the id of an object is a reference to it. A
+//! whole environment has its objects below `Objects` and the versions that were used before in
+//! `SystemData.Packages`.
 //!
-//! Versions are written into the text itself: everything that is not changed stays as it was, to
-//! the byte.
+//! Versions are written into the text itself, so that everything else stays as it was, to the byte.
 
 #[cfg(feature = "packages")]
 mod edit;
@@ -18,23 +17,23 @@ use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Location, Parsed, SourceText, Span};
 use crate::document::Node;
-use crate::limits::Limits;
 use crate::name::{ClassName, PackageName};
+use crate::read_options::Limits;
 use crate::spec::Spec;
 use crate::version::Version;
 
-/// The number of an object in the order of the document.
+/// The position of an object in the order of the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId(pub usize);
 
-/// How an object says its version.
+/// The version of an object, as far as its header has one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VersionPin {
-    /// It does not.
+    /// The header has no version.
     None,
-    /// It is pinned.
+    /// The object is pinned to a version.
     Exact(Version),
-    /// It says a range, from which a version is to be chosen.
+    /// The header has a spec, from which a version is to be chosen.
     Range(Spec),
 }
 
@@ -45,7 +44,7 @@ pub struct ModelObject {
     pub id: Option<String>,
     /// Its class.
     pub class: ClassName,
-    /// The package that its class is taken from, if it says so.
+    /// The package of its class, if the header names it.
     pub package: Option<PackageName>,
     /// The version of the package.
     pub version: VersionPin,
@@ -53,38 +52,39 @@ pub struct ModelObject {
     pub properties: Vec<(String, ModelValue)>,
     /// The object that it is nested in.
     pub holder: Option<ObjectId>,
-    /// Where its header says its type.
+    /// The place of its type in the header.
     pub location: Location,
     header: Header,
 }
 
-/// Where the parts of a header stand, for writing.
+/// The places of the parts of a header, for writing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Header {
     span: Span,
     type_key: Span,
     type_value: Span,
-    /// `package` where it is written with nothing.
+    /// The value of `package`, if that is null.
     package_value: Option<Span>,
-    /// `version`, or `classVersion` if only that says a version.
+    /// The value of `version`, or of `classVersion` if only that has a version.
     version_value: Option<Span>,
-    /// Whether the type says the version.
+    /// Whether the type has the version, as in `org.acme.Web/1.0.0`.
     has_inline_version: bool,
 }
 
-/// A value in a model and where it stands.
+/// A value in a model and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ModelValue {
     /// The value.
     pub kind: ValueKind,
-    /// Where it stands.
+    /// Its place.
     pub location: Location,
 }
 
-/// What a value is.
+/// A value in a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ValueKind {
-    /// Nothing.
+    /// Null.
     Null,
     /// True or false.
     Bool(bool),
@@ -94,16 +94,16 @@ pub enum ValueKind {
     Text(String),
     /// A list.
     List(Vec<ModelValue>),
-    /// A mapping that is no object.
+    /// A mapping that is not an object.
     Map(Vec<(String, ModelValue)>),
-    /// An object that is written here.
+    /// An object, written at this place.
     Object(ObjectId),
-    /// An object that is written elsewhere.
+    /// A reference to an object that is written elsewhere.
     Reference(ObjectId),
 }
 
 impl ModelValue {
-    /// The object that the value is, or refers to.
+    /// The object that the value is or refers to.
     pub fn object(&self) -> Option<ObjectId> {
         match self.kind {
             ValueKind::Object(object) | ValueKind::Reference(object) => Some(object),
@@ -123,17 +123,17 @@ pub struct ObjectModel {
     fixations: BTreeMap<PackageName, BTreeSet<Version>>,
 }
 
-/// The versions to write into a model.
+/// The versions to write into a model; see [`ObjectModel::with_pins`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Pins {
-    /// For each object its package and version.
+    /// The package and version of each object to pin.
     pub objects: BTreeMap<ObjectId, (PackageName, Version)>,
-    /// The versions of all packages that are used, for the table of an environment.
+    /// The versions of all used packages, for the table of an environment.
     pub packages: BTreeMap<PackageName, BTreeSet<Version>>,
 }
 
 impl ObjectModel {
-    /// Reads a model, JSON or YAML. `name` is how messages call it.
+    /// Reads a model from JSON or YAML. Messages call it `name`.
     ///
     /// ```
     /// use pkgres_manifest::{Limits, ObjectModel};
@@ -147,17 +147,17 @@ impl ObjectModel {
         read::read(name, bytes, limits)
     }
 
-    /// The objects in the order of the document; an object comes before those nested in it.
+    /// The objects in the order of the document. An object comes before those nested in it.
     pub fn objects(&self) -> &[ModelObject] {
         &self.objects
     }
 
-    /// The object of a number.
+    /// The object at a position.
     pub fn object(&self, object: ObjectId) -> &ModelObject {
         &self.objects[object.0]
     }
 
-    /// How messages call an object: by its id, or by its class and place.
+    /// The name of an object in messages: its id, or its class and place.
     pub fn shown(&self, object: ObjectId) -> String {
         let object = self.object(object);
         match &object.id {
@@ -171,7 +171,7 @@ impl ObjectModel {
         self.is_environment
     }
 
-    /// The versions that an environment was deployed with before.
+    /// The versions that an environment was deployed with before, from its `SystemData.Packages`.
     pub fn fixations(&self) -> &BTreeMap<PackageName, BTreeSet<Version>> {
         &self.fixations
     }
@@ -181,7 +181,7 @@ impl ObjectModel {
         self.source.text()
     }
 
-    /// The text with versions written into it. What is pinned already is left alone.
+    /// Returns the text with versions written into it. Objects that are pinned already stay as they are.
     #[cfg(feature = "packages")]
     pub fn with_pins(&self, pins: &Pins, limits: &Limits) -> Result<String, Diagnostic> {
         edit::write(self, pins, limits)

@@ -8,8 +8,8 @@ use crate::diagnostic::{Code, Diagnostic, Escaped, Location, Parsed, SourceText,
 use crate::document::{
     Mapping, Node, Scalar, Style, Syntax, Value, decode, parse_json, parse_yaml,
 };
-use crate::limits::Limits;
 use crate::name::{ClassName, PackageName};
+use crate::read_options::Limits;
 use crate::spec::Spec;
 use crate::version::Version;
 
@@ -25,14 +25,14 @@ pub(super) fn read(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<ObjectMo
     let Some((root, is_json)) = document(&source, limits, &mut diagnostics) else {
         return Parsed::new(None, diagnostics);
     };
-    let mut reader = Reader {
+    let mut reader = ModelReader {
         source: &source,
         objects: Vec::new(),
         ids: HashMap::new(),
         diagnostics,
     };
     let (is_environment, fixations) = reader.model(&root);
-    let Reader {
+    let ModelReader {
         mut objects,
         ids,
         diagnostics,
@@ -54,17 +54,13 @@ pub(super) fn read(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<ObjectMo
     Parsed::new(Some(model), diagnostics)
 }
 
-/// The document as a tree, and whether it is JSON. What begins like JSON and is not may be YAML.
+/// The document as a tree, and whether it is JSON. A text that begins like JSON can still be YAML.
 fn document(
     source: &Arc<SourceText>,
     limits: &Limits,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<(Node, bool)> {
-    let syntax = Syntax {
-        depth: limits.depth,
-        nodes: limits.model_nodes,
-        yaql_tag: false,
-    };
+    let syntax = Syntax::of_model(limits);
     let looks_like_json = source.text().trim_start().starts_with('{');
     let mut json_errors = Vec::new();
     if looks_like_json || source.name().ends_with(".json") {
@@ -84,7 +80,7 @@ fn document(
         (Some(node), None) => Some((node, false)),
         (first, second) => {
             let span = second.or(first).map(|node| node.span).unwrap_or_default();
-            let message = "an object model is a single document";
+            let message = "an object model must be a single document";
             diagnostics
                 .push(Diagnostic::error(Code::Model, message).at(Location::new(source, span)));
             None
@@ -92,7 +88,7 @@ fn document(
     }
 }
 
-/// Texts that equal an object's id become references. Recursion is bounded by the depth limit.
+/// Turns texts that equal an object's id into references. Recursion is bounded by the depth limit.
 fn link(value: &mut ModelValue, ids: &HashMap<String, ObjectId>) {
     match &mut value.kind {
         ValueKind::Text(text) => {
@@ -106,14 +102,14 @@ fn link(value: &mut ModelValue, ids: &HashMap<String, ObjectId>) {
     }
 }
 
-struct Reader<'source> {
+struct ModelReader<'source> {
     source: &'source Arc<SourceText>,
     objects: Vec<ModelObject>,
     ids: HashMap<String, ObjectId>,
     diagnostics: Vec<Diagnostic>,
 }
 
-impl Reader<'_> {
+impl ModelReader<'_> {
     fn location(&self, span: Span) -> Location {
         Location::new(self.source, span)
     }
@@ -131,7 +127,7 @@ impl Reader<'_> {
                 self.value(root, None);
             } else {
                 self.error(
-                    format!("an object model is a mapping, not {}", root.kind()),
+                    format!("an object model must be a mapping, not {}", root.kind()),
                     root.span,
                 );
             }
@@ -163,7 +159,7 @@ impl Reader<'_> {
         }
         let Some(mapping) = table.as_mapping() else {
             self.error(
-                "`Packages` is a mapping from names to lists of versions",
+                "`Packages` must be a mapping from names to lists of versions",
                 table.span,
             );
             return fixations;
@@ -180,7 +176,7 @@ impl Reader<'_> {
                 }
             };
             let Some(items) = entry.value.as_sequence() else {
-                self.error("this is a list of versions", entry.value.span);
+                self.error("expected a list of versions", entry.value.span);
                 continue;
             };
             let versions: &mut BTreeSet<Version> = fixations.entry(name).or_default();
@@ -190,7 +186,7 @@ impl Reader<'_> {
                         versions.insert(version);
                     }
                     Some(Err(error)) => self.error(error.to_string(), item.span),
-                    None => self.error("this is a version", item.span),
+                    None => self.error("expected a version", item.span),
                 }
             }
         }
@@ -232,7 +228,7 @@ impl Reader<'_> {
     ) -> Option<ObjectId> {
         let Some(header) = header_node.as_mapping() else {
             self.error(
-                format!("`?` is a mapping, not {}", header_node.kind()),
+                format!("`?` must be a mapping, not {}", header_node.kind()),
                 header_node.span,
             );
             return None;
@@ -276,7 +272,7 @@ impl Reader<'_> {
         };
         let Some(written) = entry.value.as_scalar() else {
             self.error(
-                format!("`type` is text, not {}", entry.value.kind()),
+                format!("`type` must be text, not {}", entry.value.kind()),
                 entry.value.span,
             );
             return None;
@@ -363,7 +359,7 @@ impl Reader<'_> {
             .ok()
     }
 
-    /// A version with all three components is a pin; anything shorter is a range.
+    /// Reads a version: with all three components it is a pin, shorter it is a range.
     fn version(&mut self, text: &str, span: Span) -> VersionPin {
         let is_full = text
             .split(['-', '+'])

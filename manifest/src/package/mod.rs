@@ -1,11 +1,15 @@
-//! Packages: the manifest, the class files it lists, and what they amount to together.
+//! Packages: the manifest and the class files that it lists.
+//!
+//! [`Package::assemble`] reads the listed class files through a function of the caller, so that a package can
+//! come from a folder, an archive or memory. [`Package::index_record`] reduces a package to what resolution
+//! needs; from there on, roots and releases of registries are alike.
 
-mod circles;
+mod class_cycles;
 #[cfg(feature = "packages")]
 mod edit;
 mod manifest;
 
-pub use circles::{ClassCircle, class_circles};
+pub use class_cycles::{ClassCycle, class_cycles};
 #[cfg(feature = "packages")]
 pub use edit::RequirementEdit;
 #[cfg(test)]
@@ -19,34 +23,34 @@ use crate::archive::Archive;
 use crate::class_file::{self, ClassDefinition};
 use crate::diagnostic::{Code, Diagnostic, Located, Location, Parsed, SourceText, Span};
 use crate::index_record::{IndexRecord, IndexedClass};
-use crate::limits::Limits;
 use crate::name::{ClassName, PackageName};
 use crate::package_path::PackagePath;
+use crate::read_options::Limits;
 use crate::read_options::ReadOptions;
 
 /// The name of the manifest in the top folder of a package.
 pub const MANIFEST_FILE: &str = "manifest.yaml";
 
-/// The folder of the class files.
-pub const CLASSES_FOLDER: &str = "Classes";
+/// The folder of the class files in a package.
+pub(crate) const CLASSES_FOLDER: &str = "Classes";
 
-/// A package: its manifest and all classes of its class files.
+/// A package: its manifest and the classes of its class files.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Package {
     /// The manifest.
     pub manifest: PackageManifest,
-    /// Every class of every listed file, by its full name. `None` if the classes of packages of
-    /// this type are not read.
+    /// Every class of every listed file, by its full name. `None` if the format of the package is one whose
+    /// classes are not read.
     pub classes: Option<BTreeMap<ClassName, ClassDefinition>>,
     /// Classes that the manifest lists but their file does not define.
     pub undefined_classes: Vec<Located<ClassName>>,
 }
 
 impl Package {
-    /// Puts a package together from its manifest and its class files.
+    /// Assembles a package from its manifest and the class files that this lists.
     ///
-    /// `file` returns the bytes of a file of the package, or `None` if there is none. Only the
-    /// class files that the manifest lists are asked for.
+    /// `file` returns the bytes of a file of the package, or `None` if there is none.
     ///
     /// ```
     /// use pkgres_manifest::{Package, PackageManifest, ReadOptions, diagnostic::SourceText};
@@ -74,7 +78,8 @@ impl Package {
         Self::assemble_from(manifest, options, |path| Ok(file(path)))
     }
 
-    /// Likewise where a file may be there and yet not be read: then `file` says why.
+    /// Assembles a package like [`assemble`](Self::assemble) from files that may fail to be read. The errors
+    /// of `file` are among the findings.
     #[cfg(feature = "packages")]
     pub fn assemble_from(
         manifest: PackageManifest,
@@ -142,7 +147,8 @@ impl Package {
         Parsed::new(Some(package), diagnostics)
     }
 
-    /// The classes of the files that can be read, where a package cannot be put together because of others.
+    /// Returns the classes of all files that can be read, for a package that cannot be assembled because of
+    /// others.
     #[cfg(feature = "packages")]
     pub fn readable_classes(
         manifest: &PackageManifest,
@@ -155,7 +161,7 @@ impl Package {
         let entries = entries.filter(|_| manifest.format.has_class_files());
         entries
             .filter(|entry| seen.insert(&entry.file.value))
-            // What is wrong with the others was said when the package was put together.
+            // The findings on the others were reported when the package was assembled.
             .filter_map(|entry| {
                 read_class_file(manifest, entry, options, &mut file, &mut Vec::new())
             })
@@ -163,7 +169,7 @@ impl Package {
             .collect()
     }
 
-    /// Reads the manifest of an archive and nothing else; `name` is how messages call the archive.
+    /// Reads the manifest of an archive and nothing else. Messages call the archive `name`.
     #[cfg(feature = "packages")]
     pub fn manifest_of_archive<Bytes: AsRef<[u8]>>(
         name: &str,
@@ -181,7 +187,7 @@ impl Package {
         }
     }
 
-    /// Reads a package from an archive; `name` is how messages call it.
+    /// Reads a package from an archive. Messages call the archive `name`.
     #[cfg(feature = "packages")]
     pub fn from_archive<Bytes: AsRef<[u8]>>(
         name: &str,
@@ -202,7 +208,7 @@ impl Package {
         &self.manifest.name.value
     }
 
-    /// The classes that each file defines which the manifest lists, by name.
+    /// The names of the classes that each listed file defines.
     pub fn classes_by_file(&self) -> BTreeMap<&PackagePath, Vec<&ClassName>> {
         let mut by_source: HashMap<&str, Vec<&ClassName>> = HashMap::new();
         for class in self.classes.iter().flat_map(BTreeMap::values) {
@@ -222,7 +228,7 @@ impl Package {
         by_file
     }
 
-    /// Whether other packages can see a class of this one: only those that the manifest lists.
+    /// Whether other packages can see a class of this one. They see those that the manifest lists.
     pub fn exports(&self, class: &ClassName) -> bool {
         self.manifest.format.is_heat_hot()
             || self
@@ -232,7 +238,7 @@ impl Package {
                 .any(|entry| entry.name.value == *class)
     }
 
-    /// What the package amounts to for resolution, without digest and size.
+    /// Returns the index record of the package, without digest and size.
     pub fn index_record(&self) -> IndexRecord {
         let listed: HashSet<&ClassName> =
             (self.manifest.classes.iter().map(|entry| &entry.name.value)).collect();
@@ -308,7 +314,7 @@ fn read_class_file(
     class_file::read_class_file(&name, &bytes, options).drain_into(diagnostics)
 }
 
-/// The name under which a file is shown that lies beside a manifest.
+/// The name in messages of a file beside a manifest.
 fn sibling(manifest: &str, path: &PackagePath) -> String {
     match manifest.strip_suffix(MANIFEST_FILE) {
         Some(folder) => format!("{folder}{path}"),
@@ -316,9 +322,8 @@ fn sibling(manifest: &str, path: &PackagePath) -> String {
     }
 }
 
-/// How often one goes from a class to one that it extends, at the most, inside the package. Where
-/// classes extend each other in a circle, the way ends with the first that it came by before; the
-/// circle itself is found where the hierarchy is checked.
+/// The length of the longest chain of classes of the package that extend one another. A cycle ends a chain;
+/// checks report it as such.
 fn longest_chain(classes: &BTreeMap<ClassName, ClassDefinition>) -> usize {
     let mut depth: HashMap<&ClassName, usize> = HashMap::new();
     for start in classes.keys() {
@@ -351,7 +356,7 @@ fn longest_chain(classes: &BTreeMap<ClassName, ClassDefinition>) -> usize {
     depth.values().copied().max().unwrap_or(0)
 }
 
-/// The class that a Heat template extends, which is not written anywhere in its package.
+/// The class that a Heat template extends implicitly.
 fn heat_template_parent(core: &PackageName) -> ClassName {
     ClassName::parse(&format!("{core}.Application")).expect("a package's name can be a namespace")
 }

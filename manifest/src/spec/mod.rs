@@ -1,7 +1,16 @@
-//! Specs: sets of versions as they are written in manifests.
+//! Specs: sets of versions as manifests write them.
 //!
-//! A spec is a comma-separated list of clauses that must all hold. What each form means was
-//! measured on the reference implementation; see [`Spec`] for the table.
+//! A spec is a comma-separated list of clauses, all of which have to hold; [`Spec`] has the table of what each
+//! form means. The meanings were measured on the reference implementation, OpenStack Murano with the Python
+//! package `semantic_version` 2.10, and the differences are deliberate: a short `!=1.5` excludes the whole of
+//! 1.5, and white space around operators and commas is allowed.
+//!
+//! Versions have a total order, so that a clause is one interval or two, and a spec a list of intervals
+//! ([`VersionSet`]). `parse` reads the text, `normal_form` writes the shortest text of a set. A
+//! [`Requirement`] is a package with a spec.
+//!
+//! The text of a spec determines the spec: two specs with one text are equal. Indexes and lockfiles store
+//! only texts, so that these mean the same wherever they are read again.
 
 mod normal_form;
 mod parse;
@@ -13,6 +22,8 @@ pub use set::{Interval, VersionSet};
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
+use crate::diagnostic::Location;
+use crate::name::PackageName;
 use crate::version::Version;
 
 /// A set of versions as written in a manifest.
@@ -30,6 +41,7 @@ use crate::version::Version;
 /// | `^1.2`, `~1.2`, `~=1.2` | `>=1.2.0,<2.0.0`, `>=1.2.0,<1.3.0`, `>=1.2.0,<2.0.0` |
 /// | `^0` | `>=0.0.0,<0.0.1` |
 /// | `*`, `1.*` | any version from 0.0.0 on, `1` |
+/// | `>=0.0.0-0` | any version at all, prereleases of 0.0.0 included |
 ///
 /// `<X.Y.Z` excludes the prereleases of X.Y.Z, and so does `>=X.Y.Z`; prereleases inside a range
 /// match. Build metadata never matters.
@@ -41,6 +53,11 @@ use crate::version::Version;
 /// assert!(spec.matches(&Version::new(1, 2, 4)));
 /// assert!(!spec.matches(&Version::new(1, 3, 0)));
 /// assert_eq!(spec.normal_form(), ">=1.2.0,<1.3.0,!=1.2.5");
+///
+/// // Any spec can be read again from its text, also one that was not read from one.
+/// for spec in [Spec::any(), Spec::unspecified(), Spec::exactly(&Version::new(1, 2, 3))] {
+///     assert_eq!(Spec::parse(spec.written())?, spec);
+/// }
 /// # Ok::<(), pkgres_manifest::SpecError>(())
 /// ```
 ///
@@ -48,6 +65,7 @@ use crate::version::Version;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Spec(Arc<Parts>);
 
+/// A text and what was read from it. Only [`Spec::parse`] makes these, so that the text determines the rest.
 #[derive(PartialEq, Eq)]
 struct Parts {
     written: String,
@@ -59,46 +77,38 @@ impl Spec {
     /// Reads a spec. An empty text means `0`.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
         let (set, names_prerelease) = parse::parse(text)?;
-        let written = text.trim();
-        Ok(Self::new(
-            if written.is_empty() { "0" } else { written }.to_owned(),
+        let written = match text.trim() {
+            "" => parse::UNSPECIFIED,
+            written => written,
+        };
+        Ok(Self(Arc::new(Parts {
+            written: written.to_owned(),
             set,
             names_prerelease,
-        ))
-    }
-
-    fn new(written: String, set: VersionSet, names_prerelease: bool) -> Self {
-        Self(Arc::new(Parts {
-            written,
-            set,
-            names_prerelease,
-        }))
+        })))
     }
 
     /// The spec of a requirement that names none: `0`, which is any `0.x` version.
     pub fn unspecified() -> Self {
         static UNSPECIFIED: LazyLock<Spec> =
-            LazyLock::new(|| Spec::parse("").expect("the empty spec is valid"));
+            LazyLock::new(|| Spec::parse(parse::UNSPECIFIED).expect("`0` is a spec"));
         UNSPECIFIED.clone()
     }
 
-    /// Exactly one version.
+    /// The spec of exactly one version, whatever its build metadata.
     pub fn exactly(version: &Version) -> Self {
-        let version = version.without_build();
-        Self::new(
-            version.to_string(),
-            VersionSet::exactly(&version),
-            version.is_prerelease(),
-        )
+        Self::parse(&version.without_build().to_string())
+            .expect("a version without build metadata is a spec, and shorter than the longest one")
     }
 
-    /// Any version at all, prereleases of 0.0.0 included. It is written `*`, which leaves these out where it
-    /// is read again, as from an index or a lockfile.
+    /// The spec of every version, prereleases of 0.0.0 included: `>=0.0.0-0`. The shorter `*` leaves these out.
     pub fn any() -> Self {
-        Self::new("*".to_owned(), VersionSet::all(), false)
+        static ANY: LazyLock<Spec> =
+            LazyLock::new(|| Spec::parse(">=0.0.0-0").expect("a comparison is a spec"));
+        ANY.clone()
     }
 
-    /// The text as written, without white space around it; `0` if it was empty.
+    /// The text as written, without surrounding white space; `0` if it was empty.
     pub fn written(&self) -> &str {
         &self.0.written
     }
@@ -113,19 +123,21 @@ impl Spec {
         self.0.set.contains(version)
     }
 
-    /// Whether a clause names a prerelease, which puts prereleases on a par with other versions
-    /// under the default prerelease policy.
+    /// Whether a clause names a prerelease. If so, the default prerelease policy prefers the newest version,
+    /// be it a prerelease or not.
+    ///
+    /// `>=0.0.0-0` names none: it excludes nothing, and so expresses no preference.
     pub fn names_prerelease(&self) -> bool {
         self.0.names_prerelease
     }
 
-    /// The one spelling that all specs with the same versions share.
+    /// Returns the one spelling that all specs with the same versions share.
     pub fn normal_form(&self) -> String {
         normal_form::normal_form(&self.0.set)
     }
 }
 
-/// Shows the text as written.
+/// Writes the text as written.
 impl fmt::Display for Spec {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(&self.0.written)
@@ -144,4 +156,15 @@ impl std::str::FromStr for Spec {
     fn from_str(text: &str) -> Result<Self, SpecError> {
         Self::parse(text)
     }
+}
+
+/// A package that another one requires, and the spec of its versions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Requirement {
+    /// The package.
+    pub package: PackageName,
+    /// Its versions.
+    pub spec: Spec,
+    /// The place of the requirement, if it was read from a manifest.
+    pub location: Option<Location>,
 }

@@ -3,12 +3,12 @@
 use super::set::{VersionSet, least, next_major, next_minor};
 use crate::version::Version;
 
-/// The shortest list of clauses that the grammar of specs has for a set that was read from a spec.
+/// The shortest list of clauses for a set that was read from a spec.
 ///
-/// What such a set leaves out between two of its intervals are the versions of `!=` clauses, of
-/// which either holds the other or both have nothing in common. So there are no more clauses for
-/// them here than in what was read, and no longer ones. Of any other set the gaps could take a
-/// clause for each of 2^64 versions, which is why sets themselves cannot be written.
+/// The gaps between the intervals of such a set are the versions of `!=` clauses. Two of these are disjoint,
+/// or one contains the other, so the normal form needs no more clauses for them than the spec had, and no
+/// longer ones. The gaps of any other set could need one clause for each of 2^64 versions, which is why sets
+/// themselves cannot be written.
 pub(super) fn normal_form(set: &VersionSet) -> String {
     let intervals = set.intervals();
     let (Some(first), Some(last)) = (intervals.first(), intervals.last()) else {
@@ -40,12 +40,12 @@ pub(super) fn normal_form(set: &VersionSet) -> String {
     clauses.join(",")
 }
 
-/// Whether this is `X.Y.Z-0`, where the versions of a triple begin.
+/// Whether this is `X.Y.Z-0`, the least version of a triple.
 fn begins_triple(version: &Version) -> bool {
     version.prerelease() == "0"
 }
 
-/// `1.2.3` for `1.2.4-0`, which is where the versions above 1.2.3 begin.
+/// `1.2.3` for `1.2.4-0`, which is the least version above 1.2.3.
 fn exclusive_lower_bound(from: &Version) -> Option<Version> {
     (begins_triple(from) && from.patch() > 0)
         .then(|| Version::new(from.major(), from.minor(), from.patch() - 1))

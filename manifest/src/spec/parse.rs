@@ -4,32 +4,36 @@ use crate::diagnostic::Escaped;
 use crate::version::Version;
 
 use super::normal_form::normal_form;
-use super::set::{VersionSet, next_major, next_minor};
+use super::set::{VersionSet, least, next_major, next_minor};
 
-/// The longest text of a spec in bytes. A normal form may be a little longer.
+/// The size of the longest text of a spec in bytes. A normal form may be a little longer.
 pub const MAX_SPEC_BYTES: usize = 4096;
 
 /// The most clauses in a spec. A normal form may have one more.
 pub const MAX_SPEC_CLAUSES: usize = 100;
 
-/// How many bytes and clauses a text may have above these limits if it is a normal form, so that
-/// what is written of any spec can be read.
+/// The bytes and clauses that a normal form may have above these limits, so that the normal form of every
+/// spec can be read.
 ///
-/// A normal form has two bounds where a spec may have one clause, `>=1.0.0,<2.0.0` for `1`; all else
-/// in it is as short as in the spec. Beside the digits of numbers and a prerelease, which is that of
-/// a clause, a bound has a handful of signs.
+/// A normal form can have two bounds where the spec has one clause, as in `>=1.0.0,<2.0.0` for `1`. Nothing
+/// else in it is longer than in the spec: a bound has at most three numbers, the prerelease of a clause, and
+/// a few signs.
 const MORE_BYTES: usize = 256;
 const MORE_CLAUSES: usize = 1;
 
-/// A text that is not a spec.
+/// The spec that an empty text means.
+pub(super) const UNSPECIFIED: &str = "0";
+
+/// The error for a text that is not a spec.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 #[error("`{}` is not a spec: {reason}", Escaped::shortened(.text))]
 pub struct SpecError {
     /// The text as written.
     pub text: String,
-    /// What is wrong with it.
+    /// The reason why it is not one.
     pub reason: String,
-    /// What was probably meant, if that can be told.
+    /// The spec that was probably meant, if there is one.
     pub suggestion: Option<String>,
 }
 
@@ -60,7 +64,7 @@ const OPERATORS: [(&str, Operator); 10] = [
     ("~", Operator::Tilde),
 ];
 
-/// A version in a clause; a missing or starred component is `None`, and so are those after it.
+/// The version in a clause. A missing or starred component is `None`, and so are those after it.
 struct Operand {
     major: Option<u64>,
     minor: Option<u64>,
@@ -69,7 +73,7 @@ struct Operand {
     has_build: bool,
 }
 
-/// The versions that match, and whether a clause names a prerelease.
+/// Reads the versions that match, and whether a clause names a prerelease.
 pub(super) fn parse(text: &str) -> Result<(VersionSet, bool), SpecError> {
     let problem = |reason: String, suggestion: Option<String>| SpecError {
         text: text.to_owned(),
@@ -90,7 +94,7 @@ pub(super) fn parse(text: &str) -> Result<(VersionSet, bool), SpecError> {
     }
     let trimmed = text.trim();
     if trimmed.is_empty() {
-        return parse("0");
+        return parse(UNSPECIFIED);
     }
     let clauses: Vec<&str> = trimmed.split(',').map(str::trim).collect();
     let count = clauses.len();
@@ -103,20 +107,21 @@ pub(super) fn parse(text: &str) -> Result<(VersionSet, bool), SpecError> {
     if count > MAX_SPEC_CLAUSES + MORE_CLAUSES {
         return Err(too_many());
     }
-    let mut set = VersionSet::all();
+    let all = VersionSet::all();
+    let mut set = all.clone();
     let mut names_prerelease = false;
     for clause in clauses {
         if clause.is_empty() {
             return Err(problem(
-                "there is nothing on one side of a comma".to_owned(),
+                "a clause is missing beside a comma".to_owned(),
                 None,
             ));
         }
         let (operator, operand) =
             read_clause(clause).map_err(|reason| problem(reason, suggestion(trimmed)))?;
-        names_prerelease |= !operand.prerelease.is_empty();
         let matching =
             matching(operator, &operand).map_err(|reason| problem(reason, suggestion(trimmed)))?;
+        names_prerelease |= !operand.prerelease.is_empty() && matching != all;
         set = set.intersection(&matching);
     }
     let is_long = text.len() > MAX_SPEC_BYTES;
@@ -147,7 +152,7 @@ fn read_operand(text: &str) -> Result<Operand, String> {
     }
     if text.contains(char::is_whitespace) {
         return Err(format!(
-            "`{}` has white space inside; a comma separates clauses",
+            "`{}` contains white space; separate clauses with commas",
             Escaped::shortened(text)
         ));
     }
@@ -209,13 +214,13 @@ fn read_number(part: &str) -> Result<u64, String> {
         return Err(format!("`{}` is not a number", Escaped::shortened(part)));
     }
     if part.len() > 1 && part.starts_with('0') {
-        return Err(format!("`{}` begins with a zero", Escaped::shortened(part)));
+        return Err(format!("`{}` has a leading zero", Escaped::shortened(part)));
     }
     part.parse()
         .map_err(|_| format!("`{}` is too large", Escaped::shortened(part)))
 }
 
-/// Where the versions of `major.minor.patch` begin, prereleases included; `None` past the end.
+/// The least version of `major.minor.patch`, which is a prerelease; `None` past the greatest number.
 fn first_of(major: Option<u64>, minor: u64, patch: u64) -> Option<Version> {
     Version::first_prerelease_from(major?, minor, Some(patch))
 }
@@ -239,7 +244,7 @@ fn matching(operator: Operator, operand: &Operand) -> Result<VersionSet, String>
         operand.prerelease.clone(),
     );
     let (minor, patch) = (target.minor(), target.patch());
-    // Where the versions end that share all written components with the target.
+    // The least version above those that share all written components with the target.
     let end_of_family = if operand.minor.is_none() {
         next_major(major)
     } else if operand.patch.is_none() {
@@ -248,7 +253,6 @@ fn matching(operator: Operator, operand: &Operand) -> Result<VersionSet, String>
         target.successor()
     };
     let is_short = operand.patch.is_none();
-    let begin = Version::first_prerelease_from(0, 0, Some(0)).expect("0.0.0-0 is a version");
     Ok(match operator {
         Operator::Equal => VersionSet::between(target, end_of_family),
         Operator::NotEqual => {
@@ -261,7 +265,7 @@ fn matching(operator: Operator, operand: &Operand) -> Result<VersionSet, String>
         }
         Operator::Greater => match end_of_family {
             None => VersionSet::all().complement(),
-            // A short version stands for `>=` the stable version that follows its family.
+            // A short version means `>=` the stable version that follows its family.
             Some(end) if is_short => {
                 VersionSet::between(Version::new(end.major(), end.minor(), end.patch()), None)
             }
@@ -274,9 +278,9 @@ fn matching(operator: Operator, operand: &Operand) -> Result<VersionSet, String>
             } else {
                 first_of(Some(major), minor, patch)
             };
-            VersionSet::between(begin, until)
+            VersionSet::between(least(), until)
         }
-        Operator::LessOrEqual => VersionSet::between(begin, end_of_family),
+        Operator::LessOrEqual => VersionSet::between(least(), end_of_family),
         Operator::Caret => {
             let until = if major > 0 {
                 next_major_above(&target)
@@ -308,8 +312,8 @@ fn matching(operator: Operator, operand: &Operand) -> Result<VersionSet, String>
     })
 }
 
-/// The major version above a target. Above `2.0.0-rc` that is 2.0.0 itself, whose prereleases do
-/// not count as below it: `^2.0.0-rc` is empty, as it is in the reference implementation.
+/// The major version above a target. Above `2.0.0-rc` that is 2.0.0 itself, below which its prereleases do
+/// not count: `^2.0.0-rc` is empty, as in the reference implementation.
 fn next_major_above(target: &Version) -> Option<Version> {
     if target.is_prerelease() && target.minor() == 0 && target.patch() == 0 {
         first_of(Some(target.major()), 0, 0)
@@ -327,7 +331,7 @@ fn next_minor_above(target: &Version) -> Option<Version> {
     }
 }
 
-/// What was probably meant: the text without a `v`, with commas for blanks, `^` for `~>`.
+/// The spec that was probably meant: the text without a `v`, with commas for spaces, `~=` for `~>`.
 fn suggestion(text: &str) -> Option<String> {
     let mut candidate = text
         .replace("=>", ">=")

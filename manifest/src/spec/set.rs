@@ -2,15 +2,16 @@
 
 use crate::version::Version;
 
-/// The versions from `from` on, up to but without `until`; without an end if `until` is `None`.
+/// The versions from `from` on that are less than `until`, or all of them if `until` is `None`.
 ///
-/// One kind of bound is enough: above every version there is a next one, so "up to and with
-/// 1.2.3" is "below 1.2.4-0".
+/// Half-open intervals are enough, because every version has a successor: "up to and including 1.2.3" is
+/// "less than 1.2.4-0".
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Interval {
-    /// The least version.
+    /// The least version of the interval.
     pub from: Version,
-    /// The least version above, if there is one.
+    /// The least version above the interval, if there is one.
     pub until: Option<Version>,
 }
 
@@ -26,11 +27,10 @@ impl Interval {
 
 /// A set of versions: ascending intervals that neither overlap nor touch.
 ///
-/// Two sets are equal exactly if they hold the same versions.
+/// Two sets are equal if and only if they contain the same versions.
 ///
-/// A set has no text of its own: specs can name single versions that are left out, but most sets
-/// that leave out others, such as the [complement](Self::complement) of `1`, could only be written
-/// with a clause for each version that is not in them. [`Spec`](super::Spec) has a normal form.
+/// A set cannot be written, a [`Spec`](super::Spec) can: most sets with gaps, such as the
+/// [complement](Self::complement) of `1`, would need one clause for each excluded version.
 ///
 /// ```compile_fail
 /// println!("{}", pkgres_manifest::VersionSet::all());
@@ -41,7 +41,7 @@ pub struct VersionSet {
 }
 
 impl VersionSet {
-    /// Every version, the prereleases of 0.0.0 included.
+    /// Returns the set of every version, prereleases of 0.0.0 included.
     pub fn all() -> Self {
         Self {
             intervals: vec![Interval {
@@ -51,14 +51,14 @@ impl VersionSet {
         }
     }
 
-    /// One version.
+    /// Returns the set of one version.
     pub fn exactly(version: &Version) -> Self {
         let from = version.without_build();
         let until = from.successor();
         Self::between(from, until)
     }
 
-    /// The versions from `from` on, below `until`.
+    /// Returns the set of the versions from `from` on that are less than `until`.
     pub fn between(from: Version, until: Option<Version>) -> Self {
         let interval = Interval { from, until };
         Self {
@@ -70,7 +70,7 @@ impl VersionSet {
         }
     }
 
-    /// Whether no version is in the set.
+    /// Whether the set contains no version.
     pub fn is_empty(&self) -> bool {
         self.intervals.is_empty()
     }
@@ -80,14 +80,14 @@ impl VersionSet {
         &self.intervals
     }
 
-    /// Whether a version is in the set.
+    /// Whether the set contains a version.
     pub fn contains(&self, version: &Version) -> bool {
         self.intervals
             .iter()
             .any(|interval| interval.contains(version))
     }
 
-    /// The versions that are in both sets.
+    /// Returns the versions that are in both sets.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         let mut intervals = Vec::new();
@@ -110,7 +110,7 @@ impl VersionSet {
         Self { intervals }
     }
 
-    /// The versions that are not in the set.
+    /// Returns the versions that are not in the set.
     #[must_use]
     pub fn complement(&self) -> Self {
         let mut intervals = Vec::new();
@@ -137,12 +137,12 @@ impl VersionSet {
     }
 }
 
-/// Where the versions of the next major version begin, prereleases included.
+/// The least version of the next major version, which is a prerelease.
 pub(super) fn next_major(major: u64) -> Option<Version> {
     Version::first_prerelease_from(major.checked_add(1)?, 0, Some(0))
 }
 
-/// Where the versions of the next minor version begin, prereleases included.
+/// The least version of the next minor version, which is a prerelease.
 pub(super) fn next_minor(major: u64, minor: u64) -> Option<Version> {
     match minor.checked_add(1) {
         Some(minor) => Version::first_prerelease_from(major, minor, Some(0)),
@@ -150,7 +150,7 @@ pub(super) fn next_minor(major: u64, minor: u64) -> Option<Version> {
     }
 }
 
-/// The least version there is.
+/// The least version of all.
 pub(super) fn least() -> Version {
     Version::first_prerelease_from(0, 0, Some(0)).expect("0.0.0-0 is a version")
 }

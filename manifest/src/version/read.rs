@@ -1,8 +1,8 @@
-//! Reading versions, and what may be meant by texts that are none.
+//! Reading versions, and suggesting one for a text that is not a version.
 
 use super::{MAX_VERSION_BYTES, Version, VersionError};
 
-/// The version that a text is; see [`Version::parse`].
+/// Reads a version; see [`Version::parse`].
 #[inline]
 pub(super) fn read(text: &str) -> Result<semver::Version, VersionError> {
     let problem = |reason: String| VersionError {
@@ -34,7 +34,7 @@ pub(super) fn read(text: &str) -> Result<semver::Version, VersionError> {
         .map_err(|error| problem(error.to_string()))
 }
 
-/// `1` and `1.2` with zeros appended; nothing for any other text.
+/// `1` and `1.2` with zeros appended; `None` for any other text.
 fn pad(text: &str) -> Option<String> {
     let mut parts = 0;
     for part in text.split('.') {
@@ -50,11 +50,10 @@ fn pad(text: &str) -> Option<String> {
     }
 }
 
-/// The components of a version that has nothing else and no component that is too long for a quick
-/// look: most versions.
+/// The components of a version of three numbers, none of which can overflow. Most versions are that.
 #[inline]
 fn three_numbers(text: &str) -> Option<[u64; 3]> {
-    /// Fewer than it takes to exceed 64 bits.
+    /// The most digits of a component. Any number of so many digits fits in 64 bits.
     const DIGITS: usize = 18;
     let mut rest = text.as_bytes();
     let mut numbers = [0; 3];
@@ -76,8 +75,8 @@ fn three_numbers(text: &str) -> Option<[u64; 3]> {
     rest.is_empty().then_some(numbers)
 }
 
-/// What the reference implementation makes of a text (`Version.coerce` of `semantic_version`),
-/// after a leading `v` is dropped; used only to suggest a correction.
+/// The version that the reference implementation makes of a text (`Version.coerce` of `semantic_version`),
+/// after a leading `v` is dropped. It is only a suggestion.
 fn nearest_version(text: &str) -> Option<Version> {
     let text = text.trim();
     let text = text.strip_prefix(['v', 'V']).unwrap_or(text);
@@ -133,9 +132,8 @@ fn nearest_version(text: &str) -> Option<Version> {
 mod tests {
     use super::*;
 
-    /// What is read at a glance is read as by the crate that knows all of the format.
     #[test]
-    fn three_numbers_are_read_alike() {
+    fn three_numbers_are_read_as_the_semver_crate_does() {
         let parts = [
             "0",
             "7",
@@ -174,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_is_refused_with_the_nearest_form() {
+    fn any_other_text_is_an_error_with_the_nearest_version() {
         for (text, nearest) in [
             ("", None),
             ("latest", None),

@@ -1,8 +1,8 @@
-//! Writing versions.
+//! Writing versions, with a short way for plain numbers.
 
 use std::fmt;
 
-/// Writes a version as the crate does that knows all of the format.
+/// Writes a version, as the `semver` crate does.
 #[inline]
 pub(super) fn write(version: &semver::Version, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
     let is_padded = formatter.width().is_some() || formatter.precision().is_some();
@@ -12,7 +12,7 @@ pub(super) fn write(version: &semver::Version, formatter: &mut fmt::Formatter<'_
     }
 }
 
-/// Writes a version at the end of a text.
+/// Appends a version to a text.
 #[inline]
 pub(super) fn push(version: &semver::Version, text: &mut String) {
     match three_numbers(version, &mut [0; THREE_NUMBERS_BYTES]) {
@@ -21,7 +21,8 @@ pub(super) fn push(version: &semver::Version, text: &mut String) {
     }
 }
 
-/// Writes the numbers of a version, if there is nothing else to it. Lockfiles and indexes consist of these.
+/// Writes a version of three numbers into a buffer; `None` if it has anything else. Lockfiles and indexes
+/// mostly consist of these.
 #[inline]
 fn three_numbers<'text>(
     version: &semver::Version,
@@ -41,10 +42,10 @@ fn three_numbers<'text>(
     Some(std::str::from_utf8(&text[end..]).expect("digits and points"))
 }
 
-/// The most that three numbers of 64 bits take, with two points between them.
+/// The size of the longest version of three 64-bit numbers, with two dots between them.
 const THREE_NUMBERS_BYTES: usize = 3 * 20 + 2;
 
-/// Writes the digits of a number so that they end before `end`; says where they begin.
+/// Writes the digits of a number so that they end before `end`, and returns where they begin.
 fn write_before(text: &mut [u8], mut end: usize, mut number: u64) -> usize {
     loop {
         end -= 1;
@@ -60,9 +61,8 @@ fn write_before(text: &mut [u8], mut end: usize, mut number: u64) -> usize {
 mod tests {
     use crate::version::Version;
 
-    /// What is written at a glance is written as by the crate that knows all of the format.
     #[test]
-    fn versions_are_written_alike() {
+    fn versions_are_written_as_the_semver_crate_does() {
         for text in [
             "0.0.0",
             "1.20.300",

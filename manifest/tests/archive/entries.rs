@@ -18,7 +18,7 @@ fn entries_must_be_plain_files_and_folders() {
     let method = |method: u16| with([sample().both(|header| header.method = method)]);
     let special = "a device or another special file";
     let bits = "setuid, setgid or sticky bit";
-    let both = "but not by both";
+    let both = "but not both";
     assert_refused([
         ("a link", mode(0o120_777), "is a symbolic link"),
         (
@@ -95,7 +95,7 @@ fn names_must_stay_as_they_are() {
         ("backslash", named(b"..\\x"), "some file systems forbid"),
         ("drive", named(b"C:x"), "some file systems forbid"),
         ("empty part", named(b"a//b"), "a part is empty"),
-        ("nul", named(b"a\0b"), "is not shown"),
+        ("nul", named(b"a\0b"), "an invisible character"),
         (
             "escape",
             named(b"a\x1b[2Jb"),
@@ -131,7 +131,7 @@ fn names_must_stay_as_they_are() {
             with([Entry::stored("\u{e9}", b"").both(|header| header.flags = 0)]),
             "neither ASCII nor marked as UTF-8",
         ),
-        ("twice", pair("a", "a"), "`a` stands twice"),
+        ("twice", pair("a", "a"), "`a` appears twice"),
         ("case", pair("A", "a"), same),
         ("case of the manifest", named(b"Manifest.YAML"), same),
         ("folding", pair("stra\u{df}e", "STRASSE"), same),
@@ -155,12 +155,12 @@ fn names_must_stay_as_they_are() {
         (
             "file and folder entry",
             with([Entry::stored("c", b""), Entry::folder("c/")]),
-            "`c` stands twice",
+            "`c` appears twice",
         ),
         (
             "folder twice",
             with([Entry::folder("c/"), Entry::folder("c/")]),
-            "`c` stands twice",
+            "`c` appears twice",
         ),
         (
             "case of a folder entry",
@@ -206,7 +206,7 @@ fn contents_must_be_what_the_headers_say() {
         (
             "another size of stored bytes",
             with([Entry::stored("b", b"x").both(|header| header.size = 2)]),
-            "stored in another size than its own",
+            "stored with a size that is not its own",
         ),
         (
             "stored bytes that run into the next record",
@@ -249,7 +249,7 @@ fn contents_must_be_what_the_headers_say() {
         (
             "empty blocks",
             packed(b"", empty_blocks(1000)),
-            "packed into far more bytes than it has",
+            "packed into far more bytes than it contains",
         ),
     ]);
     assert!(open(packed(b"", empty_blocks(100))).is_ok());

@@ -19,9 +19,9 @@ fn framing_must_be_plain() {
     };
     let no_end = "there is no end record";
     let fill = "does not fill the bytes before the end record";
-    let disks = "part of a set of archives";
+    let disks = "one part of several";
     let disagree = "the end record and the zip64 end record disagree";
-    let misplaced = "does not stand right before its locator";
+    let misplaced = "is not right before its locator";
     assert_refused([
         ("no bytes", Vec::new(), no_end),
         ("text", b"<html>502 Bad Gateway</html>".to_vec(), no_end),
@@ -40,7 +40,7 @@ fn framing_must_be_plain() {
                 &[sample().with(|entry| entry.has_central = false), manifest()],
                 |_| (),
             ),
-            "bytes stand before the first entry",
+            "there are bytes before the first entry",
         ),
         (
             "bytes between",
@@ -94,7 +94,7 @@ fn framing_must_be_plain() {
                     |_| (),
                 )
             },
-            "bytes stand before the first entry",
+            "there are bytes before the first entry",
         ),
         (
             "another disk",
@@ -115,7 +115,7 @@ fn framing_must_be_plain() {
         (
             "counts",
             ending(|end| end.counts = [1, 2]),
-            "counts the entries in two ways",
+            "has two different counts",
         ),
         (
             "too few counted",
@@ -208,7 +208,7 @@ fn framing_must_be_plain() {
         (
             "zip64 counts",
             long(|end| end.long_counts = [1, 2]),
-            "in two ways",
+            "two different counts",
         ),
         (
             "zip64 directory",

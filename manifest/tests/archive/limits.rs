@@ -4,13 +4,12 @@ use pkgres_manifest::diagnostic::Code;
 use pkgres_manifest::{Archive, ArtifactDigest, Limits, write_archive};
 
 use crate::build::*;
-use crate::{open, path};
+use crate::{changed_limits, open, path};
 
 #[test]
 fn what_exceeds_a_limit_is_refused() {
     let refused = |bytes: Vec<u8>, change: fn(&mut Limits), expected: &str| {
-        let mut limits = Limits::default();
-        change(&mut limits);
+        let limits = changed_limits(change);
         let error = Archive::open("x", bytes, &limits).expect_err(expected);
         assert_eq!(error.code, Code::Limit, "{error}");
         assert!(error.message.contains(expected), "{error}");
@@ -45,18 +44,12 @@ fn what_exceeds_a_limit_is_refused() {
         Archive::open(
             "x",
             ten(),
-            &Limits {
-                archive_entries: 10,
-                ..Limits::default()
-            }
+            &changed_limits(|limits| limits.archive_entries = 10)
         )
         .is_ok()
     );
     assert!(open(zeros(1 << 19)).is_ok(), "below the floor of the ratio");
-    let huge = Limits {
-        archive_entries: u64::MAX,
-        ..Limits::default()
-    };
+    let huge = changed_limits(|limits| limits.archive_entries = u64::MAX);
     let error = Archive::open("x", claiming(1 << 40), &huge).expect_err("counts are checked");
     assert!(
         error.message.contains("does not have the records"),
@@ -67,10 +60,7 @@ fn what_exceeds_a_limit_is_refused() {
     let lie = |size: u32| {
         with([Entry::deflated("z", &vec![0; 8 << 20]).both(|header| header.size = size)])
     };
-    let limits = Limits {
-        unpacked_ratio: 1 << 20,
-        ..Limits::default()
-    };
+    let limits = changed_limits(|limits| limits.unpacked_ratio = 1 << 20);
     let error = Archive::open("x", lie(70_000), &limits).expect_err("it lies");
     assert!(
         error.message.contains("more bytes than its headers say"),
@@ -87,7 +77,7 @@ fn archives_are_written_from_what_can_be_read() {
         assert!(error.message.contains(expected), "{error}");
     };
     refused(vec![], &limits, "the archive has no entries");
-    refused(vec![file("a"), file("a")], &limits, "`a` stands twice");
+    refused(vec![file("a"), file("a")], &limits, "`a` appears twice");
     refused(
         vec![file("b"), file("a"), file("B")],
         &limits,
@@ -103,24 +93,15 @@ fn archives_are_written_from_what_can_be_read() {
         &limits,
         "`a` is a file, but `a/b` needs it",
     );
-    let few = Limits {
-        archive_entries: 1,
-        ..limits.clone()
-    };
+    let few = changed_limits(|limits| limits.archive_entries = 1);
     refused(vec![file("a"), file("b")], &few, "limit of 1 entries");
-    let small = Limits {
-        unpacked_bytes: 1,
-        ..limits.clone()
-    };
+    let small = changed_limits(|limits| limits.unpacked_bytes = 1);
     refused(
         vec![file("a"), file("b")],
         &small,
         "limit of 1 bytes in the files",
     );
-    let small = Limits {
-        archive_bytes: 100,
-        ..limits.clone()
-    };
+    let small = changed_limits(|limits| limits.archive_bytes = 100);
     refused(
         vec![file("a"), file("b")],
         &small,

@@ -33,6 +33,13 @@ fn assert_refused(cases: impl IntoIterator<Item = (&'static str, Vec<u8>, &'stat
     }
 }
 
+/// The default limits but for a change.
+fn changed_limits(change: impl FnOnce(&mut Limits)) -> Limits {
+    let mut limits = Limits::default();
+    change(&mut limits);
+    limits
+}
+
 fn path(text: &str) -> PackagePath {
     PackagePath::parse(text).expect("a path")
 }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read as _};
 
-use pkgres_manifest::{Archive, Limits, write_archive};
+use pkgres_manifest::{Archive, write_archive};
 use proptest::prelude::*;
 
 use crate::accepted::accepted;
-use crate::{open, path};
+use crate::{changed_limits, open, path};
 
 /// Checks that another reader sees the same files.
 pub(crate) fn assert_same_as_zip_crate(archive: &Archive) {
@@ -64,7 +64,7 @@ proptest! {
 
     #[test]
     fn written_archives_hold_their_files(files in files()) {
-        let limits = Limits { unpacked_ratio: 2000, ..Limits::default() };
+        let limits = changed_limits(|limits| limits.unpacked_ratio = 2000);
         let given = files.iter().map(|(name, (executable, content))| {
             (path(name), *executable, content.clone())
         });

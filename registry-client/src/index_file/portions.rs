@@ -171,10 +171,9 @@ mod tests {
     const LIMIT: u64 = 60;
 
     fn limits() -> Limits {
-        Limits {
-            index_line_bytes: LIMIT,
-            ..Limits::default()
-        }
+        let mut limits = Limits::default();
+        limits.index_line_bytes = LIMIT;
+        limits
     }
 
     /// The records of all lines, read one after the other; `None` if one has an error.

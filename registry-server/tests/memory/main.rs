@@ -268,11 +268,9 @@ fn check(name: &str, served: &Served, first: &Path, digest: &Digest, second: &Pa
 
 #[test]
 fn large_artifacts_are_never_in_memory_as_a_whole() {
-    let limits = Limits {
-        archive_bytes: 2 * LARGE as u64,
-        unpacked_bytes: 4 * LARGE as u64,
-        ..Limits::default()
-    };
+    let mut limits = Limits::default();
+    limits.archive_bytes = 2 * LARGE as u64;
+    limits.unpacked_bytes = 4 * LARGE as u64;
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (first, second) = (folder.path().join("1.zip"), folder.path().join("2.zip"));
     let digest = write_large(&first, "1.0.0", &limits);

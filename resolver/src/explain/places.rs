@@ -1,7 +1,7 @@
 //! Where in the files of a root the classes are that take part in a conflict.
 
 use pkgres_manifest::diagnostic::Location;
-use pkgres_manifest::{ClassDefinition, ClassName, Package, class_circles};
+use pkgres_manifest::{ClassDefinition, ClassName, Package, class_cycles};
 
 use super::extends::told;
 use super::{Conflict, Reason, ReasonKind};
@@ -37,7 +37,7 @@ pub(crate) fn locate_classes(reasons: &mut [Reason], root: &Package) {
                     reason.location = Some(location);
                 }
                 ReasonKind::OwnCycle => {
-                    let cycles = class_circles(classes);
+                    let cycles = class_cycles(classes);
                     reason.location = cycles.first().map(|cycle| cycle.location.clone());
                 }
                 _ => {}

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
 
-use pkgres_checks::{Required, RequiredPackages};
+use pkgres_checks::{Defines, RequiredPackages};
 use pkgres_manifest::{ClassName, IndexRecord, PackageName, Spec};
 use pkgres_registry_client::{RegistryError, RegistrySet};
 use pkgres_resolver::Supply;
@@ -104,22 +104,22 @@ fn workspace_of<'run>(path: &Path, context: &'run Context) -> Result<Option<&'ru
 }
 
 impl RequiredPackages for KnownReleases<'_> {
-    fn defines(&self, package: &PackageName, spec: &Spec, class: &ClassName) -> Required {
+    fn defines(&self, package: &PackageName, spec: &Spec, class: &ClassName) -> Defines {
         let releases = self.releases(package);
         let mut matching = releases
             .iter()
             .filter(|record| spec.matches(&record.version))
             .peekable();
         if matching.peek().is_none() {
-            return Required::Unknown;
+            return Defines::Unknown;
         }
-        let mut result = Required::DoesNot;
+        let mut result = Defines::No;
         for record in matching {
             if record.classes.is_none() {
-                return Required::Unknown;
+                return Defines::Unknown;
             }
             if record.exports(class) {
-                result = Required::Defines;
+                result = Defines::Yes;
             }
         }
         result

@@ -1,18 +1,19 @@
-//! What a class has: properties, and methods with their arguments and bodies.
+//! Reading the members of a class: properties, and methods with their arguments and bodies.
 
-use super::Reader;
-use crate::class_file::expression::created_classes;
-use crate::class_file::{Argument, Method, Property};
+use super::ClassFileReader;
+use crate::class_file::contract::{parse_expression, unreadable};
+use crate::class_file::yaql::created_classes;
+use crate::class_file::{Argument, Contract, MapKey, Method, Property, Rule};
 use crate::diagnostic::{Code, Located, Span};
 use crate::document::{Entry, Mapping, Node, Value};
 
-impl Reader<'_> {
-    /// The properties that a class declares.
+impl ClassFileReader<'_> {
+    /// Reads the properties that a class declares.
     pub(super) fn properties(&mut self, mapping: &Mapping) -> Vec<Property> {
         let mut properties = Vec::new();
         for entry in self.entries(mapping, "Properties") {
             let Some(declaration) = entry.value.as_mapping() else {
-                let message = format!("a property is a mapping, not {}", entry.value.kind());
+                let message = format!("a property must be a mapping, not {}", entry.value.kind());
                 self.error(Code::ClassFile, message, entry.value.span);
                 continue;
             };
@@ -30,7 +31,7 @@ impl Reader<'_> {
         properties
     }
 
-    /// The usage as it is written; which usages there are is for checks to say.
+    /// The usage as written. Whether it exists is left to checks.
     fn property_usage(&mut self, declaration: &Mapping, span: Span) -> Located<String> {
         let default = |reader: &Self| reader.located("In".to_owned(), span);
         match declaration.get("Usage") {
@@ -40,14 +41,14 @@ impl Reader<'_> {
                 if let Some(scalar) = node.as_scalar() {
                     return self.located(scalar.text.clone(), node.span);
                 }
-                let message = format!("`Usage` is a word, not {}", node.kind());
+                let message = format!("`Usage` must be a word, not {}", node.kind());
                 self.error(Code::ClassFile, message, node.span);
                 default(self)
             }
         }
     }
 
-    /// The methods that a class has.
+    /// Reads the methods that a class declares.
     pub(super) fn methods(&mut self, mapping: &Mapping) -> Vec<Method> {
         let mut methods = Vec::new();
         for entry in self.entries(mapping, "Methods") {
@@ -56,7 +57,7 @@ impl Reader<'_> {
                 Value::Mapping(declaration) => declaration,
                 _ if entry.value.is_null() => &empty,
                 _ => {
-                    let message = format!("a method is a mapping, not {}", entry.value.kind());
+                    let message = format!("a method must be a mapping, not {}", entry.value.kind());
                     self.error(Code::ClassFile, message, entry.value.span);
                     continue;
                 }
@@ -81,14 +82,14 @@ impl Reader<'_> {
         methods
     }
 
-    /// Arguments are a list of mappings with one entry each, or one mapping.
+    /// Reads arguments: a list of mappings with one entry each, or one mapping.
     fn arguments(&mut self, node: &Node) -> Vec<Argument> {
         let mappings: Vec<&Mapping> = match &node.value {
             Value::Mapping(mapping) => vec![mapping],
             Value::Sequence(items) => items.iter().filter_map(Node::as_mapping).collect(),
             Value::Scalar(scalar) if scalar.is_null() => Vec::new(),
             Value::Scalar(_) => {
-                self.error(Code::ClassFile, "`Arguments` is a list", node.span);
+                self.error(Code::ClassFile, "`Arguments` must be a list", node.span);
                 Vec::new()
             }
         };
@@ -105,7 +106,71 @@ impl Reader<'_> {
         arguments
     }
 
-    /// The classes that a method body creates.
+    /// Reads the contract of a declaration. Without one, every value is accepted.
+    pub(super) fn contract_of(&mut self, declaration: &Mapping, span: Span) -> Located<Contract> {
+        match declaration.get("Contract") {
+            Some(node) => {
+                let contract = self.contract(node);
+                self.located(contract, node.span)
+            }
+            None => self.located(Contract::Rules(Vec::new()), span),
+        }
+    }
+
+    /// Recursion is bounded by the depth limit on documents.
+    fn contract(&mut self, node: &Node) -> Contract {
+        match &node.value {
+            Value::Scalar(scalar) if scalar.is_null() => Contract::Rules(Vec::new()),
+            Value::Scalar(scalar) => Contract::Rules(self.rules(&scalar.text, node.span)),
+            Value::Sequence(nodes) => {
+                let bounds: Vec<u64> = nodes
+                    .iter()
+                    .rev()
+                    .map_while(|node| node.as_scalar()?.text.parse().ok())
+                    .collect();
+                let items = &nodes[..nodes.len() - bounds.len().min(2)];
+                let (minimum, maximum) = match bounds.as_slice() {
+                    [] => (0, None),
+                    [minimum] => (*minimum, None),
+                    [maximum, minimum, ..] => (*minimum, Some(*maximum)),
+                };
+                Contract::List {
+                    items: items.iter().map(|item| self.contract(item)).collect(),
+                    minimum,
+                    maximum,
+                }
+            }
+            Value::Mapping(mapping) => {
+                let mut entries = Vec::with_capacity(mapping.entries.len());
+                for entry in &mapping.entries {
+                    let key = if entry.key.text.contains('$') {
+                        MapKey::Matching(self.rules(&entry.key.text, entry.key_span))
+                    } else {
+                        MapKey::Named(entry.key.text.clone())
+                    };
+                    entries.push((key, self.contract(&entry.value)));
+                }
+                Contract::Map(entries)
+            }
+        }
+    }
+
+    fn rules(&mut self, text: &str, span: Span) -> Vec<Rule> {
+        match parse_expression(text, &self.namespaces) {
+            Ok(rules) => {
+                for class in Contract::Rules(rules.clone()).classes() {
+                    self.uses.push(self.located(class.clone(), span));
+                }
+                rules
+            }
+            Err(reason) => {
+                self.error(Code::Contract, unreadable(text, &reason), span);
+                Vec::new()
+            }
+        }
+    }
+
+    /// Collects the classes that a method body creates.
     fn body(&mut self, node: &Node) {
         let mut rest = vec![node];
         while let Some(node) = rest.pop() {
@@ -124,7 +189,7 @@ impl Reader<'_> {
 
     fn created(&mut self, text: &str, span: Span) {
         for (written, _) in created_classes(text) {
-            // In a body `new` may be given a variable's text: what does not resolve is no name.
+            // The argument of `new` can be any text: one that does not resolve is not a class name.
             if let Ok(name) = self.namespaces.resolve(written) {
                 self.uses.push(self.located(name, span));
             }
@@ -138,7 +203,7 @@ impl Reader<'_> {
                 if let Some(mapping) = node.as_mapping() {
                     return &mapping.entries;
                 }
-                let message = format!("`{key}` is a mapping, not {}", node.kind());
+                let message = format!("`{key}` must be a mapping, not {}", node.kind());
                 self.error(Code::ClassFile, message, node.span);
                 &[]
             }

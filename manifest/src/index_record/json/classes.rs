@@ -1,4 +1,4 @@
-//! The classes of a record.
+//! Reading the classes of a record.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,19 +7,19 @@ use serde::de::{
     DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
 
-use super::super::repeated::{first_repeated, sort};
+use super::super::duplicates::{first_repeated, sort};
 use super::super::{IndexReader, IndexedClass};
-use super::text::Text;
+use super::Converted;
 use crate::name::ClassName;
 
-/// Classes of a record by their names; nothing if they are null.
+/// Reads an object of classes; `None` if it is null.
 pub(super) struct Classes<'reader> {
     reader: &'reader mut IndexReader,
     internal: bool,
 }
 
 impl<'reader> Classes<'reader> {
-    /// Those that only the release itself sees, or the others.
+    /// Returns the seed for the internal classes, or for the others.
     pub(super) fn new(reader: &'reader mut IndexReader, internal: bool) -> Self {
         Self { reader, internal }
     }
@@ -46,7 +46,9 @@ impl<'de> Visitor<'de> for Classes<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
         let mut classes = Vec::new();
-        while let Some(name) = access.next_key_seed(Text(|text: &str| self.reader.class(text)))? {
+        while let Some(name) =
+            access.next_key_seed(Converted(|text: &str| self.reader.class(text)))?
+        {
             let (extends, uses) = access.next_value_seed(Edges(&mut *self.reader))?;
             classes.push(IndexedClass {
                 name,
@@ -60,7 +62,7 @@ impl<'de> Visitor<'de> for Classes<'_> {
     }
 }
 
-/// `{"extends":[..],"uses":[..]}`
+/// Reads `{"extends":[..],"uses":[..]}`.
 struct Edges<'reader>(&'reader mut IndexReader);
 
 impl<'de> DeserializeSeed<'de> for Edges<'_> {
@@ -93,7 +95,7 @@ impl<'de> Visitor<'de> for Edges<'_> {
                 .replace(access.next_value_seed(ClassNames(&mut *self.0))?)
                 .is_some()
             {
-                return Err(A::Error::custom(format!("the key `{key}` stands twice")));
+                return Err(A::Error::custom(format!("the key `{key}` appears twice")));
             }
         }
         Ok((extends.unwrap_or_default(), uses.unwrap_or_default()))
@@ -119,11 +121,13 @@ impl<'de> Visitor<'de> for ClassNames<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
         let mut names: Vec<ClassName> = Vec::new();
-        while let Some(name) = access.next_element_seed(Text(|text: &str| self.0.class(text)))? {
+        while let Some(name) =
+            access.next_element_seed(Converted(|text: &str| self.0.class(text)))?
+        {
             names.push(name);
         }
         match first_repeated(&names, |name| name) {
-            Some(name) => Err(A::Error::custom(format!("`{name}` stands twice"))),
+            Some(name) => Err(A::Error::custom(format!("`{name}` appears twice"))),
             None => Ok(names),
         }
     }

@@ -1,15 +1,17 @@
-//! Reading records from JSON, however it is written.
+//! Reading a record from JSON in any form.
+//!
+//! Serde visitors read the fields in whatever order they come, and parse texts at once with the reader that
+//! shares names and specs. An error then has the column at which the JSON parser is.
 
 mod classes;
 mod requirements;
-mod text;
 
 use std::fmt;
 
-use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 
+use super::duplicates::sort;
 use super::key::{Key, KeySeed, Seen};
-use super::repeated::sort;
 use super::{IndexReader, IndexRecord, is_time};
 use crate::diagnostic::Escaped;
 use crate::digest::ArtifactDigest;
@@ -17,9 +19,8 @@ use crate::name::PackageName;
 use crate::version::Version;
 use classes::Classes;
 use requirements::Requirements;
-use text::Text;
 
-/// Reads a record, with the names and specs that a reader remembers.
+/// Reads a record, with the names and specs of a reader.
 pub(super) struct RecordVisitor<'reader>(pub(super) &'reader mut IndexReader);
 
 impl<'de> Visitor<'de> for RecordVisitor<'_> {
@@ -44,12 +45,13 @@ impl<'de> Visitor<'de> for RecordVisitor<'_> {
             seen.insert(key)?;
             match key {
                 Key::Name => {
-                    name = Some(access.next_value_seed(Text(|text: &str| reader.package(text)))?);
+                    name =
+                        Some(access.next_value_seed(Converted(|text: &str| reader.package(text)))?);
                 }
                 Key::Version => {
                     let parse =
                         |text: &str| Version::parse(text).map_err(|error| error.to_string());
-                    version = Some(access.next_value_seed(Text(parse))?);
+                    version = Some(access.next_value_seed(Converted(parse))?);
                 }
                 Key::Format => {
                     let format: Option<String> = access.next_value()?;
@@ -105,5 +107,35 @@ impl<'de> Visitor<'de> for RecordVisitor<'_> {
             record.classes = Some(classes.into());
         }
         Ok(record)
+    }
+}
+
+/// Reads a string and converts it with a function. Null is passed to it as an empty string.
+struct Converted<F>(F);
+
+impl<'de, T, F: FnOnce(&str) -> Result<T, String>> DeserializeSeed<'de> for Converted<F> {
+    type Value = T;
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<T, F: FnOnce(&str) -> Result<T, String>> Visitor<'_> for Converted<F> {
+    type Value = T;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a string")
+    }
+
+    #[inline]
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<T, E> {
+        self.0(text).map_err(E::custom)
+    }
+
+    #[inline]
+    fn visit_unit<E: serde::de::Error>(self) -> Result<T, E> {
+        self.0("").map_err(E::custom)
     }
 }

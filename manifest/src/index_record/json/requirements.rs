@@ -1,4 +1,4 @@
-//! What a record requires.
+//! Reading the requirements of a record.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use serde::de::{
 };
 
 use super::super::IndexReader;
-use super::super::repeated::first_repeated;
-use super::text::Text;
-use crate::limits::Limits;
-use crate::requirement::Requirement;
+use super::super::duplicates::first_repeated;
+use super::Converted;
+use crate::read_options::Limits;
+use crate::spec::Requirement;
 
-/// The requirements of a record: pairs of package and spec, or an object.
+/// Reads requirements: pairs of package and spec, or an object.
 pub(super) struct Requirements<'reader>(&'reader mut IndexReader);
 
 impl<'reader> Requirements<'reader> {
@@ -71,8 +71,10 @@ impl<'de> Visitor<'de> for Requirements<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
         let mut requirements = Vec::new();
-        while let Some(package) = access.next_key_seed(Text(|text: &str| self.0.package(text)))? {
-            let spec = access.next_value_seed(Text(|text: &str| self.0.spec(text)))?;
+        while let Some(package) =
+            access.next_key_seed(Converted(|text: &str| self.0.package(text)))?
+        {
+            let spec = access.next_value_seed(Converted(|text: &str| self.0.spec(text)))?;
             let requirement = Requirement {
                 package,
                 spec,
@@ -104,10 +106,10 @@ impl<'de> Visitor<'de> for Pair<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Requirement, A::Error> {
         let missing = |length| A::Error::invalid_length(length, &"a pair of package and spec");
         let package = access
-            .next_element_seed(Text(|text: &str| self.0.package(text)))?
+            .next_element_seed(Converted(|text: &str| self.0.package(text)))?
             .ok_or_else(|| missing(0))?;
         let spec = access
-            .next_element_seed(Text(|text: &str| self.0.spec(text)))?
+            .next_element_seed(Converted(|text: &str| self.0.spec(text)))?
             .ok_or_else(|| missing(1))?;
         if access.next_element::<IgnoredAny>()?.is_some() {
             return Err(missing(3));

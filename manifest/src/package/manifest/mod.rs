@@ -1,16 +1,17 @@
-//! `manifest.yaml`.
+//! `manifest.yaml`: what a package is, which classes it defines for others, and what it requires.
+//!
+//! [`reader`] reads the fields; [`requirements`] those of `Require`, with the pitfalls of unquoted specs in
+//! YAML. All findings are collected, so that one run shows everything that is wrong.
 
 #[cfg(feature = "packages")]
 mod reader;
 #[cfg(feature = "packages")]
 mod requirements;
-#[cfg(feature = "packages")]
-mod text;
 
 use std::sync::Arc;
 
 #[cfg(feature = "packages")]
-use self::reader::Reader;
+use self::reader::ManifestReader;
 use crate::diagnostic::{Code, Diagnostic, Escaped, Located, Parsed, SourceText, in_order};
 #[cfg(feature = "packages")]
 use crate::document::parse_yaml;
@@ -19,10 +20,10 @@ use crate::format::Format;
 use crate::name::{ClassName, PackageName};
 use crate::package_path::PackagePath;
 use crate::read_options::ReadOptions;
-use crate::requirement::Requirement;
+use crate::spec::Requirement;
 use crate::version::Version;
 
-/// The keys that a manifest can have, for the hint at unknown ones.
+/// The keys that a manifest can have.
 pub(crate) const KNOWN_KEYS: [&str; 16] = [
     "Author",
     "Classes",
@@ -42,17 +43,18 @@ pub(crate) const KNOWN_KEYS: [&str; 16] = [
     "EntryPoint",
 ];
 
-/// What a package is for.
+/// The type of a package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PackageKind {
-    /// Something to deploy.
+    /// A package to deploy.
     Application,
-    /// Classes for other packages.
+    /// A package of classes for other packages.
     Library,
 }
 
 /// A class that a manifest lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ClassEntry {
     /// The class.
     pub name: Located<ClassName>,
@@ -68,35 +70,34 @@ pub struct PackageManifest {
     source: Arc<SourceText>,
     /// The format; `MuranoPL/1.0` if absent.
     pub format: Format,
-    /// What the package is for.
+    /// The type.
     pub kind: PackageKind,
     /// The package's name.
     pub name: Located<PackageName>,
     /// The package's version; 0.0.0 if absent.
     pub version: Version,
-    /// The name that is shown to people.
+    /// The name for people; the package's name if absent.
     pub display_name: String,
-    /// What the package is, in prose.
+    /// A description in prose.
     pub description: Option<String>,
-    /// Who wrote it.
+    /// The author.
     pub author: Option<String>,
-    /// Words to find it by.
+    /// Words to search for.
     pub tags: Vec<String>,
-    /// The form that is shown to people, below the folder `UI`.
+    /// The file of the form for people, below the folder `UI`.
     pub ui: Option<PackagePath>,
-    /// A picture, at the top of the package.
+    /// The file of a picture, at the top of the package.
     pub logo: Option<PackagePath>,
     /// The classes that other packages can see, in the order written.
     pub classes: Vec<ClassEntry>,
-    /// The packages that it requires, in the order written. The core library is listed only if
-    /// the manifest names it.
+    /// The requirements, in the order written. The core library is among them only if the manifest names it.
     pub requirements: Vec<Requirement>,
-    /// Keys that mean nothing in a manifest.
+    /// Keys that a manifest cannot have.
     pub unknown_keys: Vec<Located<String>>,
 }
 
 impl PackageManifest {
-    /// Reads a manifest from the bytes of a file; `name` is how messages call the file.
+    /// Reads a manifest from the bytes of a file. Messages call the file `name`.
     #[cfg(feature = "packages")]
     pub fn read(name: &str, bytes: &[u8], options: &ReadOptions) -> Parsed<Self> {
         let limit = options.limits.manifest_bytes;
@@ -109,16 +110,12 @@ impl PackageManifest {
     /// Reads a manifest from text.
     #[cfg(feature = "packages")]
     pub fn parse(source: &Arc<SourceText>, options: &ReadOptions) -> Parsed<Self> {
-        let syntax = Syntax {
-            depth: options.limits.depth,
-            nodes: options.limits.nodes,
-            yaql_tag: false,
-        };
+        let syntax = Syntax::of_manifest(&options.limits);
         let Documents { nodes, diagnostics } = parse_yaml(source, syntax);
         let Some(documents) = nodes else {
             return Parsed::new(None, diagnostics);
         };
-        let mut reader = Reader {
+        let mut reader = ManifestReader {
             source,
             options,
             diagnostics: Vec::new(),
@@ -132,11 +129,11 @@ impl PackageManifest {
         &self.source
     }
 
-    /// A warning for each key that means nothing in a manifest.
+    /// Returns a warning for each unknown key.
     pub fn unknown_key_findings(&self) -> Vec<Diagnostic> {
         let findings = self.unknown_keys.iter().map(|key| {
             let message = format!(
-                "the key `{}` means nothing in a manifest",
+                "unknown key `{}` in a manifest",
                 Escaped::shortened(&key.value)
             );
             let finding = Diagnostic::warning(Code::UnknownKey, message).at(key.location.clone());
@@ -148,16 +145,16 @@ impl PackageManifest {
         findings.collect()
     }
 
-    /// Those of the [warnings](Self::unknown_key_findings) that are about keys which are probably
-    /// misspelt: what was meant has no effect.
+    /// Returns the [warnings](Self::unknown_key_findings) about keys that are probably misspelt, so that what
+    /// was meant has no effect.
     pub fn misspelt_key_findings(&self) -> Vec<Diagnostic> {
-        // Those have a hint what may have been meant.
+        // Their hints have the keys that were probably meant.
         let mut findings = self.unknown_key_findings();
         findings.retain(|finding| !finding.hints.is_empty());
         findings
     }
 
-    /// The known key that is most like an unknown one.
+    /// The known key that is most similar to an unknown one.
     fn similar_key(unknown: &str) -> Option<&'static str> {
         crate::similar::most_similar(unknown, KNOWN_KEYS)
     }

@@ -3,21 +3,23 @@
 use std::sync::Arc;
 
 use super::{ClassEntry, KNOWN_KEYS, PackageKind, PackageManifest};
-use crate::diagnostic::{Code, Diagnostic, Located, Location, SourceText, Span};
-use crate::document::{Mapping, Node};
+use crate::diagnostic::{
+    Code, Diagnostic, Escaped, Located, Location, SourceText, Span, is_hazardous,
+};
+use crate::document::{Entry, Mapping, Node, Scalar, Value};
 use crate::format::Format;
-use crate::name::{ClassName, PackageName};
+use crate::name::{ClassName, NameError, PackageName};
 use crate::package_path::PackagePath;
 use crate::read_options::ReadOptions;
 use crate::version::Version;
 
-pub(super) struct Reader<'source> {
+pub(super) struct ManifestReader<'source> {
     pub(super) source: &'source Arc<SourceText>,
     pub(super) options: &'source ReadOptions,
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
-impl Reader<'_> {
+impl ManifestReader<'_> {
     pub(super) fn location(&self, span: Span) -> Location {
         Location::new(self.source, span)
     }
@@ -34,10 +36,14 @@ impl Reader<'_> {
             return None;
         };
         if let Some(second) = documents.get(1) {
-            self.error(Code::Field, "a manifest is a single document", second.span);
+            self.error(
+                Code::Field,
+                "a manifest must be a single document",
+                second.span,
+            );
         }
         let Some(mapping) = document.as_mapping() else {
-            let message = format!("a manifest is a mapping, not {}", document.kind());
+            let message = format!("a manifest must be a mapping, not {}", document.kind());
             self.error(Code::Field, message, document.span);
             return None;
         };
@@ -116,7 +122,7 @@ impl Reader<'_> {
             return Some(Format::default());
         };
         let Some(scalar) = node.as_scalar() else {
-            let message = format!("`Format` is text, not {}", node.kind());
+            let message = format!("`Format` must be text, not {}", node.kind());
             self.error(Code::Field, message, node.span);
             return None;
         };
@@ -133,7 +139,7 @@ impl Reader<'_> {
         let Some(node) = mapping.get("Type") else {
             self.error(
                 Code::Field,
-                "`Type` is missing: it is `Application` or `Library`",
+                "`Type` is missing: it must be `Application` or `Library`",
                 beginning,
             );
             return None;
@@ -144,7 +150,7 @@ impl Reader<'_> {
             _ => {
                 self.error(
                     Code::Field,
-                    "`Type` is `Application` or `Library`",
+                    "`Type` must be `Application` or `Library`",
                     node.span,
                 );
                 None
@@ -157,7 +163,7 @@ impl Reader<'_> {
             return Some(Version::ZERO);
         };
         let Some(scalar) = node.as_scalar() else {
-            let message = format!("`Version` is text, not {}", node.kind());
+            let message = format!("`Version` must be text, not {}", node.kind());
             self.error(Code::Version, message, node.span);
             return None;
         };
@@ -185,7 +191,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A mapping, or nothing if the key is absent or null.
+    /// The mapping of a key, or `None` if the key is absent or null.
     pub(super) fn mapping<'node>(
         &mut self,
         mapping: &'node Mapping,
@@ -194,7 +200,7 @@ impl Reader<'_> {
         let node = mapping.get(key).filter(|node| !node.is_null())?;
         let found = node.as_mapping();
         if found.is_none() {
-            let message = format!("`{key}` is a mapping, not {}", node.kind());
+            let message = format!("`{key}` must be a mapping, not {}", node.kind());
             self.error(Code::Field, message, node.span);
         }
         found
@@ -231,7 +237,7 @@ impl Reader<'_> {
 
     fn path(&mut self, node: &Node) -> Option<PackagePath> {
         let Some(scalar) = node.as_scalar().filter(|scalar| !scalar.is_null()) else {
-            let message = format!("this is a path, not {}", node.kind());
+            let message = format!("expected a path, not {}", node.kind());
             self.error(Code::Path, message, node.span);
             return None;
         };
@@ -239,6 +245,111 @@ impl Reader<'_> {
             Ok(path) => Some(path),
             Err(error) => {
                 self.error(Code::Path, error.to_string(), node.span);
+                None
+            }
+        }
+    }
+
+    /// A scalar that no YAML reader takes for anything but text.
+    pub(super) fn name_text<'node>(
+        &mut self,
+        node: &'node Node,
+        what: &str,
+    ) -> Option<&'node Scalar> {
+        match node.as_scalar() {
+            Some(scalar) if !scalar.is_mistakable() => Some(scalar),
+            Some(scalar) => {
+                let text = Escaped::shortened(&scalar.text);
+                let location = self.location(node.span);
+                self.diagnostics.push(
+                    Diagnostic::error(Code::Name, format!("YAML does not read `{text}` as text"))
+                        .label(location, format!("{what} is expected"))
+                        .hint(format!("write \"{text}\"")),
+                );
+                None
+            }
+            None => {
+                self.error(
+                    Code::Field,
+                    format!("{what} must be text, not {}", node.kind()),
+                    node.span,
+                );
+                None
+            }
+        }
+    }
+
+    pub(super) fn text(&mut self, mapping: &Mapping, key: &str) -> Option<String> {
+        let node = mapping.get(key)?;
+        if node.is_null() {
+            return None;
+        }
+        if let Some(scalar) = node.as_scalar() {
+            self.shown_text(scalar, key, node.span)
+        } else {
+            self.error(
+                Code::Field,
+                format!("`{key}` must be text, not {}", node.kind()),
+                node.span,
+            );
+            None
+        }
+    }
+
+    /// Text for people: any number of lines without characters that act on a terminal.
+    fn shown_text(&mut self, scalar: &Scalar, key: &str, span: Span) -> Option<String> {
+        let hazard = scalar
+            .text
+            .chars()
+            .find(|character| is_hazardous(*character) && !matches!(character, '\n' | '\t' | '\r'));
+        if let Some(character) = hazard {
+            let message = format!(
+                "`{key}` contains the character `{}`",
+                Escaped::from_char(character)
+            );
+            self.error(Code::Encoding, message, span);
+            return None;
+        }
+        Some(scalar.text.clone())
+    }
+
+    pub(super) fn tags(&mut self, mapping: &Mapping) -> Vec<String> {
+        let Some(node) = mapping.get("Tags").filter(|node| !node.is_null()) else {
+            return Vec::new();
+        };
+        let Some(items) = node.as_sequence() else {
+            let message = format!("`Tags` must be a list, not {}", node.kind());
+            self.error(Code::Field, message, node.span);
+            return Vec::new();
+        };
+        let mut tags = Vec::with_capacity(items.len());
+        for item in items {
+            if let Some(scalar) = item.as_scalar() {
+                tags.extend(self.shown_text(scalar, "Tags", item.span));
+            } else {
+                let message = format!("a tag must be text, not {}", item.kind());
+                self.error(Code::Field, message, item.span);
+            }
+        }
+        tags
+    }
+
+    /// The key of an entry as a name; `what` is the kind of name in messages, with its article.
+    pub(super) fn key_name<Name>(
+        &mut self,
+        entry: &Entry,
+        what: &str,
+        parse: impl FnOnce(&str) -> Result<Name, NameError>,
+    ) -> Option<Name> {
+        let key = Node {
+            span: entry.key_span,
+            value: Value::Scalar(entry.key.clone()),
+        };
+        let scalar = self.name_text(&key, what)?;
+        match parse(&scalar.text) {
+            Ok(name) => Some(name),
+            Err(error) => {
+                self.error(Code::Name, format!("this is not {what}: {error}"), key.span);
                 None
             }
         }

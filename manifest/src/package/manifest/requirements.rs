@@ -1,16 +1,16 @@
-//! What a manifest requires.
+//! Reading the requirements of a manifest.
 
 use std::collections::HashMap;
 
-use super::reader::Reader;
+use super::reader::ManifestReader;
 use crate::diagnostic::{Code, Diagnostic, Escaped, Located, Span};
 use crate::document::{Mapping, Node, Scalar, Style, unquoted_spec};
-use crate::limits::Limits;
 use crate::name::PackageName;
-use crate::requirement::Requirement;
+use crate::read_options::Limits;
+use crate::spec::Requirement;
 use crate::spec::Spec;
 
-impl Reader<'_> {
+impl ManifestReader<'_> {
     pub(super) fn requirements(
         &mut self,
         mapping: &Mapping,
@@ -64,11 +64,11 @@ impl Reader<'_> {
         requirements
     }
 
-    /// A spec that is written as a block of text: an unquoted `>1` begins one, usually an empty one, and
-    /// where there is text, that is meant.
+    /// The error for a spec that YAML reads as a block of text. An unquoted `>1` begins one, usually an empty
+    /// one. If the block has text, that is the spec that was meant.
     fn block_of_text(&self, scalar: &Scalar, span: Span) -> Diagnostic {
         let text = self.source.text();
-        // The text of the block may be all that the span is about.
+        // The span may cover the text of the block alone.
         let before = text[..span.start].trim_end_matches([' ', '\n', '\r']);
         let rest = text[span.start..].strip_prefix(['>', '|']).unwrap_or("?");
         let rest =
@@ -91,7 +91,7 @@ impl Reader<'_> {
         if written.is_empty() && Spec::parse(value).is_ok() {
             return unquoted_spec(value, location);
         }
-        let diagnostic = Diagnostic::error(Code::Spec, "a spec is not a block of text")
+        let diagnostic = Diagnostic::error(Code::Spec, "a spec cannot be a block of text")
             .label(location, "YAML reads this as the start of one");
         if written.is_empty() || Spec::parse(written).is_err() {
             diagnostic.hint("write the spec in quotes, such as \">=1.2,<2\"")
@@ -102,7 +102,7 @@ impl Reader<'_> {
 
     fn spec(&mut self, node: &Node) -> Option<Spec> {
         let Some(scalar) = node.as_scalar() else {
-            let message = format!("a spec is text, not {}", node.kind());
+            let message = format!("a spec must be text, not {}", node.kind());
             self.error(Code::Spec, message, node.span);
             return None;
         };

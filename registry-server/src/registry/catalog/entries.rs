@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
-    IndexRecord, KnownArchive, MANIFEST_FILE, PackageManifest, PackageName, PackagePath,
+    IndexRecord, LazyArchive, MANIFEST_FILE, PackageManifest, PackageName, PackagePath,
 };
 use pkgres_registry_client::protocol::Digest;
 
@@ -134,7 +134,7 @@ impl RegistryBackend {
         let shown = format!("{}-{}.zip", entry.row.package, entry.row.version);
         // The archive was checked when it was published.
         let damaged = |error: Diagnostic| Problem::internal(error.to_string());
-        let archive = KnownArchive::open(&shown, bytes, &options.limits).map_err(damaged)?;
+        let archive = LazyArchive::open(&shown, bytes, &options.limits).map_err(damaged)?;
         let usual = |path: &str| PackagePath::parse(path).expect("this is a path");
         let manifest = archive
             .read_start(&usual(MANIFEST_FILE), options.limits.manifest_bytes)

@@ -1,14 +1,15 @@
-//! The lines that a version control system leaves in a file that it could not merge.
+//! Merge conflict markers: the lines that a version control system leaves in a file that it could not merge.
 
 use std::sync::Arc;
 
 use crate::diagnostic::{Location, SourceText, Span};
 
-/// What such lines begin with. In the middle one nothing else stands.
+/// The beginnings of markers that can have a label.
 const SIDES: [&str; 3] = ["<<<<<<<", "|||||||", ">>>>>>>"];
+/// The marker between the sides, which has none.
 const MIDDLE: &str = "=======";
 
-/// The first line that is the marker of a merge conflict.
+/// The place of the first merge conflict marker.
 pub(crate) fn first(source: &Arc<SourceText>) -> Option<Location> {
     let mut start = 0;
     for line in source.text().split_inclusive('\n') {

@@ -1,4 +1,8 @@
 //! Versions of packages: Semantic Versioning 2.0, with short forms.
+//!
+//! A missing component is zero, as in the reference implementation. Other texts that this one "coerces"
+//! (`v1.2`, `1.2.3.4`) are errors here, which name the nearest version. Parsing and the order are those of the
+//! `semver` crate; `read` and `write` add short ways for plain numbers.
 
 mod read;
 mod write;
@@ -9,8 +13,8 @@ use std::hash::{Hash, Hasher};
 
 use crate::diagnostic::Escaped;
 
-/// The longest text of a version in bytes.
-pub const MAX_VERSION_BYTES: usize = 256;
+/// The size of the longest text of a version in bytes.
+const MAX_VERSION_BYTES: usize = 256;
 
 /// A version of a package: [Semantic Versioning 2.0](https://semver.org), components up to `u64`.
 ///
@@ -28,13 +32,14 @@ pub const MAX_VERSION_BYTES: usize = 256;
 #[derive(Clone)]
 pub struct Version(semver::Version);
 
-/// A text that is not a version.
+/// The error for a text that is not a version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 #[error("`{}` is not a version: {reason}", Escaped::shortened(.text))]
 pub struct VersionError {
     /// The text as written.
     pub text: String,
-    /// What is wrong with it.
+    /// The reason why it is not one.
     pub reason: String,
     /// The version that was probably meant.
     pub nearest: Option<Version>,
@@ -44,15 +49,15 @@ impl Version {
     /// The version of a package whose manifest names none.
     pub const ZERO: Self = Self::new(0, 0, 0);
 
-    /// A version without prerelease and build metadata.
+    /// Returns a version without prerelease and build metadata.
     pub const fn new(major: u64, minor: u64, patch: u64) -> Self {
         Self(semver::Version::new(major, minor, patch))
     }
 
     /// Reads a version; one or two missing components are zero.
     ///
-    /// Fails with the nearest valid version as a hint, found the way the reference implementation
-    /// coerces texts, on everything else that is not Semantic Versioning 2.0.
+    /// The error for any other text that is not Semantic Versioning 2.0 has the nearest version, which is
+    /// what the reference implementation makes of the text.
     pub fn parse(text: &str) -> Result<Self, VersionError> {
         read::read(text).map(Self)
     }
@@ -95,7 +100,7 @@ impl Version {
         Self(version)
     }
 
-    /// Writes this at the end of a text, where a format would take most of the time.
+    /// Appends the version to a text, for writers that spend most of their time on versions.
     pub(crate) fn push_to(&self, text: &mut String) {
         write::push(&self.0, text);
     }
@@ -114,8 +119,8 @@ impl Version {
 
     /// The least version above this one, or `None` above the greatest.
     ///
-    /// There is nothing between `1.2.3` and `1.2.4-0`, nor between `1.0.0-rc` and `1.0.0-rc.0`:
-    /// the order of versions has no gaps, so a set of versions has one canonical form.
+    /// There is no version between `1.2.3` and `1.2.4-0`, nor between `1.0.0-rc` and `1.0.0-rc.0`. The order
+    /// of versions has no gaps, so that a set of versions has one canonical form.
     pub(crate) fn successor(&self) -> Option<Self> {
         if self.is_prerelease() {
             let extended = format!("{}.0", self.0.pre.as_str());

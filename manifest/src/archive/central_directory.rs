@@ -1,21 +1,21 @@
-//! The end of an archive, and the central directory before it.
+//! The central directory of an archive, and the end records that locate it.
 
 use crate::diagnostic::Diagnostic;
-use crate::limits::Limits;
+use crate::read_options::Limits;
 
 use super::broken;
-use super::entry::Entry;
+use super::entry::ArchiveEntry;
 use super::records::{
-    CENTRAL_BYTES, CentralRecord, END, END_BYTES, EndRecord, Fields, LOCATOR, LOCATOR_BYTES,
-    LONG_END_BYTES, Locator, LongEndRecord,
+    CENTRAL_RECORD_BYTES, CentralRecord, END, END_RECORD_BYTES, EndRecord, Fields, ZIP64_END_BYTES,
+    ZIP64_LOCATOR, ZIP64_LOCATOR_BYTES, Zip64EndRecord, Zip64Locator,
 };
 
 /// The longest comment of an archive, in bytes.
 const MAX_COMMENT_BYTES: usize = 1024;
 
-/// The central directory: it fills the bytes from where the last entry ends to the end records.
-pub(super) struct Directory<'bytes> {
-    /// Where it begins.
+/// The central directory, which fills the bytes between the last entry and the end records.
+pub(super) struct CentralDirectory<'bytes> {
+    /// The place of its first byte.
     pub(super) offset: usize,
     records: &'bytes [u8],
     count: usize,
@@ -29,19 +29,19 @@ struct Claims {
     directory_offset: u64,
 }
 
-impl<'bytes> Directory<'bytes> {
-    /// Finds the directory of an archive and checks that the end records say nothing else.
+impl<'bytes> CentralDirectory<'bytes> {
+    /// Locates the directory of an archive, and checks that all end records agree on it.
     pub(super) fn locate(bytes: &'bytes [u8], limits: &Limits) -> Result<Self, Diagnostic> {
         let (end, record) = end_record(bytes)?;
-        let (directory_end, claims) = match long_end_record(bytes, end)? {
-            Some((start, long)) => (start, long_claims(&record, &long)?),
+        let (directory_end, claims) = match zip64_end_record(bytes, end)? {
+            Some((start, zip64)) => (start, zip64_claims(&record, &zip64)?),
             None => (end, short_claims(&record)?),
         };
         if record.disks != [0, 0] {
-            return Err(broken("the archive is a part of a set of archives"));
+            return Err(broken("the archive is one part of several"));
         }
         if claims.entries_on_disk != claims.entries {
-            return Err(broken("the end record counts the entries in two ways"));
+            return Err(broken("the end record has two different counts of entries"));
         }
         if claims.entries == 0 {
             return Err(broken("the archive has no entries"));
@@ -58,10 +58,10 @@ impl<'bytes> Directory<'bytes> {
                 broken("the central directory does not fill the bytes before the end record")
             })?;
         let records = bytes.get(offset..directory_end).unwrap_or_default();
-        // Records have a minimal size, so this bounds what is allocated for them.
+        // Records have a minimum size, so this bounds the allocation for them.
         let count = usize::try_from(claims.entries)
             .ok()
-            .filter(|count| *count <= records.len() / CENTRAL_BYTES)
+            .filter(|count| *count <= records.len() / CENTRAL_RECORD_BYTES)
             .ok_or_else(too_few_records)?;
         Ok(Self {
             offset,
@@ -71,12 +71,15 @@ impl<'bytes> Directory<'bytes> {
     }
 
     /// Reads all entries, in the order of the directory.
-    pub(super) fn entries(&self, archive_bytes: usize) -> Result<Vec<Entry<'bytes>>, Diagnostic> {
+    pub(super) fn entries(
+        &self,
+        archive_bytes: usize,
+    ) -> Result<Vec<ArchiveEntry<'bytes>>, Diagnostic> {
         let mut fields = Fields::new(self.records);
         let mut entries = Vec::with_capacity(self.count);
         for _ in 0..self.count {
             let record = CentralRecord::read(&mut fields);
-            entries.push(Entry::new(
+            entries.push(ArchiveEntry::new(
                 &record.ok_or_else(too_few_records)?,
                 archive_bytes,
             )?);
@@ -97,10 +100,10 @@ fn too_few_records() -> Diagnostic {
 
 /// Finds the end record.
 fn end_record(bytes: &[u8]) -> Result<(usize, EndRecord), Diagnostic> {
-    // With the longest comment that its length can say, the record begins here.
+    // With the longest comment that its 16-bit length allows, the record begins here.
     let tail_start = bytes
         .len()
-        .saturating_sub(END_BYTES + usize::from(u16::MAX));
+        .saturating_sub(END_RECORD_BYTES + usize::from(u16::MAX));
     let tail = bytes.get(tail_start..).unwrap_or_default();
     let read = |start: usize| {
         let mut fields = Fields::new(bytes.get(start..).unwrap_or_default());
@@ -125,11 +128,11 @@ fn end_record(bytes: &[u8]) -> Result<(usize, EndRecord), Diagnostic> {
     if comment_length > MAX_COMMENT_BYTES {
         return Err(broken("the comment of the archive is too long"));
     }
-    // What is printable holds no signature.
+    // Printable text contains no signature.
     if !comment.iter().all(|byte| matches!(byte, b' '..=b'~')) {
         return Err(broken("the comment of the archive is not printable ASCII"));
     }
-    // A reader that looks for a comment that fits, from the front, would take this one.
+    // A reader that searches from the front for a record whose comment fits would take this one.
     let is_end = |start| {
         read(start)
             .is_some_and(|(record, comment)| usize::from(record.comment_length) == comment.len())
@@ -140,42 +143,45 @@ fn end_record(bytes: &[u8]) -> Result<(usize, EndRecord), Diagnostic> {
     Ok((end, record))
 }
 
-/// Finds the end record that large archives have in addition, and where it begins.
-fn long_end_record(bytes: &[u8], end: usize) -> Result<Option<(usize, LongEndRecord)>, Diagnostic> {
+/// Finds the zip64 end record, if there is one, and its place.
+fn zip64_end_record(
+    bytes: &[u8],
+    end: usize,
+) -> Result<Option<(usize, Zip64EndRecord)>, Diagnostic> {
     let locator = end
-        .checked_sub(LOCATOR_BYTES)
+        .checked_sub(ZIP64_LOCATOR_BYTES)
         .and_then(|start| bytes.get(start..end))
-        .filter(|locator| locator.starts_with(&LOCATOR))
-        .and_then(|locator| Locator::read(&mut Fields::new(locator)));
+        .filter(|locator| locator.starts_with(&ZIP64_LOCATOR))
+        .and_then(|locator| Zip64Locator::read(&mut Fields::new(locator)));
     let Some(locator) = locator else {
         return Ok(None);
     };
     if locator.disk != 0 || locator.disks != 1 {
-        return Err(broken("the archive is a part of a set of archives"));
+        return Err(broken("the archive is one part of several"));
     }
     let found = end
-        .checked_sub(LOCATOR_BYTES + LONG_END_BYTES)
+        .checked_sub(ZIP64_LOCATOR_BYTES + ZIP64_END_BYTES)
         .filter(|start| *start as u64 == locator.offset)
         .and_then(|start| {
-            let record = LongEndRecord::read(&mut Fields::new(bytes.get(start..end)?))?;
+            let record = Zip64EndRecord::read(&mut Fields::new(bytes.get(start..end)?))?;
             Some((start, record))
         });
     let Some((start, record)) = found else {
         return Err(broken(
-            "the zip64 end record does not stand right before its locator",
+            "the zip64 end record is not right before its locator",
         ));
     };
-    // The signature and the length itself do not count.
-    if record.length != LONG_END_BYTES as u64 - 12 {
+    // The length excludes the signature and the length field itself.
+    if record.length != ZIP64_END_BYTES as u64 - 12 {
         return Err(broken("the zip64 end record is not of the usual length"));
     }
     if record.disks != [0, 0] {
-        return Err(broken("the archive is a part of a set of archives"));
+        return Err(broken("the archive is one part of several"));
     }
     Ok(Some((start, record)))
 }
 
-/// What the end record says, if there is no other one.
+/// The claims of the end record where there is no zip64 end record.
 fn short_claims(record: &EndRecord) -> Result<Claims, Diagnostic> {
     if record.entries == u16::MAX
         || record.directory_size == u32::MAX
@@ -193,21 +199,21 @@ fn short_claims(record: &EndRecord) -> Result<Claims, Diagnostic> {
     })
 }
 
-/// What the long end record says, if the short one agrees.
-fn long_claims(record: &EndRecord, long: &LongEndRecord) -> Result<Claims, Diagnostic> {
-    let count_agrees = |short: u16, long: u64| short == u16::MAX || u64::from(short) == long;
-    let place_agrees = |short: u32, long: u64| short == u32::MAX || u64::from(short) == long;
-    if !count_agrees(record.entries_on_disk, long.entries_on_disk)
-        || !count_agrees(record.entries, long.entries)
-        || !place_agrees(record.directory_size, long.directory_size)
-        || !place_agrees(record.directory_offset, long.directory_offset)
+/// The claims of the zip64 end record, with which the end record has to agree.
+fn zip64_claims(record: &EndRecord, zip64: &Zip64EndRecord) -> Result<Claims, Diagnostic> {
+    let count_agrees = |short: u16, full: u64| short == u16::MAX || u64::from(short) == full;
+    let place_agrees = |short: u32, full: u64| short == u32::MAX || u64::from(short) == full;
+    if !count_agrees(record.entries_on_disk, zip64.entries_on_disk)
+        || !count_agrees(record.entries, zip64.entries)
+        || !place_agrees(record.directory_size, zip64.directory_size)
+        || !place_agrees(record.directory_offset, zip64.directory_offset)
     {
         return Err(broken("the end record and the zip64 end record disagree"));
     }
     Ok(Claims {
-        entries_on_disk: long.entries_on_disk,
-        entries: long.entries,
-        directory_size: long.directory_size,
-        directory_offset: long.directory_offset,
+        entries_on_disk: zip64.entries_on_disk,
+        entries: zip64.entries,
+        directory_size: zip64.directory_size,
+        directory_offset: zip64.directory_offset,
     })
 }

@@ -1,4 +1,4 @@
-//! Classes of a package that extend each other.
+//! Cycles of classes of a package that extend each other.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -6,70 +6,72 @@ use crate::class_file::ClassDefinition;
 use crate::diagnostic::Location;
 use crate::name::ClassName;
 
-/// Classes of which each extends the next, and the last one the first.
+/// A cycle of classes: each extends the next, and the last one the first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClassCircle<'classes> {
-    /// The classes; only one if it extends itself.
+pub struct ClassCycle<'classes> {
+    /// The classes; a single one if it extends itself.
     pub classes: Vec<&'classes ClassName>,
-    /// Where it stands that the last one extends the first.
+    /// The place where the last one names the first.
     pub location: &'classes Location,
 }
 
-/// A class on the way from a class to its ancestors.
+/// A class on the current path of the depth-first search.
 struct Step<'classes> {
     name: &'classes ClassName,
-    /// Which class that it extends comes next.
+    /// The position of its next parent to visit.
     next: usize,
-    /// How many steps there are up to the last one that is part of a circle.
-    in_circles: usize,
+    /// The number of steps of the path up to the last one that is part of a cycle.
+    in_cycles: usize,
 }
 
-/// The circles among classes: none shares a class with another one, and where two would, only one
-/// of them is found. It takes time in proportion to what the classes extend.
-pub fn class_circles(classes: &BTreeMap<ClassName, ClassDefinition>) -> Vec<ClassCircle<'_>> {
-    let mut circles = Vec::new();
+/// Returns disjoint cycles among classes: of cycles that share a class only one is returned.
+///
+/// This is a depth-first search, in time linear in the number of classes and parents. A parent on the current
+/// path closes a cycle. It does not recurse, so that a long chain of classes cannot exhaust the stack.
+pub fn class_cycles(classes: &BTreeMap<ClassName, ClassDefinition>) -> Vec<ClassCycle<'_>> {
+    let mut cycles = Vec::new();
     let mut done: HashSet<&ClassName> = HashSet::new();
-    // The classes on the way, and where.
+    // The positions of classes on the path.
     let mut open: HashMap<&ClassName, usize> = HashMap::new();
     for start in classes.keys() {
-        let mut way: Vec<Step<'_>> = Vec::new();
-        let mut ahead = (!done.contains(start)).then_some(start);
+        let mut path: Vec<Step<'_>> = Vec::new();
+        let mut entered = (!done.contains(start)).then_some(start);
         loop {
-            if let Some(name) = ahead.take() {
-                open.insert(name, way.len());
-                let in_circles = way.last().map_or(0, |step| step.in_circles);
-                way.push(Step {
+            if let Some(name) = entered.take() {
+                open.insert(name, path.len());
+                let in_cycles = path.last().map_or(0, |step| step.in_cycles);
+                path.push(Step {
                     name,
                     next: 0,
-                    in_circles,
+                    in_cycles,
                 });
             }
-            let Some(step) = way.last_mut() else {
+            let Some(step) = path.last_mut() else {
                 break;
             };
             let Some(parent) = classes[step.name].extends.get(step.next) else {
                 done.insert(step.name);
                 open.remove(step.name);
-                way.pop();
+                path.pop();
                 continue;
             };
             step.next += 1;
             if let Some(begin) = open.get(&parent.value).copied() {
-                if step.in_circles <= begin {
-                    circles.push(ClassCircle {
-                        classes: way[begin..].iter().map(|step| step.name).collect(),
+                if step.in_cycles <= begin {
+                    cycles.push(ClassCycle {
+                        classes: path[begin..].iter().map(|step| step.name).collect(),
                         location: &parent.location,
                     });
-                    for (at, step) in way.iter_mut().enumerate().skip(begin) {
-                        step.in_circles = at + 1;
+                    for (at, step) in path.iter_mut().enumerate().skip(begin) {
+                        step.in_cycles = at + 1;
                     }
                 }
             } else if !done.contains(&parent.value) {
-                ahead = classes.get_key_value(&parent.value).map(|(name, _)| name);
+                entered = classes.get_key_value(&parent.value).map(|(name, _)| name);
             }
         }
     }
-    circles
+    cycles
 }
 
 #[cfg(test)]
@@ -78,8 +80,8 @@ mod tests {
     use crate::class_file::read_class_file;
     use crate::read_options::ReadOptions;
 
-    /// The circles of classes `A`, `B` and so on, each written as what it extends.
-    fn circles(extended: &[&str]) -> Vec<String> {
+    /// The cycles of classes `A`, `B` and so on, each given by its parents.
+    fn cycles(extended: &[&str]) -> Vec<String> {
         let names = 'A'..;
         let documents = names.zip(extended).map(|(name, extended)| {
             let extended: Vec<String> = extended.chars().map(|one| one.to_string()).collect();
@@ -92,13 +94,13 @@ mod tests {
             .into_iter()
             .map(|class| (class.name.value.clone(), class))
             .collect();
-        let told =
-            |circle: &ClassCircle<'_>| circle.classes.iter().map(|name| name.as_str()).collect();
-        class_circles(&classes).iter().map(told).collect()
+        let names =
+            |cycle: &ClassCycle<'_>| cycle.classes.iter().map(|name| name.as_str()).collect();
+        class_cycles(&classes).iter().map(names).collect()
     }
 
     #[test]
-    fn each_class_is_part_of_one_circle_at_most() {
+    fn each_class_is_part_of_one_cycle_at_most() {
         for (extended, expected) in [
             (&["", "A", "AB"][..], &[][..]),
             (&["B", "A"], &["AB"]),
@@ -108,7 +110,7 @@ mod tests {
             (&["B", "A", "DB", "C"], &["AB", "CD"]),
             (&["B", "C", "D", "BE", "A"], &["BCD"]),
         ] {
-            assert_eq!(circles(extended), expected, "{extended:?}");
+            assert_eq!(cycles(extended), expected, "{extended:?}");
         }
     }
 }

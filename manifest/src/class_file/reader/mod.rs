@@ -1,6 +1,5 @@
 //! Reading the documents of a class file.
 
-mod contracts;
 mod members;
 
 use std::collections::HashSet;
@@ -34,16 +33,12 @@ pub(super) fn parse(
     source: &Arc<SourceText>,
     options: &ReadOptions,
 ) -> Parsed<Vec<ClassDefinition>> {
-    let syntax = Syntax {
-        depth: options.limits.depth,
-        nodes: options.limits.nodes,
-        yaql_tag: true,
-    };
+    let syntax = Syntax::of_class_file(&options.limits);
     let Documents { nodes, diagnostics } = parse_yaml(source, syntax);
     let Some(documents) = nodes else {
         return Parsed::new(None, diagnostics);
     };
-    let mut reader = Reader {
+    let mut reader = ClassFileReader {
         source,
         namespaces: Namespaces::default(),
         uses: Vec::new(),
@@ -65,15 +60,15 @@ pub(super) fn parse(
     Parsed::new(Some(classes), in_order(diagnostics, reader.diagnostics))
 }
 
-struct Reader<'source> {
+struct ClassFileReader<'source> {
     source: &'source Arc<SourceText>,
     namespaces: Namespaces,
-    /// What the class that is being read uses.
+    /// The classes that the current class uses.
     uses: Vec<Located<ClassName>>,
     diagnostics: Vec<Diagnostic>,
 }
 
-impl Reader<'_> {
+impl ClassFileReader<'_> {
     fn location(&self, span: Span) -> Location {
         Location::new(self.source, span)
     }
@@ -96,7 +91,7 @@ impl Reader<'_> {
             return None;
         }
         let Some(mapping) = document.as_mapping() else {
-            let message = format!("a class is a mapping, not {}", document.kind());
+            let message = format!("a class must be a mapping, not {}", document.kind());
             self.error(Code::ClassFile, message, document.span);
             return None;
         };
@@ -142,14 +137,14 @@ impl Reader<'_> {
 
     fn namespaces(&mut self, node: &Node) {
         let Some(mapping) = node.as_mapping() else {
-            let message = format!("`Namespaces` is a mapping, not {}", node.kind());
+            let message = format!("`Namespaces` must be a mapping, not {}", node.kind());
             self.error(Code::Namespace, message, node.span);
             return;
         };
         self.namespaces = Namespaces::default();
         for entry in &mapping.entries {
             let Some(namespace) = entry.value.as_scalar() else {
-                let message = format!("a namespace is text, not {}", entry.value.kind());
+                let message = format!("a namespace must be text, not {}", entry.value.kind());
                 self.error(Code::Namespace, message, entry.value.span);
                 continue;
             };
@@ -159,14 +154,14 @@ impl Reader<'_> {
         }
     }
 
-    /// The class that a scalar names.
+    /// The class that a scalar names; `what` is its role in messages.
     fn class_name(&mut self, node: &Node, what: &str, code: Code) -> Option<Located<ClassName>> {
         let Some(scalar) = node.as_scalar().filter(|scalar| !scalar.is_mistakable()) else {
             let found = match node.as_scalar().filter(|scalar| !scalar.is_null()) {
                 Some(scalar) => format!("`{}`", Escaped::shortened(&scalar.text)),
                 None => node.kind().to_owned(),
             };
-            let message = format!("{what} is a class name, not {found}");
+            let message = format!("{what} must be a class name, not {found}");
             self.error(code, message, node.span);
             return None;
         };
@@ -200,7 +195,11 @@ impl Reader<'_> {
             Some("Class") => Some(ClassUsage::Class),
             Some("Meta") => Some(ClassUsage::Meta),
             _ => {
-                self.error(Code::ClassFile, "`Usage` is `Class` or `Meta`", node.span);
+                self.error(
+                    Code::ClassFile,
+                    "`Usage` must be `Class` or `Meta`",
+                    node.span,
+                );
                 None
             }
         }
@@ -218,7 +217,8 @@ impl Reader<'_> {
             Value::Sequence(items) => items.as_slice(),
             Value::Scalar(_) => std::slice::from_ref(node),
             Value::Mapping(_) => {
-                let message = "`Extends` is a class name or a list of them, not a mapping";
+                let message =
+                    "`Extends` must be a class name or a list of class names, not a mapping";
                 self.error(Code::Extends, message, node.span);
                 return Vec::new();
             }
@@ -243,8 +243,8 @@ impl Reader<'_> {
         parents
     }
 
-    /// Classes named by `Import` and `Meta`: a name, a list of them, or mappings from a name to
-    /// its properties.
+    /// Collects the classes of `Import` and `Meta`: a name, a list of names, or mappings from a name to its
+    /// properties.
     fn named_classes(&mut self, node: &Node, key: &str) {
         match &node.value {
             Value::Scalar(scalar) if scalar.is_null() => {}
@@ -257,7 +257,8 @@ impl Reader<'_> {
                     // Recursion ends here: an item is a name or a mapping of names.
                     match &item.value {
                         Value::Sequence(_) => {
-                            let message = format!("`{key}` is a list of classes, not of lists");
+                            let message =
+                                format!("`{key}` must be a list of classes, not of lists");
                             self.error(Code::ClassFile, message, item.span);
                         }
                         _ => self.named_classes(item, key),

@@ -1,9 +1,71 @@
-//! Whether a document that was edited still says what it said.
+//! Edits of a document's text that leave everything else as it is, to the byte.
+//!
+//! An edited text is read again before anybody gets it, and [`same_but_for`] compares the two trees: YAML can
+//! be written in ways that only a person should edit, and then the edit fails.
 
 use super::{Entry, Mapping, Node, Value};
+use crate::diagnostic::Span;
 
-/// Whether two trees say the same in the same order, wherever their parts stand, but for some keys
-/// of mappings with what is below them. `left_out` has these keys for a mapping of the first tree.
+/// A piece of a text and what takes its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TextEdit {
+    pub(crate) span: Span,
+    pub(crate) text: String,
+}
+
+impl TextEdit {
+    /// Replaces a piece of text.
+    pub(crate) fn replace(span: Span, text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { span, text }
+    }
+
+    /// Inserts at a place.
+    pub(crate) fn insert(at: usize, text: impl Into<String>) -> Self {
+        Self::replace(Span { start: at, end: at }, text)
+    }
+
+    /// Removes a piece of text.
+    pub(crate) fn remove(span: Span) -> Self {
+        Self::replace(span, "")
+    }
+}
+
+/// The text after the edits, which do not overlap. Edits of one place stay in the order in which they come.
+pub(crate) fn apply(text: &str, mut edits: Vec<TextEdit>) -> String {
+    edits.sort_by_key(|edit| edit.span.start);
+    let added: usize = edits.iter().map(|edit| edit.text.len()).sum();
+    let mut edited = String::with_capacity(text.len() + added);
+    let mut at = 0;
+    for edit in &edits {
+        edited.push_str(&text[at..edit.span.start]);
+        edited.push_str(&edit.text);
+        at = edit.span.end;
+    }
+    edited.push_str(&text[at..]);
+    edited
+}
+
+/// The line feed that a text uses, with a carriage return if its lines end so.
+pub(crate) fn line_feed_of(text: &str) -> &'static str {
+    if text.contains("\r\n") { "\r\n" } else { "\n" }
+}
+
+/// Where the line of a byte begins.
+pub(crate) fn start_of_line(text: &str, at: usize) -> usize {
+    text[..at].rfind('\n').map_or(0, |newline| newline + 1)
+}
+
+/// Where the next line begins, or the text ends; and whether the line ends with a line feed.
+pub(crate) fn next_line(text: &str, at: usize) -> (usize, bool) {
+    match text[at..].find('\n') {
+        Some(newline) => (at + newline + 1, true),
+        None => (text.len(), false),
+    }
+}
+
+/// Whether two trees have the same content in the same order, at any places. For a mapping of the first tree,
+/// `left_out` returns the keys that are not compared, with all that is below them.
 pub(crate) fn same_but_for<'keys>(
     before: &Node,
     after: &Node,

@@ -1,6 +1,6 @@
 //! Tokens of YAQL, the expression language of class files, as far as declarations need them.
 
-/// A token and the bytes where it stands.
+/// A token and its place in the text.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Token<'text> {
     pub(super) kind: TokenKind<'text>,
@@ -13,7 +13,7 @@ pub(super) enum TokenKind<'text> {
     Variable(&'text str),
     /// A word, a dotted name or a name with a prefix: `class`, `io.murano.Object`, `std:Object`.
     Word(&'text str),
-    /// A text in quotes, without them; escapes are not resolved.
+    /// A quoted text, without its quotes and with its escapes as written.
     Text(&'text str),
     /// A number as written.
     Number(&'text str),
@@ -21,7 +21,7 @@ pub(super) enum TokenKind<'text> {
     Symbol(&'text str),
 }
 
-/// Splits an expression into tokens; `None` if a text has no end.
+/// Splits an expression into tokens; `None` if a quoted text is not closed.
 pub(super) fn tokenize(text: &str) -> Option<Vec<Token<'_>>> {
     let bytes = text.as_bytes();
     let mut tokens = Vec::new();
@@ -114,7 +114,7 @@ fn name_end(text: &str, start: usize, word_end: &impl Fn(usize) -> usize) -> usi
     at
 }
 
-/// The classes that an expression creates, `new(Name, ...)`, and where their names stand.
+/// The names of the classes that an expression creates, as in `new(Name, ...)`, and their places.
 pub(super) fn created_classes(text: &str) -> Vec<(&str, usize)> {
     let tokens = tokenize(text).unwrap_or_default();
     tokens

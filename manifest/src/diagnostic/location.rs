@@ -1,14 +1,14 @@
-//! Inputs by name, and places in them.
+//! Named inputs, and places in them.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// An input with the name under which it is shown, such as a path.
+/// An input with the name that messages give it, such as a path.
 #[derive(Debug)]
 pub struct SourceText {
     name: String,
     text: String,
-    /// Where lines begin, once somebody asked for a line.
+    /// The beginnings of lines, once a line was asked for.
     line_starts: OnceLock<Vec<usize>>,
 }
 
@@ -21,7 +21,7 @@ impl PartialEq for SourceText {
 impl Eq for SourceText {}
 
 impl SourceText {
-    /// Names an input. The name is what messages show; it need not be a path.
+    /// Returns an input with a name for messages, which need not be a path.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<Self> {
         Arc::new(Self {
             name: name.into(),
@@ -30,7 +30,7 @@ impl SourceText {
         })
     }
 
-    /// The name under which the input is shown.
+    /// The name of the input in messages.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -40,8 +40,8 @@ impl SourceText {
         &self.text
     }
 
-    /// Where each line begins. An input can have as many findings as lines, so the lines are
-    /// looked for only once.
+    /// The beginnings of all lines. They are computed once, because an input can have as many findings as
+    /// lines.
     fn line_starts(&self) -> &[usize] {
         self.line_starts.get_or_init(|| {
             let newlines = self.text.bytes().enumerate();
@@ -77,7 +77,7 @@ pub struct Location {
 }
 
 impl Location {
-    /// A place in `source`; a range past the end, or inside a character, is moved to fit.
+    /// Returns a place in `source`. A range past the end or inside a character is moved to fit.
     pub fn new(source: &Arc<SourceText>, span: Span) -> Self {
         let text = source.text();
         let start = text.floor_char_boundary(span.start.min(text.len()));
@@ -100,8 +100,8 @@ impl Location {
         self.span
     }
 
-    /// Line and column of the first byte. Takes time linear in the length of the line, and the
-    /// first time for an input, in that of the input.
+    /// The line and column of the first byte. Takes time linear in the length of the line, and the first
+    /// time in that of the input.
     pub fn position(&self) -> Position {
         let starts = self.source.line_starts();
         let line = starts.partition_point(|start| *start <= self.span.start);
@@ -125,6 +125,16 @@ impl fmt::Debug for Location {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, formatter)
     }
+}
+
+/// A value and its place in the input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Located<T> {
+    /// The value.
+    pub value: T,
+    /// Its place.
+    pub location: Location,
 }
 
 #[cfg(test)]

@@ -1,26 +1,26 @@
-//! How many findings are kept of a file.
+//! Lists of findings: their order, and how many are kept per file.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{Code, Diagnostic, Location, Severity, SourceText, Span};
 
-/// How many findings there are at most about a file, apart from the one that counts the rest.
+/// The most findings per file, without the one that counts the rest.
 ///
-/// Nobody reads more, and a small file can be made to have one for every few bytes.
-pub const MAX_FINDINGS_PER_FILE: usize = 100;
+/// Nobody reads more, and a small file can have an error every few bytes.
+pub(crate) const MAX_FINDINGS_PER_FILE: usize = 100;
 
-/// What is left out of a file's findings.
-struct Rest {
+/// The findings of a file that are left out.
+struct LeftOut {
     count: usize,
     severity: Severity,
     source: std::sync::Arc<SourceText>,
 }
 
-/// Keeps the first [`MAX_FINDINGS_PER_FILE`] findings of each file, and adds one for each file that
-/// had more, which says how many. It is an error if one of those that it stands for is.
+/// The first 100 findings of each file, and one more for each file that had more, which counts them. That one
+/// is an error if one of those that it counts is.
 ///
-/// Findings that were capped already can be capped again together with others: what was left out
-/// is added up. A finding without a place belongs to no file and is always kept.
+/// Findings that were capped can be capped again together with others: the counts add up. A finding without
+/// a place belongs to no file and is always kept.
 ///
 /// ```
 /// use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, SourceText, Span, capped};
@@ -38,7 +38,7 @@ pub fn capped(findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
         return findings;
     }
     let mut counts: HashMap<String, usize> = HashMap::new();
-    let mut rests: HashMap<String, Rest> = HashMap::new();
+    let mut rests: HashMap<String, LeftOut> = HashMap::new();
     let mut order: Vec<String> = Vec::new();
     let mut kept = Vec::new();
     for finding in findings {
@@ -60,12 +60,12 @@ pub fn capped(findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
         if !rests.contains_key(name) {
             order.push(name.to_owned());
         }
-        let rest = rests.entry(name.to_owned()).or_insert_with(|| Rest {
+        let rest = rests.entry(name.to_owned()).or_insert_with(|| LeftOut {
             count: 0,
             severity: finding.severity,
             source: source.clone(),
         });
-        // A finding that counts others stands for them, not for itself.
+        // A finding that counts others adds their number, not one more.
         rest.count += finding.left_out.max(1);
         rest.severity = rest.severity.max(finding.severity);
     }
@@ -76,7 +76,7 @@ pub fn capped(findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
     kept
 }
 
-/// The finding that counts those that were left out of a file.
+/// The finding that counts the findings of a file that are left out.
 pub(crate) fn left_out(
     count: usize,
     severity: Severity,
@@ -84,12 +84,30 @@ pub(crate) fn left_out(
 ) -> Diagnostic {
     let end = source.text().len();
     let message = format!(
-        "\u{2026} and {count} more: of a file the first {MAX_FINDINGS_PER_FILE} findings are shown"
+        "\u{2026} and {count} more: only the first {MAX_FINDINGS_PER_FILE} findings of a file are shown"
     );
     let mut finding = Diagnostic::new(Code::Limit, severity, message)
         .at(Location::new(source, Span { start: end, end }));
     finding.left_out = count;
     finding
+}
+
+/// All findings in the order of the input. If a place has a syntax error, findings on the content at that
+/// place are left out.
+pub(crate) fn in_order(of_syntax: Vec<Diagnostic>, of_content: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let start = |diagnostic: &Diagnostic| {
+        let label = diagnostic.labels.first();
+        label.map(|label| label.location.span().start)
+    };
+    let starts: HashSet<Option<usize>> = of_syntax.iter().map(start).collect();
+    let mut all = of_syntax;
+    all.extend(
+        of_content
+            .into_iter()
+            .filter(|diagnostic| !starts.contains(&start(diagnostic))),
+    );
+    all.sort_by_key(start);
+    all
 }
 
 #[cfg(test)]

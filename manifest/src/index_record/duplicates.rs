@@ -1,4 +1,4 @@
-//! What stands twice in a list.
+//! Duplicates in lists.
 
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -6,13 +6,13 @@ use std::hash::Hash;
 use super::IndexedClass;
 use crate::name::ClassName;
 
-/// Up to this many items comparing all pairs is quicker than hashing.
+/// The most items for which comparing all pairs is faster than hashing.
 const FEW: usize = 16;
 
-/// The first key in a list that is that of an item before it.
+/// The first key in a list that an item before it has too.
 ///
-/// Real packages require a handful of others, and real classes extend one or two, so that nothing is
-/// allocated for nearly all lists. But lines of an index are foreign, and may have lists of any length.
+/// Real packages require a handful of others, and real classes extend one or two, so nearly no list needs an
+/// allocation. A foreign index can have lists of any length, which take linear time.
 pub(super) fn first_repeated<'item, Item, Key: Eq + Hash>(
     items: &'item [Item],
     key: impl Fn(&'item Item) -> &'item Key,
@@ -28,12 +28,12 @@ pub(super) fn first_repeated<'item, Item, Key: Eq + Hash>(
     items.iter().map(key).find(|key| !seen.insert(*key))
 }
 
-/// Classes of which two have one name.
+/// The error for two classes with one name.
 #[derive(Debug, thiserror::Error)]
-#[error("the class `{0}` stands twice")]
+#[error("the class `{0}` appears twice")]
 pub(super) struct ClassTwice(ClassName);
 
-/// Sorts classes by name, each of which may stand there once.
+/// Sorts classes by name. A duplicate is an error.
 pub(super) fn sort(classes: &mut [IndexedClass]) -> Result<(), ClassTwice> {
     classes.sort_by(|one, two| one.name.cmp(&two.name));
     let mut pairs = classes.windows(2);

@@ -1,23 +1,24 @@
-//! Where releases come from.
+//! Sources of releases: a registry, by its name, or the host.
+//!
+//! Lockfiles hold names of registries, not addresses, so that a registry can move without making a lock
+//! stale.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::diagnostic::Escaped;
 
-/// The word for the host, which no registry can have as its name.
+/// The word for the host, which is reserved.
 const HOST: &str = "host";
 
-/// The name of a registry as settings and lockfiles write it.
-///
-/// A letter comes first, then letters, digits, `.`, `_` and `-`; at most 64 bytes. Locks hold
-/// names, not addresses, so that a registry can move without making a lock stale.
+/// The name of a registry, as settings and lockfiles write it: a letter, then letters, digits, `.`, `_` and
+/// `-`; at most 64 bytes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RegistryName(Arc<str>);
 
-/// A text that is not the name of a registry.
+/// The error for a text that is not the name of a registry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is not the name of a registry: a letter comes first, then letters, digits, `.`, `_` and `-`; `host` is taken", Escaped::shortened(.0))]
+#[error("`{}` is not the name of a registry: use a letter, then letters, digits, `.`, `_` and `-`; `host` is reserved", Escaped::shortened(.0))]
 pub struct RegistryNameError(pub String);
 
 impl RegistryName {
@@ -54,12 +55,12 @@ impl fmt::Debug for RegistryName {
     }
 }
 
-/// Where a release comes from.
+/// The source of a release.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ReleaseSource {
-    /// The host supplies it, as it does with plug-ins.
+    /// The host, which has some packages built in, such as plug-ins.
     Host,
-    /// A registry holds it.
+    /// A registry.
     Registry(RegistryName),
 }
 
@@ -73,7 +74,7 @@ impl ReleaseSource {
         }
     }
 
-    /// What [`parse`](Self::parse) reads this from.
+    /// The text of the source, which [`parse`](Self::parse) reads.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Host => HOST,

@@ -1,16 +1,16 @@
-//! Requirements written into the text of a manifest, where everything else stays as it is:
-//! comments, order, quotes and line ends.
+//! Changes of the requirements in the text of a manifest.
 //!
-//! What comes out is read again. If anything but the requirements that were meant is different,
-//! nothing comes out: YAML can be written in ways that nobody should edit but a person.
+//! Everything else stays as it is: comments, order, quotes and line feeds. The edited text is read again, and
+//! the edit fails if anything differs but the requirement that was to change: YAML can be written in ways
+//! that only a person should edit.
 
-mod replacement;
+mod text;
 
 use std::sync::Arc;
 
 use super::PackageManifest;
 use crate::diagnostic::{Code, Diagnostic, Location, SourceText, Span};
-use crate::document::{Node, Syntax, parse_yaml, same_but_for};
+use crate::document::{Node, Syntax, apply, parse_yaml, same_but_for};
 use crate::name::PackageName;
 use crate::read_options::ReadOptions;
 use crate::spec::Spec;
@@ -18,16 +18,16 @@ use crate::spec::Spec;
 /// A change of the requirements of a manifest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RequirementEdit {
-    /// Require a package, or require other versions of it than before.
+    /// Adds a requirement, or changes its spec.
     Set(PackageName, Spec),
-    /// Do not require a package any more. It is an error if it is not required.
+    /// Removes a requirement. Fails if there is none.
     Remove(PackageName),
 }
 
 impl PackageManifest {
-    /// The text of the manifest with other requirements.
+    /// Returns the text of the manifest with other requirements.
     ///
-    /// A new requirement stands in its place by name if the others are sorted, and otherwise last.
+    /// A new requirement comes last, or in its place by name if the others are sorted by name.
     ///
     /// ```
     /// use pkgres_manifest::{PackageManifest, PackageName, ReadOptions, RequirementEdit, Spec};
@@ -49,57 +49,49 @@ impl PackageManifest {
     ) -> Result<String, Diagnostic> {
         let mut manifest = self.clone();
         for edit in edits {
-            manifest = one_edit(&manifest, edit, options)?;
+            manifest = edited(&manifest, edit, options)?;
         }
         Ok(manifest.source().text().to_owned())
     }
 }
 
-fn one_edit(
+/// The manifest after one edit.
+fn edited(
     manifest: &PackageManifest,
     edit: &RequirementEdit,
     options: &ReadOptions,
 ) -> Result<PackageManifest, Diagnostic> {
     let source = manifest.source();
-    if let RequirementEdit::Set(package, _) = edit
-        && *package == manifest.name.value
-    {
-        let message = format!("`{package}` cannot require itself");
-        return Err(
-            Diagnostic::error(Code::SelfRequirement, message).at(manifest.name.location.clone())
-        );
+    if let RequirementEdit::Set(package, _) = edit {
+        if *package == manifest.name.value {
+            let message = format!("`{package}` cannot require itself");
+            let finding = Diagnostic::error(Code::SelfRequirement, message);
+            return Err(finding.at(manifest.name.location.clone()));
+        }
+        if let Some(finding) = spelled_differently(manifest, package) {
+            return Err(finding);
+        }
     }
-    if let RequirementEdit::Set(package, _) = edit
-        && let Some(finding) = spelled_differently(manifest, package)
-    {
-        return Err(finding);
-    }
-    let node = manifest_of(manifest, options);
-    let Some(document) = node.as_ref().and_then(Node::as_mapping) else {
-        return Err(by_hand(source));
+    let tree = tree_of(manifest, options);
+    let Some(document) = tree.as_ref().and_then(Node::as_mapping) else {
+        return Err(not_editable(source));
     };
-    let replacement = match edit {
-        RequirementEdit::Set(package, spec) => replacement::set(source, document, package, spec),
-        RequirementEdit::Remove(package) => replacement::remove(source, document, package)?,
+    let text_edit = match edit {
+        RequirementEdit::Set(package, spec) => text::set(source, document, package, spec),
+        RequirementEdit::Remove(package) => Some(text::remove(source, document, package)?),
     };
-    let Some(replacement) = replacement else {
-        return Err(by_hand(source));
+    let Some(text_edit) = text_edit else {
+        return Err(not_editable(source));
     };
-    let (text, span) = (source.text(), replacement.span);
-    let edited = format!(
-        "{}{}{}",
-        &text[..span.start],
-        replacement.text,
-        &text[span.end..]
-    );
+    let edited = apply(source.text(), vec![text_edit]);
     let edited = SourceText::new(source.name(), edited);
     match PackageManifest::parse(&edited, options).into_result() {
         Ok((after, _)) if is_as_meant(manifest, &after, edit, options) => Ok(after),
-        _ => Err(by_hand(source)),
+        _ => Err(not_editable(source)),
     }
 }
 
-/// That a package is required already, in other letters.
+/// The error for a package that is required already, in other upper and lower case letters.
 fn spelled_differently(manifest: &PackageManifest, package: &PackageName) -> Option<Diagnostic> {
     let mut requirements = manifest.requirements.iter();
     let other = requirements.find(|other| {
@@ -117,14 +109,14 @@ fn spelled_differently(manifest: &PackageManifest, package: &PackageName) -> Opt
     })
 }
 
-fn by_hand(source: &Arc<SourceText>) -> Diagnostic {
+fn not_editable(source: &Arc<SourceText>) -> Diagnostic {
     let message = "the requirements are written in a way that cannot be edited";
     Diagnostic::error(Code::Field, message)
         .at(Location::new(source, Span::default()))
         .hint("write them below `Require:`, one on each line, or edit them by hand")
 }
 
-/// Whether nothing but what was meant is different.
+/// Whether two manifests differ in the edited requirement alone.
 fn is_as_meant(
     before: &PackageManifest,
     after: &PackageManifest,
@@ -150,7 +142,7 @@ fn is_as_meant(
         }
         RequirementEdit::Remove(name) => new == without(&old, name),
     };
-    let (before, after) = (manifest_of(before, options), manifest_of(after, options));
+    let (before, after) = (tree_of(before, options), tree_of(after, options));
     let (Some(before), Some(after)) = (before, after) else {
         return false;
     };
@@ -159,15 +151,10 @@ fn is_as_meant(
     are_right && same_but_for(&before, &after, &left_out)
 }
 
-/// The tree of a manifest.
-fn manifest_of(manifest: &PackageManifest, options: &ReadOptions) -> Option<Node> {
-    let syntax = Syntax {
-        depth: options.limits.depth,
-        nodes: options.limits.nodes,
-        yaql_tag: false,
-    };
-    let nodes = parse_yaml(manifest.source(), syntax).nodes;
-    nodes?.into_iter().next()
+/// The document of a manifest.
+fn tree_of(manifest: &PackageManifest, options: &ReadOptions) -> Option<Node> {
+    let documents = parse_yaml(manifest.source(), Syntax::of_manifest(&options.limits)).nodes;
+    documents?.into_iter().next()
 }
 
 #[cfg(test)]

@@ -1,24 +1,27 @@
-//! Index records: what is known of a release without its artifact.
+//! Index records: what resolution needs to know about a release, without its artifact.
 //!
-//! An index holds one record a line, as JSON:
+//! An index has one record per line, as JSON:
 //!
 //! ```json
 //! {"name":"org.acme.Web","version":"1.2.0","format":"MuranoPL/1.3","require":[["org.acme.Db","1"]],
 //!  "classes":{"org.acme.Web":{"extends":["io.murano.Application"],"uses":[]}},"sha256":"...","size":1234}
 //! ```
 //!
-//! Only `name` and `version` are mandatory. `require` is a list of pairs in the order of the
-//! manifest, or an object in the order written; a missing or null spec means `0`. Class names are
-//! absolute. The implicit requirement of the core library is not written, and neither is the
-//! implicit parent of a class without `Extends`. Without `classes` the classes are unknown: the
-//! release is taken to define whatever is asked for. `internal` holds classes like `classes`, but
-//! only the release itself sees them. Keys that are not known are skipped.
+//! Only `name` and `version` are mandatory. `require` is a list of pairs in the order of the manifest, or an
+//! object in the order written; a null spec means `0`. Class names are absolute. The implicit requirement
+//! on the core library is not written, nor is the implicit parent of a class without `Extends`. Without
+//! `classes` the classes are unknown, and the release is assumed to define any class. `internal` has classes
+//! like `classes` that only the release itself sees. Unknown keys are skipped.
+//!
+//! [`json`] defines what a line means and finds every error. Two shortcuts save time on a large index, and
+//! tests compare both with it: [`fast_path`] reads lines in the form that [`IndexRecord::to_line`] writes, and
+//! [`skim`] finds only the package of a line.
 
 mod build;
 #[cfg(feature = "json")]
-mod canonical;
+mod duplicates;
 #[cfg(feature = "json")]
-mod glance;
+mod fast_path;
 #[cfg(feature = "json")]
 mod json;
 #[cfg(feature = "json")]
@@ -26,7 +29,7 @@ mod key;
 #[cfg(feature = "json")]
 mod reader;
 #[cfg(feature = "json")]
-mod repeated;
+mod skim;
 
 #[cfg(feature = "json")]
 pub use reader::IndexReader;
@@ -42,15 +45,15 @@ use serde::ser::{SerializeMap, Serializer};
 
 use crate::diagnostic::{Diagnostic, Location, SourceText};
 use crate::digest::ArtifactDigest;
-use crate::limits::Limits;
 use crate::name::{ClassName, PackageName};
-use crate::requirement::Requirement;
+use crate::read_options::Limits;
 use crate::shared::Shared;
+use crate::spec::Requirement;
 use crate::version::Version;
 #[cfg(feature = "json")]
 use key::Key;
 
-/// What is known of a release without its artifact.
+/// A release in an index: what resolution needs to know about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexRecord {
     /// The package.
@@ -59,22 +62,22 @@ pub struct IndexRecord {
     pub version: Version,
     /// The format, as in the manifest.
     pub format: Option<Arc<str>>,
-    /// The packages that the release requires, in the order of its manifest.
+    /// The requirements, in the order of the manifest.
     pub requirements: Shared<Requirement>,
-    /// The classes, sorted by name; `None` if they are not known.
+    /// The classes, sorted by name; `None` if they are unknown.
     pub classes: Option<Shared<IndexedClass>>,
     /// The digest of the artifact.
     pub digest: Option<ArtifactDigest>,
     /// The size of the artifact in bytes.
     pub size: Option<u64>,
-    /// Whether the release was withdrawn: it is chosen only if a lockfile holds it already.
+    /// Whether the release is yanked: it is chosen only if the lockfile already has it.
     pub yanked: bool,
-    /// When the release was published, as RFC 3339; see
-    /// [`is_published_before`](Self::is_published_before). A line that says something else here is refused.
+    /// The time of publishing, as in RFC 3339. In a line, any other text is an error. See
+    /// [`is_published_before`](Self::is_published_before).
     pub published: Option<String>,
 }
 
-/// A class of a release: what it extends and what it uses, by absolute names.
+/// A class of a release, with the classes that it extends and uses, by absolute names.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct IndexedClass {
     /// The class.
@@ -83,16 +86,16 @@ pub struct IndexedClass {
     pub internal: bool,
     /// The classes that it extends; empty for the root class of the core library.
     pub extends: Vec<ClassName>,
-    /// The classes that it uses otherwise.
+    /// The other classes that it names.
     pub uses: Vec<ClassName>,
 }
 
-/// Whether a text says when a release was published: a time with its distance from UTC, as in RFC 3339.
+/// Whether a text is a time with its offset from UTC, as in RFC 3339.
 fn is_time(text: &str) -> bool {
     is_plain_time(text.as_bytes()) || text.parse::<Timestamp>().is_ok()
 }
 
-/// Whether a text is certainly a time, as nearly all are written: there can be very many of them.
+/// Whether a text is a time in the usual form without a doubt. An index has one on nearly every line.
 fn is_plain_time(text: &[u8]) -> bool {
     const FORM: &[u8] = b"0000-00-00T00:00:00Z";
     let is_formed = text.len() == FORM.len()
@@ -103,7 +106,7 @@ fn is_plain_time(text: &[u8]) -> bool {
     let is_within = |at: usize, range: std::ops::RangeInclusive<u8>| {
         range.contains(&((text[at] - b'0') * 10 + (text[at + 1] - b'0')))
     };
-    // Which months have more days is left to the other reader.
+    // The lengths of months are left to the general reader.
     is_formed
         && is_within(5, 1..=12)
         && is_within(8, 1..=28)
@@ -113,7 +116,7 @@ fn is_plain_time(text: &[u8]) -> bool {
 }
 
 impl IndexRecord {
-    /// A release that requires nothing and whose classes are not known.
+    /// Returns a record without requirements, and with unknown classes.
     pub fn new(name: PackageName, version: Version) -> Self {
         Self {
             name,
@@ -157,10 +160,10 @@ impl IndexRecord {
         })
     }
 
-    /// Whether the release was published before a time, as far as that is known.
+    /// Whether the release was published before a time.
     ///
-    /// One without a date is taken for old. One whose date cannot be read is taken for new: whoever
-    /// writes it could mean any, and must not get around a bound with it.
+    /// A release without a date counts as old. One with an invalid date counts as new, so that an invalid
+    /// date does not get around a bound.
     ///
     /// ```
     /// use pkgres_manifest::IndexRecord;
@@ -203,11 +206,10 @@ impl IndexRecord {
         })
     }
 
-    /// What a line of an index says its package is, or nothing if it cannot be told.
+    /// Returns the package name in a line of an index, if it can be found.
     ///
-    /// This costs next to nothing where the name comes first, as in lines that were written by
-    /// [`to_line`](Self::to_line). The rest of the line is not read, and the name is not checked:
-    /// reading the line may find that both are wrong.
+    /// This takes little time where the name comes first, as in lines from [`to_line`](Self::to_line). The
+    /// name is not checked, and the rest of the line is not read: reading the line may find errors in both.
     ///
     /// ```
     /// use pkgres_manifest::IndexRecord;
@@ -216,10 +218,10 @@ impl IndexRecord {
     /// assert_eq!(IndexRecord::package_of_line(line).as_deref(), Some("org.acme.Web"));
     /// ```
     pub fn package_of_line(line: &[u8]) -> Option<Cow<'_, str>> {
-        glance::package_of_line(line)
+        skim::package_of_line(line)
     }
 
-    /// Writes the record as one line, without a line feed.
+    /// Returns the record as one line, without a line feed.
     pub fn to_line(&self) -> String {
         serde_json::to_string(self).expect("texts, numbers and booleans are valid JSON")
     }
@@ -265,6 +267,7 @@ impl serde::Serialize for IndexRecord {
     }
 }
 
+/// The classes that others see, or the internal ones, as the object that an index has for them.
 #[cfg(feature = "json")]
 struct ClassMap<'record> {
     classes: &'record [IndexedClass],
@@ -275,7 +278,7 @@ struct ClassMap<'record> {
 impl serde::Serialize for ClassMap<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(serde::Serialize)]
-        struct Edges<'class> {
+        struct WrittenEdges<'class> {
             #[serde(skip_serializing_if = "<[_]>::is_empty")]
             extends: &'class [ClassName],
             #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -286,7 +289,7 @@ impl serde::Serialize for ClassMap<'_> {
             .iter()
             .filter(|class| class.internal == self.internal);
         serializer.collect_map(chosen.map(|class| {
-            let edges = Edges {
+            let edges = WrittenEdges {
                 extends: &class.extends,
                 uses: &class.uses,
             };
@@ -301,7 +304,7 @@ mod tests {
     use crate::diagnostic::Code;
 
     #[test]
-    fn when_a_release_was_published_is_a_time() {
+    fn the_time_of_publishing_is_checked() {
         let read = |published: &str| {
             let line = format!(r#"{{"name":"a.B","version":"1.0.0","published":{published}}}"#);
             IndexRecord::parse_line(&line, &Limits::default())
@@ -333,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_order_mark_is_named() {
+    fn a_byte_order_mark_is_an_error_that_names_it() {
         let line = "\u{feff}{\"name\":\"a.B\",\"version\":\"1.0.0\"}";
         let error = IndexRecord::parse_line(line, &Limits::default()).expect_err("it begins so");
         assert_eq!(error.code, Code::Encoding);

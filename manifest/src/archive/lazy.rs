@@ -1,47 +1,47 @@
-//! Archives that were checked before, of which a few files are wanted.
+//! Archives that check a content only when it is read.
 
 use std::fmt;
 
 use crate::diagnostic::{Diagnostic, Location, SourceText, Span};
-use crate::limits::Limits;
 use crate::package_path::PackagePath;
+use crate::read_options::Limits;
 
 use super::inflate::Inflater;
-use super::{ArchiveFile, Listed, files, list, refused};
+use super::{ArchiveFile, Listed, bad_entry, files, list};
 
-/// An archive that was checked as a whole when it came, opened again for some of its files.
+/// An archive whose contents are unpacked and checked only when they are read.
 ///
-/// An [`Archive`](super::Archive) unpacks every content when it is opened. Here the framing, the names
-/// and the limits are checked, which costs as much as there are entries, and a content only when it is
-/// read. So this is for bytes that were an `Archive` once; anything else has to become one first.
+/// An [`Archive`](super::Archive) unpacks every content when it opens. This one checks the framing, the
+/// names and the limits then, in time linear in the number of entries. It is meant for a few files of an
+/// archive that was an `Archive` before, such as one in a store; open anything else as an `Archive` first.
 ///
 /// ```
-/// use pkgres_manifest::{KnownArchive, Limits, PackagePath, write_archive};
+/// use pkgres_manifest::{LazyArchive, Limits, PackagePath, write_archive};
 ///
 /// let limits = Limits::default();
 /// let path = PackagePath::parse("logo.png")?;
 /// let bytes = write_archive([(path.clone(), false, b"logo".to_vec())], &limits)?;
-/// let archive = KnownArchive::open("hello.zip", bytes, &limits)?;
+/// let archive = LazyArchive::open("hello.zip", bytes, &limits)?;
 /// assert_eq!(archive.read_start(&path, u64::MAX)?.as_deref(), Some(&b"logo"[..]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-pub struct KnownArchive<Bytes = Vec<u8>> {
+pub struct LazyArchive<Bytes = Vec<u8>> {
     bytes: Bytes,
     /// Sorted by path.
     files: Vec<ArchiveFile>,
-    /// What messages call the archive.
+    /// The name of the archive in messages.
     name: String,
 }
 
-impl<Bytes: AsRef<[u8]>> KnownArchive<Bytes> {
-    /// Checks the framing of an archive, its names and the limits, without unpacking anything.
-    /// `name` is what messages call the archive.
+impl<Bytes: AsRef<[u8]>> LazyArchive<Bytes> {
+    /// Opens an archive after checking its framing, its names and the limits, without unpacking anything.
+    /// Messages call the archive `name`.
     pub fn open(name: &str, bytes: Bytes, limits: &Limits) -> Result<Self, Diagnostic> {
         Self::open_checked(name, bytes, limits, |_, _| Ok(()))
     }
 
-    /// Likewise if `check` has nothing to say of the bytes and what is listed in them.
+    /// Opens an archive like [`open`](Self::open) if its bytes and entries pass a further check.
     pub(super) fn open_checked(
         name: &str,
         bytes: Bytes,
@@ -59,7 +59,7 @@ impl<Bytes: AsRef<[u8]>> KnownArchive<Bytes> {
         }
     }
 
-    /// The archive itself.
+    /// The bytes of the archive.
     pub(super) fn bytes(&self) -> &[u8] {
         self.bytes.as_ref()
     }
@@ -69,14 +69,13 @@ impl<Bytes: AsRef<[u8]>> KnownArchive<Bytes> {
         &self.files
     }
 
-    /// What is said of a file, or `None` if there is no such file.
+    /// The entry of a file, or `None` if there is no such file.
     pub(super) fn file(&self, path: &PackagePath) -> Option<&ArchiveFile> {
         let index = self.files.binary_search_by(|file| file.path.cmp(path));
         index.ok().map(|index| &self.files[index])
     }
 
-    /// The first `limit` bytes of a file and one more, if it has so many; nothing if there is no such
-    /// file.
+    /// The first bytes of a file, at most `limit + 1`, or `None` if there is no such file.
     pub fn read_start(
         &self,
         path: &PackagePath,
@@ -96,9 +95,8 @@ impl<Bytes: AsRef<[u8]>> KnownArchive<Bytes> {
         Ok(found.map(|()| content))
     }
 
-    /// Hands the content of a file to `sink`, piece by piece; nothing if there is no such file.
-    /// Whether the content is as long as it should be and has its CRC shows at the end: after an
-    /// error nothing that was handed out may be used.
+    /// Passes the content of a file to `sink` piece by piece; returns `None` if there is no such file.
+    /// Size and CRC are checked at the end: after an error, discard everything that `sink` got.
     pub fn unpack(
         &self,
         path: &PackagePath,
@@ -109,15 +107,15 @@ impl<Bytes: AsRef<[u8]>> KnownArchive<Bytes> {
         };
         file.packed
             .unpack(self.bytes.as_ref(), &mut Inflater::new(), &mut sink)
-            .map_err(|reason| located(&self.name, refused(path.as_str().as_bytes(), reason)))?;
+            .map_err(|reason| located(&self.name, bad_entry(path.as_str().as_bytes(), reason)))?;
         Ok(Some(()))
     }
 }
 
-impl<Bytes: AsRef<[u8]>> fmt::Debug for KnownArchive<Bytes> {
+impl<Bytes: AsRef<[u8]>> fmt::Debug for LazyArchive<Bytes> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
-            .debug_struct("KnownArchive")
+            .debug_struct("LazyArchive")
             .field("name", &self.name)
             .field("bytes", &self.bytes.as_ref().len())
             .field("files", &self.files)
@@ -135,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_read_is_unpacked_and_checked() {
+    fn a_content_is_checked_when_it_is_read() {
         let limits = Limits::default();
         let [one, two, none] = ["one.txt", "two.txt", "none.txt"]
             .map(|path| PackagePath::parse(path).expect("a path"));
@@ -144,20 +142,20 @@ mod tests {
             (two.clone(), false, b"second".to_vec()),
         ];
         let bytes = write_archive(written, &limits).expect("an archive");
-        let whole = KnownArchive::open("a.zip", bytes.clone(), &limits).expect("it opens");
+        let whole = LazyArchive::open("a.zip", bytes.clone(), &limits).expect("it opens");
         assert_eq!(whole.read_start(&one, 100), Ok(Some(b"first".to_vec())));
         assert_eq!(whole.read_start(&one, 2), Ok(Some(b"fir".to_vec())));
         assert_eq!(whole.read_start(&none, 100), Ok(None));
 
-        // Behind the name in the local record stands the content.
+        // In the local record, the content follows the name.
         let mut damaged = bytes.clone();
         let at = damaged
             .windows(7)
             .position(|window| window == b"one.txt")
-            .expect("the name stands there");
+            .expect("the archive contains the name");
         damaged[at + 7] ^= 0xff;
         assert!(Archive::open("a.zip", damaged.clone(), &limits).is_err());
-        let archive = KnownArchive::open("a.zip", damaged, &limits).expect("it opens");
+        let archive = LazyArchive::open("a.zip", damaged, &limits).expect("it opens");
         assert_eq!(archive.read_start(&two, 100), Ok(Some(b"second".to_vec())));
         let error = archive.read_start(&one, 100).expect_err("it is damaged");
         assert!(error.message.contains("one.txt"), "{error}");
@@ -167,11 +165,11 @@ mod tests {
         assert!(shown.contains(&count), "{shown}");
 
         let cut = bytes[..bytes.len() - 1].to_vec();
-        assert!(KnownArchive::open("a.zip", cut, &limits).is_err());
+        assert!(LazyArchive::open("a.zip", cut, &limits).is_err());
         let tight = Limits {
             unpacked_bytes: 10,
             ..limits
         };
-        assert!(KnownArchive::open("a.zip", bytes, &tight).is_err());
+        assert!(LazyArchive::open("a.zip", bytes, &tight).is_err());
     }
 }

@@ -37,10 +37,7 @@ impl Context {
     ) -> Result<Self> {
         let args = command.shared_args();
         let read_options = match args.registry {
-            Some(args) => ReadOptions {
-                core: core_library(args)?,
-                ..ReadOptions::default()
-            },
+            Some(args) => ReadOptions::with_core(core_library(args)?),
             None => ReadOptions::default(),
         };
         let solve_options = match args.policy {

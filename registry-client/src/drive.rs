@@ -34,16 +34,16 @@ pub enum Answer {
 
 impl Answer {
     /// The outcome that a step reports, if it reports one.
-    pub(crate) fn of(step: Step) -> Option<Self> {
-        match step {
+    pub(crate) fn of(step: Step) -> Result<Option<Self>, RegistryError> {
+        Ok(match step {
             Step::Solved(resolution) => Some(Self::Solved(resolution)),
             Step::Conflict(conflict) => Some(Self::Conflict(conflict)),
             Step::GaveUp { steps } => Some(Self::GaveUp { steps }),
             Step::Cancelled => Some(Self::Cancelled),
-            // The next step says why.
-            Step::Impossible => None,
-            Step::Need(_) | Step::NeedClasses(_) => unreachable!("needs were answered"),
-        }
+            Step::Unanswered(names) => return Err(RegistryError::Unanswered(names)),
+            // The next step says why there is no resolution.
+            _ => None,
+        })
     }
 }
 
@@ -61,7 +61,7 @@ pub fn drive(
 ) -> Result<Answer, RegistryError> {
     registries.attach_to(resolver)?;
     loop {
-        if let Some(answer) = Answer::of(advance(resolver, registries, options)?) {
+        if let Some(answer) = Answer::of(advance(resolver, registries, options)?)? {
             return Ok(answer);
         }
     }
@@ -87,18 +87,18 @@ pub fn advance(
                 if !resolver.needs_dates()
                     && let Some((source, index)) = registries.prepared(&names)?
                 {
-                    resolver.attach(source, index);
+                    resolver.attach(source, index)?;
                     continue;
                 }
                 let supplies = registries.supply(&names)?;
                 for (name, supply) in names.iter().zip(supplies) {
-                    resolver.provide(name, supply);
+                    resolver.provide(name, supply)?;
                 }
             }
             Step::NeedClasses(releases) => {
                 for (name, version) in releases {
                     let package = registries.package(&name, &version, options)?;
-                    resolver.provide_classes(&name, &version, package);
+                    resolver.provide_classes(&name, &version, package)?;
                 }
             }
             step => return Ok(step),
@@ -121,7 +121,7 @@ pub fn check_lock(
     let names = check.needs();
     let supplies = registries.supply(&names)?;
     for (name, supply) in names.iter().zip(supplies) {
-        check.provide(name, supply);
+        check.provide(name, supply)?;
     }
     Ok(check.report())
 }

@@ -128,7 +128,7 @@ pub async fn drive_async(
     let takes_indexes = !resolver.needs_dates();
     if takes_indexes {
         for (source, index) in registries.compiled().await? {
-            resolver.attach(source, index);
+            resolver.attach(source, index)?;
         }
     }
     loop {
@@ -138,22 +138,22 @@ pub async fn drive_async(
                     && let Some((source, index)) = registries.prepared(&names).await?
                     && names.iter().any(|name| index.has(name))
                 {
-                    resolver.attach(source, index);
+                    resolver.attach(source, index)?;
                     continue;
                 }
                 let supplies = registries.supply(&names).await?;
                 for (name, supply) in names.iter().zip(supplies) {
-                    resolver.provide(name, supply);
+                    resolver.provide(name, supply)?;
                 }
             }
             Step::NeedClasses(releases) => {
                 for (name, version) in releases {
                     let package = registries.package(&name, &version, options).await?;
-                    resolver.provide_classes(&name, &version, package);
+                    resolver.provide_classes(&name, &version, package)?;
                 }
             }
             step => {
-                if let Some(answer) = Answer::of(step) {
+                if let Some(answer) = Answer::of(step)? {
                     return Ok(answer);
                 }
             }

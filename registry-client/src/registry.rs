@@ -11,6 +11,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{Archive, ArtifactDigest, PackagePath};
 use pkgres_manifest::{ClassName, IndexRecord, Package, PackageName, ReadOptions, RegistryName};
 use pkgres_resolver::CompiledIndex;
+use pkgres_resolver::ProvideError;
 
 #[cfg(feature = "index")]
 use crate::package_folder::PackageFolder;
@@ -33,15 +34,27 @@ pub enum RegistryError {
     /// The call was dropped before a registry could answer: the program ends, or no thread could be started.
     #[error("no registry was read: the call was dropped before it ran")]
     Interrupted,
+    /// A registry answered with something that the solver cannot use.
+    #[error("a registry gave an answer that cannot be used: {0}")]
+    Unusable(#[from] ProvideError),
+    /// The solver still needs these packages after all registries have answered.
+    #[error("the registries answered nothing for {}", names(.0))]
+    Unanswered(Vec<PackageName>),
+}
+
+fn names(packages: &[PackageName]) -> String {
+    let names: Vec<String> = packages.iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
 }
 
 impl RegistryError {
     /// The error as a finding.
     pub fn to_diagnostic(&self) -> Diagnostic {
         match self {
-            Self::Unreachable { .. } | Self::Interrupted => {
-                Diagnostic::error(Code::RegistryUnreachable, self.to_string())
-            }
+            Self::Unreachable { .. }
+            | Self::Interrupted
+            | Self::Unusable(_)
+            | Self::Unanswered(_) => Diagnostic::error(Code::RegistryUnreachable, self.to_string()),
             Self::Invalid(diagnostic) => diagnostic.as_ref().clone(),
         }
     }

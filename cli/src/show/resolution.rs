@@ -1,7 +1,7 @@
 //! Notes about a resolution, and a resolution as JSON.
 
 use pkgres_resolver::{
-    BoundRequirement, ChosenPrerelease, ChosenWithdrawn, Demand, PrereleaseReason, Resolution,
+    BoundRequirement, ChosenPrerelease, ChosenYanked, PrereleaseReason, Requirer, Resolution,
     SideBySide,
 };
 use serde_json::{Map, Value, json};
@@ -26,8 +26,8 @@ pub(crate) fn notes(resolution: &Resolution, context: &Context) -> Vec<String> {
         };
         lines.push(format!("{name} {version} is a prerelease: {reason}"));
     }
-    for yanked in resolution.withdrawn() {
-        let ChosenWithdrawn { name, version, .. } = &yanked;
+    for yanked in resolution.yanked() {
+        let ChosenYanked { name, version, .. } = &yanked;
         lines.push(if yanked.was_asked_for {
             format!("{name} {version} was yanked; it is used because it was requested")
         } else {
@@ -61,7 +61,7 @@ pub(crate) fn side_by_side(resolution: &Resolution, context: &Context) -> Vec<St
 }
 
 /// The spec of a requirement, and whether the requirement is implied.
-fn required_spec(requirement: &Demand) -> String {
+fn required_spec(requirement: &Requirer) -> String {
     let implied = if requirement.is_implied {
         " (implied)"
     } else {
@@ -144,7 +144,7 @@ pub(crate) fn side_by_side_json(resolution: &Resolution) -> Vec<Value> {
 }
 
 /// A requirement and the version it is bound to, as JSON.
-pub(super) fn requirement_json(requirement: &Demand) -> Value {
+pub(super) fn requirement_json(requirement: &Requirer) -> Value {
     json!({
         "package": requirement.owner.name(),
         "package_version": requirement.owner.version(),

@@ -175,7 +175,7 @@ fn kind(entry: &Staleness) -> (&'static str, Option<&PackageName>) {
         Staleness::NotRequired { package, .. } => ("not_required", Some(package)),
         Staleness::ClassNotFound { owner, .. } => ("class_not_found", Some(owner)),
         Staleness::InheritsTwice { .. } => ("inherits_twice", None),
-        Staleness::ClassCircle(_) => ("class_circle", None),
+        Staleness::ClassCycle(_) => ("class_circle", None),
         Staleness::SeveralReleases { package, .. } => ("several_releases", Some(package)),
         Staleness::NotReached { package, .. } => ("not_reached", Some(package)),
     }
@@ -342,7 +342,7 @@ fn line(entry: &Staleness) -> (char, String) {
         Staleness::InheritsTwice { class, inherited } => {
             ('~', format!("the class {class} inherits {inherited} twice"))
         }
-        Staleness::ClassCircle(classes) => {
+        Staleness::ClassCycle(classes) => {
             let names: Vec<&str> = classes
                 .iter()
                 .map(pkgres_manifest::ClassName::as_str)

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use pkgres_manifest::{PackageName, ReleaseSource, Version};
 use pkgres_resolver::{
-    BoundRequirement, Demand, Owner, RequirementPath, Resolution, ResolvedPackage,
+    BoundRequirement, Owner, RequirementPath, Requirer, Resolution, ResolvedPackage,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value, json};
@@ -156,7 +156,7 @@ pub(crate) fn inverted(
     depth: Option<usize>,
 ) -> String {
     let depth = depth.unwrap_or(usize::MAX);
-    let mut cache: BTreeMap<(PackageName, Version), Vec<Demand>> = BTreeMap::new();
+    let mut cache: BTreeMap<(PackageName, Version), Vec<Requirer>> = BTreeMap::new();
     let mut requirers_of = |name: &PackageName, version: &Version| {
         let key = (name.clone(), version.clone());
         cache

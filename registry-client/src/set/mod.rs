@@ -114,7 +114,7 @@ impl RegistrySet {
             return Ok(());
         }
         for (source, index) in self.compiled()? {
-            resolver.attach(source, index);
+            resolver.attach(source, index)?;
         }
         Ok(())
     }

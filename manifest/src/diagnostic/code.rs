@@ -84,7 +84,8 @@ codes! {
     /// The solver reached its limit of steps before it found an answer. There may or may not be a
     /// solution. `--max-steps` sets a higher limit.
     GaveUp = 16, "the solver gave up";
-    /// A package requires itself. It finds its own classes without a requirement: remove it.
+    /// A package requires itself. Remove the requirement: a package finds its own classes without
+    /// one.
     SelfRequirement = 17, "a package requires itself";
     /// The manifest's `Format` names a version of MuranoPL or Heat.HOT that pkgres does not
     /// support.
@@ -106,12 +107,12 @@ codes! {
     /// The command needs a lockfile and there is none. `pkgres lock` writes it.
     LockMissing = 24, "there is no lockfile";
     /// The archive is not a plain zip file: bytes belong to no record or to two, headers contradict
-    /// each other, or an entry is something else than a stored or deflated file. `pkgres pack` makes
+    /// each other, or an entry is something other than a stored or deflated file. `pkgres pack` makes
     /// valid archives.
     Archive = 30, "an invalid package archive";
     /// The folder or archive is not a package: its manifest or one of its class files is missing.
     PackageShape = 31, "not a package";
-    /// The content of a release or file is not what its recorded digest says.
+    /// The content of a release or file does not match the digest that was recorded for it.
     Digest = 32, "a digest does not match";
     /// A registry cannot be read. It may still have the package, so pkgres does not go on without
     /// it. `pkgres serve` reports the same if it cannot open its data or listen at its address.
@@ -119,14 +120,15 @@ codes! {
     /// A registry has two releases of the same name and version with different content. Give one
     /// of them another version, or remove it.
     DuplicateRelease = 41, "a duplicate release";
-    /// A package in a registry cannot be read. The rest of the registry is used.
+    /// A package in a registry cannot be read. pkgres uses the rest of the registry.
     BrokenPackage = 42, "a package cannot be read";
     /// A line of an index file is not an index record.
     IndexRecord = 43, "an invalid index record";
-    /// The signed state of a registry contradicts what was seen before: it has no signature by the
-    /// known key, is older, has expired, or does not cover a document. The registry was moved or
-    /// restored from a backup, or somebody tampers with the connection. Ask whoever runs the
-    /// registry. If the change is legitimate, `pkgres cache forget NAME` trusts the registry anew.
+    /// The signed state of a registry contradicts what was seen before: the known key did not sign
+    /// it, it is older, it has expired, or it does not cover a document. Either the registry was
+    /// moved or restored from a backup, or somebody tampers with the connection. Ask whoever runs
+    /// the registry. If the change is legitimate, `pkgres cache forget NAME` trusts the registry
+    /// anew.
     Untrusted = 44, "the state of a registry is not trusted";
     /// `--offline` is set, and something that the command needs is not in the cache. Run the
     /// command once without `--offline`.

@@ -6,8 +6,8 @@ macro_rules! codes {
     ($($(#[doc = $documentation:literal])+ $name:ident = $number:literal, $title:literal;)+) => {
         /// The stable code of a finding, shown as `PK` and four digits.
         ///
-        /// A code keeps its meaning for ever; codes of findings that no longer exist are not
-        /// used again.
+        /// A code never changes its meaning, and the number of a code that was removed is never
+        /// reused.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Code {
@@ -15,7 +15,7 @@ macro_rules! codes {
         }
 
         impl Code {
-            /// Every code, in the order of its number.
+            /// All codes, ordered by number.
             pub const ALL: &'static [Self] = &[$(Self::$name,)+];
 
             /// The number after `PK`.
@@ -23,12 +23,12 @@ macro_rules! codes {
                 match self { $(Self::$name => $number,)+ }
             }
 
-            /// What the code stands for, in a few words.
+            /// The meaning of the code in a few words.
             pub fn title(self) -> &'static str {
                 match self { $(Self::$name => $title,)+ }
             }
 
-            /// What the code stands for and what to do about it, in a few sentences.
+            /// The meaning of the code and what to do about it, in a few sentences.
             pub fn explanation(self) -> &'static str {
                 match self { $(Self::$name => concat!($($documentation, "\n"),+),)+ }
             }
@@ -37,136 +37,165 @@ macro_rules! codes {
 }
 
 codes! {
-    /// An input is larger, deeper or has more parts than its limit. The message names the limit
-    /// and its value; limits can be raised by programs that embed the libraries.
+    /// An input is larger, nested deeper or made of more parts than its limit allows. The message
+    /// gives the limit and its value. Programs that embed the libraries can raise limits; the
+    /// command line cannot.
     Limit = 1, "a limit is exceeded";
     /// The text is not well-formed YAML or JSON.
-    Syntax = 2, "not well-formed";
-    /// A spec such as `>1`, `>=1` or `*` stands unquoted in YAML, where these characters mean
-    /// something else: `>1` is an empty block of text and the others are errors. Quote the spec.
-    UnquotedSpec = 3, "the spec must be quoted";
-    /// A mapping has the same key twice. Readers of YAML differ in which one they take, so
-    /// neither is taken.
-    DuplicateKey = 4, "a key stands twice";
-    /// Anchors, aliases, merge keys, tags and directives are not allowed: no real package uses
-    /// them, and each of them has been the way into some reader of YAML.
-    ForbiddenYaml = 5, "a feature of YAML that is not allowed";
-    /// The text is not UTF-8, or holds control characters.
+    Syntax = 2, "malformed YAML or JSON";
+    /// A spec that begins with `>`, `>=` or `*` has no quotes. Without them YAML reads `>1` as the
+    /// start of a block of text, and rejects `>=1` and `*`. Put the spec in quotes: `">=1"`.
+    UnquotedSpec = 3, "a spec without quotes";
+    /// A mapping has the same key twice. YAML readers disagree about which of the two values
+    /// counts, so pkgres takes neither. Remove one of them.
+    DuplicateKey = 4, "a duplicate key";
+    /// The file uses an anchor, an alias, a merge key, a directive, or a tag other than `!yaql` in a
+    /// class file. pkgres does not allow them: no known package uses them, and each has made some
+    /// YAML reader vulnerable.
+    ForbiddenYaml = 5, "a forbidden feature of YAML";
+    /// The text is not UTF-8, begins with a byte order mark where none is allowed, or contains
+    /// control characters.
     Encoding = 6, "not plain UTF-8 text";
-    /// A field is missing, has the wrong shape or a value that is not allowed.
-    Field = 7, "a field is wrong";
-    /// A text is not the fully qualified name of a package or class.
-    Name = 8, "not a fully qualified name";
-    /// A text is not a version in the sense of Semantic Versioning 2.0.
-    Version = 9, "not a version";
-    /// A text is not a spec.
-    Spec = 10, "not a spec";
-    /// No registry has a package of this name.
-    UnknownPackage = 11, "no such package";
-    /// The requirements on a package leave none of its versions.
+    /// A field is missing, has the wrong type, or has a value that is not allowed.
+    Field = 7, "an invalid field";
+    /// The text is not a fully qualified name, such as `org.example.Name`.
+    Name = 8, "an invalid name";
+    /// The text is not a version. Versions follow Semantic Versioning 2.0; `1` and `1.2` are short
+    /// for `1.0.0` and `1.2.0`.
+    Version = 9, "an invalid version";
+    /// The text is not a spec, such as `1.2` or `>=1.2, <3`. `pkgres spec SPEC` shows what a spec
+    /// means.
+    Spec = 10, "an invalid spec";
+    /// No registry has a package of this name. Check the spelling, and that the registry with the
+    /// package is among those that pkgres reads.
+    UnknownPackage = 11, "an unknown package";
+    /// The requirements on a package exclude all of its versions. The message lists every
+    /// requirement that takes part and who brought it in. `pkgres explain` shows the whole proof.
     NoVersion = 12, "no version satisfies everyone";
-    /// A class extends a class that no package which is required defines, in any version that
-    /// could be chosen.
-    ClassUnavailable = 13, "a class is not available";
-    /// A class would inherit two classes of one name: the same class in two versions, or a class
+    /// A class extends another one, but none of the releases that can be chosen defines that
+    /// class. A class may extend classes of its own package, of the core library and of packages
+    /// that the manifest requires directly.
+    ClassUnavailable = 13, "a parent class is not available";
+    /// A class would inherit two classes of the same name: two versions of one class, or classes
     /// that two packages define.
     Diamond = 14, "a class would inherit two versions of one class";
     /// Classes extend each other in a circle.
     ClassCycle = 15, "classes extend each other";
-    /// The solver found no answer in the steps that it was given. This says nothing about whether
-    /// there is a solution; `--max-steps` gives it more steps.
-    GaveUp = 16, "gave up";
-    /// A package requires itself. A package finds its own classes without a requirement.
+    /// The solver reached its limit of steps before it found an answer. There may or may not be a
+    /// solution. `--max-steps` sets a higher limit.
+    GaveUp = 16, "the solver gave up";
+    /// A package requires itself. Remove the requirement: a package finds its own classes without
+    /// one.
     SelfRequirement = 17, "a package requires itself";
-    /// The `Format` of a package is a version of a known format that is not supported.
-    Format = 18, "an unknown format";
-    /// A path leaves the package, or could not be stored on every file system.
-    Path = 19, "not a path inside the package";
-    /// The lockfile is damaged or was edited by hand.
+    /// The manifest's `Format` names a version of MuranoPL or Heat.HOT that pkgres does not
+    /// support.
+    Format = 18, "an unsupported format";
+    /// A path leads outside of the package, or is not valid on every file system.
+    Path = 19, "an invalid path";
+    /// The lockfile is damaged, or an edit by hand broke it. `pkgres lock` writes a new one and
+    /// keeps the versions that it can still read.
     LockUnreadable = 20, "the lockfile cannot be read";
-    /// The lockfile does not fit the manifest or the registries any more.
+    /// The lockfile no longer matches the manifest or the registries. The message lists each
+    /// difference. `pkgres lock` updates the lockfile and keeps all versions that still fit.
     LockStale = 21, "the lockfile is out of date";
-    /// The lockfile holds the markers of a merge conflict, or two versions of a package where
-    /// one is expected.
+    /// The lockfile contains the markers of a merge conflict, or two versions of a package where
+    /// only one is expected. `pkgres lock` resolves the conflict: it prefers the releases of both
+    /// sides.
     LockConflict = 22, "the lockfile is an unresolved merge";
-    /// The lockfile was written by a newer pkgres.
-    LockFormat = 23, "the lockfile is of a newer format";
-    /// There is no lockfile.
+    /// A newer version of pkgres wrote the lockfile. Install that version.
+    LockFormat = 23, "the lockfile has a newer format";
+    /// The command needs a lockfile and there is none. `pkgres lock` writes it.
     LockMissing = 24, "there is no lockfile";
-    /// An archive is not a plain zip file: a byte belongs to no record or to two, headers
-    /// disagree, or an entry is not a plain stored or deflated file.
-    Archive = 30, "not a package archive";
-    /// A folder or archive is not a package: the manifest or a class file is missing.
+    /// The archive is not a plain zip file: bytes belong to no record or to two, headers contradict
+    /// each other, or an entry is something other than a stored or deflated file. `pkgres pack` makes
+    /// valid archives.
+    Archive = 30, "an invalid package archive";
+    /// The folder or archive is not a package: its manifest or one of its class files is missing.
     PackageShape = 31, "not a package";
-    /// A file has another digest than the one that was recorded for it.
-    Digest = 32, "the digest differs";
-    /// A registry could not be read. This is not the same as a registry without the package.
-    RegistryUnreachable = 40, "a registry cannot be reached";
-    /// A registry holds two releases with the same name and version but different content.
-    DuplicateRelease = 41, "a release stands twice";
-    /// A package in a registry cannot be read; the rest of the registry can.
+    /// The content of a release or file does not match the digest that was recorded for it.
+    Digest = 32, "a digest does not match";
+    /// A registry cannot be read. It may still have the package, so pkgres does not go on without
+    /// it. `pkgres serve` reports the same if it cannot open its data or listen at its address.
+    RegistryUnreachable = 40, "a registry cannot be read";
+    /// A registry has two releases of the same name and version with different content. Give one
+    /// of them another version, or remove it.
+    DuplicateRelease = 41, "a duplicate release";
+    /// A package in a registry cannot be read. pkgres uses the rest of the registry.
     BrokenPackage = 42, "a package cannot be read";
-    /// A line of an index is not an index record.
-    IndexRecord = 43, "not an index record";
-    /// What a registry says of its state does not fit what it said before: it is not signed by the
-    /// key that is known, it is older, it has expired, or a document does not belong to it. Either
-    /// the registry was restored or moved, or somebody stands between. Ask whoever runs it.
-    Untrusted = 44, "the state of a registry cannot be believed";
-    /// Something is needed that is not in the cache, and `--offline` forbids to ask for it.
+    /// A line of an index file is not an index record.
+    IndexRecord = 43, "an invalid index record";
+    /// The signed state of a registry contradicts what was seen before: the known key did not sign
+    /// it, it is older, it has expired, or it does not cover a document. Either the registry was
+    /// moved or restored from a backup, or somebody tampers with the connection. Ask whoever runs
+    /// the registry. If the change is legitimate, `pkgres cache forget NAME` trusts the registry
+    /// anew.
+    Untrusted = 44, "the state of a registry is not trusted";
+    /// `--offline` is set, and something that the command needs is not in the cache. Run the
+    /// command once without `--offline`.
     Offline = 45, "not in the cache";
-    /// A registry wants to know who asks, or does not let them. `pkgres login` keeps a token.
+    /// A registry requires a token or rejects the one that it was sent, or pkgres cannot read the
+    /// stored token. `pkgres login` stores a token.
     Denied = 46, "a registry denies access";
-    /// A registry refused to publish or to withdraw a release.
-    Refused = 47, "a registry refused";
-    /// A database offers no TLS, though its address asks for it with `sslmode`.
-    NoTls = 48, "TLS is asked for and not offered";
-    /// The certificate of a database is by an authority that is not believed, for another host, or
-    /// out of date. `sslrootcert` in the address names the file of an authority of one's own.
+    /// A registry rejected a request to publish or yank a release.
+    Refused = 47, "a registry rejects a request";
+    /// The address of the database asks for TLS with `sslmode`, and the database does not offer it.
+    NoTls = 48, "the database offers no TLS";
+    /// The certificate of the database has expired, is for another host, or was issued by an
+    /// authority that is not trusted. To trust your own authority, name its file with `sslrootcert`
+    /// in the address.
     Certificate = 49, "a certificate is not trusted";
-    /// A document of a class file does not define a class, or a part of one is not what it has to be.
-    ClassFile = 50, "not a class file";
-    /// A class has no usable name, or two classes have the same one.
-    ClassName = 51, "a class name is wrong";
-    /// A namespace prefix is not declared or not well-formed.
-    Namespace = 52, "a namespace is wrong";
-    /// `Extends` is not a class name or a list of them, or names what cannot be extended.
-    Extends = 53, "`Extends` is wrong";
-    /// A contract is not an expression that can be read.
-    Contract = 54, "a contract is wrong";
-    /// The `Usage` of a property is none of those that there are.
-    PropertyUsage = 55, "no such usage of a property";
-    /// A document is not an object model.
-    Model = 60, "not an object model";
-    /// Several packages define the class of an object that names no package.
-    ModelAmbiguous = 61, "an object's package is ambiguous";
-    /// An object is pinned to a version that is not there any more.
+    /// A document in a class file does not define a class, or a part of the class has the wrong
+    /// form.
+    ClassFile = 50, "an invalid class file";
+    /// A class has no valid name, or two classes have the same name.
+    ClassName = 51, "an invalid class name";
+    /// A namespace prefix is not declared under `Namespaces`, or a declaration there is invalid.
+    Namespace = 52, "an invalid namespace";
+    /// `Extends` is neither a class name nor a list of class names, names a class twice, or names
+    /// the class itself.
+    Extends = 53, "an invalid `Extends`";
+    /// A contract cannot be parsed, or calls a function that does not exist.
+    Contract = 54, "an invalid contract";
+    /// A property has a `Usage` that does not exist.
+    PropertyUsage = 55, "an unknown usage of a property";
+    /// The document is not an object model, or an object has a class that no package defines.
+    Model = 60, "an invalid object model";
+    /// Several packages define the class of an object that does not name its package. Add `package`
+    /// to the object's header.
+    ModelAmbiguous = 61, "the package of an object is ambiguous";
+    /// An object is pinned to a version that no longer exists. `pkgres pin --fallback` takes the
+    /// newest version of the same minor version, or else of the same major version.
     ModelGone = 62, "a pinned version is gone";
-    /// An object does not fulfil the contract of the property that holds it.
-    ModelContract = 63, "a contract is not met";
-    /// The object model leaves something unpinned, or lists packages that no object uses.
+    /// A value in the object model violates the contract of the property that holds it.
+    ModelContract = 63, "a contract is violated";
+    /// An object has no pinned version, or the model's list of packages does not match its objects.
+    /// `pkgres pin` writes both.
     ModelUnpinned = 64, "the object model is not fully pinned";
-    /// A package takes any version 0 of the core library because its manifest says nothing.
-    CoreUnpinned = 70, "the core library is unpinned";
-    /// A spec that no version matches.
-    EmptySpec = 71, "no version matches the spec";
-    /// A key that means nothing here.
+    /// The manifest does not require the core library, so any version 0 of it can be chosen. Add
+    /// the core library to `Require`.
+    CoreUnpinned = 70, "no requirement on the core library";
+    /// No version can match the spec, as in `>=2, <1`.
+    EmptySpec = 71, "a spec that matches no version";
+    /// A key has no meaning here. It may be misspelt.
     UnknownKey = 72, "an unknown key";
-    /// A package is required but none of its classes is named.
-    UnusedRequirement = 73, "a requirement is not used";
+    /// The manifest requires a package, but the package's classes are not used. The requirement may
+    /// be superfluous.
+    UnusedRequirement = 73, "an unused requirement";
     /// The manifest lists a class that its file does not define.
-    ClassNotDefined = 74, "a class is listed but not defined";
-    /// The classes of a package of this type are not read.
-    ClassesNotRead = 75, "the classes were not read";
-    /// A class is used that no package which is required defines.
-    UndefinedUse = 76, "a class is used but not defined";
-    /// A contract has parts that only the deployment engine can check.
+    ClassNotDefined = 74, "a listed class is not defined";
+    /// pkgres does not read the classes of packages with this `Format`, so it checks nothing about
+    /// them.
+    ClassesNotRead = 75, "classes were not read";
+    /// A class uses another one that no required package defines.
+    UndefinedUse = 76, "a used class is not defined";
+    /// A contract has parts that only the deployment engine can evaluate. pkgres checked the rest.
     ContractNotChecked = 77, "a contract was not checked";
-    /// A registry published a release and says that something may be amiss, such as a name that is
-    /// easily taken for that of a package of others.
-    PublishWarning = 78, "a registry warns of a release";
+    /// A registry published the release, but warns about it: for example, its name is easily
+    /// confused with that of another owner's package.
+    PublishWarning = 78, "a registry warns about a release";
     /// A file cannot be read or written.
     File = 90, "a file cannot be read or written";
-    /// The command line or the settings make no sense together.
+    /// Arguments or settings are invalid, or contradict each other.
     Usage = 91, "wrong usage";
 }
 

@@ -1,0 +1,331 @@
+//! Console blocks: commands after `$ `, each followed by what it prints.
+//!
+//! Readers see a terminal. What a test has to know besides is in comments of Markdown:
+//!
+//! - `<!-- folder: FOLDER -->` in the first line of a page: its commands are run there, and not at the
+//!   root of the project.
+//! - `<!-- exit: 0 1 -->` before a block: the exit codes of its commands. Without it they are all 0.
+//!
+//! Output is compared byte by byte, but for the number in a line that ends with a time in milliseconds,
+//! and for a line `...`, which stands for any number of lines.
+//!
+//! The commands of a page are run by a shell, one after the other, in a copy of the project's fixtures:
+//! each sees what those before it have written.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::page::{Block, Page, comment, root};
+
+/// The line that stands for lines which are left out.
+const ELISION: &str = "...";
+
+/// What stands for a time where lines are compared.
+const TIME: &str = "[time]";
+
+/// The time that pages get in lines that are new to them.
+const SHOWN_TIME: &str = "3";
+
+/// A command and the lines that it prints.
+#[derive(Debug, PartialEq, Eq)]
+struct Example<'a> {
+    command: &'a str,
+    output: Vec<&'a str>,
+}
+
+/// How the examples of a page went.
+#[derive(Default)]
+pub(crate) struct Outcome {
+    /// Exit codes that are not those of the page.
+    pub(crate) wrong_exits: Vec<String>,
+    /// Output that is not that of the page.
+    pub(crate) differences: Vec<String>,
+    /// The page with the output that commands have now.
+    pub(crate) updated: String,
+}
+
+/// Runs the examples of a page.
+pub(crate) fn run(page: &Page) -> Outcome {
+    let shell = Shell::new(page.comment("folder").unwrap_or("."));
+    let mut outcome = Outcome::default();
+    let mut copied = 0;
+    for block in page.blocks() {
+        if block.language != "console" {
+            continue;
+        }
+        let place = format!("{}:{}", page.name, block.line);
+        let mut updated = Vec::new();
+        let examples = examples(block.text).unwrap_or_else(|error| panic!("{place}: {error}"));
+        let exits =
+            exits(&block, examples.len()).unwrap_or_else(|error| panic!("{place}: {error}"));
+        for (example, exit) in examples.iter().zip(exits) {
+            let (actual_exit, text) = shell.run(example.command);
+            let place = format!("{place}: `{}`", example.command);
+            if actual_exit != Some(exit) {
+                let wrong = format!("{place} ends with {actual_exit:?}, not {exit}:\n{text}");
+                outcome.wrong_exits.push(wrong);
+            }
+            let actual: Vec<&str> = text.lines().collect();
+            // What the program prints ends with one line feed, if it prints anything.
+            let is_whole = text.is_empty() || text.ends_with('\n');
+            if !is_whole || !matches(&example.output, &actual) {
+                outcome.differences.push(format!(
+                    "{place} prints\n{text}\nand not\n{}",
+                    example.output.join("\n")
+                ));
+            }
+            let mut lines = vec![format!("$ {}", example.command)];
+            lines.extend(update(&example.output, &actual));
+            updated.push(lines.join("\n"));
+        }
+        outcome
+            .updated
+            .push_str(&page.text[copied..block.range.start]);
+        outcome.updated.push_str(&updated.join("\n\n"));
+        outcome.updated.push('\n');
+        copied = block.range.end;
+    }
+    outcome.updated.push_str(&page.text[copied..]);
+    outcome
+}
+
+/// The examples of a block, with one empty line between them.
+fn examples(block: &str) -> Result<Vec<Example<'_>>, String> {
+    let mut examples: Vec<Example<'_>> = Vec::new();
+    for line in block.lines() {
+        match (line.strip_prefix("$ "), examples.last_mut()) {
+            (Some(command), before) => {
+                if before.is_some_and(|before| before.output.pop() != Some("")) {
+                    return Err(format!("there is no empty line before `{command}`"));
+                }
+                let output = Vec::new();
+                examples.push(Example { command, output });
+            }
+            (None, Some(example)) => example.output.push(line),
+            (None, None) => return Err("the first line is not a command".to_owned()),
+        }
+    }
+    if let Some(example) = examples.iter().find(|example| {
+        example
+            .output
+            .iter()
+            .filter(|line| **line == ELISION)
+            .count()
+            > 1
+    }) {
+        return Err(format!("`{}` has two lines `{ELISION}`", example.command));
+    }
+    Ok(examples)
+}
+
+/// The exit codes that the commands of a block should have.
+fn exits(block: &Block<'_>, count: usize) -> Result<Vec<i32>, String> {
+    let Some(codes) = comment(block.line_before, "exit") else {
+        return Ok(vec![0; count]);
+    };
+    let exits: Result<Vec<i32>, _> = codes.split(' ').map(str::parse).collect();
+    let exits = exits.map_err(|_| format!("`{codes}` is not a list of exit codes"))?;
+    if exits.len() == count {
+        Ok(exits)
+    } else {
+        Err(format!(
+            "`{codes}` is not an exit code for each of {count} commands"
+        ))
+    }
+}
+
+/// Whether a command printed what the page shows.
+fn matches(expected: &[&str], actual: &[&str]) -> bool {
+    let are_equal = |expected: &[&str], actual: &[&str]| {
+        let actual = actual.iter().map(|line| without_time(line));
+        expected.iter().map(|line| without_time(line)).eq(actual)
+    };
+    match around_elision(expected) {
+        None => are_equal(expected, actual),
+        Some((head, tail)) => {
+            actual.len() >= head.len() + tail.len()
+                && are_equal(head, &actual[..head.len()])
+                && are_equal(tail, &actual[actual.len() - tail.len()..])
+        }
+    }
+}
+
+/// What the page should show. As many lines as before are left out. A time stays if nothing else in its
+/// line has changed; others are replaced by [`SHOWN_TIME`], for those of a debug build mislead readers.
+fn update(expected: &[&str], actual: &[&str]) -> Vec<String> {
+    let keep_time = |line: &&str| {
+        let without = without_time(line);
+        match expected.iter().find(|old| without_time(old) == without) {
+            Some(old) => (*old).to_owned(),
+            None => without.replace(TIME, SHOWN_TIME),
+        }
+    };
+    match around_elision(expected) {
+        Some((head, tail)) if actual.len() > head.len() + tail.len() => {
+            let head = actual[..head.len()].iter().map(keep_time);
+            let tail = actual[actual.len() - tail.len()..].iter().map(keep_time);
+            head.chain([ELISION.to_owned()]).chain(tail).collect()
+        }
+        _ => actual.iter().map(keep_time).collect(),
+    }
+}
+
+/// The lines before and after those that are left out.
+fn around_elision<'a, 'b>(lines: &'a [&'b str]) -> Option<(&'a [&'b str], &'a [&'b str])> {
+    let place = lines.iter().position(|line| *line == ELISION)?;
+    Some((&lines[..place], &lines[place + 1..]))
+}
+
+/// A line of output without the time that it ends with.
+fn without_time(line: &str) -> String {
+    match line.strip_suffix(" ms") {
+        Some(rest) => {
+            let rest = rest.trim_end_matches(|character: char| character.is_ascii_digit());
+            format!("{rest}{TIME} ms")
+        }
+        None => line.to_owned(),
+    }
+}
+
+/// A shell as somebody has it who has just cloned the project and installed the program.
+struct Shell {
+    /// The copy of the project and the home of the user.
+    scratch: tempfile::TempDir,
+    directory: PathBuf,
+}
+
+impl Shell {
+    /// A shell in a folder of the project.
+    fn new(folder: &str) -> Self {
+        let scratch = tempfile::tempdir().expect("a temporary folder");
+        let project = scratch.path().join("project");
+        let home = scratch.path().join("home");
+        for folder in [&project, &home] {
+            std::fs::create_dir(folder).expect("it is new");
+        }
+        let copied = Command::new("cp")
+            .arg("-R")
+            .args([root().join("fixtures"), project.clone()])
+            .status()
+            .expect("`cp` is there");
+        assert!(copied.success(), "the fixtures can be copied");
+        let directory = project.join(folder);
+        assert!(directory.is_dir(), "{folder} is a folder of the fixtures");
+        Self { scratch, directory }
+    }
+
+    /// Runs a command. Returns its exit code, and what it printed to stdout and stderr.
+    fn run(&self, command: &str) -> (Option<i32>, String) {
+        let (mut reader, writer) = std::io::pipe().expect("a pipe");
+        let programs = Path::new(env!("CARGO_BIN_EXE_pkgres"))
+            .parent()
+            .expect("a program is in a folder");
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = [programs.to_owned()].into_iter();
+        let path = std::env::join_paths(folders.chain(std::env::split_paths(&path)));
+        let mut child = Command::new("sh")
+            .args(["-c", command])
+            .current_dir(&self.directory)
+            .env_clear()
+            .env("PATH", path.expect("it was one before"))
+            .env("HOME", self.scratch.path().join("home"))
+            .env("NO_COLOR", "1")
+            .stdin(Stdio::null())
+            .stdout(writer.try_clone().expect("a pipe can be shared"))
+            .stderr(writer)
+            .spawn()
+            .expect("`sh` is there");
+        let mut output = String::new();
+        reader.read_to_string(&mut output).expect("output is UTF-8");
+        let status = child.wait().expect("it was started");
+        (status.code(), output)
+    }
+}
+
+#[test]
+fn blocks_are_split_into_examples() {
+    let block = "$ first\na\n\nb\n\n$ second\n\n$ third\nc\n";
+    let found = examples(block).expect("it is well-formed");
+    let example = |command, output| Example { command, output };
+    assert_eq!(
+        found,
+        [
+            example("first", vec!["a", "", "b"]),
+            example("second", vec![]),
+            example("third", vec!["c"])
+        ]
+    );
+    for wrong in [
+        "no command\n",
+        "$ first\na\n$ second\n",
+        "$ a\n...\nb\n...\n",
+    ] {
+        assert!(examples(wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn every_byte_counts_but_those_of_times() {
+    let same: [(&[&str], &[&str]); 4] = [
+        (&["a", "in 3 ms"], &["a", "in 471 ms"]),
+        (&["a", "...", "d"], &["a", "b", "c", "d"]),
+        (&["a", "..."], &["a"]),
+        (&[], &[]),
+    ];
+    for (expected, actual) in same {
+        assert!(matches(expected, actual), "{expected:?} {actual:?}");
+        assert_eq!(update(expected, expected), expected);
+    }
+    let different: [(&[&str], &[&str]); 10] = [
+        (&["a"], &["a "]),
+        (&["a"], &["a", ""]),
+        (&["a"], &["a", "b"]),
+        (&["a", "b"], &["a"]),
+        (&["2 in 3 ms"], &["3 in 3 ms"]),
+        (&["for 3 s"], &["for 4 s"]),
+        (&["a", "...", "d"], &["a", "b", "c"]),
+        (&["a", "...", "a"], &["a"]),
+        (&["[..]"], &["a"]),
+        (&[], &["a"]),
+    ];
+    for (expected, actual) in different {
+        assert!(!matches(expected, actual), "{expected:?} {actual:?}");
+        assert!(matches(
+            &update(expected, actual)
+                .iter()
+                .map(String::as_str)
+                .collect::<Vec<_>>(),
+            actual
+        ));
+    }
+    assert_eq!(
+        update(&["x", "2 in 4 ms"], &["y", "2 in 9 ms", "5 in 9 ms"]),
+        ["y", "2 in 4 ms", "5 in 3 ms"]
+    );
+    assert_eq!(
+        update(&["a", "...", "d"], &["x", "b", "c", "y"]),
+        ["x", "...", "y"]
+    );
+}
+
+#[test]
+fn pages_that_are_wrong_are_seen_and_mended() {
+    let page = |text: &str| Page {
+        name: "page".to_owned(),
+        text: text.to_owned(),
+    };
+    let wrong = page(
+        "<!-- folder: fixtures/book -->\nbefore\n<!-- exit: 0 1 -->\n```console\n$ ls app\nold\n\n\
+         $ echo new > app/more; ls app; exit 3\n```\nafter\n",
+    );
+    let outcome = run(&wrong);
+    assert_eq!(outcome.differences.len(), 2);
+    assert_eq!(outcome.wrong_exits.len(), 1);
+    let right = "<!-- folder: fixtures/book -->\nbefore\n<!-- exit: 0 1 -->\n```console\n$ ls app\nmanifest.yaml\n\
+         pkgres.lock\n\n$ echo new > app/more; ls app; exit 3\nmanifest.yaml\nmore\npkgres.lock\n```\nafter\n";
+    assert_eq!(outcome.updated, right);
+    let again = run(&page(right));
+    assert!(again.differences.is_empty(), "{:?}", again.differences);
+    assert_eq!(again.updated, right);
+}

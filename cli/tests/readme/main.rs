@@ -1,0 +1,245 @@
+//! Tests of the README and the book: commands print what the pages show, settings can be read, links
+//! lead somewhere, and no example is added that no test looks at.
+//!
+//! `PKGRES_UPDATE_DOCS=1 cargo test -p pkgres --test readme` writes what commands print now into the pages.
+
+mod console;
+mod page;
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+use crate::page::{Page, root};
+
+/// Pages whose commands are run by another test: they need a server, and a program of others.
+const RUN_ELSEWHERE: [(&str, &str); 1] = [("docs/murano-clients.md", "tests/serve/murano.rs")];
+
+/// Blocks that are not examples of using pkgres, by page and language.
+const NOT_RUN: [(&str, &[&str]); 6] = [
+    // How to build and test this project.
+    ("README.md", &["sh"]),
+    ("CONTRIBUTING.md", &["sh"]),
+    // How to copy the folder that tests copy themselves.
+    ("docs/start.md", &["sh"]),
+    // The help of commands; the page is generated.
+    ("docs/commands.md", &["text"]),
+    // How to run programs that take minutes.
+    ("docs/benchmarks.md", &["sh"]),
+    // Requests and answers; `tests/serve` and `registry-client/tests` check the protocol.
+    ("docs/registry-protocol.md", &["json", "text"]),
+];
+
+fn is_run_elsewhere(page: &Page) -> bool {
+    RUN_ELSEWHERE.iter().any(|(name, _)| *name == page.name)
+}
+
+#[test]
+fn commands_print_what_pages_show() {
+    let is_update = std::env::var_os("PKGRES_UPDATE_DOCS").is_some();
+    let mut faults = Vec::new();
+    let mut count = 0;
+    for page in Page::all() {
+        if is_run_elsewhere(&page) || !page.has_block_in("console") {
+            continue;
+        }
+        count += 1;
+        let outcome = console::run(&page);
+        faults.extend(outcome.wrong_exits);
+        if !is_update {
+            faults.extend(outcome.differences);
+        } else if outcome.updated != page.text {
+            #[expect(clippy::disallowed_methods, reason = "a file of the project")]
+            std::fs::write(root().join(&page.name), outcome.updated).expect("it can be written");
+        }
+    }
+    assert!(
+        faults.is_empty(),
+        "{}\n\nto write down what is printed now: \
+         PKGRES_UPDATE_DOCS=1 cargo test -p pkgres --test readme",
+        faults.join("\n")
+    );
+    assert!(count > 3, "the book has examples");
+}
+
+#[test]
+fn every_block_is_tested_or_listed() {
+    let mut unused: BTreeSet<(&str, &str)> = NOT_RUN
+        .iter()
+        .flat_map(|(page, languages)| languages.iter().map(move |language| (*page, *language)))
+        .collect();
+    for page in Page::all() {
+        for block in page.blocks() {
+            let is_tested = match block.language {
+                "console" | "toml" | "yaml" => true,
+                // `tests/tests/merges.rs` merges with this line.
+                "gitattributes" => block.text == "pkgres.lock merge=union\n",
+                // By `cargo test --doc`.
+                "rust" => page.name == "docs/embedding.md",
+                _ => false,
+            };
+            let is_listed = NOT_RUN
+                .iter()
+                .any(|(name, languages)| *name == page.name && languages.contains(&block.language));
+            assert!(
+                is_tested || is_listed,
+                "{}:{}: no test looks at this block in `{}`",
+                page.name,
+                block.line,
+                block.language
+            );
+            unused.retain(|listed| *listed != (page.name.as_str(), block.language));
+        }
+    }
+    assert!(unused.is_empty(), "no such blocks: {unused:?}");
+    for (page, test) in RUN_ELSEWHERE {
+        assert!(
+            root().join(page).is_file() && root().join(test).is_file(),
+            "{page}"
+        );
+    }
+}
+
+/// Every block of settings is a settings file, and every setting in it is one.
+#[test]
+fn settings_can_be_read() {
+    let mut count = 0;
+    for page in Page::all() {
+        for block in page.blocks() {
+            if block.language != "toml" {
+                continue;
+            }
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            #[expect(clippy::disallowed_methods, reason = "a file of a test")]
+            std::fs::write(folder.path().join("pkgres.toml"), block.text)
+                .expect("it can be written");
+            let output = Command::new(env!("CARGO_BIN_EXE_pkgres"))
+                .args(["config", "list"])
+                .current_dir(&folder)
+                .env("NO_COLOR", "1")
+                .output()
+                .expect("the program starts");
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert!(
+                output.status.success(),
+                "{}:{}: {errors}",
+                page.name,
+                block.line
+            );
+            count += 1;
+        }
+    }
+    assert!(count > 2, "there are examples of settings");
+}
+
+/// Recipes for other programs are what those programs read, and each command in them is one.
+#[test]
+fn recipes_name_commands_that_there_are() {
+    let mut count = 0;
+    for page in Page::all() {
+        for block in page.blocks() {
+            if block.language != "yaml" {
+                continue;
+            }
+            let place = format!("{}:{}", page.name, block.line);
+            let recipe: Vec<serde_json::Value> = serde_saphyr::from_multiple(block.text)
+                .unwrap_or_else(|error| panic!("{place}: {error}"));
+            assert_eq!(recipe.len(), 1, "{place}");
+            let run = block
+                .text
+                .lines()
+                .filter_map(|line| line.split_once("run: pkgres "));
+            for (_, words) in run {
+                let words = words.split(" >> ").next().unwrap_or_default();
+                let words = words.replace("origin/$GITHUB_BASE_REF", "../stale");
+                let words: Vec<String> = words
+                    .split_whitespace()
+                    .map(|word| word.trim_matches('"').to_owned())
+                    .collect();
+                let output = Command::new(env!("CARGO_BIN_EXE_pkgres"))
+                    .args(["--directory", "fixtures/book/app"])
+                    .args(&words)
+                    .current_dir(root())
+                    .env("PKGRES_REGISTRY", "")
+                    .output()
+                    .expect("the program starts");
+                let errors = String::from_utf8_lossy(&output.stderr);
+                assert_eq!(
+                    output.status.code(),
+                    Some(0),
+                    "{place}: {words:?}: {errors}"
+                );
+                count += 1;
+            }
+        }
+    }
+    assert!(count >= 3, "there is a recipe");
+}
+
+/// The hooks that a project names are those that there are.
+#[test]
+fn hooks_exist() {
+    let hooks = std::fs::read_to_string(root().join(".pre-commit-hooks.yaml")).expect("hooks");
+    let page = Page::read("docs/automation.md");
+    let named: Vec<&str> = page
+        .text
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("- id: "))
+        .collect();
+    assert_eq!(named.len(), 2);
+    for id in named {
+        assert!(hooks.contains(&format!("- id: {id}\n")), "{id}");
+    }
+}
+
+/// Links between pages lead to files and headings that exist.
+#[test]
+fn links_lead_somewhere() {
+    let mut count = 0;
+    for page in Page::all() {
+        let prose = page.prose().join("\n");
+        for link in prose.split("](").skip(1) {
+            let link = link.split(')').next().unwrap_or_default();
+            if link.starts_with("https://") || link.starts_with("http://") {
+                continue;
+            }
+            let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let this = root().join(&page.name);
+            let folder = this.parent().expect("a page is in a folder");
+            let target = if path.is_empty() {
+                this.clone()
+            } else {
+                folder.join(path)
+            };
+            assert!(target.exists(), "{}: {link}", page.name);
+            if !anchor.is_empty() {
+                let text = std::fs::read_to_string(&target).expect("a page can be read");
+                let name = link.to_owned();
+                let anchors: Vec<String> = Page { name, text }
+                    .prose()
+                    .iter()
+                    .filter(|line| line.starts_with('#'))
+                    .map(|heading| anchor_of(heading))
+                    .collect();
+                assert!(
+                    anchors.iter().any(|found| found == anchor),
+                    "{}: {link} is none of {anchors:?}",
+                    page.name
+                );
+            }
+            count += 1;
+        }
+    }
+    assert!(count > 10, "pages link to each other");
+}
+
+/// The anchor that a heading gets where Markdown is shown as HTML.
+fn anchor_of(heading: &str) -> String {
+    heading
+        .trim_start_matches('#')
+        .trim()
+        .chars()
+        .filter(|character| character.is_alphanumeric() || " -_".contains(*character))
+        .map(|character| if character == ' ' { '-' } else { character })
+        .flat_map(char::to_lowercase)
+        .collect()
+}

@@ -7,7 +7,7 @@ use pkgres_manifest::{
     IndexRecord, Limits, ObjectModel, PackageName, ReadOptions, RegistryName, Spec,
 };
 use pkgres_registry_client::{Answer, Maker, MemoryRegistry, RegistrySet, cyclonedx, drive, spdx};
-use pkgres_resolver::{ModelRoot, ObjectDemand, Request, Resolution, Resolver, Root};
+use pkgres_resolver::{ModelRoot, ObjectRequirement, Request, Resolution, Resolver, Root};
 use serde_json::Value;
 
 const MAKER: Maker<'static> = Maker {
@@ -38,9 +38,11 @@ fn model() -> Root {
     let model = ObjectModel::read("model.json", text.as_bytes(), &Limits::default());
     let (model, _) = model.into_result().expect("a model");
     let model = Arc::new(model);
-    Root::Model(ModelRoot::new(Arc::clone(&model), |object| ObjectDemand {
-        package: PackageName::parse(model.object(object).class.as_str()).expect("a name"),
-        spec: Spec::parse("1").expect("a spec"),
+    Root::Model(ModelRoot::new(Arc::clone(&model), |object| {
+        ObjectRequirement {
+            package: PackageName::parse(model.object(object).class.as_str()).expect("a name"),
+            spec: Spec::parse("1").expect("a spec"),
+        }
     }))
 }
 

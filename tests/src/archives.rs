@@ -1,22 +1,22 @@
-//! Archives of small packages, to be published.
+//! Archives of small packages for tests of registries.
 
 use pkgres_manifest::{Limits, PackagePath, write_archive};
 
-/// The archive of a package with a class of its own name. `requires` are names and specs; the
-/// class extends the root class of the core library.
+/// The archive of a package with one class, named like the package, which extends the root class of the
+/// core library. `requires` lists names and specs.
 ///
 /// # Panics
 ///
-/// If that is not a package.
+/// If the arguments do not form a valid package.
 pub fn archive(name: &str, version: &str, requires: &[(&str, &str)]) -> Vec<u8> {
     archive_with(name, version, requires, "")
 }
 
-/// Likewise with a note in the manifest, by which the bytes differ.
+/// The same archive with a note in the manifest, so that its bytes differ.
 ///
 /// # Panics
 ///
-/// If that is not a package.
+/// If the arguments do not form a valid package.
 pub fn archive_with(name: &str, version: &str, requires: &[(&str, &str)], note: &str) -> Vec<u8> {
     let mut manifest = format!(
         "Format: 1.4\nType: Library\nFullName: {name}\nVersion: \"{version}\"\n\
@@ -34,11 +34,11 @@ pub fn archive_with(name: &str, version: &str, requires: &[(&str, &str)], note: 
     ])
 }
 
-/// The archive of a package with so many bytes, and a few more, that cannot be compressed.
+/// The archive of a package with at least this many bytes that cannot be compressed.
 ///
 /// # Panics
 ///
-/// If that is not a package, or larger than the limits allow.
+/// If the arguments do not form a valid package, or it exceeds the limits.
 pub fn large_archive(name: &str, version: &str, bytes: usize, limits: &Limits) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let noise: Vec<u8> = std::iter::repeat_with(|| {
@@ -69,7 +69,7 @@ pub fn large_archive(name: &str, version: &str, bytes: usize, limits: &Limits) -
 ///
 /// # Panics
 ///
-/// If there can be no archive of them.
+/// If the files do not fit into an archive.
 pub fn files(files: &[(&str, &[u8])]) -> Vec<u8> {
     files_within(files, &Limits::default())
 }

@@ -1,4 +1,4 @@
-//! Writing index records and solutions down in few words.
+//! Short constructors for index records and solutions.
 
 use std::collections::BTreeMap;
 
@@ -8,48 +8,48 @@ use pkgres_manifest::{
 
 use crate::reference::Solution;
 
-/// The package of this name; the text must be a name.
+/// A package name; the text must be valid.
 pub fn package(text: &str) -> PackageName {
     PackageName::parse(text).expect("the caller writes a valid package name")
 }
 
-/// The class of this name; the text must be a name.
+/// A class name; the text must be valid.
 pub fn class(text: &str) -> ClassName {
     ClassName::parse(text).expect("the caller writes a valid class name")
 }
 
-/// A version; the text must be one.
+/// A version; the text must be valid.
 pub fn version(text: &str) -> Version {
     Version::parse(text).expect("the caller writes a valid version")
 }
 
-/// A spec; the text must be one.
+/// A spec; the text must be valid.
 pub fn spec(text: &str) -> Spec {
     Spec::parse(text).expect("the caller writes a valid spec")
 }
 
-/// A release without requirements and classes, to which the methods of [`Build`] add.
+/// A release without requirements and classes. The methods of [`Build`] add them.
 pub fn release(name: &str, number: &str) -> IndexRecord {
     let mut record = IndexRecord::new(package(name), version(number));
     record.classes = Some(Shared::new());
     record
 }
 
-/// Puts an index record together.
+/// Methods that build an index record.
 pub trait Build: Sized {
     /// Requires a package.
     #[must_use]
     fn requires(self, name: &str, spec: &str) -> Self;
-    /// Defines a class that other packages see.
+    /// Defines a class that is visible to other packages.
     #[must_use]
     fn defines(self, name: &str, extends: &[&str]) -> Self;
-    /// Defines a class that only the release itself sees.
+    /// Defines a class that is visible only inside the release.
     #[must_use]
     fn hides(self, name: &str, extends: &[&str]) -> Self;
     /// Makes the classes unknown.
     #[must_use]
     fn opaque(self) -> Self;
-    /// Withdraws the release.
+    /// Yanks the release.
     #[must_use]
     fn yanked(self) -> Self;
 }
@@ -86,7 +86,7 @@ impl Build for IndexRecord {
     }
 }
 
-/// Adds a class to a release, in the order of names that index records have.
+/// Adds a class to a release. Index records keep classes in the order of names.
 fn add_class(record: &mut IndexRecord, name: &str, extends: &[&str], internal: bool) {
     let classes = record.classes.get_or_insert_default();
     let added = IndexedClass {

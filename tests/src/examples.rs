@@ -1,4 +1,5 @@
-//! Universes with known answers, each for one idea. Whatever finds resolutions must find these.
+//! Universes with known answers, written by hand, each for one rule. Every solver must find these
+//! answers.
 
 mod candidates;
 mod classes;
@@ -15,7 +16,7 @@ use crate::universe::Universe;
 /// A universe with its answer.
 #[derive(Debug, Clone)]
 pub struct Example {
-    /// What it shows.
+    /// The rule that it shows.
     pub name: &'static str,
     /// The universe.
     pub universe: Universe,
@@ -58,7 +59,7 @@ pub fn examples() -> &'static [Example] {
     &EXAMPLES
 }
 
-/// A universe next to one of the examples; which one depends on the seed.
+/// The variation of this seed of one of the examples; the seed selects the example too.
 pub fn variation(seed: u64) -> Universe {
     let examples = examples();
     let among = u64::try_from(examples.len()).expect("there are few examples");

@@ -1,18 +1,22 @@
-//! What the solver is tested against.
+//! Helpers for tests: a reference solver, random universes and object models, and services.
 //!
-//! [`reference`](mod@reference) finds resolutions by brute force, written from the rules alone and
-//! sharing nothing with the solver. [`universe`] makes small random universes on which the rules
-//! bite, [`tally`] measures that they do, [`seeds`] goes through many of them, and [`examples`] are universes
-//! with known answers.
-//! [`models`] puts object models on top of them. [`solver`] puts the same universes to the solver; [`shared`] finds data that lie beside the
-//! project. For the registry there are [`archives`] to publish and [`services`] to keep them in;
-//! [`repository`] is git, and [`skip`] says where something of all this is missing.
+//! - [`reference`](mod@reference) finds resolutions by brute force. It is written from the rules alone
+//!   and shares no code with the solver.
+//! - [`universe`] generates small random universes, [`tally`] measures how often each rule decides
+//!   their answers, and [`seeds`] runs a test for many seeds; its page lists the variables for long
+//!   runs. [`examples`] are universes with known answers. [`models`] are object models.
+//! - [`drive`] runs the solver without registries, and [`solver`] translates between the types of
+//!   the solver and the reference.
+//! - [`archives`] are packages to publish, and [`services`] are databases and buckets for a registry.
+//! - [`shared`] finds test data outside of the repository, [`repository`] runs git, and [`skip`]
+//!   reports tests that cannot run here.
 //!
-//! Nothing but tests depends on this crate. The tests themselves are in its folder `tests`, those
-//! of the binary in `cli` beside it.
+//! Only tests depend on this crate. The tests of the solver are in its folder `tests`; those of the
+//! binary are in `cli` and `serve` beside it.
 
 pub mod archives;
 pub mod build;
+pub mod drive;
 pub mod examples;
 pub mod models;
 pub mod random;

@@ -1,8 +1,8 @@
-//! Object models: what a solver of models is tested against.
+//! Object models, and the translation that lets the reference solve them.
 //!
-//! The reference knows packages alone, so a model is put to it as packages: each object is one that
-//! requires what the object demands, and has a class that extends the object's. What contracts say
-//! is judged beside it.
+//! The reference only knows packages, so a model is translated ([`Model::as_packages`]): each object
+//! becomes a package with the object's requirement and a class that extends the object's class.
+//! Contracts are judged on complete solutions ([`Model::meets_contracts`]).
 
 mod contracts;
 mod examples;
@@ -19,24 +19,24 @@ use pkgres_manifest::{
     ClassName, Limits, ObjectModel, Package, PackageManifest, PackageName, ReadOptions,
     Requirement, Spec,
 };
-use pkgres_resolver::{ModelRoot, ObjectDemand, Request, Resolution, Root};
+use pkgres_resolver::{ModelRoot, ObjectRequirement, Request, Resolution, Root};
 
 use crate::build::{Build as _, package, release, version};
 use crate::reference::{Class, Release, Solution};
 use crate::solver;
 use crate::universe::Universe;
 
-/// The version of what is no package.
+/// The version of the packages that stand for objects.
 const ONLY: &str = "1.0.0";
 
-/// An object model, and the packages that its objects come from.
+/// An object model with the universe of its packages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Model {
-    /// The packages. What the root is does not matter.
+    /// The packages. Its root is not used.
     pub universe: Universe,
     /// The objects, in the order of the document.
     pub objects: Vec<Object>,
-    /// What classes declare.
+    /// The properties that classes declare.
     pub properties: BTreeMap<Class, Vec<Property>>,
 }
 
@@ -47,20 +47,20 @@ pub struct Object {
     pub class: ClassName,
     /// The package that the class is taken from.
     pub package: PackageName,
-    /// The versions of the package that will do.
+    /// The versions of the package that are allowed.
     pub spec: Spec,
-    /// The object that holds it, and in which property.
+    /// The object that holds it, and the property that it is in.
     pub held: Option<(usize, String)>,
 }
 
-/// A property that a class declares, whose value has to be an object of a class.
+/// A property that a class declares, with a contract on the class of its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Property {
     /// Its name.
     pub name: String,
     /// The class of the object.
     pub class: ClassName,
-    /// The versions of that class that will do, if the contract says so.
+    /// The versions of that class that are allowed, if the contract limits them.
     pub spec: Option<Spec>,
 }
 
@@ -73,7 +73,7 @@ impl Model {
             .any(|record| record.name == *name)
     }
 
-    /// What the solver is to be asked.
+    /// The request to solve this model.
     ///
     /// # Panics
     ///
@@ -87,7 +87,7 @@ impl Model {
             classes.eq(self.objects.iter().map(|object| &object.class)),
             "the objects stand in their order"
         );
-        let root = ModelRoot::new(Arc::new(model), |object| ObjectDemand {
+        let root = ModelRoot::new(Arc::new(model), |object| ObjectRequirement {
             package: self.objects[object.0].package.clone(),
             spec: self.objects[object.0].spec.clone(),
         });
@@ -97,7 +97,7 @@ impl Model {
         }
     }
 
-    /// An object and those that it holds, as JSON.
+    /// An object and the objects that it holds, as JSON.
     fn document(&self, number: usize) -> String {
         let class = &self.objects[number].class;
         let mut text = format!(r#"{{"?": {{"id": "{number}", "type": "{class}"}}"#);
@@ -116,7 +116,7 @@ impl Model {
     ///
     /// # Panics
     ///
-    /// If what is made of it is no package.
+    /// If the generated files are not a package.
     pub fn classes(&self, (name, version): &Release) -> Option<Arc<Package>> {
         let mut records = self.universe.records.iter();
         let record = records.find(|record| record.name == *name && record.version == *version);
@@ -150,9 +150,9 @@ impl Model {
         Some(Arc::new(package))
     }
 
-    /// The same problem without a model, but for the contracts.
+    /// The model as a universe of packages, without its contracts.
     ///
-    /// Objects do not require the core library, so what packages say of it is written down.
+    /// Objects do not require the core library, so every package states its requirement explicitly.
     #[must_use]
     pub fn as_packages(&self) -> Universe {
         let mut packages = self.universe.clone();
@@ -192,11 +192,11 @@ impl Model {
         packages
     }
 
-    /// A resolution of the model, with its objects as packages.
+    /// The solution in which the objects of a resolution are packages.
     ///
     /// # Panics
     ///
-    /// If it is not one of the model.
+    /// If it is not a resolution of this model.
     pub fn solution(&self, resolution: &Resolution) -> Solution {
         let [root] = resolution.roots() else {
             panic!("the model is the only root");
@@ -224,7 +224,7 @@ impl Model {
     }
 }
 
-/// What an object is called as a package.
+/// The name of the package that stands for an object.
 fn object_name(number: usize) -> PackageName {
     package(&format!("Object{number}"))
 }

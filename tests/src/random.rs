@@ -1,13 +1,13 @@
-//! A small seeded generator, so that a universe is known by its seed on every machine.
+//! A small seeded generator: a seed gives the same universe on every machine.
 
-/// The generator `SplitMix64`: one word of state, a good mix, no dependencies.
+/// The generator `SplitMix64` (Steele, Lea and Flood 2014): one word of state and no dependencies.
 #[derive(Debug, Clone)]
 pub struct Random {
     state: u64,
 }
 
 impl Random {
-    /// A generator whose numbers depend on the seed alone.
+    /// The generator of a seed.
     pub fn new(seed: u64) -> Self {
         Self { state: seed }
     }
@@ -23,7 +23,7 @@ impl Random {
     /// A number below `bound`, which must not be zero.
     pub fn below(&mut self, bound: usize) -> usize {
         let bound = u64::try_from(bound).expect("a usize has at most 64 bits");
-        // The bounds are tiny: that the remainder favours small numbers cannot be measured.
+        // Bounds are tiny, so the bias of the remainder cannot be measured.
         usize::try_from(self.next() % bound).expect("below a usize")
     }
 
@@ -32,17 +32,17 @@ impl Random {
         least + self.below(most - least + 1)
     }
 
-    /// True in so many of a hundred cases.
+    /// True with a probability in percent.
     pub fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    /// One of the items; there must be one.
+    /// A random item; there must be one.
     pub fn pick<'items, T>(&mut self, items: &'items [T]) -> &'items T {
         &items[self.below(items.len())]
     }
 
-    /// A position in a list of weights, more often where the weight is greater.
+    /// A position in a list of weights, with a probability in proportion to the weight.
     pub fn weighted(&mut self, weights: &[usize]) -> usize {
         let mut rest = self.below(weights.iter().sum());
         for (position, weight) in weights.iter().enumerate() {

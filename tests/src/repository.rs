@@ -1,16 +1,16 @@
-//! Git in a folder of a test.
+//! Git repositories of tests.
 
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Runs git as somebody, with no configuration but this; says how it went.
+/// Runs git with a fixed author and without the user's configuration. Returns its output.
 ///
 /// # Panics
 ///
-/// If there is no git.
+/// If git is not installed.
 pub fn try_git(folder: &Path, arguments: &[&str]) -> Output {
     Command::new("git")
-        // What a test writes need not outlive the machine.
+        // Test data need not survive a crash of the machine.
         .args(["-c", "core.fsync=none"])
         .args(arguments)
         .current_dir(folder)
@@ -24,11 +24,11 @@ pub fn try_git(folder: &Path, arguments: &[&str]) -> Output {
         .expect("git is there")
 }
 
-/// Likewise what has to succeed.
+/// Runs git as [`try_git`] does, and expects success.
 ///
 /// # Panics
 ///
-/// If it does not.
+/// If git fails.
 pub fn git(folder: &Path, arguments: &[&str]) {
     let output = try_git(folder, arguments);
     let said = String::from_utf8_lossy(&output.stderr);

@@ -1,20 +1,23 @@
 //! The seeds of random universes.
+//!
+//! Every test on random universes runs through the seeds from 0 up, so that a failure names the seed that
+//! repeats it. `SEEDS` makes the runs longer: `SEEDS=10000 cargo test -p pkgres-tests` runs each of these tests
+//! with so many.
 
 use std::num::NonZero;
 use std::thread;
 
-/// From 0 to how many seeds a test goes: `SEEDS` says it, or else as many as `usual`.
+/// The number of seeds of a test: `SEEDS`, or `usual` if it is not set.
 ///
 /// # Panics
 ///
-/// If `SEEDS` is no number.
+/// If `SEEDS` is not a number.
 pub fn count(usual: u64) -> u64 {
-    let asked = std::env::var("SEEDS").ok();
-    asked.map_or(usual, |asked| asked.parse().expect("SEEDS is a number"))
+    let wanted = std::env::var("SEEDS").ok();
+    wanted.map_or(usual, |wanted| wanted.parse().expect("SEEDS is a number"))
 }
 
-/// Does something for every seed below `count`, on all processors. The results come in no particular
-/// order.
+/// Runs something for every seed below `count`, on all processors. The results are in no particular order.
 ///
 /// # Panics
 ///

@@ -1,7 +1,7 @@
-//! PostgreSQL and an object store, started for tests.
+//! PostgreSQL and an object store for tests.
 //!
-//! Where the programs are missing, the tests that need them say so on stderr and pass, unless
-//! `PKGRES_REQUIRE_SERVICES` is set. A service ends when its value is dropped.
+//! If the programs are not installed, the tests that need them report that on stderr and pass, unless
+//! `PKGRES_REQUIRE_SERVICES` is set. Dropping the value stops the service.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -14,10 +14,10 @@ use tempfile::TempDir;
 
 use crate::skip;
 
-/// How long a service may take to start.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// The time after which a service counts as not started.
+const START_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// A PostgreSQL server with data of its own.
+/// A PostgreSQL server with its own data folder.
 pub struct Postgres {
     server: Child,
     port: u16,
@@ -26,13 +26,13 @@ pub struct Postgres {
     folder: TempDir,
 }
 
-/// A server that speaks S3, from memory.
+/// An S3 server that keeps objects in memory.
 pub struct ObjectStore {
     server: Child,
     port: u16,
 }
 
-/// Starts PostgreSQL, or says why it does not and gives nothing.
+/// Starts PostgreSQL. Reports why and returns `None` if that is impossible.
 ///
 /// # Panics
 ///
@@ -41,8 +41,8 @@ pub fn postgres() -> Option<Postgres> {
     required("PostgreSQL", start_postgres(false))
 }
 
-/// Starts PostgreSQL so that it takes connections with TLS alone, or says why it does not and gives
-/// nothing. Its certificate is for `localhost`.
+/// Starts PostgreSQL with a certificate for `localhost`, so that it accepts TLS connections only.
+/// Reports why and returns `None` if that is impossible.
 ///
 /// # Panics
 ///
@@ -51,7 +51,7 @@ pub fn postgres_with_tls() -> Option<Postgres> {
     required("PostgreSQL", start_postgres(true))
 }
 
-/// Starts an object store, or says why it does not and gives nothing.
+/// Starts an object store. Reports why and returns `None` if that is impossible.
 ///
 /// # Panics
 ///
@@ -60,7 +60,7 @@ pub fn object_store() -> Option<ObjectStore> {
     required("moto_server", start_object_store())
 }
 
-/// A program of the `PATH`, or nothing, which is then said.
+/// The path of a program in `PATH`. Reports it and returns `None` if it is missing.
 ///
 /// # Panics
 ///
@@ -89,14 +89,14 @@ fn find(name: &str) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-/// A port that nobody uses at the moment.
+/// A port that is free at the moment.
 fn free_port() -> Result<u16, String> {
     let listener = TcpListener::bind("127.0.0.1:0").map_err(|error| error.to_string())?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
     Ok(address.port())
 }
 
-/// The folder with the programs of PostgreSQL, which distributions keep out of the `PATH`.
+/// The folder with the programs of PostgreSQL, which distributions do not put into `PATH`.
 fn postgres_tools() -> Option<PathBuf> {
     if let Some(initdb) = find("initdb") {
         return initdb.parent().map(Path::to_owned);
@@ -110,8 +110,8 @@ fn postgres_tools() -> Option<PathBuf> {
     tools.pop()
 }
 
-/// A command that is run as the user `postgres` where the tests are run by root: PostgreSQL
-/// refuses to be.
+/// A command that runs as the user `postgres` if the tests run as root, because PostgreSQL refuses to
+/// run as root.
 fn as_user(program: &Path, user: Option<&(u32, u32)>) -> Command {
     let Some((user, group)) = user else {
         return Command::new(program);
@@ -205,8 +205,8 @@ fn start_postgres(with_tls: bool) -> Result<Postgres, String> {
     Ok(postgres)
 }
 
-/// Makes an authority, and a certificate by it for `localhost`, which the server with these data
-/// shows; from then on it takes no connections without TLS.
+/// Creates a certificate authority and a certificate for `localhost` in a data folder. From then on the
+/// server accepts TLS connections only.
 fn certify(folder: &Path, data: &Path, user: Option<&(u32, u32)>) -> Result<(), String> {
     let (authority, text) = authority()?;
     let key = rcgen::KeyPair::generate().map_err(|error| error.to_string())?;
@@ -221,7 +221,7 @@ fn certify(folder: &Path, data: &Path, user: Option<&(u32, u32)>) -> Result<(), 
         (data.join("server.key"), key.serialize_pem()),
         (data.join("pg_hba.conf"), rules.to_owned()),
     ] {
-        // Not of the program: it is a folder of this test.
+        // The product writes files through `pkgres-files`; this is a folder of the test.
         #[allow(clippy::disallowed_methods)]
         std::fs::write(&path, content).map_err(|error| error.to_string())?;
         #[cfg(unix)]
@@ -239,7 +239,7 @@ fn certify(folder: &Path, data: &Path, user: Option<&(u32, u32)>) -> Result<(), 
     Ok(())
 }
 
-/// An authority of its own, and its certificate as text.
+/// A new certificate authority, and its certificate as text.
 fn authority() -> Result<(rcgen::CertifiedIssuer<'static, rcgen::KeyPair>, String), String> {
     let made = || {
         let key = rcgen::KeyPair::generate()?;
@@ -253,12 +253,12 @@ fn authority() -> Result<(rcgen::CertifiedIssuer<'static, rcgen::KeyPair>, Strin
 }
 
 impl Postgres {
-    /// The certificate of the authority that signed the one of the server, where there is TLS.
+    /// The path of the certificate of the authority that signed the server's certificate.
     pub fn authority(&self) -> PathBuf {
         self.folder.path().join("authority.pem")
     }
 
-    /// The certificate of an authority that has nothing to do with the server, where there is TLS.
+    /// The path of the certificate of an unrelated authority.
     pub fn another_authority(&self) -> PathBuf {
         self.folder.path().join("another.pem")
     }
@@ -293,11 +293,11 @@ impl Postgres {
         Err(String::from_utf8_lossy(&output.stderr).into_owned())
     }
 
-    /// Makes an empty database; gives its address.
+    /// Creates an empty database. Returns its address.
     ///
     /// # Panics
     ///
-    /// If it cannot be made.
+    /// If it cannot be created.
     pub fn database(&self) -> String {
         let name = format!("test_{}", self.next.fetch_add(1, Ordering::Relaxed));
         if let Err(error) = self.sql("postgres", &format!("create database {name}")) {
@@ -309,12 +309,12 @@ impl Postgres {
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        // What PostgreSQL calls a fast shutdown: without it, shared memory stays behind.
+        // A fast shutdown, so that PostgreSQL releases its shared memory.
         let _ = Command::new("kill")
             .args(["-INT", &self.server.id().to_string()])
             .status();
         let begun = Instant::now();
-        while begun.elapsed() < PATIENCE {
+        while begun.elapsed() < START_TIMEOUT {
             if !matches!(self.server.try_wait(), Ok(None)) {
                 return;
             }
@@ -362,17 +362,17 @@ impl ObjectStore {
         Err(answer)
     }
 
-    /// The address of a bucket, in a folder of its own, as `--blobs` takes it.
+    /// The address of a new folder in a bucket, in the form that `--blobs` takes.
     pub fn bucket(&self, folder: &str) -> String {
         self.bucket_at(folder, self.port)
     }
 
-    /// Likewise at another port, which something listens on that stands before it.
+    /// The same address at another port, such as that of a proxy.
     pub fn bucket_at(&self, folder: &str, port: u16) -> String {
         format!("s3://pkgres/{folder}?endpoint=http://127.0.0.1:{port}")
     }
 
-    /// The port that it listens on.
+    /// The port that the server listens on.
     pub fn port(&self) -> u16 {
         self.port
     }
@@ -387,7 +387,7 @@ impl Drop for ObjectStore {
 
 fn wait_until<T>(name: &str, mut ready: impl FnMut() -> Option<T>) -> Result<T, String> {
     let begun = Instant::now();
-    while begun.elapsed() < PATIENCE {
+    while begun.elapsed() < START_TIMEOUT {
         if let Some(value) = ready() {
             return Ok(value);
         }
@@ -395,6 +395,6 @@ fn wait_until<T>(name: &str, mut ready: impl FnMut() -> Option<T>) -> Result<T, 
     }
     Err(format!(
         "{name} did not start within {} s",
-        PATIENCE.as_secs()
+        START_TIMEOUT.as_secs()
     ))
 }

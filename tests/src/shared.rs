@@ -1,13 +1,13 @@
-//! Data that lie beside the project and are not part of it.
+//! Test data that is not part of the repository.
 //!
-//! They are looked for in the folder that `PKGRES_SHARED` names, or else in `../shared`. Where they
-//! are missing, the tests on them say so and pass, unless `PKGRES_REQUIRE_SHARED` is set.
+//! It is in the folder that `PKGRES_SHARED` names, by default `../shared`. If it is missing, the tests
+//! that need it report that on stderr and pass, unless `PKGRES_REQUIRE_SHARED` is set.
 
 use std::path::{Path, PathBuf};
 
 use crate::skip;
 
-/// The hostile inputs that are accepted though the shared data want them refused, and why.
+/// The hostile inputs that are accepted although the shared data expects an error, with the reason.
 pub const ACCEPTED: [(&str, &str); 4] = [
     (
         "manifest/require_empty_range.yaml",
@@ -27,11 +27,11 @@ pub const ACCEPTED: [(&str, &str); 4] = [
     ),
 ];
 
-/// A file or folder of the shared data, or nothing, which is then said on stderr.
+/// The path of a file or folder of the shared data. Reports it and returns `None` if it is missing.
 ///
 /// # Panics
 ///
-/// If it is missing though `PKGRES_REQUIRE_SHARED` is set.
+/// If it is missing although `PKGRES_REQUIRE_SHARED` is set.
 pub fn path(relative: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("PKGRES_SHARED").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared"),

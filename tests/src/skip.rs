@@ -1,17 +1,17 @@
-//! Tests that can do nothing here, because something is missing that is no part of the project.
+//! Skipped tests: they need data, a program or a service that is not part of the repository.
 
 use std::io::Write as _;
 
-/// Says that a test does nothing for want of data beside the project.
+/// Reports that a test is skipped because shared data is missing.
 ///
 /// # Panics
 ///
-/// If `PKGRES_REQUIRE_SHARED` is set: then they have to be there.
+/// If `PKGRES_REQUIRE_SHARED` is set.
 pub fn without_data(reason: &str) {
     skip("PKGRES_REQUIRE_SHARED", reason);
 }
 
-/// Likewise for want of a program or service.
+/// Reports that a test is skipped because a program or service is missing.
 ///
 /// # Panics
 ///
@@ -25,7 +25,6 @@ fn skip(forbidden_by: &str, reason: &str) {
     assert!(!forbidden, "{reason}, and {forbidden_by} is set");
     let thread = std::thread::current();
     let test = thread.name().unwrap_or("a test");
-    // What the macros print of a test that passes is not shown, and whoever runs the tests is to know
-    // that this one did nothing.
+    // The harness hides what `eprintln!` prints in a test that passes; a skipped test has to be seen.
     let _ = writeln!(std::io::stderr(), "skipped: {test}: {reason}");
 }

@@ -1,28 +1,43 @@
-//! The solver's answer to a universe, in the terms of the reference.
+//! The solver's answer to a universe, in the types of the reference.
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use pkgres_manifest::{IndexRecord, Package, PackageName, RegistryName, ReleaseSource};
+use pkgres_manifest::{IndexRecord, Package, PackageName};
 use pkgres_resolver::{
     CompiledIndex, Conflict, Engine, Locked, PrereleasePolicy, Request, Resolution, Resolver, Root,
     SolveOptions, Step, Supply, Update,
 };
 
+use crate::drive::{NoPackages, Packages, Records, attached, drive, source};
 use crate::reference::{Answer, Release, Solution};
 use crate::universe::{self, Universe};
 
-/// What the solver says of a universe.
+/// The answer of the solver to a universe.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It has a resolution.
+    /// There is a resolution.
     Solved(Box<Resolution>),
-    /// It says that there is none.
+    /// There is none.
     Conflict(Box<Conflict>),
 }
 
 impl Verdict {
-    /// The verdict in the terms of the reference.
+    /// The verdict that a solver ended with.
+    ///
+    /// # Panics
+    ///
+    /// If it gave up, or was cancelled.
+    pub fn of(step: Step) -> Self {
+        match step {
+            Step::Solved(resolution) => Self::Solved(resolution),
+            Step::Conflict(conflict) => Self::Conflict(conflict),
+            step => panic!("there is no verdict: {step:?}"),
+        }
+    }
+
+    /// The verdict as an answer of the reference.
     pub fn answer(&self) -> Answer {
         match self {
             Self::Solved(resolution) => Answer::Solved(solution(resolution)),
@@ -30,7 +45,7 @@ impl Verdict {
         }
     }
 
-    /// Why there is no resolution, if that is the verdict.
+    /// The conflict, if that is the verdict.
     pub fn conflict(self) -> Option<Box<Conflict>> {
         match self {
             Self::Solved(_) => None,
@@ -39,24 +54,24 @@ impl Verdict {
     }
 }
 
-/// When packages are provided.
+/// When and in which form packages are provided to the solver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Supplies {
-    /// As the solver asks for them.
+    /// By name, as the solver asks for them.
     OnDemand,
-    /// All of them before the first step, in the order of the records.
+    /// By name, all of them before the first step, in the order of the records.
     Beforehand,
-    /// All of them as one index.
+    /// As one index, before the first step.
     Attached,
-    /// All of them before the first step, as a compiled index that was written and read again.
+    /// As one compiled index that was written and read again, before the first step.
     Compiled,
-    /// Likewise, with every other package from elsewhere and before the index.
+    /// As a compiled index, with every other package provided by name before it.
     PartlyCompiled,
-    /// Two of three packages as one index when the first of them is asked for, the others by name.
+    /// Two of three packages as one index when the solver first asks for any of them, the others by name.
     AttachedWhenNeeded,
 }
 
-/// Lets the solver answer. Packages are provided one at a time, as it asks for them.
+/// The answer of the solver. Packages are provided as it asks for them.
 ///
 /// # Panics
 ///
@@ -65,22 +80,22 @@ pub fn solve(universe: &Universe) -> Verdict {
     solve_with(
         universe,
         Supplies::OnDemand,
-        SolveOptions::default().patience,
+        SolveOptions::default().conflict_limit,
     )
 }
 
-/// Lets the solver answer.
+/// The answer of the solver, with packages provided in a certain form.
 ///
 /// # Panics
 ///
 /// If the solver gives up, or asks twice for a package.
-pub fn solve_with(universe: &Universe, supplies: Supplies, patience: u64) -> Verdict {
+pub fn solve_with(universe: &Universe, supplies: Supplies, conflict_limit: u64) -> Verdict {
     let mut request = request(universe);
-    request.options.patience = patience;
+    request.options.conflict_limit = conflict_limit;
     run(universe, supplies, request)
 }
 
-/// Solves a universe with an engine.
+/// The answer of a certain engine.
 ///
 /// # Panics
 ///
@@ -91,19 +106,24 @@ pub fn solve_by(universe: &Universe, engine: Engine) -> Verdict {
     run(universe, Supplies::OnDemand, request)
 }
 
-/// Updates the lock of a universe.
+/// The answer to an update of the lock of a universe.
 ///
 /// # Panics
 ///
 /// If the solver gives up, or asks twice for a package.
-pub fn update(universe: &Universe, supplies: Supplies, update: Update, patience: u64) -> Verdict {
+pub fn update(
+    universe: &Universe,
+    supplies: Supplies,
+    update: Update,
+    conflict_limit: u64,
+) -> Verdict {
     let mut request = request(universe);
-    request.options.patience = patience;
+    request.options.conflict_limit = conflict_limit;
     request.update = Some(update);
     run(universe, supplies, request)
 }
 
-/// Lets the solver answer a request about a universe.
+/// The answer of the solver to a request about a universe.
 ///
 /// # Panics
 ///
@@ -114,7 +134,7 @@ pub fn run(universe: &Universe, supplies: Supplies, request: Request) -> Verdict
     })
 }
 
-/// Lets the solver answer a request about a universe and a model, of which it may have to know the
+/// The answer of the solver to a request about a universe and a model, for which it may need the
 /// classes of releases.
 ///
 /// # Panics
@@ -126,109 +146,96 @@ pub fn run_with_classes(
     request: Request,
     classes: impl Fn(&Release) -> Option<Arc<Package>>,
 ) -> Verdict {
-    let mut records: BTreeMap<&PackageName, Vec<IndexRecord>> = BTreeMap::new();
-    for record in &universe.records {
-        records
-            .entry(&record.name)
-            .or_default()
-            .push(record.clone());
-    }
-    let source = ReleaseSource::Registry(RegistryName::parse("test").expect("a valid name"));
-    let supply = |name: &PackageName| match records.get(name) {
-        None => Supply::Unknown,
-        Some(records) => Supply::Releases {
-            source: source.clone(),
-            records: records.clone(),
-        },
+    let mut packages = PackagesOfUniverse {
+        records: Records::new(universe.records.iter().cloned()),
+        late: None,
+        classes,
     };
     let mut resolver = Resolver::new(request);
-    if supplies == Supplies::PartlyCompiled {
-        for name in records.keys().step_by(2) {
-            resolver.provide(name, supply(name));
+    let names: Vec<&PackageName> = match supplies {
+        Supplies::Beforehand => {
+            // In the order in which they come.
+            let mut seen = BTreeSet::new();
+            let names = universe.records.iter().map(|record| &record.name);
+            names.filter(|name| seen.insert(*name)).collect()
+        }
+        Supplies::PartlyCompiled => packages.records.by_name().keys().step_by(2).collect(),
+        _ => Vec::new(),
+    };
+    for name in names {
+        let provided = resolver.provide(name, packages.records.supply_of(name));
+        provided.expect("the records are of the package");
+    }
+    match supplies {
+        Supplies::OnDemand | Supplies::Beforehand => {}
+        Supplies::Attached => {
+            let index = CompiledIndex::compile(&universe.records);
+            let attached = resolver.attach(source(), Arc::new(index));
+            attached.expect("no dates are needed");
+        }
+        Supplies::Compiled | Supplies::PartlyCompiled => {
+            let index = CompiledIndex::from_bytes(compiled(universe), &SOURCE);
+            let index = index.expect("nothing happened to the bytes");
+            let attached = resolver.attach(source(), Arc::new(index));
+            attached.expect("no dates are needed");
+        }
+        Supplies::AttachedWhenNeeded => {
+            let all = packages.records.by_name().values().enumerate();
+            let some = all.filter(|(at, _)| at % 3 != 0);
+            let records = some.flat_map(|(_, records)| records);
+            packages.late = Some(Arc::new(CompiledIndex::compile(records)));
         }
     }
-    if matches!(supplies, Supplies::Compiled | Supplies::PartlyCompiled) {
-        let index = CompiledIndex::from_bytes(compiled(universe), &SOURCE);
-        let index = index.expect("nothing happened to the bytes");
-        resolver.attach(source.clone(), Arc::new(index));
-    }
-    let mut asked: Vec<PackageName> = Vec::new();
-    if supplies == Supplies::Beforehand {
-        for record in &universe.records {
-            resolver.provide(&record.name, supply(&record.name));
+    Verdict::of(drive(&mut resolver, &mut packages))
+}
+
+/// The packages of a universe, some of them perhaps as an index that comes late.
+struct PackagesOfUniverse<C> {
+    records: Records,
+    /// Attached when the first of its packages is needed.
+    late: Option<Arc<CompiledIndex>>,
+    classes: C,
+}
+
+impl<C: Fn(&Release) -> Option<Arc<Package>>> Packages for PackagesOfUniverse<C> {
+    fn attach(&mut self, resolver: &mut Resolver, needed: &[PackageName]) -> bool {
+        let has_any = |index: &mut Arc<CompiledIndex>| needed.iter().any(|name| index.has(name));
+        let late = self.late.take_if(has_any);
+        let is_attached = late.is_some();
+        if let Some(index) = late {
+            let attached = resolver.attach(source(), index);
+            attached.expect("no dates are needed");
         }
+        is_attached
     }
-    if supplies == Supplies::Attached {
-        let index = CompiledIndex::compile(&universe.records);
-        resolver.attach(source.clone(), Arc::new(index));
+
+    fn supply(&mut self, name: &PackageName) -> Supply {
+        self.records.supply(name)
     }
-    let mut late = (supplies == Supplies::AttachedWhenNeeded).then(|| {
-        let all = records.values().enumerate();
-        let some = all.filter(|(at, _)| at % 3 != 0);
-        let records = some.flat_map(|(_, records)| records);
-        Arc::new(CompiledIndex::compile(records))
-    });
-    loop {
-        match resolver.step() {
-            Step::Need(names) => {
-                if let Some(index) = late.take_if(|index| names.iter().any(|name| index.has(name)))
-                {
-                    resolver.attach(source.clone(), index);
-                    continue;
-                }
-                for name in names {
-                    assert!(!asked.contains(&name), "{name} was provided before");
-                    resolver.provide(&name, supply(&name));
-                    asked.push(name);
-                }
-            }
-            Step::NeedClasses(releases) => {
-                for release in releases {
-                    let (name, version) = &release;
-                    resolver.provide_classes(name, version, classes(&release));
-                }
-            }
-            Step::Solved(resolution) => return Verdict::Solved(resolution),
-            Step::Impossible => {}
-            Step::Conflict(conflict) => return Verdict::Conflict(conflict),
-            Step::GaveUp { steps } => panic!("gave up after {steps} steps"),
-            Step::Cancelled => panic!("nobody cancelled"),
-        }
+
+    fn classes(&mut self, release: &Release) -> Option<Arc<Package>> {
+        (self.classes)(release)
     }
 }
 
-/// Lets the solver answer a request about what an index has, and nothing else.
+/// The answer of the solver to a request about the packages of an index.
 ///
 /// # Panics
 ///
 /// If the solver gives up, or needs classes.
 pub fn run_on(index: &Arc<CompiledIndex>, request: Request) -> Verdict {
-    let source = ReleaseSource::Registry(RegistryName::parse("test").expect("a valid name"));
-    let mut resolver = Resolver::new(request);
-    resolver.attach(source, Arc::clone(index));
-    loop {
-        match resolver.step() {
-            Step::Need(names) => {
-                for name in names {
-                    resolver.provide(&name, Supply::Unknown);
-                }
-            }
-            Step::Solved(resolution) => return Verdict::Solved(resolution),
-            Step::Impossible => {}
-            Step::Conflict(conflict) => return Verdict::Conflict(conflict),
-            step => panic!("{step:?}"),
-        }
-    }
+    let mut resolver = attached(request, Arc::clone(index));
+    Verdict::of(drive(&mut resolver, &mut NoPackages))
 }
 
-/// What the compiled indexes of universes say that they were made of.
+/// The digest of the source that compiled indexes of universes carry.
 pub const SOURCE: [u8; 32] = [7; 32];
 
 /// The releases of a universe as the bytes of a compiled index.
 ///
 /// # Panics
 ///
-/// If the records know where in files they are written, which those of universes do not.
+/// If the records have locations in files, which those of universes do not.
 pub fn compiled(universe: &Universe) -> Vec<u8> {
     let index = CompiledIndex::compile(&universe.records);
     index
@@ -236,7 +243,7 @@ pub fn compiled(universe: &Universe) -> Vec<u8> {
         .expect("nothing is written in a file")
 }
 
-/// What a solver is to be asked about a universe.
+/// The request to solve a universe.
 pub fn request(universe: &Universe) -> Request {
     let locked = universe
         .locked
@@ -265,8 +272,8 @@ pub fn request(universe: &Universe) -> Request {
     }
 }
 
-/// A lock of the reference as a lock of the solver, which knows roots by name alone: what a lock
-/// says of another version of the root is only a preference.
+/// A lock of the reference as a lock of the solver. The solver knows roots by name only, so bindings of
+/// another version of the root become preferences.
 fn locked(lock: &Solution, root: &IndexRecord) -> Locked {
     let mut locked = Locked::default();
     for ((requirer, version, required), bound) in &lock.bindings {
@@ -286,7 +293,7 @@ fn locked(lock: &Solution, root: &IndexRecord) -> Locked {
     locked
 }
 
-/// A resolution in the terms of the reference.
+/// A resolution as a solution of the reference.
 pub fn solution(resolution: &Resolution) -> Solution {
     let mut solution = Solution::new(
         resolution

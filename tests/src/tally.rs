@@ -1,36 +1,39 @@
-//! Whether random universes bite: how often each rule decides the answer.
+//! A tally of random universes: how often each rule decides the answer.
+//!
+//! A rule *decides* a universe if the reference finds another answer without it. A generator whose
+//! universes hardly ever depend on a rule does not test that rule, however many seeds are run.
 
 use std::fmt;
 
 use crate::reference::{Answer, Rule, Rules, SplitOrder, is_valid, search, search_splitting};
 use crate::universe::Universe;
 
-/// Counts over universes.
+/// Counts of universes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// All.
+    /// All universes.
     pub universes: usize,
-    /// Without a resolution.
+    /// Universes without a resolution.
     pub unsolvable: usize,
-    /// By rule, in the order of [`Rule::ALL`]: another answer without it.
+    /// By rule, in the order of [`Rule::ALL`]: universes that the rule decides.
     pub decided: [usize; Rule::ALL.len()],
     /// Solved with several releases of a package.
     pub side_by_side: usize,
-    /// Several packages are split.
+    /// Solved with several split packages.
     pub several_split: usize,
-    /// Another answer if packages are forced to one release in the other order of names.
+    /// The order of names decides which package is split.
     pub split_order: usize,
-    /// No first tier, and another answer side by side if diamonds were legal.
+    /// A diamond forbids a split: without that rule there is another answer side by side.
     pub diamond_forbids_split: usize,
     /// With a lock.
     pub locked: usize,
     /// The lock is the answer as it is.
     pub lock_kept: usize,
-    /// The lock decides, but is not the answer.
+    /// The lock decides the answer, but is not the answer as it is.
     pub lock_used_partially: usize,
 }
 
-/// What the reference says of a universe.
+/// The answers of the reference to a universe.
 #[derive(Debug)]
 pub struct Answers {
     /// Under all rules.
@@ -80,7 +83,7 @@ impl Tally {
         }
     }
 
-    /// Adds what was counted elsewhere.
+    /// Adds the counts of another tally.
     pub fn merge(&mut self, other: &Self) {
         self.universes += other.universes;
         self.unsolvable += other.unsolvable;
@@ -96,13 +99,13 @@ impl Tally {
         self.lock_used_partially += other.lock_used_partially;
     }
 
-    /// Checks that the universes are worth testing with: some without resolution, and every rule
-    /// decides some.
+    /// Asserts that the universes exercise the rules: between 30 and 70 percent have no resolution, and
+    /// every rule decides at least 3 percent.
     ///
     /// # Panics
     ///
-    /// If they are not.
-    pub fn assert_that_the_universes_bite(&self) {
+    /// If they do not.
+    pub fn assert_every_rule_decides(&self) {
         let unsolvable = self.percent(self.unsolvable);
         assert!((30.0..=70.0).contains(&unsolvable), "{unsolvable} %");
         for rule in Rule::ALL {
@@ -122,13 +125,13 @@ impl Tally {
         }
     }
 
-    /// How often a rule decides, in percent.
+    /// The percentage of universes that a rule decides.
     pub fn percent_decided(&self, rule: Rule) -> f64 {
         let position = Rule::ALL.iter().position(|other| *other == rule);
         self.percent(self.decided[position.expect("every rule is in the list")])
     }
 
-    /// A count in percent of all universes.
+    /// A count as a percentage of all universes.
     // Counts are far below the 2^52 from which floats are no longer exact.
     #[allow(clippy::cast_precision_loss)]
     pub fn percent(&self, count: usize) -> f64 {

@@ -1,4 +1,11 @@
-//! Universes: everything an answer depends on, small enough to be searched by brute force.
+//! Universes: everything that an answer depends on, small enough for a search by brute force.
+//!
+//! | kind | what it exercises |
+//! |---|---|
+//! | [`Universe::random`] | every rule of resolution; ten families (`families`), mutated (`mutations`) |
+//! | [`Universe::varied`] | small changes to a universe written by hand (`variations`) |
+//! | [`Universe::around_hubs`] | packages that share classes, and the order of class lookup (`hubs`) |
+//! | [`Universe::entangled`] | packages that require each other in cycles (`entangled`) |
 
 mod draft;
 mod entangled;
@@ -6,7 +13,7 @@ mod families;
 mod hubs;
 mod kept;
 mod locks;
-mod twists;
+mod mutations;
 mod variations;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,19 +41,19 @@ pub enum PrereleasePolicy {
 /// Everything that an answer depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Universe {
-    /// The release to be resolved, the only one of its name.
+    /// The release to resolve: the only candidate of its name.
     pub root: IndexRecord,
-    /// What the registries hold, in any order; each version of a package once.
+    /// All releases in registries, in any order, without duplicates.
     pub records: Vec<IndexRecord>,
-    /// The core library, unless it is switched off.
+    /// The core library; `None` if it is switched off.
     pub core: Option<PackageName>,
     /// An earlier answer.
     pub locked: Option<Solution>,
-    /// Releases that may be chosen whatever became of them.
+    /// Releases that stay candidates even if they are yanked, or prereleases that the policy rejects.
     pub kept: BTreeSet<(PackageName, Version)>,
     /// When prereleases are chosen.
     pub prerelease: PrereleasePolicy,
-    /// Whether packages with several releases are ruled out.
+    /// Whether each package may have one release only.
     pub single_version: bool,
 }
 
@@ -64,8 +71,8 @@ impl Universe {
         }
     }
 
-    /// The same universe, where every package has so many releases, if it does not have more. None of
-    /// those that are added can be chosen, so the answer is the same.
+    /// The same universe with at least this many releases of each package. No added release can be
+    /// chosen, so the answer is the same.
     #[must_use]
     pub fn padded(&self, releases: usize) -> Self {
         let mut padded = self.clone();
@@ -95,14 +102,14 @@ impl Universe {
 
     /// The universe of this seed.
     ///
-    /// It belongs to one of several families, each of which makes other rules matter; the
-    /// [tally](crate::tally) tells how often they do.
+    /// It belongs to one of ten families, each of which exercises other rules; the
+    /// [tally](crate::tally) measures how often each rule decides the answer.
     pub fn random(seed: u64) -> Self {
         let mut random = Random::new(seed);
         let family = Family::choose(&mut random);
         let mut draft = family.draft(random);
-        twists::apply(&mut draft, &family.mood());
-        twists::thin_out(&mut draft);
+        mutations::apply(&mut draft, &family.rates());
+        mutations::thin_out(&mut draft);
         let (mut random, mut universe) = draft.finish();
         universe.prerelease = [
             PrereleasePolicy::IfNecessary,
@@ -110,7 +117,7 @@ impl Universe {
             PrereleasePolicy::Never,
         ][random.weighted(&[76, 12, 12])];
         universe.single_version = random.chance(9);
-        if random.chance(family.mood().locked) {
+        if random.chance(family.rates().locked) {
             locks::add(&mut universe, &mut random);
         }
         if random.chance(30) {
@@ -119,22 +126,22 @@ impl Universe {
         universe
     }
 
-    /// The universe of this seed in which a few packages share classes, and packages that define them.
+    /// The universe of this seed in which several packages share dependencies and define the same classes.
     pub fn around_hubs(seed: u64) -> Self {
         hubs::universe(&mut Random::new(seed))
     }
 
-    /// The universe of this seed in which packages require each other in circles.
+    /// The universe of this seed in which packages require each other in cycles.
     pub fn entangled(seed: u64) -> Self {
         entangled::universe(&mut Random::new(seed))
     }
 
-    /// A universe that is like this one, but for a few changes that depend on the seed.
+    /// This universe with one to four small changes that depend on the seed.
     #[must_use]
     pub fn varied(&self, seed: u64) -> Self {
         let mut draft = Draft::of(Random::new(seed), self);
         variations::apply(&mut draft);
-        twists::thin_out(&mut draft);
+        mutations::thin_out(&mut draft);
         let (_, varied) = draft.finish();
         Self {
             root: varied.root,
@@ -174,25 +181,25 @@ mod tests {
     use crate::examples::{Example, examples};
 
     #[test]
-    fn random_universes_keep_the_promises_of_index_records() {
+    fn random_universes_have_valid_index_records() {
         for seed in 0..3000 {
             let universe = Universe::random(seed);
             assert_eq!(universe, Universe::random(seed));
-            assert_promises_are_kept(seed, &universe);
+            assert_valid_records(seed, &universe);
             let packages: BTreeSet<_> = universe.records.iter().map(|one| &one.name).collect();
             assert!((3..=8).contains(&packages.len()), "{seed}: {packages:?}");
         }
     }
 
     #[test]
-    fn varied_universes_keep_the_promises_of_index_records() {
+    fn varied_universes_have_valid_index_records() {
         let examples = examples();
         let mut same = 0;
         for seed in 0..50 {
             for Example { universe, .. } in examples {
                 let varied = universe.varied(seed);
                 assert_eq!(varied, universe.varied(seed));
-                assert_promises_are_kept(seed, &varied);
+                assert_valid_records(seed, &varied);
                 same += usize::from(varied == *universe);
             }
         }
@@ -200,13 +207,13 @@ mod tests {
     }
 
     #[test]
-    fn universes_around_hubs_keep_the_promises_of_index_records() {
+    fn universes_around_hubs_have_valid_index_records() {
         for seed in 0..3000 {
-            assert_promises_are_kept(seed, &Universe::around_hubs(seed));
+            assert_valid_records(seed, &Universe::around_hubs(seed));
         }
     }
 
-    fn assert_promises_are_kept(seed: u64, universe: &Universe) {
+    fn assert_valid_records(seed: u64, universe: &Universe) {
         let mut releases = BTreeSet::new();
         for record in &universe.records {
             let release = (&record.name, record.version.without_build().to_string());

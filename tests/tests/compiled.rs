@@ -1,13 +1,15 @@
-//! Compiled indexes as bytes: what comes back is the same, and what was tampered with does no harm.
+//! Compiled indexes: they give the same answers as records, in memory and after writing and reading
+//! them, and tampered bytes do no harm.
 //!
-//! `SEEDS=400000` asks for more universes than the usual number.
+//! `SEEDS` sets the number of seeds; see `pkgres_tests::seeds` for long runs.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use pkgres_manifest::{ClassName, RegistryName, ReleaseSource};
-use pkgres_resolver::{CompiledIndex, IndexBytesError, Resolver, SolveOptions, Step, Supply};
+use pkgres_manifest::ClassName;
+use pkgres_resolver::{CompiledIndex, IndexBytesError, SolveOptions};
 use pkgres_tests::build::{Build as _, package, release, version};
+use pkgres_tests::drive::{NoPackages, attached, drive};
 use pkgres_tests::examples::variation;
 use pkgres_tests::random::Random;
 use pkgres_tests::seeds;
@@ -19,8 +21,8 @@ use twox_hash::XxHash3_128;
 
 const SEEDS: u64 = 2_000;
 const CHECKSUM_BYTES: usize = 16;
-/// So few that a tampered index cannot keep a test busy.
-const STEPS: u64 = 20_000;
+/// A budget that ends searches in tampered indexes soon.
+const MAX_STEPS: u64 = 20_000;
 
 #[test]
 fn answers_are_the_same_as_those_from_records() {
@@ -29,8 +31,8 @@ fn answers_are_the_same_as_those_from_records() {
         (0..seeds::count(SEEDS)).flat_map(|seed| universes(seed).map(|universe| (seed, universe)))
     {
         let expected = solve(&universe);
-        let patience = SolveOptions::default().patience;
-        // The steps as well: nothing may depend on whether there is a cache.
+        let patience = SolveOptions::default().conflict_limit;
+        // Steps are compared too: nothing may depend on whether there is a cache.
         for supplies in [
             Supplies::Compiled,
             Supplies::PartlyCompiled,
@@ -42,7 +44,7 @@ fn answers_are_the_same_as_those_from_records() {
     }
 }
 
-/// As if there were no patience, so that what is learned on the way decides.
+/// The search is in the order of conflicts from the start, so that learned clauses decide.
 #[test]
 fn searches_are_the_same_as_those_in_records() {
     for seed in 0..seeds::count(SEEDS) {
@@ -55,10 +57,10 @@ fn searches_are_the_same_as_those_in_records() {
     }
 }
 
-/// Solvers leave their memory to those that use the same index later. The steps as well, and the reasons:
-/// nothing may be left in it.
+/// Solvers pass their memory on to later solvers that use the same index. Answers, steps and reasons
+/// must not depend on what was in it.
 #[test]
-fn what_was_solved_before_makes_no_difference() {
+fn reused_memory_does_not_change_the_answer() {
     for seed in 0..seeds::count(SEEDS / 10) {
         let mut universe = Universe::random(seed);
         let mut roots = vec![universe.root.clone()];
@@ -70,9 +72,9 @@ fn what_was_solved_before_makes_no_difference() {
         let used = Arc::new(CompiledIndex::compile(&universe.records));
         for root in roots {
             universe.root = root;
-            for patience in [0, SolveOptions::default().patience] {
+            for patience in [0, SolveOptions::default().conflict_limit] {
                 let mut request = request(&universe);
-                request.options.patience = patience;
+                request.options.conflict_limit = patience;
                 let unused = Arc::new(CompiledIndex::compile(&universe.records));
                 let expected = run_on(&unused, request.clone());
                 let found = run_on(&used, request);
@@ -82,8 +84,8 @@ fn what_was_solved_before_makes_no_difference() {
     }
 }
 
-/// The releases of `X` but the first extend a class that only a release of `Base` has which cannot be
-/// chosen; each requires one of so many packages as well.
+/// All releases of `X` except the first extend a class that only a release of `Base` defines that cannot
+/// be chosen. Each of them also requires one of `packages` packages.
 fn requiring_different_things(packages: u64) -> Universe {
     let root = release("Root", "1").requires("X", "1");
     let mut records = vec![
@@ -105,15 +107,15 @@ fn requiring_different_things(packages: u64) -> Universe {
     universe
 }
 
-/// How many constraints say what classes of `X` extend, and so how many steps it takes, depends on
-/// whether its releases share them.
+/// The number of clauses for the classes of `X`, and so the number of steps, depends on whether its
+/// releases share requirements. Indexes and records must share them alike.
 #[test]
-fn searches_are_the_same_where_releases_require_many_different_things() {
-    // The first release requires none of them, which is a list as well.
+fn searches_are_the_same_where_releases_share_no_requirements() {
+    // The first release requires none of them, and the empty list counts too.
     let steps = [8, 63, 64, 199].map(|packages| {
         let universe = requiring_different_things(packages);
         let expected = solve(&universe);
-        let patience = SolveOptions::default().patience;
+        let patience = SolveOptions::default().conflict_limit;
         for supplies in [Supplies::Attached, Supplies::Compiled] {
             let found = solve_with(&universe, supplies, patience);
             assert_eq!(found, expected, "{packages} packages, {supplies:?}");
@@ -133,7 +135,7 @@ fn searches_are_the_same_where_releases_require_many_different_things() {
 }
 
 #[test]
-fn bytes_depend_on_the_records_alone() {
+fn equal_records_give_equal_bytes() {
     for seed in 0..200 {
         let mut universe = Universe::random(seed);
         let bytes = compiled(&universe);
@@ -145,7 +147,7 @@ fn bytes_depend_on_the_records_alone() {
 }
 
 #[test]
-fn damage_is_noticed() {
+fn damaged_bytes_are_rejected() {
     let universe = Universe::random(1);
     let bytes = compiled(&universe);
     let open = |bytes: &[u8]| CompiledIndex::from_bytes(bytes.to_vec(), &SOURCE).err();
@@ -169,11 +171,11 @@ fn damage_is_noticed() {
     assert_eq!(other, Some(IndexBytesError::OtherSource));
 }
 
-/// Bytes that do not begin where numbers could.
+/// Bytes that are not aligned for numbers are copied.
 #[test]
-fn bytes_may_lie_anywhere() {
-    struct Behind(Vec<u8>, usize);
-    impl std::ops::Deref for Behind {
+fn unaligned_bytes_can_be_read() {
+    struct Offset(Vec<u8>, usize);
+    impl std::ops::Deref for Offset {
         type Target = [u8];
 
         fn deref(&self) -> &[u8] {
@@ -182,16 +184,16 @@ fn bytes_may_lie_anywhere() {
     }
     let bytes = compiled(&Universe::random(1));
     for offset in 0..8 {
-        let behind = Behind([&vec![0; offset], bytes.as_slice()].concat(), offset);
+        let behind = Offset([&vec![0; offset], bytes.as_slice()].concat(), offset);
         let index = CompiledIndex::from_bytes(behind, &SOURCE).expect("it is whole");
         assert!(index.to_bytes(&SOURCE).as_ref() == Some(&bytes));
     }
 }
 
-/// A number that is wrong in a telling way.
+/// Replaces a number in the bytes by one that is likely to do harm, with a valid checksum.
 fn tamper(random: &mut Random, bytes: &mut [u8]) {
     let end = bytes.len() - CHECKSUM_BYTES;
-    // Some of the places are in the table of sections, and most of them behind it.
+    // Some positions are in the table of sections, most are after it.
     for _ in 0..=random.below(3) {
         let at = 56 + random.below(end - 56);
         match random.below(5) {
@@ -199,7 +201,7 @@ fn tamper(random: &mut Random, bytes: &mut [u8]) {
             1 => bytes[at] ^= 1 << random.below(8),
             2 => bytes[at] = bytes[at].wrapping_add(1),
             3 => {
-                // Two numbers change places.
+                // Swap two numbers.
                 let (one, two) = (at / 4 * 4, 56 + at % (end - 56) / 4 * 4);
                 let two = (two + 4 * random.below(8)).min(end - 4);
                 for byte in 0..4 {
@@ -217,7 +219,7 @@ fn tamper(random: &mut Random, bytes: &mut [u8]) {
     bytes[end..].copy_from_slice(&checksum.to_ne_bytes());
 }
 
-/// Solves with an index; what comes out does not matter.
+/// Solves with an index, whatever the answer.
 fn use_index(universe: &Universe, index: CompiledIndex) {
     let index = Arc::new(index);
     let _ = index.package_count();
@@ -230,27 +232,14 @@ fn use_index(universe: &Universe, index: CompiledIndex) {
     }
     assert!(index.packages().count() <= index.release_count());
     let mut request = request(universe);
-    request.options.max_steps = STEPS;
-    let mut resolver = Resolver::new(request);
-    let source = ReleaseSource::Registry(RegistryName::parse("test").expect("a valid name"));
-    resolver.attach(source, index);
-    loop {
-        match resolver.step() {
-            Step::Need(names) => {
-                for name in names {
-                    resolver.provide(&name, Supply::Unknown);
-                }
-            }
-            Step::Impossible => {}
-            _ => return,
-        }
-    }
+    request.options.max_steps = MAX_STEPS;
+    drive(&mut attached(request, index), &mut NoPackages);
 }
 
-/// Whatever the bytes are, they are refused, or can be solved with.
+/// Tampered bytes are rejected, or solving with them ends without a panic.
 #[test]
-fn tampering_does_no_harm() {
-    let (mut refused, mut accepted) = (0, 0);
+fn tampered_bytes_never_cause_a_panic() {
+    let (mut rejected, mut accepted) = (0, 0);
     for seed in 0..seeds::count(SEEDS) {
         let universe = Universe::random(seed);
         let bytes = compiled(&universe);
@@ -264,11 +253,11 @@ fn tampering_does_no_harm() {
                 Some(())
             }));
             match used.ok() {
-                Some(None) => refused += 1,
+                Some(None) => rejected += 1,
                 Some(Some(())) => accepted += 1,
                 None => panic!("seed {seed} panics\n{universe}"),
             }
         }
     }
-    assert!(refused > 1000 && accepted > 1000, "{refused} {accepted}");
+    assert!(rejected > 1000 && accepted > 1000, "{rejected} {accepted}");
 }

@@ -1,4 +1,4 @@
-//! Contracts of object models: whichever way a resolution comes about, they are met.
+//! Contracts of object models hold in every resolution, whichever phase of the solver finds it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,15 +6,17 @@ use std::sync::Arc;
 use pkgres_manifest::diagnostic::SourceText;
 use pkgres_manifest::{
     IndexRecord, Limits, Lockfile, ObjectModel, Package, PackageManifest, PackageName, ReadOptions,
-    RegistryName, ReleaseSource, Version,
+    Version,
 };
 use pkgres_resolver::{
-    CompiledIndex, LockCheck, Locked, ModelNotLockable, ModelRoot, ObjectDemand, Owner, Request,
-    Resolution, Resolver, Root, SolveOptions, Staleness, Step, Supply,
+    CompiledIndex, LockCheck, Locked, ModelNotLockable, ModelRoot, ObjectRequirement, Owner,
+    Request, Resolution, Resolver, Root, SolveOptions, Staleness, Step, Supply,
 };
 use pkgres_tests::build::{Build, package, release, spec, version};
+use pkgres_tests::drive::{Packages, advance, attached, source};
+use pkgres_tests::reference::Release;
 
-/// A package with one class of its own name, whose properties are given as lines of YAML.
+/// A package with one class, named like the package, with properties in lines of YAML.
 fn classes(name: &str, properties: &str) -> Arc<Package> {
     let manifest = format!("FullName: {name}\nType: Application\nClasses: {{{name}: C.yaml}}\n");
     let source = SourceText::new("manifest.yaml", manifest);
@@ -27,14 +29,16 @@ fn classes(name: &str, properties: &str) -> Arc<Package> {
     Arc::new(package)
 }
 
-/// A model in JSON whose objects take their classes from packages of the same names.
+/// A model in JSON. The class of each object comes from the package of the same name.
 fn model(text: &str) -> Root {
     let model = ObjectModel::read("model.json", text.as_bytes(), &Limits::default());
     let (model, _) = model.into_result().expect("the test writes a model");
     let model = Arc::new(model);
-    Root::Model(ModelRoot::new(Arc::clone(&model), |object| ObjectDemand {
-        package: package(model.object(object).class.as_str()),
-        spec: spec("*"),
+    Root::Model(ModelRoot::new(Arc::clone(&model), |object| {
+        ObjectRequirement {
+            package: package(model.object(object).class.as_str()),
+            spec: spec("*"),
+        }
     }))
 }
 
@@ -50,13 +54,13 @@ fn request(root: Root) -> Request {
     }
 }
 
-/// What packages there are, and the classes of all their releases.
-struct Known {
+/// The packages of a test, with the classes of all their releases.
+struct Registry {
     records: Vec<IndexRecord>,
     classes: BTreeMap<PackageName, Arc<Package>>,
 }
 
-impl Known {
+impl Registry {
     fn classes_of(&self, name: &PackageName) -> Option<Arc<Package>> {
         self.classes.get(name).cloned()
     }
@@ -64,48 +68,58 @@ impl Known {
     fn supply(&self, name: &PackageName) -> Supply {
         let records = self.records.iter().filter(|record| record.name == *name);
         let records = records.cloned().collect();
-        let source = ReleaseSource::Registry(RegistryName::parse("test").expect("a name"));
-        Supply::Releases { source, records }
+        Supply::Releases {
+            source: source(),
+            records,
+        }
     }
 
-    /// Solves a request; `None` if there is no resolution. With `beforehand`, nothing has to be
-    /// asked for.
+    /// The resolution of a request, if there is one. With `beforehand`, the solver need not ask for
+    /// anything.
     fn solve(&self, request: Request, beforehand: bool) -> Option<Resolution> {
         self.answer(Resolver::new(request), beforehand)
     }
 
-    /// Lets a solver answer.
+    /// The resolution that a solver finds, if there is one.
     fn answer(&self, mut resolver: Resolver, beforehand: bool) -> Option<Resolution> {
-        let provide = |resolver: &mut Resolver, name: &PackageName| {
-            resolver.provide(name, self.supply(name));
-        };
         if beforehand {
             for record in &self.records {
-                provide(&mut resolver, &record.name);
+                let provided = resolver.provide(&record.name, self.supply(&record.name));
+                provided.expect("the records are of the package");
             }
             for record in &self.records {
                 let classes = self.classes_of(&record.name);
-                resolver.provide_classes(&record.name, &record.version, classes);
+                let provided = resolver.provide_classes(&record.name, &record.version, classes);
+                provided.expect("the release was provided");
             }
         }
-        loop {
-            match resolver.step() {
-                Step::Need(names) => {
-                    for name in names {
-                        provide(&mut resolver, &name);
-                    }
-                }
-                Step::NeedClasses(releases) => {
-                    assert!(!beforehand, "{releases:?} were provided");
-                    for (name, version) in releases {
-                        resolver.provide_classes(&name, &version, self.classes_of(&name));
-                    }
-                }
-                Step::Solved(resolution) => return Some(*resolution),
-                Step::Impossible => return None,
-                other => panic!("{other:?}"),
-            }
+        let mut packages = OnDemand {
+            registry: self,
+            beforehand,
+        };
+        match advance(&mut resolver, &mut packages) {
+            Step::Solved(resolution) => Some(*resolution),
+            Step::Impossible => None,
+            other => panic!("{other:?}"),
         }
+    }
+}
+
+/// The packages of a registry, for a solver that asks for them.
+struct OnDemand<'registry> {
+    registry: &'registry Registry,
+    /// Whether all classes were provided before the first step.
+    beforehand: bool,
+}
+
+impl Packages for OnDemand<'_> {
+    fn supply(&mut self, name: &PackageName) -> Supply {
+        self.registry.supply(name)
+    }
+
+    fn classes(&mut self, release: &Release) -> Option<Arc<Package>> {
+        assert!(!self.beforehand, "the classes of {release:?} were provided");
+        self.registry.classes_of(&release.0)
     }
 }
 
@@ -114,10 +128,11 @@ fn version_of(resolution: &Resolution, name: &str) -> Option<Version> {
     found.map(|found| found.version.clone())
 }
 
-/// A holder of objects of class V, of any version or of an old one, and two versions of V.
-fn holder_of_versions() -> Known {
+/// A package whose class holds objects of class `V`, of any version or of version 1, and two versions of
+/// `V`.
+fn registry_with_holder() -> Registry {
     let holder = "  any: {Contract: $}\n  old: {Contract: \"$.class(V, null, '1')\"}\n";
-    Known {
+    Registry {
         records: vec![
             release("H", "1").requires("V", "*").defines("H", &[]),
             release("V", "1").defines("V", &[]),
@@ -130,45 +145,45 @@ fn holder_of_versions() -> Known {
     }
 }
 
-/// A holder of an object of class V in a property.
+/// A model with an object of class `V` in a property of its holder.
 fn holding(property: &str) -> Root {
     model(&format!(
         r#"{{"?": {{"id": "h", "type": "H"}}, "{property}": {{"?": {{"id": "v", "type": "V"}}}}}}"#
     ))
 }
 
-/// A lock says nothing of contracts: that all its releases are still allowed is not enough.
+/// A lock does not record contracts, so a lock whose releases are all still allowed may violate one.
 #[test]
-fn a_lock_that_breaks_a_contract_is_not_the_answer() {
-    let known = holder_of_versions();
-    let first = known.solve(request(holding("any")), false);
-    let first = first.expect("no contract speaks against it");
+fn a_lock_that_violates_a_contract_is_not_the_answer() {
+    let registry = registry_with_holder();
+    let first = registry.solve(request(holding("any")), false);
+    let first = first.expect("every contract allows it");
     assert_eq!(version_of(&first, "V"), Some(version("2")));
     for beforehand in [false, true] {
         let mut again = request(holding("old"));
         again.locked = first.to_locked();
-        let again = known.solve(again, beforehand);
+        let again = registry.solve(again, beforehand);
         let again = again.expect("V 1 meets the contract");
         assert_eq!(version_of(&again, "V"), Some(version("1")));
     }
     let mut same = request(holding("any"));
     same.locked = first.to_locked();
-    let same = known.solve(same, false).expect("nothing changed");
+    let same = registry.solve(same, false).expect("nothing changed");
     assert_eq!(same.to_locked(), first.to_locked());
     assert_eq!(same.stats().steps, 0, "the lock is the answer");
 }
 
-/// A lockfile has names as its roots. A model has none, so no file is made that cannot be read.
+/// The roots of a lockfile are names, and a model has none.
 #[test]
-fn a_lockfile_is_only_made_of_what_it_can_hold() {
-    let known = holder_of_versions();
-    let found = known.solve(request(holding("any")), false);
-    let found = found.expect("no contract speaks against it");
+fn a_resolution_with_a_model_has_no_lockfile() {
+    let registry = registry_with_holder();
+    let found = registry.solve(request(holding("any")), false);
+    let found = found.expect("every contract allows it");
     assert_eq!(found.roots()[0].owner, Owner::ObjectModel);
     assert_eq!(found.to_lockfile(), Err(ModelNotLockable));
 
     let record = Box::new(release("A", "1").requires("H", "*"));
-    let found = known.solve(request(Root::Package(record)), false);
+    let found = registry.solve(request(Root::Package(record)), false);
     let found = found.expect("there is an H");
     let lock = found.to_lockfile().expect("the root is a package");
     let read = Lockfile::read("pkgres.lock", lock.to_text().as_bytes(), &Limits::default());
@@ -177,12 +192,12 @@ fn a_lockfile_is_only_made_of_what_it_can_hold() {
     assert_eq!(Locked::from_lockfile(&read), found.to_locked());
 }
 
-/// No lockfile has what objects of a model are bound to, so none fits a request with a model.
+/// A lockfile does not record the bindings of objects.
 #[test]
 fn no_lockfile_fits_a_model() {
     let record = || Root::Package(Box::new(release("A", "1").requires("H", "*")));
-    let known = holder_of_versions();
-    let found = known
+    let registry = registry_with_holder();
+    let found = registry
         .solve(request(record()), false)
         .expect("there is an H");
     let lock = found.to_lockfile().expect("the root is a package");
@@ -193,17 +208,17 @@ fn no_lockfile_fits_a_model() {
         }
         let mut check = LockCheck::new(request, lock.clone());
         for name in check.needs() {
-            check.provide(&name, known.supply(&name));
+            let provided = check.provide(&name, registry.supply(&name));
+            provided.expect("the records are of the package");
         }
         assert_eq!(check.report().stale, stale);
     }
 }
 
-/// Every package requires the core library, whether that is written or not. Objects demand what
-/// somebody wrote.
+/// Packages require the core library implicitly, objects do not.
 #[test]
-fn what_an_object_demands_is_not_implied() {
-    let known = Known {
+fn objects_have_no_implicit_requirement() {
+    let registry = Registry {
         records: vec![release("H", "0.1.0").defines("H.Object", &[])],
         classes: BTreeMap::new(),
     };
@@ -211,7 +226,7 @@ fn what_an_object_demands_is_not_implied() {
         let text = br#"{"?": {"id": "o", "type": "H.Object"}}"#;
         let model = ObjectModel::read("model.json", text, &Limits::default());
         let (model, _) = model.into_result().expect("the test writes a model");
-        Root::Model(ModelRoot::new(Arc::new(model), |_| ObjectDemand {
+        Root::Model(ModelRoot::new(Arc::new(model), |_| ObjectRequirement {
             package: package("H"),
             spec: spec("*"),
         }))
@@ -220,18 +235,18 @@ fn what_an_object_demands_is_not_implied() {
     for (root, is_implied) in [(object(), false), (rooted(), true)] {
         let mut request = request(root);
         request.core = Some(package("H"));
-        let found = known.solve(request, false).expect("there is an H");
+        let found = registry.solve(request, false).expect("there is an H");
         let [bound] = &found.roots()[0].requires[..] else {
-            panic!("the root requires the core library alone");
+            panic!("the root requires only the core library");
         };
         assert_eq!(bound.is_implied, is_implied);
     }
 }
 
-/// What stands for a model in the search is no package: one of any name may be beside it.
+/// The model is not a package in the search, so a package of any name can be next to it.
 #[test]
 fn a_model_can_be_a_root_beside_packages() {
-    let known = holder_of_versions();
+    let registry = registry_with_holder();
     let with = |name: &str, spec: &str| {
         let mut request = request(holding("old"));
         let record = release(name, "1").requires("V", spec);
@@ -239,7 +254,7 @@ fn a_model_can_be_a_root_beside_packages() {
         request
     };
     for name in ["A", "the_object_model"] {
-        let found = known.solve(with(name, "*"), false);
+        let found = registry.solve(with(name, "*"), false);
         let found = found.expect("V 1 meets the contract");
         assert_eq!(version_of(&found, "V"), Some(version("1")));
         let roots: Vec<&Owner> = found.roots().iter().map(|root| &root.owner).collect();
@@ -251,14 +266,14 @@ fn a_model_can_be_a_root_beside_packages() {
 
         let mut request = with(name, "2");
         request.options.single_version = true;
-        let found = known.solve(request, false);
+        let found = registry.solve(request, false);
         assert_eq!(found, None, "V 2 does not meet the contract");
     }
 }
 
-/// Nor is it the package of that name which others require.
+/// The internal name of the model does not hide a package of that name.
 #[test]
-fn a_package_that_is_called_like_what_stands_for_a_model_is_required_as_any_other() {
+fn a_package_with_the_internal_name_of_the_model_is_an_ordinary_package() {
     let records = vec![
         release("H", "1")
             .requires("the_object_model", "1")
@@ -267,15 +282,12 @@ fn a_package_that_is_called_like_what_stands_for_a_model_is_required_as_any_othe
     ];
     let holder = r#"{"?": {"id": "h", "type": "H"}}"#;
     let index = Arc::new(CompiledIndex::compile(&records));
-    let known = Known {
+    let registry = Registry {
         records,
         classes: BTreeMap::from([(package("H"), classes("H", "  any: {Contract: $}\n"))]),
     };
-    let mut resolver = Resolver::new(request(model(holder)));
-    let source = ReleaseSource::Registry(RegistryName::parse("test").expect("a name"));
-    resolver.attach(source, index);
-    let attached = known.answer(resolver, false);
-    let provided = known.solve(request(model(holder)), false);
+    let attached = registry.answer(attached(request(model(holder)), index), false);
+    let provided = registry.solve(request(model(holder)), false);
     for found in [attached, provided] {
         let found = found.expect("there is a version 1");
         assert_eq!(version_of(&found, "the_object_model"), Some(version("1")));
@@ -283,23 +295,23 @@ fn a_package_that_is_called_like_what_stands_for_a_model_is_required_as_any_othe
 }
 
 #[test]
-fn there_is_one_model_at_most() {
+fn several_models_are_a_conflict() {
     let mut request = request(holding("any"));
     request.roots.push(holding("old"));
     let mut resolver = Resolver::new(request);
     assert_eq!(resolver.step(), Step::Impossible);
     let Step::Conflict(conflict) = resolver.step() else {
-        panic!("only one of them can be there");
+        panic!("a request has at most one model");
     };
     assert_eq!(conflict.summary, "several roots are object models");
     assert_eq!(conflict.reasons[0].owner, None);
 }
 
-/// What a contract does not allow may stand beside what it does.
+/// A release that a contract does not allow may be chosen next to one that it allows.
 #[test]
-fn a_package_is_split_so_that_a_contract_is_met() {
+fn a_package_is_split_to_meet_a_contract() {
     let holder = "  old: {Contract: \"$.class(B, null, '1')\"}\n";
-    let known = Known {
+    let registry = Registry {
         records: vec![
             release("H", "1")
                 .requires("W", "*")
@@ -318,22 +330,22 @@ fn a_package_is_split_so_that_a_contract_is_met() {
     };
     let held = r#"{"?": {"id": "h", "type": "H"}, "old": {"?": {"id": "c", "type": "C"}}}"#;
     for beforehand in [false, true] {
-        let found = known.solve(request(model(held)), beforehand);
+        let found = registry.solve(request(model(held)), beforehand);
         let found = found.expect("C has B 1, and W has B 2");
         let of_c = found.package(&package("C")).expect("the model needs it");
         assert_eq!(of_c.requires[0].version, version("1"));
         let mut single = request(model(held));
         single.options.single_version = true;
-        assert!(known.solve(single, beforehand).is_none());
+        assert!(registry.solve(single, beforehand).is_none());
     }
 }
 
-/// The release that is asked for one class may have the wanted one for itself alone: what is ruled
-/// out is that release, not those that define the wanted class for others.
+/// The release of an object's class may define the wanted class internally. A contract then excludes
+/// that release, not the releases that define the class for others.
 #[test]
-fn a_class_that_its_heir_brings_along_can_break_a_contract() {
+fn an_internal_class_can_violate_a_contract() {
     let holder = "  old: {Contract: \"$.class(X.B, null, '1')\"}\n";
-    let mut known = Known {
+    let mut registry = Registry {
         records: vec![
             release("H", "1").defines("H", &[]),
             release("X", "1").defines("X", &[]).defines("X.B", &[]),
@@ -346,23 +358,22 @@ fn a_class_that_its_heir_brings_along_can_break_a_contract() {
     };
     let held = r#"{"?": {"id": "h", "type": "H"}, "old": {"?": {"id": "x", "type": "X"}}}"#;
     for beforehand in [false, true] {
-        assert_eq!(known.solve(request(model(held)), beforehand), None);
+        assert_eq!(registry.solve(request(model(held)), beforehand), None);
     }
     let heir = release("X", "1.1").defines("X", &["X.B"]).hides("X.B", &[]);
-    known.records.push(heir);
+    registry.records.push(heir);
     for beforehand in [false, true] {
-        let found = known.solve(request(model(held)), beforehand);
+        let found = registry.solve(request(model(held)), beforehand);
         let found = found.expect("X 1.1 has an old X.B of its own");
         assert_eq!(version_of(&found, "X"), Some(version("1.1")));
     }
 }
 
-/// Objects that have several releases of a package have them again when what was found is solved
-/// for as it is.
+/// Solving again with the bindings that were found as the lock gives the same bindings.
 #[test]
-fn what_objects_have_of_a_split_package_stays() {
+fn locked_objects_keep_their_releases_of_a_split_package() {
     let holder = "  any: {Contract: $}\n  old: {Contract: \"$.class(V, null, '1')\"}\n";
-    let known = Known {
+    let registry = Registry {
         records: vec![
             release("H", "1").defines("H", &[]),
             release("V", "1").defines("V", &[]),
@@ -385,7 +396,7 @@ fn what_objects_have_of_a_split_package_stays() {
         request(Root::Model(ModelRoot::new(read, |object| {
             let class = demanded.object(object).class.as_str();
             let is_first = demanded.object(object).id.as_deref() == Some("one");
-            ObjectDemand {
+            ObjectRequirement {
                 package: package(class),
                 spec: spec(if is_first { spec_text } else { "*" }),
             }
@@ -395,23 +406,23 @@ fn what_objects_have_of_a_split_package_stays() {
         let bound = found.roots()[0].requires.iter();
         bound.map(|bound| bound.version.clone()).collect()
     };
-    let first = known.solve(demanding("2"), false);
+    let first = registry.solve(demanding("2"), false);
     let first = first.expect("one object has V 2, the other one V 1");
     let expected = ["1", "2", "1"].map(version);
     assert_eq!(versions(&first), expected);
     let mut again = demanding(">=1");
     again.locked = first.to_locked();
-    let again = known.solve(again, false).expect("it is still allowed");
+    let again = registry.solve(again, false).expect("it is still allowed");
     assert_eq!(versions(&again), expected, "though V 1 would do for both");
     assert_eq!(again.stats().steps, 0);
 }
 
-/// A contract may name a class that no release which was looked at defines or extends. One of which
-/// nobody knows what it defines has it all the same.
+/// A contract may name a class that no release defines or extends. A release with unknown classes
+/// defines it all the same.
 #[test]
-fn a_class_that_only_a_contract_names_is_looked_for() {
+fn a_class_that_only_a_contract_names_is_looked_up() {
     let holder = "  any: {Contract: \"$.class(U.Thing)\"}\n";
-    let with = |other: IndexRecord| Known {
+    let with = |other: IndexRecord| Registry {
         records: vec![
             release("H", "1").requires("U", "*").defines("H", &[]),
             release("V", "1").defines("V", &[]),
@@ -423,9 +434,9 @@ fn a_class_that_only_a_contract_names_is_looked_for() {
         ]),
     };
     for beforehand in [false, true] {
-        let unknown = with(release("U", "1").opaque());
-        assert_eq!(unknown.solve(request(holding("any")), beforehand), None);
-        // Nobody has the class: that is the fault of the package, not of the model.
+        let unregistry = with(release("U", "1").opaque());
+        assert_eq!(unregistry.solve(request(holding("any")), beforehand), None);
+        // No package defines the class: that is an error of the package, not of the model.
         let without = with(release("U", "1"));
         assert!(without.solve(request(holding("any")), beforehand).is_some());
     }

@@ -1,4 +1,4 @@
-//! Real packages.
+//! Real packages of the Murano catalog: they load, resolve, and give the expected findings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -52,7 +52,7 @@ fn resolve(
 }
 
 #[test]
-fn everything_loads_and_resolves_or_fails_for_the_true_reason() {
+fn every_package_resolves_or_fails_for_the_true_reason() {
     let Some(folder) = shared::path("corpus") else {
         return;
     };
@@ -97,7 +97,7 @@ fn everything_loads_and_resolves_or_fails_for_the_true_reason() {
     .into();
     assert_eq!(unsolved, expected);
 
-    // Three of the four require plug-ins, which the host supplies.
+    // Three of the four require plug-ins, which the host provides.
     let plugins = "
         {\"name\":\"murano.plugins.magnum\",\"version\":\"0.0.0\"}
         {\"name\":\"murano.plugins.example\",\"version\":\"0.0.0\"}
@@ -117,7 +117,7 @@ fn everything_loads_and_resolves_or_fails_for_the_true_reason() {
 }
 
 #[test]
-fn a_null_requirement_means_zero() {
+fn a_null_spec_means_zero() {
     let Some(folder) = shared::path("corpus") else {
         return;
     };
@@ -130,7 +130,7 @@ fn a_null_requirement_means_zero() {
     assert_eq!(
         records[1].as_ref().map(Vec::len),
         Some(2),
-        "0.0.0 and 1.0.0 are there"
+        "there are 0.0.0 and 1.0.0"
     );
     let root = records[0].as_ref().expect("WordPress is there")[0].clone();
     let registries = RegistrySet::new(vec![Box::new(registry)]);
@@ -167,7 +167,7 @@ impl RequiredPackages for Corpus {
 }
 
 #[test]
-fn checks_find_what_is_wrong_with_real_packages() {
+fn checks_find_the_known_mistakes_of_real_packages() {
     let Some(folder) = shared::path("corpus") else {
         return;
     };

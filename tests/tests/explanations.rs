@@ -1,16 +1,14 @@
-//! What the solver says of universes without resolution: reasons of which none can be left out,
-//! and repairs that repair.
+//! Explanations of conflicts: no reason can be left out, and every repair works.
 //!
-//! `SEEDS=100000` asks for more universes than the usual number.
+//! `SEEDS` sets the number of seeds; see `pkgres_tests::seeds` for long runs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use pkgres_manifest::{IndexRecord, PackageName, RegistryName, ReleaseSource, Requirement, Spec};
-use pkgres_resolver::{
-    CompiledIndex, Conflict, Engine, Reason, ReasonKind, Resolver, Step, Supply,
-};
+use pkgres_manifest::{IndexRecord, PackageName, Requirement, Spec};
+use pkgres_resolver::{CompiledIndex, Conflict, Engine, Reason, ReasonKind, Step};
 use pkgres_tests::build::{Build, package, release, spec};
+use pkgres_tests::drive::{NoPackages, attached, drive};
 use pkgres_tests::examples::variation;
 use pkgres_tests::random::Random;
 use pkgres_tests::seeds;
@@ -23,7 +21,7 @@ fn conflict(universe: &Universe) -> Option<Box<Conflict>> {
     solve(universe).conflict()
 }
 
-/// The engine of each seed: the other one takes its time.
+/// The engine for a seed: the other engine is slower, so it gets a third of them.
 fn engine(seed: u64) -> Engine {
     if seed.is_multiple_of(3) {
         Engine::Pubgrub
@@ -37,7 +35,7 @@ fn releases(universe: &mut Universe) -> impl Iterator<Item = &mut IndexRecord> {
 }
 
 #[test]
-fn repairs_repair() {
+fn every_repair_makes_the_universe_solvable() {
     let mut tried = 0;
     for seed in 0..seeds::count(SEEDS) {
         let universe = Universe::random(seed);
@@ -72,9 +70,9 @@ fn repairs_repair() {
     assert!(tried > 500, "only {tried} repairs were tried");
 }
 
-/// What else there is may need several releases of a package.
+/// A repaired universe may still need several releases of a package.
 #[test]
-fn a_repair_may_leave_packages_side_by_side() {
+fn a_repair_may_need_packages_side_by_side() {
     let root = release("R", "1")
         .requires("X", "1")
         .requires("Y", "1")
@@ -94,7 +92,7 @@ fn a_repair_may_leave_packages_side_by_side() {
 }
 
 #[test]
-fn the_end_of_a_long_chain_is_repaired() {
+fn the_repair_of_a_long_chain_is_at_its_end() {
     let name = |number: usize| format!("L{number:02}");
     let root = release("R", "1").requires(&name(0), "1");
     let chain = (0..40).map(|at| release(&name(at), "1").requires(&name(at + 1), "1"));
@@ -113,9 +111,9 @@ fn the_end_of_a_long_chain_is_repaired() {
     );
 }
 
-/// Sets of versions are words of 64 bits, one of which stands for "not there".
+/// A domain is stored in words of 64 bits, one bit of which means "absent".
 #[test]
-fn how_many_versions_there_are_does_not_change_what_is_said() {
+fn the_number_of_versions_does_not_change_the_explanation() {
     let said = |count: u32| {
         let root = release("R", "1").requires("A", "<30");
         let records = (1..=count).map(|major| {
@@ -138,9 +136,9 @@ fn how_many_versions_there_are_does_not_change_what_is_said() {
     }
 }
 
-/// What many releases inherit in the same way is told once, of the versions that they can have.
+/// A reason that is the same for many releases appears once, with all their versions.
 #[test]
-fn a_class_inherited_twice_is_told_once_for_all_releases() {
+fn a_diamond_of_many_releases_is_one_reason() {
     let root = release("R", "1")
         .requires("X", "1")
         .requires("Y", "1")
@@ -172,9 +170,9 @@ fn a_class_inherited_twice_is_told_once_for_all_releases() {
     assert_eq!(conflict.reasons.len(), 7);
 }
 
-/// An override stands in place of what everyone wrote, so that it is mended for everyone.
+/// An override replaces the specs of all requirements on a package, so one repair changes it for all.
 #[test]
-fn an_override_is_repaired_for_all_who_require_the_package() {
+fn an_override_is_repaired_once_for_all_requirements() {
     let root = release("R", "1")
         .requires("Z", "*")
         .requires("B", "*")
@@ -201,11 +199,11 @@ fn an_override_is_repaired_for_all_who_require_the_package() {
     );
 }
 
-/// Two releases allow as many versions, of which the newest is the same: nothing but which versions they
-/// are tells the requirements apart.
+/// The requirements of two releases allow equally many versions with the same newest one, so only the
+/// sets themselves can order them.
 #[test]
-fn the_order_of_reasons_does_not_depend_on_what_else_there_is() {
-    let told = |others: usize| {
+fn the_order_of_reasons_does_not_depend_on_unrelated_packages() {
+    let reasons_beside = |others: usize| {
         let mut root = release("R", "1");
         let mut records = vec![
             release("E", "1.1.0"),
@@ -229,16 +227,16 @@ fn the_order_of_reasons_does_not_depend_on_what_else_there_is() {
             .map(|reason| reason.text.clone())
             .collect::<Vec<_>>()
     };
-    let expected = told(0);
+    let expected = reasons_beside(0);
     assert_eq!(expected.len(), 4, "{expected:?}");
     for others in 1..32 {
-        assert_eq!(told(others), expected, "{others}");
+        assert_eq!(reasons_beside(others), expected, "{others}");
     }
 }
 
-/// Why there is no resolution is a matter of what there is, not of what it took to find out.
+/// The explanation has its own budget, so it depends on the universe and not on the search.
 #[test]
-fn what_the_search_used_up_does_not_change_the_explanation() {
+fn the_steps_of_the_search_do_not_change_the_explanation() {
     let (mut compared, mut narrow) = (0, 0);
     let universes = |seed| [Universe::random(seed), variation(seed)];
     for (seed, universe) in
@@ -251,22 +249,11 @@ fn what_the_search_used_up_does_not_change_the_explanation() {
         let explained = (0..40).find_map(|max_steps| {
             let mut request = request(&universe);
             request.options.max_steps = max_steps;
-            let mut resolver = Resolver::new(request);
-            let source = ReleaseSource::Registry(RegistryName::parse("test").expect("a name"));
-            let index = CompiledIndex::compile(&universe.records);
-            resolver.attach(source, Arc::new(index));
-            loop {
-                match resolver.step() {
-                    Step::Need(names) => {
-                        for name in names {
-                            resolver.provide(&name, Supply::Unknown);
-                        }
-                    }
-                    Step::Impossible => {}
-                    Step::Conflict(conflict) => return Some((max_steps, conflict)),
-                    Step::GaveUp { .. } => return None,
-                    other => panic!("seed {seed}: {other:?}"),
-                }
+            let index = Arc::new(CompiledIndex::compile(&universe.records));
+            match drive(&mut attached(request, index), &mut NoPackages) {
+                Step::Conflict(conflict) => Some((max_steps, conflict)),
+                Step::GaveUp { .. } => None,
+                other => panic!("seed {seed}: {other:?}"),
             }
         });
         if let Some((max_steps, found)) = explained {
@@ -278,9 +265,9 @@ fn what_the_search_used_up_does_not_change_the_explanation() {
     assert!(compared > 500 && narrow > 20, "{compared} {narrow}");
 }
 
-/// A proof of very many facts is not looked through for those that can be left out.
+/// A proof with very many facts is not reduced to a minimal one.
 #[test]
-fn what_is_not_known_to_be_minimal_says_so() {
+fn an_explanation_that_was_not_reduced_is_not_called_minimal() {
     let last = 600;
     let name = |number: usize| format!("P{number}");
     let root = release("R", "1").requires(&name(0), "1");
@@ -291,40 +278,40 @@ fn what_is_not_known_to_be_minimal_says_so() {
     assert!(!conflict.is_minimal);
 }
 
-/// Whether a reason tells what a release requires of a package.
-fn tells(reason: &Reason, record: &IndexRecord, required: &PackageName, spec: &Spec) -> bool {
+/// Whether a reason is a certain requirement of a release.
+fn states(reason: &Reason, record: &IndexRecord, required: &PackageName, spec: &Spec) -> bool {
     match &reason.kind {
         ReasonKind::Requires {
             package,
-            spec: told,
+            spec: stated,
             ..
         } => {
             reason.owner.as_ref() == Some(&record.name)
                 && reason.versions.contains(&record.version)
                 && package == required
-                && told == spec.written()
+                && stated == spec.written()
         }
         _ => false,
     }
 }
 
-/// The universe with no requirements but those that reasons tell.
+/// The universe without the requirements that no reason states.
 fn reduced(universe: &Universe, reasons: &[&Reason]) -> Universe {
     let mut reduced = universe.clone();
     for record in releases(&mut reduced) {
         let whole = record.clone();
-        let is_told = |requirement: &Requirement| {
-            let tells =
-                |reason: &&Reason| tells(reason, &whole, &requirement.package, &requirement.spec);
-            reasons.iter().any(tells)
+        let is_stated = |requirement: &Requirement| {
+            let states_it =
+                |reason: &&Reason| states(reason, &whole, &requirement.package, &requirement.spec);
+            reasons.iter().any(states_it)
         };
-        record.requirements.change(|all| all.retain(is_told));
+        record.requirements.change(|all| all.retain(is_stated));
     }
     reduced
 }
 
-/// Asserts that the reasons are enough, and that none of them, as it is printed, can be left out.
-/// Says how many there are.
+/// Asserts that the reasons are enough, and that none of them, as printed, can be left out. Returns
+/// their number.
 fn assert_minimal(name: &str, universe: &Universe, conflict: &Conflict) -> usize {
     let is_requirement = |reason: &Reason| matches!(reason.kind, ReasonKind::Requires { .. });
     assert!(
@@ -354,7 +341,7 @@ fn no_reason_can_be_left_out() {
     for seed in 0..seeds::count(SEEDS) {
         let mut universe = Universe::random(seed);
         universe.locked = None;
-        // What is required without being written cannot be left out.
+        // An implicit requirement cannot be removed from a universe.
         universe.core = None;
         // Without classes all reasons are requirements.
         for record in releases(&mut universe) {
@@ -368,7 +355,7 @@ fn no_reason_can_be_left_out() {
 }
 
 #[test]
-fn no_spelling_of_a_reason_can_be_left_out() {
+fn no_reason_can_be_left_out_where_specs_are_equivalent() {
     let (mut checked, mut respelled) = (0, 0);
     for seed in 0..seeds::count(SEEDS) {
         let universe = spelled(&mut Random::new(seed));
@@ -392,7 +379,7 @@ fn no_spelling_of_a_reason_can_be_left_out() {
     );
 }
 
-/// A small universe without classes, in which releases require the same in different words.
+/// A small universe without classes whose releases write the same requirement in different ways.
 fn spelled(random: &mut Random) -> Universe {
     const NAMES: [&str; 4] = ["p.A", "p.B", "p.C", "p.D"];
     const SPECS: [&str; 10] = [
@@ -419,7 +406,7 @@ fn spelled(random: &mut Random) -> Universe {
 }
 
 #[test]
-fn what_releases_require_that_are_ruled_out_is_not_told() {
+fn reasons_omit_requirements_of_excluded_releases() {
     let universe = Universe::new(
         release("p.Root", "1.0.0").requires("p.C", ">=2"),
         vec![
@@ -438,9 +425,9 @@ fn what_releases_require_that_are_ruled_out_is_not_told() {
     );
 }
 
-/// Which classes extend one that nobody defines is told where it is the same in all releases.
+/// A reason names the class that extends a missing class if it is the same in all releases.
 #[test]
-fn classes_that_extend_what_nobody_defines_are_named() {
+fn a_reason_names_the_class_that_extends_a_missing_class() {
     let first = |newer: IndexRecord| {
         let root = release("p.Root", "1.0.0").requires("p.C", "*");
         let older = release("p.C", "1.0.0").defines("p.C.A", &["p.C.Gone"]);
@@ -458,7 +445,7 @@ fn classes_that_extend_what_nobody_defines_are_named() {
 }
 
 #[test]
-fn classes_that_only_releases_miss_that_are_ruled_out_are_not_told() {
+fn reasons_omit_missing_classes_of_excluded_releases() {
     let mut universe = Universe::new(
         release("p.Root", "1.0.0")
             .requires("p.C", ">=2")
@@ -489,7 +476,7 @@ fn classes_that_only_releases_miss_that_are_ruled_out_are_not_told() {
 }
 
 #[test]
-fn a_line_is_told_once() {
+fn no_line_is_repeated() {
     let mut universe = Universe::new(
         release("p.Root", "1.0.0")
             .requires("p.A", "1.3")
@@ -515,7 +502,7 @@ fn a_line_is_told_once() {
 }
 
 #[test]
-fn a_class_path_names_every_version_that_it_is_about() {
+fn a_class_path_names_all_its_versions() {
     let universe = Universe::new(
         release("p.Root", "1.0.0").requires("p.F", "2"),
         vec![
@@ -541,7 +528,7 @@ fn a_class_path_names_every_version_that_it_is_about() {
     );
 }
 
-/// The reasons of a universe that has no resolution.
+/// The reasons why a universe has no resolution.
 fn texts(universe: &Universe) -> Vec<String> {
     let conflict = conflict(universe).expect("there is no resolution");
     let reasons = conflict.reasons.into_iter();

@@ -1,4 +1,4 @@
-//! Hostile inputs, each of which must be refused, among controls that must not be.
+//! Hostile inputs: each is rejected, and the valid controls among them are accepted.
 
 use std::collections::BTreeSet;
 use std::io::Read as _;
@@ -14,7 +14,7 @@ use pkgres_registry_client::PackageFolder;
 use pkgres_tests::shared;
 use serde_json::Value;
 
-/// The core library of the cases.
+/// The core library that the inputs refer to.
 struct Core;
 
 impl RequiredPackages for Core {
@@ -68,7 +68,7 @@ fn is_accepted(kind: &str, path: &Path, bytes: Option<Vec<u8>>) -> bool {
 }
 
 #[test]
-fn hostile_inputs_are_refused_and_controls_are_not() {
+fn hostile_inputs_are_rejected_and_controls_accepted() {
     let Some(script) = shared::path("security/make_bad_inputs.py") else {
         return;
     };
@@ -92,7 +92,7 @@ fn hostile_inputs_are_refused_and_controls_are_not() {
     for case in &cases {
         let text = |key: &str| case[key].as_str().unwrap_or_default();
         if text("kind") == "lock" {
-            // The lockfiles of the corpus are of another format.
+            // The lockfiles of the shared data have another format.
             continue;
         }
         count += 1;

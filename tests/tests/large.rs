@@ -1,23 +1,19 @@
-//! Universes that are long, deep or expensive. What is long is solved and explained on a small
-//! stack: whatever recursed on it would not survive.
+//! Long, deep and expensive universes. They are solved and explained on a small stack, which recursion
+//! over the input would overflow.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
 
-use pkgres_manifest::{
-    IndexRecord, IndexedClass, PackageName, RegistryName, ReleaseSource, Requirement, Shared, Spec,
-    Version,
-};
-use pkgres_resolver::{
-    Engine, Locked, Request, Resolver, SolveOptions, Step, Supply, Target, Update,
-};
+use pkgres_manifest::{IndexRecord, IndexedClass, PackageName, Requirement, Shared, Spec, Version};
+use pkgres_resolver::{Engine, Locked, Request, Resolver, SolveOptions, Step, Target, Update};
 use pkgres_tests::build::{Build as _, class, package, release, spec, version};
+use pkgres_tests::drive::{Records, drive};
 use pkgres_tests::random::Random;
 
-/// The stack of a thread that solves.
+/// The stack size of solving threads.
 const STACK_BYTES: usize = 512 << 10;
 
-/// Lets the solver run on a small stack until it has an answer.
+/// The answer of the solver on a small stack.
 fn solve(root: IndexRecord, records: Vec<IndexRecord>, options: SolveOptions) -> Step {
     thread::Builder::new()
         .stack_size(STACK_BYTES)
@@ -35,33 +31,10 @@ fn run(root: IndexRecord, records: Vec<IndexRecord>, options: SolveOptions) -> S
 }
 
 fn answer(request: Request, records: Vec<IndexRecord>) -> Step {
-    let mut by_name: BTreeMap<PackageName, Vec<IndexRecord>> = BTreeMap::new();
-    for record in records {
-        by_name.entry(record.name.clone()).or_default().push(record);
-    }
-    let source = ReleaseSource::Registry(RegistryName::parse("test").expect("a valid name"));
-    let mut resolver = Resolver::new(request);
-    loop {
-        match resolver.step() {
-            Step::Impossible => {}
-            Step::Need(names) => {
-                for name in names {
-                    let supply = match by_name.remove(&name) {
-                        None => Supply::Unknown,
-                        Some(records) => Supply::Releases {
-                            source: source.clone(),
-                            records,
-                        },
-                    };
-                    resolver.provide(&name, supply);
-                }
-            }
-            answer => return answer,
-        }
-    }
+    drive(&mut Resolver::new(request), &mut Records::new(records))
 }
 
-/// `P0` requires `P1`, which requires `P2`, and so on.
+/// A chain of packages: `P0` requires `P1`, which requires `P2`, and so on.
 fn chain(length: usize) -> Vec<IndexRecord> {
     let one = version("1.0.0");
     let any = spec("1");
@@ -166,7 +139,7 @@ fn a_deep_hierarchy_across_packages_is_walked_on_a_small_stack() {
     }
 }
 
-/// Pigeons that each want a hole of their own: every proof that there are too few is long.
+/// The pigeonhole problem with one hole too few, whose resolution proofs are exponentially long.
 fn pigeons(holes: usize) -> (IndexRecord, Vec<IndexRecord>) {
     let mut root = release("Root", "1.0.0");
     let mut records = Vec::new();
@@ -174,7 +147,7 @@ fn pigeons(holes: usize) -> (IndexRecord, Vec<IndexRecord>) {
         let name = format!("Pigeon{pigeon}");
         root = root.requires(&name, "*");
         for hole in 0..holes {
-            // A hole has a version for each pigeon; two pigeons want two versions.
+            // A hole has a version for each pigeon, so two pigeons in one hole require two versions.
             records.push(
                 release(&name, &format!("{hole}.0.0"))
                     .requires(&format!("Hole{hole}"), &format!("=={pigeon}.0.0")),
@@ -190,7 +163,7 @@ fn pigeons(holes: usize) -> (IndexRecord, Vec<IndexRecord>) {
 }
 
 #[test]
-fn too_few_steps_are_no_proof() {
+fn an_exhausted_budget_is_not_reported_as_a_conflict() {
     let (root, records) = pigeons(5);
     let with_steps = |max_steps: u64| {
         let options = SolveOptions {
@@ -211,17 +184,17 @@ fn too_few_steps_are_no_proof() {
                 gave_up.insert(max_steps);
                 assert!(steps >= max_steps, "{steps} of {max_steps}");
             }
-            // Once the steps do, more of them do as well.
+            // With a sufficient budget, every greater one is sufficient too.
             Step::Conflict(_) => assert!(gave_up.iter().all(|fewer| *fewer < max_steps)),
             other => panic!("{max_steps} steps: {other:?}"),
         }
     }
     assert!(gave_up.contains(&0), "no step is no answer");
-    assert!(gave_up.len() > 1, "the budget is what ends it");
+    assert!(gave_up.len() > 1, "small budgets end the search");
 }
 
-/// An update of P to a version that only releases require which nothing requires. Each pair of packages can
-/// be had in two ways that go around it.
+/// An update of `P` to a version that is required only by releases that nothing requires. Each of the
+/// `pairs` pairs of packages can avoid it in two ways.
 fn update_with_ways_around(pairs: usize) -> Step {
     let mut root = release("R", "1").requires("X", "*");
     let mut records = vec![
@@ -261,12 +234,12 @@ fn update_with_ways_around(pairs: usize) -> Step {
 }
 
 #[test]
-fn many_ways_around_what_is_asked_for_use_up_the_budget() {
+fn an_update_with_many_alternatives_exhausts_the_budget() {
     let Step::Conflict(conflict) = update_with_ways_around(3) else {
         panic!("nothing that is required requires P 2");
     };
     assert!(conflict.is_minimal);
-    // With any of these gone P 2 could be had.
+    // Without any one of these, P 2 would be possible.
     let texts: Vec<&str> = (conflict.reasons.iter())
         .map(|it| it.text.as_str())
         .collect();
@@ -284,10 +257,10 @@ fn many_ways_around_what_is_asked_for_use_up_the_budget() {
     assert_eq!(steps, 100_000);
 }
 
-/// `A` 2 requires `B`, and every version of `B` contradicts what the root requires; what else the root
-/// requires is decided between the two.
+/// `A` 2 requires `B`, and every version of `B` contradicts the root. A thousand other packages would be
+/// decided between `A` and `B`; probing `A` 2 finds the contradiction first.
 #[test]
-fn what_cannot_be_had_is_seen_before_others_are_decided() {
+fn probing_finds_an_impossible_release_before_other_packages_are_decided() {
     const BETWEEN: u32 = 1000;
     let mut root = release("Root", "1.0.0")
         .requires("A", "*")
@@ -316,13 +289,13 @@ fn what_cannot_be_had_is_seen_before_others_are_decided() {
     };
     let chosen = resolution.package(&package("A")).expect("it is required");
     assert_eq!(chosen.version, version("1.0.0"));
-    // Once without looking back, and once with it; nothing is decided a third time.
+    // Once in the greedy phase and once in the search; nothing is decided a third time.
     let steps = resolution.stats().steps;
     assert!(steps < u64::from(2 * BETWEEN + 20), "{steps}");
 }
 
 #[test]
-fn more_than_enough_versions_are_no_reason_to_give_up() {
+fn many_versions_do_not_exhaust_the_budget() {
     let versions = 2_000_u64;
     let numbered = |name: &str, major: u64| {
         let mut record = IndexRecord::new(package(name), Version::new(major, 0, 0));
@@ -358,8 +331,8 @@ fn more_than_enough_versions_are_no_reason_to_give_up() {
     }
 }
 
-/// Two chains of ten packages with three releases each, whose ends require releases of `Z` that differ. If
-/// `inherits`, the classes along the chains extend each other, and the root extends both.
+/// Two chains of ten packages with three releases each, whose ends require different releases of `Z`. If
+/// `inherits`, the classes along each chain extend each other, and the root extends both.
 fn chains_to_different_releases(inherits: bool) -> (IndexRecord, Vec<IndexRecord>) {
     let length = 10;
     let mut root = release("Root", "1.0.0");
@@ -393,7 +366,7 @@ fn chains_to_different_releases(inherits: bool) -> (IndexRecord, Vec<IndexRecord
     (root, records)
 }
 
-/// Both engines, with few steps.
+/// The options of both engines with a small budget.
 fn with_few_steps() -> impl Iterator<Item = SolveOptions> {
     let engines = [Engine::Native, Engine::Pubgrub].into_iter();
     engines.map(|engine| SolveOptions {
@@ -404,7 +377,7 @@ fn with_few_steps() -> impl Iterator<Item = SolveOptions> {
 }
 
 #[test]
-fn a_clash_of_classes_at_the_ends_of_chains_is_proved_without_trying_all_of_them() {
+fn a_diamond_at_the_ends_of_chains_is_proved_without_enumerating_the_chains() {
     let (root, records) = chains_to_different_releases(true);
     for options in with_few_steps() {
         match solve(root.clone(), records.clone(), options) {
@@ -417,7 +390,7 @@ fn a_clash_of_classes_at_the_ends_of_chains_is_proved_without_trying_all_of_them
 }
 
 #[test]
-fn chains_to_different_releases_of_a_package_split_that_package_alone() {
+fn chains_to_different_releases_of_a_package_split_only_that_package() {
     let (root, records) = chains_to_different_releases(false);
     for options in with_few_steps() {
         match solve(root.clone(), records.clone(), options) {
@@ -430,8 +403,8 @@ fn chains_to_different_releases_of_a_package_split_that_package_alone() {
     }
 }
 
-/// Six packages with five releases each, of which every class extends those of about half of the other
-/// packages: whichever releases are chosen, some classes extend themselves.
+/// Six packages with five releases each, in which every class extends the classes of about half of the
+/// other packages: in every selection some classes extend themselves.
 fn entangled(seed: u64) -> (IndexRecord, Vec<IndexRecord>) {
     let mut random = Random::new(seed);
     let name = |package: usize| format!("P{package}");
@@ -456,9 +429,9 @@ fn entangled(seed: u64) -> (IndexRecord, Vec<IndexRecord>) {
     (root.defines("Root.C", &["P0.C"]), records)
 }
 
-/// What is ruled out has to say much: there are more circles of classes than anybody could go through.
+/// There are too many cycles of classes to exclude them one by one, so learned clauses must be strong.
 #[test]
-fn circles_of_classes_are_ruled_out_by_the_shortest() {
+fn cycles_of_classes_are_excluded_within_the_budget() {
     for seed in [5, 15, 48, 49, 73] {
         let (root, records) = entangled(seed);
         let options = SolveOptions {

@@ -1,12 +1,13 @@
-//! Whether a lockfile fits is found out without a search. It must be what a search says: that it fits
-//! if, and only if, locking anew would change nothing; and it must not matter whether there is an index.
+//! The check of a lockfile agrees with the solver, although it does not search: a lockfile is up to date
+//! if and only if locking again changes nothing, whether packages are provided by name or as an index.
 //!
-//! `SEEDS=400000` asks for more universes than the usual number.
+//! `SEEDS` sets the number of seeds; see `pkgres_tests::seeds` for long runs.
 
 use std::sync::Arc;
 
-use pkgres_manifest::{IndexRecord, LockDiff, Lockfile, RegistryName, ReleaseSource, Shared, Spec};
-use pkgres_resolver::{CompiledIndex, LockCheck, LockReport, Locked, Supply};
+use pkgres_manifest::{IndexRecord, LockDiff, Lockfile, Shared, Spec};
+use pkgres_resolver::{CompiledIndex, LockCheck, LockReport, Locked};
+use pkgres_tests::drive::{Records, source};
 use pkgres_tests::random::Random;
 use pkgres_tests::seeds;
 use pkgres_tests::solver::{Supplies, Verdict, request, run};
@@ -14,7 +15,7 @@ use pkgres_tests::universe::Universe;
 
 const SEEDS: u64 = 20_000;
 
-/// A lockfile that fitted a universe before something happened to it.
+/// A lockfile of a universe, which is then changed in up to two places.
 fn locked_before(universe: &mut Universe, random: &mut Random) -> Option<Lockfile> {
     universe.locked = None;
     let Verdict::Solved(resolution) = run(universe, Supplies::OnDemand, request(universe)) else {
@@ -27,7 +28,7 @@ fn locked_before(universe: &mut Universe, random: &mut Random) -> Option<Lockfil
     Some(lock)
 }
 
-/// Something happens to a universe that a lockfile may not survive.
+/// Changes a universe in a way that may make a lockfile stale.
 fn change(universe: &mut Universe, random: &mut Random) {
     if universe.records.is_empty() {
         return;
@@ -67,28 +68,17 @@ fn drop_a_class(record: &mut IndexRecord, random: &mut Random) {
     }
 }
 
-fn source() -> ReleaseSource {
-    ReleaseSource::Registry(RegistryName::parse("test").expect("a name"))
-}
-
-/// What a check says that is given the records that it asks for.
+/// The report of a check with the records that it asks for.
 fn report(universe: &Universe, lock: &Lockfile) -> LockReport {
     let mut check = LockCheck::new(request(universe), lock.clone());
+    let records = Records::new(universe.records.iter().cloned());
     for name in check.needs() {
-        let of_name = universe.records.iter().filter(|record| record.name == name);
-        let records: Vec<IndexRecord> = of_name.cloned().collect();
-        let supply = if records.is_empty() {
-            Supply::Unknown
-        } else {
-            let source = source();
-            Supply::Releases { source, records }
-        };
-        check.provide(&name, supply);
+        check.provide(&name, records.supply_of(&name));
     }
     check.report()
 }
 
-/// What a check says that is given a whole index.
+/// The report of a check with an index of all records.
 fn report_by_index(universe: &Universe, lock: &Lockfile) -> LockReport {
     let mut check = LockCheck::new(request(universe), lock.clone());
     let index = CompiledIndex::compile(&universe.records);
@@ -96,7 +86,7 @@ fn report_by_index(universe: &Universe, lock: &Lockfile) -> LockReport {
     check.report()
 }
 
-/// The lockfile that is written beside another one; nothing if there is no resolution.
+/// The lockfile that is written when an earlier one exists; `None` if there is no resolution.
 fn locked_anew(universe: &Universe, lock: &Lockfile) -> Option<Lockfile> {
     let mut request = request(universe);
     request.locked = Locked {
@@ -112,7 +102,7 @@ fn locked_anew(universe: &Universe, lock: &Lockfile) -> Option<Lockfile> {
 }
 
 #[test]
-fn a_lockfile_fits_where_locking_anew_changes_nothing() {
+fn a_lockfile_is_up_to_date_exactly_if_locking_again_changes_nothing() {
     let (mut fitting, mut stale) = (0, 0);
     for seed in 0..seeds::count(SEEDS) {
         let mut random = Random::new(seed);

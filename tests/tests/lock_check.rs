@@ -1,4 +1,4 @@
-//! Every way in which a lockfile can disagree with what there is, and what is no disagreement.
+//! The check of a lockfile: every kind of staleness, and changes that do not make a lockfile stale.
 
 use pkgres_manifest::{
     ArtifactDigest, Bindings, IndexRecord, LockedPackage, LockedRequirement, Lockfile, PackageName,
@@ -9,7 +9,7 @@ use pkgres_tests::build::{Build as _, class, package, release, spec, version};
 use pkgres_tests::solver::{Verdict, solve};
 use pkgres_tests::universe::Universe;
 
-/// A root and what registries have.
+/// A root and the contents of registries.
 #[derive(Clone)]
 struct World {
     root: IndexRecord,
@@ -91,13 +91,13 @@ impl World {
         check.report()
     }
 
-    /// Why a lock that was written for the usual world is stale in this one.
+    /// Why the lock of the initial world is stale in this one.
     fn stale(&self) -> Vec<Staleness> {
         self.report(world().lock()).stale
     }
 }
 
-/// Why a lock is stale in the usual world.
+/// Why a lock is stale in the initial world.
 fn stale(lock: Lockfile) -> Vec<Staleness> {
     world().report(lock).stale
 }
@@ -107,12 +107,12 @@ fn key(name: &str, number: &str) -> (PackageName, Version) {
 }
 
 #[test]
-fn what_was_just_written_fits() {
+fn a_new_lockfile_is_up_to_date() {
     assert_eq!(world().report(world().lock()), LockReport::default());
 }
 
 #[test]
-fn a_binding_leads_to_a_release_that_is_not_locked() {
+fn a_binding_to_a_release_that_is_not_locked_is_stale() {
     let mut lock = world().lock();
     lock.packages.remove(&key("Db", "1.1.0"));
     let expected = Staleness::NotBound {
@@ -124,7 +124,7 @@ fn a_binding_leads_to_a_release_that_is_not_locked() {
 }
 
 #[test]
-fn newer_versions_and_withdrawn_releases_do_not_make_it_stale() {
+fn newer_versions_and_yanked_releases_do_not_make_a_lock_stale() {
     let mut now = world();
     now.records
         .push(release("Db", "1.2.0").defines("db.Table", &[]));
@@ -135,7 +135,7 @@ fn newer_versions_and_withdrawn_releases_do_not_make_it_stale() {
 }
 
 #[test]
-fn another_way_to_write_a_requirement_is_no_change() {
+fn an_equivalent_spec_does_not_make_a_lock_stale() {
     let mut now = world();
     now.root = release("App", "1.0.0")
         .requires("Web", "==2.*")
@@ -145,7 +145,7 @@ fn another_way_to_write_a_requirement_is_no_change() {
 }
 
 #[test]
-fn roots() {
+fn changed_roots_make_a_lock_stale() {
     let mut lock = world().lock();
     let requirements = lock.roots.remove(&package("App")).expect("it is the root");
     lock.roots.insert(package("Other"), requirements);
@@ -159,7 +159,7 @@ fn roots() {
 }
 
 #[test]
-fn requirements_of_the_root() {
+fn changed_requirements_of_the_root_make_a_lock_stale() {
     let mut now = world();
     now.root = release("App", "1.0.0")
         .requires("Db", ">=1.1")
@@ -189,9 +189,9 @@ fn requirements_of_the_root() {
     );
 }
 
-/// What nobody requires any more need not be anywhere: it goes with what led to it.
+/// A release that is no longer required is not reported in addition to its removed requirement.
 #[test]
-fn what_is_gone_with_its_requirement_is_told_once() {
+fn a_removed_requirement_is_reported_once() {
     let mut now = world();
     let lock = now.lock();
     now.root = release("App", "1.0.0")
@@ -216,7 +216,7 @@ fn what_is_gone_with_its_requirement_is_told_once() {
 }
 
 #[test]
-fn a_binding_of_the_root_that_its_own_spec_rules_out() {
+fn a_binding_outside_of_the_locked_spec_is_stale() {
     let mut lock = world().lock();
     let bound = lock
         .roots
@@ -244,7 +244,7 @@ fn a_binding_of_the_root_that_its_own_spec_rules_out() {
 }
 
 #[test]
-fn a_release_that_is_gone() {
+fn a_missing_release_makes_a_lock_stale() {
     let named =
         |text: &str| ReleaseSource::Registry(RegistryName::parse(text).expect("a valid name"));
     let gone = |found: Option<ReleaseSource>, host_has: Option<&str>| Staleness::Gone {
@@ -266,7 +266,7 @@ fn a_release_that_is_gone() {
 }
 
 #[test]
-fn another_source() {
+fn another_source_makes_a_lock_stale() {
     let mut now = world();
     now.source = "elsewhere";
     let differs = |name: &str, number: &str| {
@@ -286,7 +286,7 @@ fn another_source() {
 }
 
 #[test]
-fn another_digest_or_none() {
+fn another_digest_makes_a_lock_stale() {
     let differs = |found: Option<char>| Staleness::DigestDiffers {
         package: package("Db"),
         version: version("1.1.0"),
@@ -301,7 +301,7 @@ fn another_digest_or_none() {
 }
 
 #[test]
-fn requirements_of_releases() {
+fn changed_requirements_of_releases_make_a_lock_stale() {
     let mut now = world();
     now.record("Web").requirements = Shared::new();
     *now.record("Web") = now.record("Web").clone().requires("Mail", "1");
@@ -337,7 +337,7 @@ fn requirements_of_releases() {
 }
 
 #[test]
-fn a_root_that_grew_out_of_what_a_release_requires_of_it() {
+fn a_root_version_outside_of_a_requirement_makes_a_lock_stale() {
     let mut before = world();
     *before.record("Web") = before.record("Web").clone().requires("App", "1");
     let lock = before.lock();
@@ -360,7 +360,7 @@ fn a_root_that_grew_out_of_what_a_release_requires_of_it() {
 }
 
 #[test]
-fn a_class_that_nobody_defines_any_more() {
+fn a_missing_class_makes_a_lock_stale() {
     let mut now = world();
     now.record("Db").classes = Some(Shared::default());
     assert_eq!(
@@ -374,13 +374,13 @@ fn a_class_that_nobody_defines_any_more() {
 }
 
 #[test]
-fn a_class_that_is_inherited_twice() {
+fn a_diamond_makes_a_lock_stale() {
     let mut before = world();
     before
         .records
         .push(release("Db", "1.0.0").defines("db.Table", &[]));
     let mut lock = before.lock();
-    // The root's class inherits the table from both releases now, each bound by somebody else.
+    // The root's class now inherits the table from both releases, each bound by another requirer.
     let mut now = before.clone();
     now.root = release("App", "1.0.0")
         .requires("Db", "1")
@@ -408,7 +408,7 @@ fn a_class_that_is_inherited_twice() {
 }
 
 #[test]
-fn classes_in_a_circle() {
+fn a_cycle_of_classes_makes_a_lock_stale() {
     let mut now = world();
     *now.record("Db") = with_digest(
         release("Db", "1.1.0")
@@ -423,7 +423,7 @@ fn classes_in_a_circle() {
         .expect("it is locked");
     db.requires.insert(package("Web"), version("2.0.0"));
     let found = now.report(lock).stale;
-    let [Staleness::ClassCircle(circle)] = found.as_slice() else {
+    let [Staleness::ClassCycle(circle)] = found.as_slice() else {
         panic!("{found:?}");
     };
     let mut circle = circle.clone();
@@ -432,7 +432,7 @@ fn classes_in_a_circle() {
 }
 
 #[test]
-fn a_release_that_nothing_leads_to() {
+fn an_unreached_release_makes_a_lock_stale() {
     let mut now = world();
     now.records.push(with_digest(release("Old", "1.0.0"), 'd'));
     let mut lock = world().lock();
@@ -452,7 +452,7 @@ fn a_release_that_nothing_leads_to() {
 }
 
 #[test]
-fn another_digest_is_worse_than_another_source() {
+fn another_digest_is_a_violation_and_another_source_is_not() {
     let mut now = world();
     now.record("Db").digest = Some(digest('f'));
     assert!(now.stale().iter().all(Staleness::is_violation));
@@ -463,7 +463,7 @@ fn another_digest_is_worse_than_another_source() {
     let stale = moved.stale();
     assert_eq!(stale.len(), 2);
     assert!(!stale.iter().any(Staleness::is_violation));
-    // That a digest is known where none was is a change for the better.
+    // A digest where none was known is no violation.
     let mut before = world();
     before.record("Db").digest = None;
     let stale = world().report(before.lock()).stale;

@@ -1,7 +1,7 @@
-//! Lockfiles and git: two branches that add different packages.
+//! Lockfiles in git: merges of two branches that add different packages.
 //!
-//! A conflict arises where both add something between the same two neighbours. How often that
-//! happens depends on how many there are: the base is a project of some size.
+//! Two branches conflict if both add a package between the same two neighbours. The more packages the
+//! base has, the rarer that is, so the base is a project of realistic size.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,18 +13,18 @@ use pkgres_tests::build::{Build, release};
 use pkgres_tests::random::Random;
 use pkgres_tests::repository::{git, try_git};
 
-/// How many pairs of branches are merged, for one base out of each of some universes.
+/// The number of bases, each in its own universe, and of pairs of branches for each base.
 const UNIVERSES: u64 = 20;
 const PAIRS_OF_EACH: u64 = 10;
-/// How many of them have to merge without a conflict, in percent.
+/// The percentage of pairs that must merge without a conflict.
 const WITHOUT_CONFLICT: u64 = 90;
-/// How many packages there are, and how many of them the base requires by itself.
+/// The number of packages, and of those that the base requires directly.
 const PACKAGES: usize = 600;
 const REQUIRED: usize = 60;
-/// How many a small base requires: so few that both branches often add at the same place.
+/// The number that a small base requires: so few that both branches often add at the same place.
 const FEW_REQUIRED: usize = 8;
 
-/// Tells git to take the lines of both sides where it would leave a conflict.
+/// Makes git keep the lines of both sides instead of a conflict.
 const UNION: &str = "pkgres.lock merge=union\n";
 
 #[expect(clippy::disallowed_methods, reason = "files of a test")]
@@ -32,12 +32,12 @@ fn write(path: &Path, text: &str) {
     std::fs::write(path, text).expect("a temporary folder can be written");
 }
 
-/// A name, so that names do not stand in the order of their numbers.
+/// The name of a package. The order of names differs from that of numbers.
 fn name(number: usize) -> String {
     format!("org.p{:03}.Package", (number * 77) % 997)
 }
 
-/// Packages of which each requires some with higher numbers.
+/// A registry in which each package requires some packages with higher numbers.
 fn registry(random: &mut Random) -> RegistrySet {
     let mut registry = MemoryRegistry::new(RegistryName::parse("default").expect("a name"));
     for number in 0..PACKAGES {
@@ -66,7 +66,7 @@ fn root(required: &BTreeSet<usize>) -> IndexRecord {
         .fold(root, |root, name| root.requires(name, "1"))
 }
 
-/// Locks as `pkgres lock` and `pkgres add` do.
+/// The lockfile that `pkgres lock` and `pkgres add` write.
 fn lock(required: &BTreeSet<usize>, registries: &RegistrySet, locked: Locked) -> Lockfile {
     let mut request = Request::new(root(required));
     request.core = None;
@@ -78,24 +78,24 @@ fn lock(required: &BTreeSet<usize>, registries: &RegistrySet, locked: Locked) ->
         &ReadOptions::default(),
     ) {
         Ok(Answer::Solved(resolution)) => {
-            // Nobody changed a release, whatever a merge made of the lock.
+            // No release has changed, so no merge can cause a violation.
             let mut changes = resolution.artifact_changes().into_iter();
             let violation = changes.find(pkgres_resolver::ArtifactChange::is_violation);
             assert_eq!(violation, None);
             resolution.to_lockfile().expect("the roots are packages")
         }
-        other => panic!("every package can be had: {other:?}"),
+        other => panic!("every package is available: {other:?}"),
     }
 }
 
-/// What a merge left behind, if it is a lockfile.
+/// The merged text as a lockfile, if it is valid.
 fn read(merged: &str) -> Option<Lockfile> {
     let read = Lockfile::read("lock", merged.as_bytes(), &Limits::default()).into_result();
     read.ok().map(|(lock, _)| lock)
 }
 
-/// Mends what a merge left behind, as `pkgres lock` does.
-fn mend(merged: &str, required: &BTreeSet<usize>, registries: &RegistrySet) -> Lockfile {
+/// The lockfile that `pkgres lock` makes of a merged text.
+fn relock(merged: &str, required: &BTreeSet<usize>, registries: &RegistrySet) -> Lockfile {
     let locked = match read(merged) {
         Some(lock) if lock.merge_problems().is_empty() => Locked::from_lockfile(&lock),
         Some(lock) => Locked::preferring_releases_of(&lock),
@@ -104,7 +104,8 @@ fn mend(merged: &str, required: &BTreeSet<usize>, registries: &RegistrySet) -> L
     lock(required, registries, locked)
 }
 
-/// Merges two branches, each with its own lockfile; gives the lockfile and whether git could do it.
+/// Merges two branches, each with its own lockfile. Returns the merged text, and whether git found no
+/// conflict.
 fn merge(folder: &Path, attributes: &str, base: &str, sides: [&str; 2]) -> (String, bool) {
     let file = folder.join("pkgres.lock");
     git(folder, &["checkout", "--quiet", "--orphan", "base"]);
@@ -165,7 +166,7 @@ fn branches_that_add_different_packages_merge() {
                 required.insert(added);
                 let after = lock(&required, &registries, Locked::from_lockfile(&before));
                 let after = after.to_text();
-                // What was there stays, line by line and in order.
+                // Existing lines stay, in the same order.
                 let mut lines = after.lines();
                 let stays = text.lines().all(|line| lines.any(|found| found == line));
                 assert!(stays, "{seed}: adding {} changes other lines", name(added));
@@ -175,17 +176,13 @@ fn branches_that_add_different_packages_merge() {
             without_conflict += u64::from(is_merged);
             let mut both = base.clone();
             both.extend([one, two]);
-            let mended = mend(&merged, &both, &registries);
-            assert!(mended.merge_problems().is_empty(), "{seed}");
+            let relocked = relock(&merged, &both, &registries);
+            assert!(relocked.merge_problems().is_empty(), "{seed}");
             if is_merged {
-                assert_eq!(
-                    mended.to_text(),
-                    merged,
-                    "{seed}: what git merged was right"
-                );
+                assert_eq!(relocked.to_text(), merged, "{seed}: git's merge is right");
             }
-            let again = lock(&both, &registries, Locked::from_lockfile(&mended));
-            assert_eq!(again.to_text(), mended.to_text(), "{seed}");
+            let again = lock(&both, &registries, Locked::from_lockfile(&relocked));
+            assert_eq!(again.to_text(), relocked.to_text(), "{seed}");
         }
     }
     let pairs = UNIVERSES * PAIRS_OF_EACH;
@@ -195,10 +192,10 @@ fn branches_that_add_different_packages_merge() {
     );
 }
 
-/// With `merge=union` git leaves no markers. What it makes of two lockfiles is right, or it is seen that it
-/// is not, and either way `pkgres lock` makes of it what it would make without the merge.
+/// With `merge=union` git leaves no conflict markers. The merged lockfile is right, or the check reports
+/// it as stale or invalid. In both cases `pkgres lock` gives the same lockfile as without the merge.
 #[test]
-fn united_lockfiles_are_right_or_seen_not_to_be() {
+fn a_union_merge_is_right_or_reported() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let folder = folder.path();
     git(folder, &["init", "--quiet", "--initial-branch=main"]);
@@ -206,7 +203,7 @@ fn united_lockfiles_are_right_or_seen_not_to_be() {
         folder,
         &["commit", "--quiet", "--allow-empty", "-m", "main"],
     );
-    let (mut right, mut refused) = (0, 0);
+    let (mut right, mut reported) = (0, 0);
     for seed in 0..UNIVERSES {
         let mut random = Random::new(1000 + seed);
         let registries = registry(&mut random);
@@ -231,9 +228,9 @@ fn united_lockfiles_are_right_or_seen_not_to_be() {
             let [one, two] = &sides;
             let (merged, is_merged) = merge(folder, UNION, &before.to_text(), [one, two]);
             assert!(is_merged, "{seed}: a union has no conflicts");
-            let mended = mend(&merged, &both, &registries);
+            let relocked = relock(&merged, &both, &registries);
             let afresh = lock(&both, &registries, Locked::from_lockfile(&before));
-            assert_eq!(mended.to_text(), afresh.to_text(), "{seed}: {merged}");
+            assert_eq!(relocked.to_text(), afresh.to_text(), "{seed}: {merged}");
             let fits = read(&merged).filter(|lock| lock.merge_problems().is_empty());
             let fits = fits.is_some_and(|lock| {
                 let mut request = Request::new(root(&both));
@@ -243,14 +240,21 @@ fn united_lockfiles_are_right_or_seen_not_to_be() {
             });
             if fits {
                 right += 1;
-                assert_eq!(mended.to_text(), merged, "{seed}: it was said to fit");
+                assert_eq!(
+                    relocked.to_text(),
+                    merged,
+                    "{seed}: the check found it up to date"
+                );
             } else {
-                refused += 1;
+                reported += 1;
             }
         }
     }
-    assert_eq!(right + refused, UNIVERSES * PAIRS_OF_EACH);
-    assert!(refused > 0, "some pairs add at the same place");
-    // A union is right where a merge has no conflict: it saves the stop, not the mending.
-    assert!(right > refused, "{right} are right, {refused} are refused");
+    assert_eq!(right + reported, UNIVERSES * PAIRS_OF_EACH);
+    assert!(reported > 0, "some pairs add at the same place");
+    // A union is right where a plain merge has no conflict: it avoids the stop, not `pkgres lock`.
+    assert!(
+        right > reported,
+        "{right} are right, {reported} are reported"
+    );
 }

@@ -1,10 +1,12 @@
-//! What an object of a model is bound to stays, whatever happens to others.
+//! Locked objects of a model keep their bindings when other objects or packages change.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pkgres_manifest::{IndexRecord, Limits, ObjectModel};
-use pkgres_resolver::{Locked, ModelRoot, ObjectDemand, Request, Resolution, Root, Target, Update};
+use pkgres_resolver::{
+    Locked, ModelRoot, ObjectRequirement, Request, Resolution, Root, Target, Update,
+};
 use pkgres_tests::build::{Build as _, package, release, spec};
 use pkgres_tests::solver::{self, Supplies, Verdict, run_with_classes};
 use pkgres_tests::universe::Universe;
@@ -19,7 +21,7 @@ fn universe() -> Universe {
     Universe::new(release("Nothing", "1"), records)
 }
 
-/// What is asked for a model whose objects have these ids and classes, and demand these versions.
+/// The request for a model with objects of these ids, classes and specs.
 fn request(objects: &[(&str, &str, &str)]) -> Request {
     let text = |(id, class, _): &(&str, &str, &str)| {
         format!(r#"{{"?": {{"id": "{id}", "type": "{class}"}}}}"#)
@@ -28,7 +30,7 @@ fn request(objects: &[(&str, &str, &str)]) -> Request {
     let text = format!("[{}]", text.join(", "));
     let read = ObjectModel::read("model.json", text.as_bytes(), &Limits::default());
     let (model, _) = read.into_result().expect("it is a model");
-    let root = ModelRoot::new(Arc::new(model), |object| ObjectDemand {
+    let root = ModelRoot::new(Arc::new(model), |object| ObjectRequirement {
         package: package(objects[object.0].1),
         spec: spec(objects[object.0].2),
     });
@@ -45,7 +47,7 @@ fn solve(request: Request) -> Resolution {
     }
 }
 
-/// The versions that objects are bound to.
+/// The versions of the objects' bindings.
 fn versions(resolution: &Resolution) -> Vec<String> {
     let bound = resolution.roots()[0].requires.iter();
     bound.map(|bound| bound.version.to_string()).collect()
@@ -56,7 +58,7 @@ fn locked(objects: &[(&str, &str, &str)]) -> Locked {
 }
 
 #[test]
-fn an_update_of_another_package_leaves_them() {
+fn an_update_of_another_package_keeps_bindings() {
     let mut request = request(&[("a", "V", "*"), ("b", "V", "*"), ("c", "P", "*")]);
     request.locked = locked(&[("a", "V", "2"), ("b", "V", "1"), ("c", "P", "1")]);
     request.update = Some(Update {
@@ -66,7 +68,7 @@ fn an_update_of_another_package_leaves_them() {
 }
 
 #[test]
-fn objects_are_known_again_wherever_they_stand() {
+fn objects_keep_their_bindings_when_their_order_changes() {
     let mut request = request(&[
         ("new", "V", "*"),
         ("c", "V", "*"),

@@ -1,6 +1,6 @@
-//! Object models against the brute-force reference.
+//! Object models: the solver against the reference.
 //!
-//! `SEEDS=400000` asks for more models than the usual number.
+//! `SEEDS` sets the number of seeds; see `pkgres_tests::seeds` for long runs.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -17,16 +17,16 @@ use pkgres_tests::universe::Universe;
 
 const SEEDS: u64 = 6_000;
 
-/// How often contracts mattered.
+/// How often contracts decided the answer.
 #[derive(Debug, Default)]
 struct Tally {
     models: usize,
     solved: usize,
-    /// Contracts speak against the best resolution.
+    /// Contracts exclude the best resolution.
     other_resolution: usize,
-    /// Contracts speak against all of them.
+    /// Contracts exclude all resolutions.
     no_resolution: usize,
-    /// A package is split that would not have to be but for contracts.
+    /// A package is split only because of contracts.
     split: usize,
     wrong: Vec<String>,
 }
@@ -45,7 +45,7 @@ fn answer(model: &Model, verdict: &Verdict) -> Answer {
 }
 
 /// What is wrong with the answers to a model.
-fn complaint(model: &Model, expected: &Answer) -> Option<String> {
+fn mistake(model: &Model, expected: &Answer) -> Option<String> {
     for (engine, supplies) in [
         (Engine::Native, Supplies::OnDemand),
         (Engine::Native, Supplies::Attached),
@@ -59,20 +59,19 @@ fn complaint(model: &Model, expected: &Answer) -> Option<String> {
             return Some(format!("{engine:?}, {supplies:?} found:\n{found}"));
         }
         let more = match &verdict {
-            Verdict::Solved(resolution) => {
-                wrong_again(model, resolution).or_else(|| wrong_when_pinned(model, resolution))
-            }
+            Verdict::Solved(resolution) => wrong_when_locked(model, resolution)
+                .or_else(|| wrong_when_pinned(model, resolution)),
             Verdict::Conflict(conflict) => wrong_reasons(model, conflict),
         };
         if more.is_some() {
             return more;
         }
     }
-    wrong_without_patience(model, expected)
+    wrong_in_order_of_conflicts(model, expected)
 }
 
-/// What was found is found again, without a step.
-fn wrong_again(model: &Model, resolution: &Resolution) -> Option<String> {
+/// The resolution as a lock gives the same resolution, without a step.
+fn wrong_when_locked(model: &Model, resolution: &Resolution) -> Option<String> {
     let mut request = model.request();
     request.locked = resolution.to_locked();
     let Verdict::Solved(again) = solve(model, Supplies::OnDemand, request) else {
@@ -81,13 +80,13 @@ fn wrong_again(model: &Model, resolution: &Resolution) -> Option<String> {
     let steps = again.stats().steps;
     let again = model.solution(&again);
     (again != model.solution(resolution) || steps > 0)
-        .then(|| format!("after {steps} steps it is now:\n{again}"))
+        .then(|| format!("after {steps} steps the lock gives:\n{again}"))
 }
 
-/// A model whose objects demand what they were bound to has the same resolution.
+/// A model whose objects require the versions that they are bound to has the same resolution.
 fn wrong_when_pinned(model: &Model, resolution: &Resolution) -> Option<String> {
     if !resolution.prereleases().is_empty() {
-        // To demand a prerelease is to name one.
+        // A spec that names a prerelease changes the order of candidates.
         return None;
     }
     let mut pinned = model.clone();
@@ -104,12 +103,12 @@ fn wrong_when_pinned(model: &Model, resolution: &Resolution) -> Option<String> {
     (!is_same).then(|| format!("once pinned it is:\n{found}"))
 }
 
-/// There are reasons of which none can be left out, and what is said to repair it does.
+/// The reasons are minimal, and every repair works.
 fn wrong_reasons(model: &Model, conflict: &Conflict) -> Option<String> {
     if conflict.reasons.is_empty() || !conflict.is_minimal {
         return Some(format!("the reasons:\n{:#?}", conflict.reasons));
     }
-    // Contracts go by what is required: nothing but the version may be too narrow for them.
+    // Contracts compare with requirements, so a repair allows exactly the version.
     let helps = |repair: &Repair| {
         let exactly = Spec::exactly(&repair.allow);
         [exactly, spec("*")]
@@ -120,7 +119,7 @@ fn wrong_reasons(model: &Model, conflict: &Conflict) -> Option<String> {
     useless.map(|repair| format!("does not help: {}", repair.text))
 }
 
-/// Whether a model is solved once what is to be changed says this.
+/// Whether a model has a resolution once a repair changes a spec to this one.
 fn repairs(model: &Model, repair: &Repair, spec: &Spec) -> bool {
     let mut mended = model.clone();
     for record in &mut mended.universe.records {
@@ -134,8 +133,8 @@ fn repairs(model: &Model, repair: &Repair, spec: &Spec) -> bool {
     matches!(verdict, Verdict::Solved(_))
 }
 
-/// Has a requirement on a package say something else; the core library may be required without that
-/// being written.
+/// Changes the spec of a requirement on a package; the requirement on the core library may be
+/// implicit.
 fn allow(requirements: &mut Vec<Requirement>, package: &PackageName, spec: &Spec) {
     let mut known = requirements.iter_mut();
     match known.find(|requirement| requirement.package == *package) {
@@ -148,21 +147,21 @@ fn allow(requirements: &mut Vec<Requirement>, package: &PackageName, spec: &Spec
     }
 }
 
-/// Without patience there is a resolution where there is one, and it is valid.
-fn wrong_without_patience(model: &Model, expected: &Answer) -> Option<String> {
+/// A search in the order of conflicts finds a valid resolution exactly if there is one.
+fn wrong_in_order_of_conflicts(model: &Model, expected: &Answer) -> Option<String> {
     let mut request = model.request();
-    request.options.patience = 0;
+    request.options.conflict_limit = 0;
     let found = answer(model, &solve(model, Supplies::Attached, request));
     let (Some(_), Some(solution)) = (expected.solution(), found.solution()) else {
         let is_same = expected.solution().is_none() && found.solution().is_none();
-        return (!is_same).then(|| format!("without patience:\n{found}"));
+        return (!is_same).then(|| format!("in the order of conflicts:\n{found}"));
     };
     let packages = model.as_packages();
     if let Err(flaw) = is_valid(&packages, solution, &Rules::default()) {
-        return Some(format!("without patience, {flaw}:\n{found}"));
+        return Some(format!("in the order of conflicts, {flaw}:\n{found}"));
     }
     let meets_contracts = model.meets_contracts(&packages, solution);
-    (!meets_contracts).then(|| format!("without patience, breaking a contract:\n{found}"))
+    (!meets_contracts).then(|| format!("in the order of conflicts, violating a contract:\n{found}"))
 }
 
 fn tally(universe: impl Fn(u64) -> Universe + Sync) -> Tally {
@@ -173,9 +172,8 @@ fn tally(universe: impl Fn(u64) -> Universe + Sync) -> Tally {
             model.meets_contracts(&packages, solution)
         });
         let without = search(&packages, &Rules::default());
-        let complaint = complaint(&model, &expected);
-        let wrong =
-            complaint.map(|text| format!("seed {seed}\n{model}expected:\n{expected}{text}"));
+        let mistake = mistake(&model, &expected);
+        let wrong = mistake.map(|text| format!("seed {seed}\n{model}expected:\n{expected}{text}"));
         Some((expected, without, wrong))
     };
     let mut tally = Tally::default();
@@ -205,26 +203,26 @@ fn assert_right(tally: &Tally) {
     assert!(counts.iter().all(|count| *count > 0), "{tally:?}");
 }
 
-/// What classes inherit in versions that were not looked at yet is not taken for granted.
+/// The solver infers nothing about the ancestors of a class in versions that it has not seen.
 #[test]
-fn models_of_one_rule() {
+fn example_models_have_the_answers_of_the_reference() {
     let mut wrong = String::new();
     for (name, model) in examples() {
         let packages = model.as_packages();
         let expected = search_where(&packages, &|solution| {
             model.meets_contracts(&packages, solution)
         });
-        if let Some(complaint) = complaint(&model, &expected) {
-            write!(wrong, "{name}:\n{model}expected:\n{expected}{complaint}")
+        if let Some(mistake) = mistake(&model, &expected) {
+            write!(wrong, "{name}:\n{model}expected:\n{expected}{mistake}")
                 .expect("there is memory");
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// What contracts say of many releases and many objects is said once, of one object.
+/// A contract that many releases and objects violate in the same way is one reason, about one object.
 #[test]
-fn many_objects_that_are_alike_have_one_reason() {
+fn equal_objects_have_one_reason() {
     let model = same_objects();
     let Verdict::Conflict(conflict) = solve(&model, Supplies::OnDemand, model.request()) else {
         panic!("every version of X inherits W 2");
@@ -243,9 +241,9 @@ fn many_objects_that_are_alike_have_one_reason() {
     assert!(conflict.is_minimal);
 }
 
-/// An override says nothing of what objects may have, and to change it mends nothing there.
+/// An override does not apply to objects, so it is no reason why a model has no resolution.
 #[test]
-fn objects_and_overrides() {
+fn explanations_of_models_with_overrides_are_minimal() {
     for (name, model) in examples() {
         for overridden in [package("W"), package("X")] {
             for spec in [spec("1"), spec("=9")] {
@@ -260,16 +258,16 @@ fn objects_and_overrides() {
     }
 }
 
-/// The same answers as the reference, by both engines.
+/// Both engines, on models over random universes.
 #[test]
-fn random_models() {
+fn random_models_have_the_answers_of_the_reference() {
     let tally = tally(Universe::random);
     assert_right(&tally);
 }
 
-/// And next to what the examples show.
+/// Both engines, on models over varied examples.
 #[test]
-fn models_of_varied_examples() {
+fn models_of_varied_examples_have_the_answers_of_the_reference() {
     let tally = tally(variation);
     assert_right(&tally);
 }

@@ -1,4 +1,4 @@
-//! What could be newer, and what holds it back.
+//! Outdated packages: which versions are newer, and what holds packages back.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use pkgres_registry_client::{Answer, MemoryRegistry, Outdated, RegistrySet, driv
 use pkgres_resolver::{Locked, Request, Resolver};
 use pkgres_tests::build::{Build, package, release, spec};
 
-/// Looks at what a request is answered with when these releases are preferred.
+/// The report on the resolution of a request in which these releases are preferred.
 fn look(
     mut request: Request,
     records: Vec<IndexRecord>,
@@ -55,7 +55,7 @@ fn request(root: IndexRecord) -> Request {
 }
 
 #[test]
-fn requirements_hold_back() {
+fn requirements_hold_packages_back() {
     let root = release("R", "1").requires("X", "1").requires("Y", "*");
     let records = || {
         vec![
@@ -88,7 +88,7 @@ fn requirements_hold_back() {
 }
 
 #[test]
-fn a_class_that_is_gone_holds_back() {
+fn a_removed_class_holds_a_package_back() {
     let root = release("R", "1")
         .requires("Z", "*")
         .defines("R.A", &["Z.D"]);
@@ -105,7 +105,7 @@ fn a_class_that_is_gone_holds_back() {
 }
 
 #[test]
-fn what_is_decided_before_holds_back() {
+fn a_package_that_is_decided_before_holds_others_back() {
     let root = release("R", "1").requires("D", "*").requires("B", "*");
     let records = vec![
         release("B", "1"),
@@ -120,7 +120,7 @@ fn what_is_decided_before_holds_back() {
 }
 
 #[test]
-fn the_cut_off_date_counts() {
+fn releases_after_the_cutoff_are_not_newer() {
     let mut new = release("X", "2");
     new.published = Some("2026-07-01T00:00:00Z".to_owned());
     let records = || vec![release("X", "1"), new.clone()];
@@ -135,7 +135,7 @@ fn the_cut_off_date_counts() {
 }
 
 #[test]
-fn releases_side_by_side_are_looked_at_one_by_one() {
+fn each_release_of_a_split_package_is_reported() {
     let root = release("R", "1")
         .requires("A", "*")
         .requires("P", "*")
@@ -169,7 +169,7 @@ fn releases_side_by_side_are_looked_at_one_by_one() {
 }
 
 #[test]
-fn what_moves_beside_another_release_is_told_apart_from_it() {
+fn each_release_of_a_split_package_has_its_own_reason() {
     let root = release("R", "1").requires("X", "1").requires("Y", "1");
     let records = vec![
         release("X", "1").requires("Z", "1"),
@@ -189,9 +189,9 @@ fn what_moves_beside_another_release_is_told_apart_from_it() {
     );
 }
 
-/// What holds back one of several releases is looked for where that one alone moves.
+/// The reason for one release of a split package is found by moving only that release.
 #[test]
-fn what_holds_back_one_of_several_releases_is_not_what_binds_the_others() {
+fn requirements_on_other_releases_of_a_split_package_are_no_reason() {
     let root = release("R", "1").requires("X", "1").requires("Y", "1");
     let records = vec![
         release("X", "1").requires("Z", "1"),

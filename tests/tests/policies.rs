@@ -1,5 +1,6 @@
-//! Overrides, a date past which nothing is new, and a taste for old versions: each against the same
-//! universe with that written into it.
+//! Overrides, the cutoff date and the preference for old versions. Each policy is compared with an
+//! equivalent universe that needs no policy: with rewritten requirements, yanked releases or mirrored
+//! versions.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ use pkgres_tests::solver::{Supplies, Verdict, request, run};
 use pkgres_tests::universe::{PrereleasePolicy, Universe};
 
 const SEEDS: u64 = 3_000;
-const WAYS: [Supplies; 4] = [
+const SUPPLIES: [Supplies; 4] = [
     Supplies::OnDemand,
     Supplies::Attached,
     Supplies::PartlyCompiled,
@@ -34,7 +35,7 @@ fn requires_explicitly(record: &mut IndexRecord, target: &PackageName, spec: &Sp
 }
 
 #[test]
-fn an_override_is_what_everyone_would_have_written() {
+fn an_override_equals_rewritten_requirements() {
     let mut overridden = 0;
     for seed in 0..SEEDS {
         let universe = Universe::random(seed);
@@ -63,13 +64,13 @@ fn an_override_is_what_everyone_would_have_written() {
             }
         }
         let expected = run(&rewritten, Supplies::OnDemand, request(&rewritten)).answer();
-        for way in WAYS {
+        for supplies in SUPPLIES {
             let mut request = request(&universe);
             request.overrides = BTreeMap::from([(target.name.clone(), overriding.clone())]);
-            let found = run(&universe, way, request).answer();
+            let found = run(&universe, supplies, request).answer();
             assert_eq!(
                 found, expected,
-                "{seed} {way:?} {}\n{universe}",
+                "{seed} {supplies:?} {}\n{universe}",
                 target.name
             );
         }
@@ -78,13 +79,13 @@ fn an_override_is_what_everyone_would_have_written() {
 }
 
 #[test]
-fn what_is_too_new_is_as_good_as_withdrawn() {
+fn releases_after_the_cutoff_equal_yanked_releases() {
     let mut mattered = 0;
     for seed in 0..SEEDS {
         let mut universe = Universe::random(seed);
-        let mut withdrawn = universe.clone();
+        let mut yanked = universe.clone();
         let mut random = Random::new(seed);
-        for (record, other) in universe.records.iter_mut().zip(&mut withdrawn.records) {
+        for (record, other) in universe.records.iter_mut().zip(&mut yanked.records) {
             let (published, is_new) = match random.below(4) {
                 0 => (Some("2026-06-01T00:00:00Z"), true),
                 1 => (Some("2026-06-01T01:59:59+02:00"), false),
@@ -94,20 +95,20 @@ fn what_is_too_new_is_as_good_as_withdrawn() {
             record.published = published.map(str::to_owned);
             other.yanked |= is_new;
         }
-        let expected = run(&withdrawn, Supplies::OnDemand, request(&withdrawn)).answer();
+        let expected = run(&yanked, Supplies::OnDemand, request(&yanked)).answer();
         let without = run(&universe, Supplies::OnDemand, request(&universe)).answer();
         mattered += u64::from(without != expected);
-        for way in WAYS {
+        for supplies in SUPPLIES {
             let mut request = request(&universe);
             request.options.exclude_newer = Some(cutoff());
-            let found = run(&universe, way, request).answer();
-            assert_eq!(found, expected, "{seed} {way:?}\n{universe}");
+            let found = run(&universe, supplies, request).answer();
+            assert_eq!(found, expected, "{seed} {supplies:?}\n{universe}");
         }
     }
     assert!(mattered > SEEDS / 10, "{mattered}");
 }
 
-/// The universe in which the oldest version is the newest, if none is a prerelease.
+/// The universe with the order of versions reversed; `None` if it has prereleases.
 fn mirrored(universe: &Universe) -> Option<Universe> {
     let mut versions: BTreeMap<&PackageName, Vec<&Version>> = BTreeMap::new();
     for record in &universe.records {
@@ -175,7 +176,7 @@ fn mirrored(universe: &Universe) -> Option<Universe> {
 }
 
 #[test]
-fn the_oldest_is_the_newest_the_other_way_round() {
+fn prefer_oldest_equals_newest_in_a_mirrored_universe() {
     let mut solved = 0;
     for seed in 0..SEEDS {
         let mut universe = Universe::random(seed);
@@ -197,12 +198,12 @@ fn the_oldest_is_the_newest_the_other_way_round() {
             })
         };
         let expected = versions(&run(&mirror, Supplies::OnDemand, request(&mirror)).answer());
-        for way in WAYS {
+        for supplies in SUPPLIES {
             let mut request = request(&universe);
             request.options.prefer = Preference::Oldest;
-            let found = run(&universe, way, request).answer();
+            let found = run(&universe, supplies, request).answer();
             let found = mirror_answer(&universe, versions(&found));
-            assert_eq!(found, expected, "{seed} {way:?}\n{universe}");
+            assert_eq!(found, expected, "{seed} {supplies:?}\n{universe}");
             solved += usize::from(expected.is_some());
         }
     }
@@ -235,7 +236,7 @@ fn mirror_answer(universe: &Universe, found: Option<Bound>) -> Option<Bound> {
 }
 
 #[test]
-fn conflicts_and_locks_name_the_override() {
+fn conflicts_and_locks_record_the_override() {
     let root = release("R", "1").requires("X", "*").requires("Y", "1");
     let records = vec![
         release("X", "1").requires("Y", "2"),
@@ -277,7 +278,8 @@ fn conflicts_and_locks_name_the_override() {
             let of_name = universe.records.iter().filter(|record| record.name == name);
             let source = resolution.packages()[0].source.clone();
             let records = of_name.cloned().collect();
-            check.provide(&name, Supply::Releases { source, records });
+            let provided = check.provide(&name, Supply::Releases { source, records });
+            provided.expect("the records are of the package");
         }
         check.report().stale
     };
@@ -290,7 +292,7 @@ fn conflicts_and_locks_name_the_override() {
 }
 
 #[test]
-fn a_frozen_lock_is_the_resolution_that_it_was_made_from() {
+fn a_frozen_lock_gives_the_resolution_that_it_was_written_from() {
     let mut solved = 0;
     for seed in 0..SEEDS {
         let universe = Universe::random(seed);

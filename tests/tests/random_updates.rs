@@ -1,6 +1,6 @@
-//! Updates of random universes: nothing that moved could have stayed, and nothing better was possible.
+//! Updates of random universes: no package moves without need, and no better update is possible.
 //!
-//! `SEEDS=100000` asks for more universes than the usual number.
+//! `SEEDS` sets the number of seeds; see `pkgres_tests::seeds` for long runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,10 +13,10 @@ use pkgres_tests::solver::{self, Supplies, Verdict};
 use pkgres_tests::universe::{PrereleasePolicy, Universe};
 
 const SEEDS: u64 = 20_000;
-/// So little that the search in the order of decisions is left in some of the universes.
+/// A small number of conflicts, after which some searches leave the order of decisions.
 const PATIENCE: u64 = 2;
 
-/// A lock that keeps to some rules, and an update of one of its packages.
+/// A universe with a lock that obeys these rules, and an update of one of its packages.
 fn problem(seed: u64, rules: &Rules) -> Option<(Universe, PackageName, Target)> {
     let mut universe = match seed % 2 {
         0 => Universe::random(seed / 2),
@@ -25,7 +25,7 @@ fn problem(seed: u64, rules: &Rules) -> Option<(Universe, PackageName, Target)> 
     let mut random = Random::new(seed);
     let mut earlier = universe.clone();
     earlier.locked = None;
-    // Not everything was there when the lock was written.
+    // Some releases were published after the lock was written.
     let newer = |record: &IndexRecord, random: &mut Random| {
         let records = universe.records.iter();
         let mut others = records.filter(|other| other.name == record.name);
@@ -74,7 +74,7 @@ struct Tally {
     others: usize,
 }
 
-/// What is wrong with the answer to a universe, and what kind of answer it is.
+/// What is wrong with the answer to a universe. Counts the kind of answer.
 fn check(seed: u64, patience: u64, tally: &mut Tally) -> Option<String> {
     let (universe, name, target) = problem(seed, &Rules::without(Rule::SecondTier))?;
     let anything = |_: &PackageName, _: &Version| true;
@@ -92,8 +92,9 @@ fn check(seed: u64, patience: u64, tally: &mut Tally) -> Option<String> {
                 return Some(format!("{} {} is possible", wanted.0, wanted.1));
             }
             let mut reasons = conflict.reasons.iter();
-            let is_said = reasons.any(|reason| matches!(reason.kind, ReasonKind::Wanted { .. }));
-            return (!is_said).then(|| "it is not said what was asked for".to_owned());
+            let is_reported =
+                reasons.any(|reason| matches!(reason.kind, ReasonKind::Wanted { .. }));
+            return (!is_reported).then(|| "the report does not name the target".to_owned());
         }
         (Verdict::Conflict(_), _) => {
             tally.others += 1;
@@ -105,7 +106,7 @@ fn check(seed: u64, patience: u64, tally: &mut Tally) -> Option<String> {
     if let Err(text) = is_valid(&universe, &found, &Rules::default()) {
         return Some(text);
     }
-    // A version that was asked for may bring in several releases of some package, if nothing else does.
+    // An exact version may need several releases of some package, if nothing else is possible.
     let is_whole = match &target {
         Target::Exactly(version) if possible => {
             exists(&universe, &anything, Some(&(name.clone(), version.clone())))?
@@ -113,7 +114,7 @@ fn check(seed: u64, patience: u64, tally: &mut Tally) -> Option<String> {
         _ => possible,
     };
     if report.is_minimal != is_whole {
-        return Some("the tiers are not told apart".to_owned());
+        return Some("the wrong tier".to_owned());
     }
     if !is_whole {
         tally.others += 1;
@@ -130,7 +131,7 @@ fn check(seed: u64, patience: u64, tally: &mut Tally) -> Option<String> {
         .collect();
     let moved: BTreeSet<&PackageName> = report.moved.iter().map(|moved| &moved.package).collect();
     if moved != differing {
-        return Some("what moved is not what differs".to_owned());
+        return Some("the reported moves are not the differences".to_owned());
     }
     let at = now.get(&name).cloned();
     let wanted = at.map(|version| (name.clone(), version));
@@ -141,7 +142,7 @@ fn check(seed: u64, patience: u64, tally: &mut Tally) -> Option<String> {
         (Target::Exactly(_), None) => return Some("it was dropped".to_owned()),
         _ => {}
     }
-    // Newer stable versions would have been better in any case.
+    // Newer stable versions are better under every policy.
     if target == Target::Newest {
         let records = universe.records.iter();
         let of_package = records.filter(|record| record.name == name);
@@ -178,7 +179,7 @@ fn check(seed: u64, patience: u64, tally: &mut Tally) -> Option<String> {
         .collect();
     tally.several += usize::from(changed.len() > 1);
     for one in changed.iter().filter(|one| ***one != name) {
-        // All that stayed, and this one, stay.
+        // Keep all that stayed, and this one.
         let stays = |package: &PackageName, version: &Version| {
             let may_move = (changed.contains(&package) && package != *one) || *package == name;
             may_move || held.get(package).is_none_or(|held| held == version)
@@ -194,13 +195,13 @@ fn check(seed: u64, patience: u64, tally: &mut Tally) -> Option<String> {
             .iter()
             .any(|reason| reason.kind == ReasonKind::Stays)
         {
-            return Some(format!("it is not said why {one} moved"));
+            return Some(format!("there is no reason why {one} moved"));
         }
     }
     None
 }
 
-/// How an update of a lock ended in which some package has several releases.
+/// The result of an update of a lock in which some package has several releases.
 enum Ended {
     Solved,
     Impossible,
@@ -208,7 +209,7 @@ enum Ended {
     Wrong(String),
 }
 
-/// Whether what was asked for is possible, as far as the best resolution tells.
+/// Whether the best resolution shows that the update is possible.
 fn is_possible(universe: &Universe, name: &PackageName, target: &Target) -> bool {
     let mut asked = universe.clone();
     asked.locked = None;
@@ -256,25 +257,25 @@ fn check_side_by_side(seed: u64) -> Option<Ended> {
         Target::Newest => true,
     };
     if !is_right {
-        return Some(Ended::Wrong("what was asked for was not done".to_owned()));
+        return Some(Ended::Wrong("the package is not at its target".to_owned()));
     }
-    // Where it was enough that the named package moves, nothing else did.
+    // If it is enough that the named package moves, nothing else moves.
     let moved = resolution.update().expect("an update was asked for");
     let stays = |releases: &BTreeSet<(PackageName, Version)>| {
         let others = releases.iter().filter(|(other, _)| *other != name);
         others.cloned().collect::<BTreeSet<_>>()
     };
     let is_kept = stays(&held) == stays(&now);
-    let is_said = moved.moved.iter().all(|moved| moved.package == name);
-    Some(if is_kept == is_said {
+    let is_reported = moved.moved.iter().all(|moved| moved.package == name);
+    Some(if is_kept == is_reported {
         Ended::Solved
     } else {
-        Ended::Wrong("what moved is not what differs".to_owned())
+        Ended::Wrong("the reported moves are not the differences".to_owned())
     })
 }
 
-/// Those who are bound to a release, and those who are bound to them, up to the root; nothing if one of
-/// their packages has several releases.
+/// The releases that are bound to a release, directly or not, up to the root. `None` if one of their
+/// packages has several releases.
 fn ancestors(
     lock: &Solution,
     of: (&PackageName, &Version),
@@ -293,7 +294,8 @@ fn ancestors(
     is_whole.then_some(found)
 }
 
-/// One of several releases of a package is to move, which nobody can be rid of if `is_needed`.
+/// The result of updating one of several releases of a package. With `is_needed`, the packages that
+/// lead to that release have no other releases, so no resolution can do without it.
 fn check_one_of_several(seed: u64, is_needed: bool, patience: u64) -> Option<Ended> {
     let (mut universe, ..) = problem(seed, &Rules::default())?;
     let lock = universe.locked.clone().expect("there is a lock");
@@ -301,7 +303,7 @@ fn check_one_of_several(seed: u64, is_needed: bool, patience: u64) -> Option<End
     let names: Vec<&PackageName> = lock.side_by_side.iter().collect();
     let name = *names.get(random.below(names.len().max(1)))?;
     if universe.core.as_ref() == Some(name) {
-        // Nobody writes what is implied.
+        // The implicit requirement on the core library is not written.
         return None;
     }
     let held = lock.releases(&universe.root.name);
@@ -385,12 +387,12 @@ fn check_one_of_several(seed: u64, is_needed: bool, patience: u64) -> Option<End
 }
 
 #[test]
-fn random_updates_beside_others_do_what_was_asked_for() {
+fn random_updates_of_split_locks_reach_their_target() {
     assert_right(check_side_by_side);
 }
 
 #[test]
-fn random_updates_move_one_release_of_several() {
+fn random_updates_move_one_of_several_releases() {
     for patience in [u64::MAX, PATIENCE] {
         assert_right(|seed| check_one_of_several(seed, true, patience));
         assert_right(|seed| check_one_of_several(seed, false, patience));
@@ -413,7 +415,7 @@ fn assert_right(check: impl Fn(u64) -> Option<Ended> + Sync) {
     assert_none(&wrong);
     assert!(
         solved > 20 || seeds::count(SEEDS) < SEEDS,
-        "only {solved} were solved, {impossible} are impossible"
+        "only {solved} are solved, {impossible} are impossible"
     );
 }
 
@@ -422,10 +424,10 @@ fn assert_none(wrong: &[String]) {
     assert!(wrong.is_empty(), "{} are wrong: {first:?}", wrong.len());
 }
 
-/// Nothing that moved could have stayed, and nothing better was possible.
+/// No package that moved could have stayed, and no better update is possible.
 #[test]
 fn random_updates_are_minimal() {
-    for patience in [SolveOptions::default().patience, PATIENCE] {
+    for patience in [SolveOptions::default().conflict_limit, PATIENCE] {
         let mut all = Tally::default();
         let results = seeds::for_all(seeds::count(SEEDS), |seed| {
             let mut tally = Tally::default();
@@ -449,7 +451,7 @@ fn random_updates_are_minimal() {
             held_back,
             others,
         } = all;
-        // Fewer universes were asked for.
+        // `SEEDS` asks for fewer universes.
         if seeds::count(SEEDS) < SEEDS {
             continue;
         }
@@ -460,9 +462,9 @@ fn random_updates_are_minimal() {
     }
 }
 
-/// The order in which records and packages arrive shows nowhere, reasons and counts included.
+/// The order of arrival of records and packages changes nothing, not even reasons and counts.
 #[test]
-fn shuffled_input() {
+fn the_order_of_arrival_does_not_change_an_update() {
     let each = |seed: u64| {
         let (universe, name, target) = problem(seed, &Rules::without(Rule::SecondTier))?;
         let update = Update {

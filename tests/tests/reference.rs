@@ -1,6 +1,6 @@
-//! The solver against the brute-force reference.
+//! Packages: the solver against the reference.
 //!
-//! `SEEDS=400000` asks for more universes than the usual number.
+//! `SEEDS` sets the number of seeds; see `pkgres_tests::seeds` for long runs.
 
 use pkgres_resolver::{Engine, SolveOptions};
 use pkgres_tests::examples::{examples, variation};
@@ -12,12 +12,12 @@ use pkgres_tests::tally::Tally;
 use pkgres_tests::universe::Universe;
 
 const SEEDS: u64 = 20_000;
-/// So little that the search in the order of decisions is left in some of the universes.
+/// A small number of conflicts, after which some searches leave the order of decisions.
 const PATIENCE: u64 = 3;
 
 #[test]
-fn known_answers() {
-    let patience = SolveOptions::default().patience;
+fn examples_have_their_known_answers() {
+    let conflict_limit = SolveOptions::default().conflict_limit;
     for example in examples() {
         for supplies in [Supplies::OnDemand, Supplies::Attached] {
             let verdict = solve_with(&example.universe, supplies, patience);
@@ -32,7 +32,7 @@ fn known_answers() {
     }
 }
 
-/// What came of one universe.
+/// The result of comparing one universe.
 struct Outcome {
     tally: Tally,
     /// For each rule, whether the solver disagrees with a reference that ignores it.
@@ -49,7 +49,7 @@ impl Outcome {
         let is_valid = found
             .solution()
             .is_none_or(|solution| is_valid(&universe, solution, &Rules::default()).is_ok());
-        // The other engine takes its time.
+        // The other engine is slower, so it gets a part of the seeds.
         let by_other = seed
             .is_multiple_of(4)
             .then(|| solve_by(&universe, Engine::Pubgrub).answer());
@@ -68,10 +68,10 @@ impl Outcome {
     }
 }
 
-/// The same answer as the reference, every answer valid, on universes in which every rule matters;
-/// and a solver that ignored any one rule would not pass.
+/// Both give the same valid answers. The universes exercise every rule: a solver that ignores any one
+/// rule would fail.
 #[test]
-fn random_universes() {
+fn random_universes_have_the_answers_of_the_reference() {
     let mut tally = Tally::default();
     let mut disagreements = [0_usize; Rule::ALL.len()];
     let mut wrong = Vec::new();
@@ -84,21 +84,24 @@ fn random_universes() {
     }
     show(&tally.to_string());
     assert!(wrong.is_empty(), "{} are wrong: {}", wrong.len(), wrong[0]);
-    tally.assert_that_the_universes_bite();
+    tally.assert_every_rule_decides();
     for (rule, count) in Rule::ALL.iter().zip(disagreements) {
-        assert!(count > 0, "nothing shows whether the solver knows {rule}");
+        assert!(
+            count > 0,
+            "no universe shows whether the solver obeys {rule}"
+        );
     }
 }
 
-/// The same answer as the reference, by both engines, next to what the examples show.
+/// Both engines, on small changes to the examples.
 #[test]
-fn varied_examples() {
+fn varied_examples_have_the_answers_of_the_reference() {
     assert_same_answers(variation);
 }
 
-/// And where it matters most who is asked for a class.
+/// Both engines, where the order of class lookup matters most.
 #[test]
-fn hubs() {
+fn universes_around_hubs_have_the_answers_of_the_reference() {
     assert_same_answers(Universe::around_hubs);
 }
 
@@ -118,12 +121,12 @@ fn assert_same_answers(universe: impl Fn(u64) -> Universe + Sync) {
     assert!(wrong.is_empty(), "{} are wrong: {}", wrong.len(), wrong[0]);
 }
 
-/// Packages with many releases are searched in another way; the answer must be the same.
+/// Domains of more than 64 releases use other data structures; the answer must be the same.
 #[test]
-fn many_releases() {
-    /// More than the releases that are in the way.
+fn the_number_of_releases_does_not_change_the_answer() {
+    /// More conflicts than the added releases cause.
     const PATIENT: u64 = 1_000_000;
-    /// A set of up to 63 is a word, for one bit more says that none is there.
+    /// Numbers around one and two words of 64 bits; one bit of a domain means "absent".
     const RELEASES: [usize; 9] = [62, 63, 64, 65, 80, 126, 127, 128, 129];
     let each = |seed: u64| {
         if !seed.is_multiple_of(40) {
@@ -144,7 +147,7 @@ fn many_releases() {
     assert!(wrong.is_empty(), "{} are wrong: {}", wrong.len(), wrong[0]);
 }
 
-/// What differs if records and packages arrive in another order.
+/// The difference if records and packages arrive in another order.
 fn differs_if_shuffled(seed: u64) -> Option<String> {
     let universe = Universe::random(seed);
     let mut shuffled = universe.clone();
@@ -157,29 +160,29 @@ fn differs_if_shuffled(seed: u64) -> Option<String> {
             .find(|found| *found != expected)
             .map(|found| format!("seed {seed}\n{universe}{expected:#?}\n{found:#?}"))
     };
-    differs(SolveOptions::default().patience).or_else(|| differs(PATIENCE))
+    differs(SolveOptions::default().conflict_limit).or_else(|| differs(PATIENCE))
 }
 
-/// The order in which records and packages arrive shows nowhere, explanations and counts included.
+/// The order of arrival of records and packages changes nothing, not even explanations and counts.
 #[test]
-fn shuffled_input() {
+fn the_order_of_arrival_does_not_change_the_answer() {
     let found = seeds::for_all(seeds::count(SEEDS), differs_if_shuffled);
     let wrong: Vec<String> = found.into_iter().flatten().collect();
     assert!(wrong.is_empty(), "{} are wrong: {}", wrong.len(), wrong[0]);
 }
 
-/// A search that waits for releases while clauses are new looks at these when it would have anyway.
+/// A search that stops for packages while clauses are new continues with the same steps.
 #[test]
-fn an_interruption_changes_no_step() {
+fn an_interruption_does_not_change_the_steps() {
     assert_eq!(differs_if_shuffled(87_695), None);
 }
 
-/// A thousand orders of arrival, one answer: lock and explanation, byte for byte.
+/// A thousand orders of arrival give one answer: lock and explanation are equal byte for byte.
 #[test]
-fn a_thousand_shuffles() {
+fn a_thousand_orders_of_arrival_give_the_same_bytes() {
     let text = |universe: &Universe, supplies| {
-        let patience = SolveOptions::default().patience;
-        match solve_with(universe, supplies, patience) {
+        let conflict_limit = SolveOptions::default().conflict_limit;
+        match solve_with(universe, supplies, conflict_limit) {
             Verdict::Solved(resolution) => resolution
                 .to_lockfile()
                 .expect("the roots are packages")
@@ -209,13 +212,13 @@ fn a_thousand_shuffles() {
     }
 }
 
-/// What is wrong with the answer of a search without patience: it finds a resolution where there is
-/// one, and the result is locally best.
-fn wrong_without_patience(universe: &Universe, supplies: Supplies) -> (bool, Option<String>) {
+/// What is wrong with the answer of a search in the order of conflicts: it must find a locally best
+/// resolution exactly if there is one.
+fn wrong_in_order_of_conflicts(universe: &Universe, supplies: Supplies) -> (bool, Option<String>) {
     let expected = search(universe, &Rules::default());
     let found = solve_with(universe, supplies, 0).answer();
     let complaint = match (&expected, &found) {
-        // A valid lock is kept even where something else would be preferred.
+        // A valid lock is kept even if another resolution would be preferred.
         _ if found == expected => None,
         (Answer::Solved(best), Answer::Solved(solution)) => {
             let exchange = || {
@@ -233,18 +236,19 @@ fn wrong_without_patience(universe: &Universe, supplies: Supplies) -> (bool, Opt
                 .or_else(more)
                 .or_else(|| is_single.then(exchange).flatten())
         }
-        _ => Some("one of them has no solution".to_owned()),
+        _ => Some("only one of them has a solution".to_owned()),
     };
-    let told = |text| format!("{supplies:?}: {text}\n{universe}best:\n{expected}found:\n{found}");
-    (found != expected, complaint.map(told))
+    let message =
+        |text| format!("{supplies:?}: {text}\n{universe}best:\n{expected}found:\n{found}");
+    (found != expected, complaint.map(message))
 }
 
 #[test]
-fn without_patience() {
+fn searches_in_order_of_conflicts_are_locally_best() {
     let ways = [Supplies::OnDemand, Supplies::Attached];
     for example in examples() {
         for way in ways {
-            let (_, complaint) = wrong_without_patience(&example.universe, way);
+            let (_, complaint) = wrong_in_order_of_conflicts(&example.universe, way);
             assert_eq!(complaint, None, "{}", example.name);
         }
     }
@@ -252,7 +256,7 @@ fn without_patience() {
     let mut others = 0;
     let each = |seed| {
         [Universe::random(seed), variation(seed)]
-            .map(|universe| ways.map(|way| wrong_without_patience(&universe, way)))
+            .map(|universe| ways.map(|way| wrong_in_order_of_conflicts(&universe, way)))
     };
     let found = seeds::for_all(seeds::count(SEEDS), each);
     for (is_other, complaint) in found.into_iter().flatten().flatten() {
@@ -260,10 +264,10 @@ fn without_patience() {
         wrong.extend(complaint);
     }
     assert!(wrong.is_empty(), "{} are wrong: {}", wrong.len(), wrong[0]);
-    assert!(others > 0, "patience makes no difference");
+    assert!(others > 0, "the order of conflicts makes no difference");
 }
 
-// The table is what some run this test for.
+// Long runs are made for this table.
 #[allow(clippy::print_stdout)]
 fn show(text: &str) {
     println!("{text}");

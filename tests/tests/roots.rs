@@ -1,15 +1,16 @@
 //! Requests with several roots.
 //!
-//! `SEEDS=100000` asks for more universes than the usual number.
+//! `SEEDS` sets the number of seeds; see `pkgres_tests::seeds` for long runs.
 
 use std::sync::Arc;
 
-use pkgres_manifest::{IndexRecord, LockDiff, Lockfile, RegistryName, ReleaseSource, Spec};
+use pkgres_manifest::{IndexRecord, LockDiff, Lockfile, Spec};
 use pkgres_resolver::{
     CompiledIndex, Conflict, Engine, LockCheck, Request, Resolution, Resolver, Root, Staleness,
     Step, frozen,
 };
 use pkgres_tests::build::{Build, package, release, spec, version};
+use pkgres_tests::drive::attached;
 use pkgres_tests::random::Random;
 use pkgres_tests::reference::{Answer, Rules, search};
 use pkgres_tests::seeds;
@@ -25,10 +26,7 @@ fn resolver(roots: &[IndexRecord], records: &[IndexRecord]) -> Resolver {
         .iter()
         .map(|root| Root::Package(Box::new(root.clone())));
     request.roots = roots.collect();
-    let mut resolver = Resolver::new(request);
-    let source = ReleaseSource::Registry(RegistryName::parse("test").expect("a name"));
-    resolver.attach(source, Arc::new(CompiledIndex::compile(records)));
-    resolver
+    attached(request, Arc::new(CompiledIndex::compile(records)))
 }
 
 fn solve(roots: &[IndexRecord], records: &[IndexRecord]) -> Resolution {
@@ -49,7 +47,7 @@ fn read_back(lock: &Lockfile) -> Lockfile {
 }
 
 #[test]
-fn what_is_frozen_for_a_root_has_the_roots_that_it_requires() {
+fn a_frozen_lock_of_one_root_includes_the_roots_that_it_requires() {
     let roots = [
         release("A", "1").requires("B", "*"),
         release("B", "2").requires("C", ">=1").requires("A", "1"),
@@ -73,7 +71,7 @@ fn what_is_frozen_for_a_root_has_the_roots_that_it_requires() {
         &found.to_lockfile().expect("the roots are packages"),
     );
     assert!(diff.is_empty(), "{diff:?}");
-    // The version of the root itself is what it is now.
+    // The version of the root is the current one.
     let found = frozen(&lock, &package("A"), &version("3"));
     assert_eq!(
         found.expect("the same").roots()[0].owner.version(),
@@ -83,9 +81,9 @@ fn what_is_frozen_for_a_root_has_the_roots_that_it_requires() {
     assert_eq!(found.expect("it requires no root").roots().len(), 1);
 }
 
-/// The root has a version that the lock does not know, which may even be a prerelease of 0.0.0.
+/// The root has a version that the lock does not know, even a prerelease of 0.0.0.
 #[test]
-fn what_is_frozen_may_require_a_root_whatever_became_of_it() {
+fn a_frozen_lock_may_require_a_root_in_any_version() {
     let roots = [
         release("A", "1").requires("B", "1").requires("C", "1"),
         release("B", "1").requires("A", "1"),
@@ -94,15 +92,15 @@ fn what_is_frozen_may_require_a_root_whatever_became_of_it() {
     let lock = read_back(&solved.to_lockfile().expect("the roots are packages"));
     for current in ["1", "2", "0.0.0-dev"] {
         let found = frozen(&lock, &package("A"), &version(current));
-        let found = found.expect("its version is not what was locked");
+        let found = found.expect("the version of the root is not locked");
         assert_eq!(found.roots()[0].owner.version(), Some(&version(current)));
         assert!(found.package(&package("C")).is_some());
     }
 }
 
-/// What a root requires of another one is compared with what that is now.
+/// The requirement of a root on another root is checked against the current version of that root.
 #[test]
-fn a_root_that_moved_is_too_new_for_another_one() {
+fn a_root_can_be_too_new_for_another_root() {
     let roots = |moved| [release("A", "1").requires("B", "1"), release("B", moved)];
     let lock = solve(&roots("1"), &[])
         .to_lockfile()
@@ -126,8 +124,8 @@ fn a_root_that_moved_is_too_new_for_another_one() {
 }
 
 #[test]
-fn what_a_root_requires_is_what_its_record_says() {
-    // Of this spec the text says less: `*` has no prereleases of 0.0.0.
+fn a_root_requires_the_parsed_spec_of_its_record() {
+    // The text of this spec allows less: `*` excludes prereleases of 0.0.0.
     let records = [release("X", "0.0.0-rc.1")];
     let index = Arc::new(CompiledIndex::compile(&records));
     for number in ["1.0.0", "1.0.0-rc.1"] {
@@ -148,10 +146,10 @@ fn what_a_root_requires_is_what_its_record_says() {
     }
 }
 
-/// A root is mostly read from its record. Where there is more to decide about it than what it requires, as
-/// where its version is preferred, it is prepared as any release is.
+/// A root is usually read from its record. If more than its requirements matters, for example a
+/// preference for its version, it is indexed like any release. Both must give the same answer.
 #[test]
-fn it_makes_no_difference_how_a_root_is_read() {
+fn an_indexed_root_gives_the_same_answer() {
     for seed in 0..seeds::count(SEEDS / 5) {
         let universe = Universe::random(seed);
         let root = (universe.root.name.clone(), universe.root.version.clone());
@@ -169,7 +167,7 @@ fn it_makes_no_difference_how_a_root_is_read() {
 }
 
 #[test]
-fn two_roots_of_one_name_are_refused() {
+fn two_roots_of_one_name_are_a_conflict() {
     let roots = [
         release("A", "1").requires("B", "*"),
         release("X", "1"),
@@ -179,7 +177,7 @@ fn two_roots_of_one_name_are_refused() {
     let mut resolver = resolver(&roots, &records);
     assert_eq!(resolver.step(), Step::Impossible);
     let Step::Conflict(conflict) = resolver.step() else {
-        panic!("only one of them can be there");
+        panic!("a name has one root");
     };
     let Conflict {
         summary,
@@ -195,8 +193,8 @@ fn two_roots_of_one_name_are_refused() {
     assert!(is_minimal);
 }
 
-/// A random universe with a release of one of its packages as a second root, and the same with one root
-/// that requires both and nothing else.
+/// A random universe, a release of one of its packages as a second root, and the universe with one root
+/// that requires exactly these two.
 fn two_roots(seed: u64) -> Option<(Universe, IndexRecord, Universe)> {
     let mut random = Random::new(seed);
     let mut universe = Universe::random(seed);
@@ -216,7 +214,7 @@ fn two_roots(seed: u64) -> Option<(Universe, IndexRecord, Universe)> {
         .requires(name.as_str(), "*")
         .requires(second.name.as_str(), "*");
     if let Some(core) = &universe.core {
-        // What the core library required would be decided earlier.
+        // The requirements of the core library would be decided earlier.
         let mut of_core = (universe.records.iter()).filter(|record| record.name == *core);
         if of_core.any(|record| !record.requirements.is_empty()) {
             return None;
@@ -232,7 +230,7 @@ fn two_roots(seed: u64) -> Option<(Universe, IndexRecord, Universe)> {
 }
 
 #[test]
-fn several_roots_are_what_one_that_requires_them_would_get() {
+fn several_roots_equal_one_root_that_requires_them() {
     let mut solved = 0;
     for seed in 0..seeds::count(SEEDS) {
         let Some((universe, second, joint)) = two_roots(seed) else {

@@ -1,25 +1,23 @@
-//! The scenarios of other resolvers' suites, and universes of random packages.
+//! Scenarios from the test suites of other resolvers, and large random universes with known answers.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use pkgres_manifest::{
-    IndexRecord, PackageName, RegistryName, ReleaseSource, Requirement, Shared, Spec, Version,
-};
+use pkgres_manifest::{IndexRecord, PackageName, Requirement, Shared, Spec, Version};
 use pkgres_resolver::{
     Conflict, Locked, PrereleasePolicy, Request, Resolution, Resolver, Root, SolveOptions, Step,
-    Supply,
 };
+use pkgres_tests::drive::{Records, drive};
 use pkgres_tests::reference::{Rules, is_valid};
 use pkgres_tests::shared;
 use pkgres_tests::solver::solution;
 use pkgres_tests::universe::{self, Universe};
 use serde_json::{Map, Value};
 
-/// How long explanations of small conflicts may be.
-const LINES_OF_AN_EXPLANATION: usize = 10;
+/// The greatest number of lines in the explanation of a small conflict.
+const MAX_EXPLANATION_LINES: usize = 10;
 
-/// Names of other worlds have characters that FQNs do not.
+/// A package name. Names of other ecosystems contain characters that FQNs do not allow.
 fn name(text: &str) -> PackageName {
     PackageName::parse(&text.replace('-', "_")).expect("a name")
 }
@@ -42,14 +40,13 @@ fn record(package: &str, number: &str, requirements: &Map<String, Value>) -> Ind
     record
 }
 
-/// Solves without core library and with one version of each package.
+/// The answer without a core library and with one version of each package.
 fn solve(
     root: &IndexRecord,
     records: &BTreeMap<PackageName, Vec<IndexRecord>>,
     locked: Locked,
     prerelease: PrereleasePolicy,
 ) -> Result<Box<Resolution>, Box<Conflict>> {
-    let source = ReleaseSource::Registry(RegistryName::parse("test").expect("a name"));
     let mut resolver = Resolver::new(Request {
         roots: vec![Root::Package(Box::new(root.clone()))],
         core: None,
@@ -63,30 +60,16 @@ fn solve(
         overrides: BTreeMap::new(),
         update: None,
     });
-    loop {
-        match resolver.step() {
-            Step::Need(names) => {
-                for name in names {
-                    let supply =
-                        records
-                            .get(&name)
-                            .map_or(Supply::Unknown, |records| Supply::Releases {
-                                source: source.clone(),
-                                records: records.clone(),
-                            });
-                    resolver.provide(&name, supply);
-                }
-            }
-            Step::Solved(resolution) => return Ok(resolution),
-            Step::Impossible => {}
-            Step::Conflict(conflict) => return Err(conflict),
-            other => panic!("{other:?}"),
-        }
+    let mut packages = Records::new(records.values().flatten().cloned());
+    match drive(&mut resolver, &mut packages) {
+        Step::Solved(resolution) => Ok(resolution),
+        Step::Conflict(conflict) => Err(conflict),
+        other => panic!("{other:?}"),
     }
 }
 
 #[test]
-fn scenarios_of_other_resolvers() {
+fn scenarios_of_other_resolvers_have_the_expected_answers() {
     let Some(path) = shared::path("scenarios/scenarios.json") else {
         return;
     };
@@ -108,7 +91,7 @@ fn scenarios_of_other_resolvers() {
             .collect();
         let has = |tag: &str| tags.contains(&tag);
         if has("yanked") {
-            // The data do not say which versions are withdrawn.
+            // The data does not say which versions are yanked.
             skipped += 1;
             continue;
         }
@@ -151,9 +134,9 @@ fn scenarios_of_other_resolvers() {
         let resolution = match found {
             Ok(resolution) => resolution,
             Err(conflict) => {
-                // The summary, a line for each reason and each hint: what fits a glance.
+                // The summary, and a line for each reason and each hint.
                 let lines = 1 + conflict.reasons.len() + conflict.hints.len();
-                if lines > LINES_OF_AN_EXPLANATION {
+                if lines > MAX_EXPLANATION_LINES {
                     too_long.push(format!("{shown}: {lines} lines"));
                 }
                 continue;
@@ -191,10 +174,10 @@ fn scenarios_of_other_resolvers() {
     assert_eq!(too_long, [""; 0]);
 }
 
-/// What is done about withdrawn releases: root's ranges, packages as `name version [yanked] requires`,
-/// what is locked, and what comes out.
+/// Each case has the ranges of the root, releases as name, version, whether it is yanked, and ranges,
+/// then the lock and the expected answer.
 #[test]
-fn withdrawn_releases() {
+fn yanked_releases_are_chosen_only_if_locked() {
     type Release<'a> = (&'a str, &'a str, bool, &'a [(&'a str, &'a str)]);
     type Case<'a> = (
         &'a str,
@@ -205,7 +188,7 @@ fn withdrawn_releases() {
     );
     let cases: [Case<'_>; 10] = [
         (
-            "the only version is withdrawn",
+            "the only version is yanked",
             &[("a", "*")],
             &[("a", "1.0.0", true, &[])],
             &[],
@@ -219,7 +202,7 @@ fn withdrawn_releases() {
             Some(&[("a", "1.0.0")]),
         ),
         (
-            "an exact requirement does not bring it back",
+            "an exact requirement does not allow it",
             &[("a", "==2.0.0")],
             &[("a", "1.0.0", false, &[]), ("a", "2.0.0", true, &[])],
             &[],
@@ -240,14 +223,14 @@ fn withdrawn_releases() {
             Some(&[("a", "1.0.0")]),
         ),
         (
-            "a lock of another version does not let it in",
+            "a lock of another version does not allow it",
             &[("a", ">=2.0.0")],
             &[("a", "1.0.0", false, &[]), ("a", "2.0.0", true, &[])],
             &[("a", "1.0.0")],
             None,
         ),
         (
-            "what a release requires may be withdrawn: an older release will do",
+            "a requirement of a release is yanked: an older release is chosen",
             &[("a", "*")],
             &[
                 ("a", "1.0.0", false, &[("b", "1")]),
@@ -270,14 +253,14 @@ fn withdrawn_releases() {
             Some(&[("a", "2.0.0"), ("b", "2.0.0")]),
         ),
         (
-            "a lock does not keep it where it does not fit any more",
+            "a lock does not keep it if it no longer matches",
             &[("a", "<2.0.0")],
             &[("a", "1.0.0", false, &[]), ("a", "2.0.0", true, &[])],
             &[("a", "2.0.0")],
             Some(&[("a", "1.0.0")]),
         ),
         (
-            "a withdrawn prerelease is neither",
+            "a yanked prerelease is no candidate",
             &[("a", ">=1.0.0-rc.1")],
             &[
                 ("a", "1.0.0-rc.1", false, &[]),
@@ -323,7 +306,7 @@ fn withdrawn_releases() {
 }
 
 #[test]
-fn large_random_universes() {
+fn large_random_universes_have_their_known_answers() {
     for (file, solvable) in [
         ("large_case", None),
         ("large_case_1", Some(384)),
@@ -340,8 +323,8 @@ fn large_random_universes() {
     }
 }
 
-/// Solves with each release as the root in turn, compares with what is known of each, and counts
-/// those that have a resolution.
+/// Solves with each release as the root, and compares with the known answer. Returns the number of
+/// roots with a resolution.
 fn solve_every_root(path: &Path) -> usize {
     let text = std::fs::read_to_string(path).expect("the universe can be read");
     let rows: Vec<Value> = text
@@ -356,7 +339,7 @@ fn solve_every_root(path: &Path) -> usize {
             .iter()
             .map(|(package, ranges)| {
                 let ranges = ranges.as_array().expect("a list of ranges");
-                assert_eq!(ranges.len(), 1, "the data have one range a dependency");
+                assert_eq!(ranges.len(), 1, "each dependency in the data has one range");
                 let spec = match (&ranges[0][0], &ranges[0][1]) {
                     (low, Value::Null) => format!(">={low}.0.0"),
                     (low, high) => format!(">={low}.0.0,<{high}.0.0"),

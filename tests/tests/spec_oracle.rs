@@ -1,11 +1,11 @@
-//! Specs against the rows that were measured on the reference implementation.
+//! Specs against rows that were measured on the reference implementation of Murano.
 
 use pkgres_manifest::{Spec, Version};
 use pkgres_tests::shared;
 use serde_json::Value;
 
 #[test]
-fn every_measured_row() {
+fn specs_match_every_measured_row() {
     let Some(path) = shared::path("oracles/spec_match.ndjson") else {
         return;
     };

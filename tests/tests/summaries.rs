@@ -1,19 +1,19 @@
-//! What a conflict is said to be about, and what can be done about it.
+//! Summaries and hints of conflicts: which packages a conflict is about, and what the user can do.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pkgres_manifest::{IndexRecord, Limits, ObjectModel};
 use pkgres_resolver::{
-    Hint, HintKind, ModelRoot, ObjectDemand, PrereleasePolicy, Request, Root, Target, Update,
+    Hint, HintKind, ModelRoot, ObjectRequirement, PrereleasePolicy, Request, Root, Target, Update,
 };
 use pkgres_tests::build::{Build, package, release, spec, version};
 use pkgres_tests::solver::{Supplies, Verdict, request, run, solve};
 use pkgres_tests::universe::Universe;
 
-/// Who has no command line is not shown what names its options.
+/// Programs that embed the library need to drop hints that name options of the command line.
 #[test]
-fn hints_that_name_options_are_told_from_others() {
+fn hints_that_name_options_have_their_own_kind() {
     let hints = |records: Vec<IndexRecord>, adapt: &dyn Fn(&mut Request)| {
         let root = release("R", "1").requires("Dbs", "1").requires("Db", "2");
         let universe = Universe::new(root, records);
@@ -84,9 +84,9 @@ fn hints_that_name_options_are_told_from_others() {
     );
 }
 
-/// Requirements clash in several places, to which one package or two lead.
+/// Requirements clash in several places, which one or two packages lead to.
 #[test]
-fn it_is_about_the_packages_whose_versions_all_fail() {
+fn the_summary_names_the_packages_whose_versions_all_fail() {
     let ends = ["1.0.0", "2.0.0"].map(|version| [release("Db", version), release("Log", version)]);
     let web = [
         release("Web", "1.0.0").requires("Db", "1"),
@@ -98,7 +98,7 @@ fn it_is_about_the_packages_whose_versions_all_fail() {
         universe.single_version = true;
         let conflict = solve(&universe)
             .conflict()
-            .expect("Web 1 wants Db 1, and Web 2 Log 1");
+            .expect("Web 1 requires Db 1, and Web 2 requires Log 1");
         let clashing = conflict.reasons.iter().filter(|reason| reason.clashes);
         (conflict.summary.clone(), clashing.count())
     };
@@ -115,15 +115,15 @@ fn it_is_about_the_packages_whose_versions_all_fail() {
     assert_eq!(summary, "no version of `Auth` goes with one of `Web`");
     assert_eq!(clashing, 4);
     let one = release("App", "1.0.0").requires("Web", "1");
-    // What is in the way of one version alone is told as before.
+    // The obstacle of a single version is reported as usual.
     let (summary, clashing) = with(one.requires("Db", "2"), vec![]);
     assert_eq!(summary, "no version of `Db` satisfies everyone");
     assert_eq!(clashing, 2);
 }
 
-/// A version that would do may not be allowed, which is a part of the clash.
+/// The requirement that excludes the other versions of a package is part of the conflict.
 #[test]
-fn what_rules_out_other_versions_of_what_fails_clashes_as_well() {
+fn the_summary_names_a_package_whose_allowed_versions_all_fail() {
     let root = release("App", "1.0.0")
         .requires("Web", "<3")
         .requires("Db", "1")
@@ -144,9 +144,10 @@ fn what_rules_out_other_versions_of_what_fails_clashes_as_well() {
     assert!(conflict.reasons.iter().all(|reason| reason.clashes));
 }
 
-/// `AA` is wanted in two versions by releases that never stand together; what the root wants is there in any case.
+/// Two releases that are never chosen together require different versions of `AA`; the requirements of
+/// the root always apply.
 #[test]
-fn it_is_not_about_what_alternatives_want() {
+fn the_summary_ignores_requirements_of_alternatives() {
     let root = release("App", "1.0.0")
         .requires("X", "*")
         .requires("Y", "2");
@@ -166,8 +167,8 @@ fn it_is_not_about_what_alternatives_want() {
 }
 
 #[test]
-fn all_that_keeps_a_version_out_is_told() {
-    let told_of = |mut records: Vec<IndexRecord>, policy, exclude_newer: Option<&str>| {
+fn a_hint_lists_all_policies_that_exclude_a_version() {
+    let hint_for_all = |mut records: Vec<IndexRecord>, policy, exclude_newer: Option<&str>| {
         let root = release("App", "1.0.0").requires("Db", "2");
         records.push(release("Db", "1.0.0"));
         let universe = Universe::new(root, records);
@@ -179,8 +180,8 @@ fn all_that_keeps_a_version_out_is_told() {
         let conflict = verdict.conflict().expect("Db 2 may not be chosen");
         conflict.hints[0].text.clone()
     };
-    let told = |record, policy, exclude_newer| told_of(vec![record], policy, exclude_newer);
-    let (withdrawn, mut late) = (release("Db", "2.0.0").yanked(), release("Db", "2.0.0"));
+    let hint = |record, policy, exclude_newer| hint_for_all(vec![record], policy, exclude_newer);
+    let (yanked, mut late) = (release("Db", "2.0.0").yanked(), release("Db", "2.0.0"));
     late.published = Some("2026-07-01T00:00:00Z".to_owned());
     let both = IndexRecord {
         yanked: true,
@@ -189,45 +190,46 @@ fn all_that_keeps_a_version_out_is_told() {
     let early = Some("2026-06-01T00:00:00Z");
     let usual = PrereleasePolicy::IfNecessary;
     assert_eq!(
-        told(withdrawn, usual, None),
+        hint(yanked, usual, None),
         "Db 2.0.0 matches but was withdrawn; only a lock can hold it"
     );
     assert_eq!(
-        told(late.clone(), usual, early),
+        hint(late.clone(), usual, early),
         "Db 2.0.0 matches but was published too late for `--exclude-newer`"
     );
     assert_eq!(
-        told(both.clone(), usual, early),
+        hint(both.clone(), usual, early),
         "Db 2.0.0 matches but was withdrawn, and was published too late for `--exclude-newer`"
     );
-    // Of several versions it is one with the least in the way.
+    // Of several versions, the hint names one with the fewest obstacles.
     let newer = IndexRecord {
         version: version("2.1.0"),
         ..both.clone()
     };
     assert_eq!(
-        told_of(vec![late, newer], usual, early),
+        hint_for_all(vec![late, newer], usual, early),
         "Db 2.0.0 matches but was published too late for `--exclude-newer`"
     );
     assert_eq!(
-        told(both, usual, None),
+        hint(both, usual, None),
         "Db 2.0.0 matches but was withdrawn; only a lock can hold it"
     );
     let mut early_one = release("Db", "2.1.0-rc.1");
     assert_eq!(
-        told(early_one.clone(), PrereleasePolicy::Never, early),
+        hint(early_one.clone(), PrereleasePolicy::Never, early),
         "`--prerelease allow` lets Db 2.1.0-rc.1 in"
     );
     early_one.published = Some("2026-07-01T00:00:00Z".to_owned());
     assert_eq!(
-        told(early_one, PrereleasePolicy::Never, early),
+        hint(early_one, PrereleasePolicy::Never, early),
         "Db 2.1.0-rc.1 matches but was published too late for `--exclude-newer`, and is a prerelease, which `--prerelease never` refuses"
     );
 }
 
-/// What there is instead of what one requirement asks for is told wherever that stands among the reasons.
+/// The available versions for a requirement without candidates are listed, wherever the requirement is
+/// among the reasons.
 #[test]
-fn what_there_is_instead_is_told_beside_other_requirements() {
+fn a_hint_lists_the_available_versions() {
     let root = release("App", "1.0.0")
         .requires("A", "*")
         .requires("E", "1");
@@ -246,13 +248,13 @@ fn what_there_is_instead_is_told_beside_other_requirements() {
     assert_eq!(conflict.hints[0].text, "the only version of E is 1.0.0");
 }
 
-/// The first hint about a model whose objects are all of the class X, from releases of the package X that match
-/// these specs, one for each object.
+/// The first hint about a model with one object of class `X` for each spec, taken from releases of
+/// package `X` inside the spec.
 fn hint_for_objects(text: &str, specs: &[&str], records: Vec<IndexRecord>) -> String {
     let model = ObjectModel::read("model.json", text.as_bytes(), &Limits::default());
     let (model, _) = model.into_result().expect("a model");
     let mut specs = specs.iter();
-    let root = ModelRoot::new(Arc::new(model), |_| ObjectDemand {
+    let root = ModelRoot::new(Arc::new(model), |_| ObjectRequirement {
         package: package("X"),
         spec: spec(specs.next().expect("there is one for each object")),
     });
@@ -266,7 +268,7 @@ fn hint_for_objects(text: &str, specs: &[&str], records: Vec<IndexRecord>) -> St
 }
 
 #[test]
-fn what_is_kept_out_of_a_model_has_the_class_that_it_needs() {
+fn a_hint_names_an_excluded_release_only_if_it_defines_the_class_of_the_object() {
     let object = r#"{"?": {"type": "X", "id": "x"}}"#;
     let hint = |newest: IndexRecord| {
         let records = vec![release("X", "1.0.0").defines("X", &[]), newest.yanked()];
@@ -283,7 +285,7 @@ fn what_is_kept_out_of_a_model_has_the_class_that_it_needs() {
 }
 
 #[test]
-fn what_is_kept_out_matches_what_all_objects_of_a_model_need() {
+fn a_hint_names_an_excluded_release_that_matches_all_objects() {
     let objects = r#"{"?": {"type": "X", "id": "x"}, "in": {"?": {"type": "X", "id": "y"}}}"#;
     let x = |version| release("X", version).defines("X", &[]);
     let records = vec![

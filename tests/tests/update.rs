@@ -1,4 +1,4 @@
-//! Updates: what is named moves, and as little else as possible.
+//! Updates: the named packages move, and as few others as possible.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,11 +31,11 @@ fn update(root: IndexRecord, records: Vec<IndexRecord>, lock: &[&str], update: U
         locked: Some(solution(lock)),
         ..Universe::new(root, records)
     };
-    let patience = SolveOptions::default().patience;
+    let patience = SolveOptions::default().conflict_limit;
     solver::update(&universe, Supplies::OnDemand, update, patience)
 }
 
-/// Likewise where no package may have several releases.
+/// The answer to an update in which each package must have one release.
 fn update_whole(
     root: IndexRecord,
     records: Vec<IndexRecord>,
@@ -47,7 +47,7 @@ fn update_whole(
         single_version: true,
         ..Universe::new(root, records)
     };
-    let patience = SolveOptions::default().patience;
+    let patience = SolveOptions::default().conflict_limit;
     solver::update(&universe, Supplies::OnDemand, update, patience)
 }
 
@@ -69,7 +69,7 @@ fn report(resolution: &Resolution) -> &UpdateReport {
     resolution.update().expect("an update was asked for")
 }
 
-/// Lines `NAME FROM -> TO`.
+/// The moves as lines `NAME FROM -> TO`.
 fn moves(resolution: &Resolution) -> Vec<String> {
     let shown = |version: &Option<Version>| {
         let version = version.as_ref();
@@ -102,7 +102,7 @@ fn two_of_each() -> Vec<IndexRecord> {
 const AT_ONE: &[&str] = &["R 1 X 1", "R 1 Y 1"];
 
 #[test]
-fn one_package_moves_and_nothing_else() {
+fn only_the_named_package_moves() {
     let found = solved(update(root(), two_of_each(), AT_ONE, newest(&["X"])));
     assert_eq!(moves(&found), ["X 1.0.0 -> 2.0.0"]);
     let report = report(&found);
@@ -112,7 +112,7 @@ fn one_package_moves_and_nothing_else() {
 }
 
 #[test]
-fn with_nothing_named_only_what_has_to_move_does() {
+fn without_names_only_packages_that_must_move_do() {
     let found = solved(update(root(), two_of_each(), AT_ONE, Update::default()));
     assert_eq!(moves(&found), Vec::<String>::new());
     let narrower = release("R", "1").requires("X", "*").requires("Y", "2");
@@ -124,10 +124,9 @@ fn with_nothing_named_only_what_has_to_move_does() {
     );
 }
 
-/// What was withdrawn since is the last that a package goes to, and what it stays at if nothing else
-/// will do.
+/// A package moves to a yanked release last, and stays at one if no other is possible.
 #[test]
-fn what_was_withdrawn_is_a_last_resort() {
+fn a_yanked_release_is_the_last_resort() {
     let records = || {
         let mut records = two_of_each();
         records[1] = release("X", "2").yanked();
@@ -139,12 +138,12 @@ fn what_was_withdrawn_is_a_last_resort() {
     assert_eq!(report(&found).held_back, []);
     let found = solved(update(root(), records(), lock, newest(&["Y"])));
     assert_eq!(moves(&found), ["Y 1.0.0 -> 2.0.0"]);
-    assert!(!found.withdrawn()[0].was_asked_for);
+    assert!(!found.yanked()[0].was_asked_for);
     let narrower = || release("R", "1").requires("X", "2").requires("Y", "*");
     let found = solved(update(narrower(), records(), lock, newest(&["X"])));
     assert_eq!(moves(&found), Vec::<String>::new());
     assert_eq!(report(&found).held_back, []);
-    // What is newer is still held back.
+    // The newer version is still held back.
     let mut newer = records();
     newer.push(release("X", "3"));
     let found = solved(update(narrower(), newer, lock, newest(&["X"])));
@@ -155,12 +154,12 @@ fn what_was_withdrawn_is_a_last_resort() {
     assert_eq!(held_back.version, version("3"));
     assert_eq!(held_back.alike, []);
     let at_one = update(root(), records(), AT_ONE, exactly("X", "2"));
-    assert!(solved(at_one).withdrawn()[0].was_asked_for);
+    assert!(solved(at_one).yanked()[0].was_asked_for);
 }
 
-/// So it is where everything may move.
+/// The same in an update of all packages.
 #[test]
-fn what_was_withdrawn_does_not_stop_an_update_of_everything() {
+fn a_yanked_release_does_not_stop_an_update_of_all_packages() {
     let records = vec![
         release("X", "1"),
         release("X", "2").yanked(),
@@ -180,7 +179,7 @@ fn what_was_withdrawn_does_not_stop_an_update_of_everything() {
 }
 
 #[test]
-fn what_is_gone_has_to_move() {
+fn a_package_whose_locked_release_is_missing_must_move() {
     let lock = &["R 1 X 1.5", "R 1 Y 1"];
     let found = solved(update(root(), two_of_each(), lock, Update::default()));
     assert_eq!(moves(&found), ["X 1.5.0 -> 2.0.0"]);
@@ -194,7 +193,7 @@ fn what_is_gone_has_to_move() {
 }
 
 #[test]
-fn a_chain_has_to_move() {
+fn packages_that_require_the_target_must_move() {
     let records = || {
         vec![
             release("X", "1").requires("Y", "1"),
@@ -234,7 +233,7 @@ fn a_chain_has_to_move() {
     assert!(because[2].contains(&"Y 2.0.0 requires Z 2"));
 }
 
-/// X 2 needs Y or Z to move. By name Y is the first that may stay.
+/// `X` 2 requires that `Y` or `Z` moves. By name, `Y` is the first that may stay.
 #[test]
 fn of_two_alternatives_one_moves() {
     let records = vec![
@@ -258,7 +257,7 @@ fn of_two_alternatives_one_moves() {
 }
 
 #[test]
-fn an_exact_version_is_impossible() {
+fn an_impossible_exact_version_is_explained() {
     let records = vec![
         release("X", "1").requires("Z", "1"),
         release("X", "2").requires("Z", "2"),
@@ -288,7 +287,7 @@ fn an_exact_version_is_impossible() {
 }
 
 #[test]
-fn better_versions_are_held_back() {
+fn the_report_lists_better_versions_and_what_holds_them_back() {
     let mut records = two_of_each();
     records.extend(["3", "4"].map(|number| release("X", number)));
     records.push(release("Y", "1.1").requires("X", "<3"));
@@ -308,10 +307,9 @@ fn better_versions_are_held_back() {
     assert!(texts.contains(&"Y 1.1.0 requires X <3"), "{texts:?}");
 }
 
-/// Which versions are better is a matter of preference: where the oldest is preferred they are the
-/// lower ones.
+/// If the oldest versions are preferred, lower versions are better.
 #[test]
-fn what_is_held_back_is_better_whichever_way_round() {
+fn lower_versions_are_held_back_if_the_oldest_is_preferred() {
     let root = |wanted: &str| release("A", "1").requires("B", "*").requires("C", wanted);
     let records = |refused: &str, wanted: &str| {
         let mut records = vec![release("C", "1"), release("C", "2")];
@@ -336,9 +334,9 @@ fn what_is_held_back_is_better_whichever_way_round() {
     }
 }
 
-/// A stable version is better than a prerelease that is newer.
+/// A stable version is better than a newer prerelease.
 #[test]
-fn stable_versions_are_held_back() {
+fn a_stable_version_is_held_back_at_a_prerelease() {
     let root = release("A", "1").requires("B", "*").requires("C", "2");
     let records = vec![
         release("B", "1").requires("C", "1"),
@@ -355,9 +353,9 @@ fn stable_versions_are_held_back() {
     assert_eq!(held_back.alike, [version("1")]);
 }
 
-/// A package that vanishes would be free of all conflicts. That is no way to update it.
+/// Dropping the package would satisfy every requirement, but it is not an update of it.
 #[test]
-fn an_update_does_not_drop_what_it_updates() {
+fn an_update_does_not_drop_its_target() {
     let records = vec![
         release("A", "0.9"),
         release("A", "1").requires("P", "1"),
@@ -381,7 +379,7 @@ fn an_update_does_not_drop_what_it_updates() {
 }
 
 #[test]
-fn packages_vanish_and_come_in() {
+fn an_update_may_drop_and_add_other_packages() {
     let records = vec![
         release("X", "1").requires("Old", "1"),
         release("X", "2").requires("New", "1"),
@@ -399,7 +397,7 @@ fn packages_vanish_and_come_in() {
 }
 
 #[test]
-fn what_is_no_longer_required_may_go_though_it_is_named() {
+fn a_named_package_that_is_no_longer_required_is_dropped() {
     let root = release("R", "1").requires("X", "*");
     let found = solved(update(root, two_of_each(), AT_ONE, newest(&["X", "Y"])));
     assert_eq!(moves(&found), ["X 1.0.0 -> 2.0.0", "Y 1.0.0 -> -"]);
@@ -407,7 +405,7 @@ fn what_is_no_longer_required_may_go_though_it_is_named() {
 }
 
 #[test]
-fn side_by_side_nothing_is_proved() {
+fn an_update_in_the_second_tier_makes_no_claim_of_minimality() {
     let records = vec![
         release("X", "1").requires("Z", "1"),
         release("Y", "1").requires("Z", "2"),
@@ -423,10 +421,9 @@ fn side_by_side_nothing_is_proved() {
     assert_eq!(moves(&found), Vec::<String>::new());
 }
 
-/// What nothing requires is not there, whatever it would be if it were: here C 2 would be required by B
-/// 1 alone, which would be required by C 1.
+/// An unfounded set cannot reach the target: only `B` 1 requires `C` 2, and only `C` 1 requires `B` 1.
 #[test]
-fn what_requires_itself_does_not_bring_in_what_was_asked_for() {
+fn an_unfounded_set_does_not_reach_the_target() {
     let root = release("R", "1").requires("A", "*");
     let records = vec![
         release("A", "1"),
@@ -450,9 +447,9 @@ fn what_requires_itself_does_not_bring_in_what_was_asked_for() {
     );
 }
 
-/// The same where a package has several releases: A and C would require each other.
+/// The same with a split package: `A` and `C` would require each other.
 #[test]
-fn beside_others_what_requires_itself_is_not_there() {
+fn an_unfounded_set_does_not_reach_the_target_of_a_split_lock() {
     let root = release("R", "1").requires("C", "<2");
     let records = vec![
         release("A", "2").requires("C", "2"),
@@ -465,7 +462,7 @@ fn beside_others_what_requires_itself_is_not_there() {
     assert_eq!(moves(&found), Vec::<String>::new());
 }
 
-/// A lock with two releases of a package side by side.
+/// Packages with a lock in which one of them is split.
 fn side_by_side() -> (Vec<IndexRecord>, &'static [&'static str]) {
     let records = vec![
         release("A", "1").requires("Q", "1"),
@@ -494,7 +491,7 @@ fn root_of_five() -> IndexRecord {
 }
 
 #[test]
-fn a_package_moves_beside_others_that_are_side_by_side() {
+fn a_package_moves_while_another_stays_split() {
     let (records, lock) = side_by_side();
     let to_newest = update(root_of_five(), records.clone(), lock, newest(&["P"]));
     let moved = ["A 1.0.0 -> 2.0.0", "P 1.0.0 -> 2.0.0", "Q 1.0.0 -> 2.0.0"];
@@ -504,7 +501,7 @@ fn a_package_moves_beside_others_that_are_side_by_side() {
 }
 
 #[test]
-fn one_of_several_releases_moves() {
+fn one_release_of_a_split_package_moves() {
     let root = || release("R", "1").requires("A", "1").requires("B", "1");
     let mut records = vec![
         release("A", "1").requires("D", "1"),
@@ -535,9 +532,9 @@ fn one_of_several_releases_moves() {
     assert_eq!(found.repairs, []);
 }
 
-/// Where a version that is asked for does not go with one release of each package, some get several.
+/// If an exact version is impossible with one release of each package, some packages are split.
 #[test]
-fn what_is_asked_for_may_need_several_releases() {
+fn an_exact_version_may_split_packages() {
     let root = || release("R", "1").requires("D", "1").requires("A", "*");
     let records = vec![
         release("A", "1").requires("D", "2"),
@@ -561,15 +558,15 @@ fn what_is_asked_for_may_need_several_releases() {
 }
 
 #[test]
-fn what_is_side_by_side_stays_so() {
+fn a_split_package_stays_split() {
     let (records, lock) = side_by_side();
-    // There is a resolution with one release of each package, for which Y would have to go back.
+    // There is a resolution with one release of each package, but `Y` would move to an older version.
     let found = update(root_of_five(), records, lock, newest(&["X"]));
     assert_eq!(moves(&solved(found)), Vec::<String>::new());
 }
 
 #[test]
-fn beside_others_an_exact_version_is_impossible() {
+fn an_impossible_exact_version_of_a_split_lock_is_explained() {
     let (records, lock) = side_by_side();
     let found = conflict(update(root_of_five(), records, lock, exactly("P", "3")));
     let mut reasons = found.reasons.iter();

@@ -1,4 +1,4 @@
-//! Whether contracts are met, written down as directly as possible.
+//! Whether a solution meets the contracts of a model, stated as directly as possible.
 
 use pkgres_manifest::{Spec, Version};
 
@@ -8,8 +8,8 @@ use crate::reference::{Class, Classes, Rules, Solution};
 use crate::universe::Universe;
 
 impl Model {
-    /// Whether every property that holds an object holds one that its contract allows. The solution is
-    /// a valid one of the model [as packages](Self::as_packages).
+    /// Whether the contract of every property allows the object that it holds. The solution must be valid
+    /// for the model [as packages](Self::as_packages).
     ///
     /// # Panics
     ///
@@ -37,13 +37,13 @@ impl Model {
             let family = classes.family(class_of(number));
             match family.iter().find(|(name, _)| *name == property.class) {
                 Some((_, release)) => allowed.allows(&release.1),
-                // What is not known could be of the class.
+                // A class that is not known could be the wanted one.
                 None => !family.iter().all(|(_, release)| classes.are_known(release)),
             }
         })
     }
 
-    /// The declaration of a property by a class or the nearest of its ancestors, if that is known.
+    /// The declaration of a property by a class or its nearest ancestor, if that is known.
     fn declared(
         &self,
         classes: &Classes<'_>,
@@ -55,7 +55,7 @@ impl Model {
             if let Some(property) = declared.find(|property| property.name == name) {
                 return Some((class, property));
             }
-            // What is not known could declare it.
+            // A class that is not known could declare it.
             if !classes.are_known(&class.1) {
                 return None;
             }
@@ -64,15 +64,14 @@ impl Model {
     }
 }
 
-/// Which versions of its class a contract allows.
+/// The versions of a class that a contract allows.
 enum Allowed {
     Spec(Spec),
     MajorOf(Version),
 }
 
 impl Allowed {
-    /// What the contract of a property allows that a class declares; nothing if the class that it
-    /// wants is not found.
+    /// The versions that the contract of a property allows; `None` if its class is not found.
     fn by(classes: &Classes<'_>, (_, release): &Class, property: &Property) -> Option<Self> {
         if let Some(spec) = &property.spec {
             return Some(Self::Spec(spec.clone()));

@@ -1,4 +1,4 @@
-//! Models that were thought out for one rule each.
+//! Models written by hand, each for one rule.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,9 @@ use super::{Model, Object, Property};
 use crate::build::{Build as _, class, package, release, spec, version};
 use crate::universe::Universe;
 
-/// Models in which it matters that nothing is taken for granted of what a class inherits in other
-/// versions: an object of class `H` has a property that wants a class, mostly `W`, and holds an object
-/// of class `X`.
+/// Models in which a class inherits different classes in different versions: the solver must not infer
+/// the ancestors of one version from another. An object of class `H` has a property with a contract,
+/// mostly for class `W`, and holds an object of class `X`.
 pub fn examples() -> Vec<(&'static str, Model)> {
     vec![
         (
@@ -101,8 +101,8 @@ pub fn examples() -> Vec<(&'static str, Model)> {
     ]
 }
 
-/// A holder of three objects of one class, every version of which inherits a version that the contracts
-/// do not allow, each by a release of its own.
+/// An object that holds three objects of one class. Every version of that class inherits, through a
+/// release of its own, a version that the contracts do not allow.
 pub fn same_objects() -> Model {
     let records = [
         release("H", "1").defines("H", &[]),
@@ -126,14 +126,14 @@ pub fn same_objects() -> Model {
     model
 }
 
-/// A holder that wants a `W`.
+/// A model with a contract for class `W`.
 fn wanting<const COUNT: usize>(records: [IndexRecord; COUNT]) -> Model {
     let holder = release("H", "1").requires("W", "*").defines("H", &[]);
     let wanted = release("W", "1").defines("W", &[]);
     model("W", None, [holder, wanted].into_iter().chain(records))
 }
 
-/// A holder that wants a `C.Base` in any version; `C` is the core library.
+/// A model with a contract for any version of class `C.Base`; `C` is the core library.
 fn on_core<const COUNT: usize>(records: [IndexRecord; COUNT]) -> Model {
     let holder = release("H", "1").defines("H", &[]);
     let mut model = model("C.Base", Some("*"), [holder].into_iter().chain(records));

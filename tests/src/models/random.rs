@@ -10,12 +10,12 @@ use crate::random::Random;
 use crate::reference::{Answer, Rules, search};
 use crate::universe::Universe;
 
-/// The most objects that a model has.
+/// The greatest number of objects in a model.
 const OBJECTS: usize = 4;
 
 impl Model {
-    /// The model of this seed over the packages of a universe, of which some were locked for another
-    /// model; nothing if they have no classes.
+    /// The model of this seed with the packages of a universe, some of which are locked for another model.
+    /// `None` if no package defines a class.
     pub fn random(seed: u64, universe: Universe) -> Option<Self> {
         let mut random = Random::new(seed);
         let mut model = Self::without_lock(&mut random, universe)?;
@@ -51,7 +51,7 @@ impl Model {
             objects: Vec::new(),
             properties: BTreeMap::new(),
         };
-        // The last object and those that hold it: one of them holds the next.
+        // The last object and its holders: one of them holds the next.
         let mut open: Vec<usize> = Vec::new();
         for number in 0..random.between(1, OBJECTS) {
             let (package, class) = random.pick(&classes).clone();
@@ -80,7 +80,7 @@ impl Model {
         Some(model)
     }
 
-    /// Declares, probably, the property that holds an object.
+    /// Declares the property that holds an object, in most cases.
     fn declare(&mut self, random: &mut Random, number: usize) {
         let Some((holder, name)) = self.objects[number].held.clone() else {
             return;
@@ -119,7 +119,7 @@ impl Model {
         }
     }
 
-    /// The name of a class and those of all its ancestors in any release.
+    /// The names of a class and of all its ancestors in any release.
     fn family(&self, class: &ClassName) -> Vec<ClassName> {
         let mut family = vec![class.clone()];
         let mut done = 0;
@@ -140,7 +140,7 @@ impl Model {
     }
 }
 
-/// Has releases of other packages define a class of a name that one has, which extends something else.
+/// Makes releases of other packages define a class of the same name that extends another class.
 fn share_a_name(
     random: &mut Random,
     universe: &mut Universe,
@@ -161,7 +161,7 @@ fn share_a_name(
     }
 }
 
-/// Every class that some release of a package defines for others.
+/// Every class that some release defines for other packages.
 fn defined(universe: &Universe) -> Vec<(PackageName, ClassName)> {
     let of_record = |record: &IndexRecord| -> Vec<(PackageName, ClassName)> {
         let classes = record
@@ -177,7 +177,7 @@ fn defined(universe: &Universe) -> Vec<(PackageName, ClassName)> {
     all.into_iter().collect()
 }
 
-/// The packages that define a class for others.
+/// The packages that define a class for other packages.
 fn definers(universe: &Universe, class: &ClassName) -> Vec<PackageName> {
     let all = defined(universe).into_iter();
     let definers = all.filter(|(_, defined)| defined == class);

@@ -1,21 +1,21 @@
-//! What a search comes to.
+//! Answers: the result of a search.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use pkgres_manifest::{PackageName, Version};
 
-/// A resolution: which release each requirement of each of its releases is bound to.
+/// A resolution: the release that each requirement of each of its releases is bound to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Solution {
-    /// The bound version, by requirer, its version, and the package that is required.
+    /// The bound version, by requirer, version of the requirer, and required package.
     pub bindings: BTreeMap<(PackageName, Version, PackageName), Version>,
     /// The packages with more than one release.
     pub side_by_side: BTreeSet<PackageName>,
 }
 
 impl Solution {
-    /// A solution whose packages side by side are read off its bindings.
+    /// The solution with these bindings. They determine which packages are side by side.
     pub fn new(bindings: BTreeMap<(PackageName, Version, PackageName), Version>) -> Self {
         let mut versions: BTreeMap<PackageName, BTreeSet<Version>> = BTreeMap::new();
         for ((_, _, package), version) in &bindings {
@@ -58,7 +58,7 @@ impl fmt::Display for Solution {
     }
 }
 
-/// What a search comes to.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     /// The best resolution.

@@ -1,5 +1,5 @@
-//! What a record amounts to: the candidates of a package, the requirements of a release with the
-//! core library, and the parents of a class with the implicit one.
+//! Candidates and implicit rules: the candidates of a package, the requirements of a release including
+//! the core library, and the parents of a class including the implicit root class.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use pkgres_manifest::{ClassName, IndexRecord, IndexedClass, PackageName, Spec, V
 use super::{Rules, Solution};
 use crate::universe::{PrereleasePolicy, Universe};
 
-/// The lock, unless locks are switched off.
+/// The lock; `None` if the rules ignore locks.
 pub(super) fn lock<'universe>(
     universe: &'universe Universe,
     rules: &Rules,
@@ -16,7 +16,7 @@ pub(super) fn lock<'universe>(
     universe.locked.as_ref().filter(|_| rules.locks)
 }
 
-/// The versions to which the lock binds any requirement on a package.
+/// The versions of a package that the lock binds some requirement to.
 pub(super) fn locked_versions(
     universe: &Universe,
     rules: &Rules,
@@ -30,21 +30,21 @@ pub(super) fn locked_versions(
         .collect()
 }
 
-/// Whether a release may be chosen by anybody.
+/// Whether a release is a candidate without a lock: neither yanked nor a rejected prerelease.
 fn is_open(universe: &Universe, rules: &Rules, record: &IndexRecord) -> bool {
-    let withdrawn = record.yanked && rules.yanks;
-    let refused = record.version.is_prerelease() && universe.prerelease == PrereleasePolicy::Never;
-    !(withdrawn || refused)
+    let yanked = record.yanked && rules.yanks;
+    let rejected = record.version.is_prerelease() && universe.prerelease == PrereleasePolicy::Never;
+    !(yanked || rejected)
 }
 
-/// Whether a candidate is one only because it is kept.
+/// Whether a release is a candidate only because it is kept.
 pub(super) fn is_only_kept(universe: &Universe, rules: &Rules, record: &IndexRecord) -> bool {
     record.name != universe.root.name
         && !is_open(universe, rules, record)
         && !locked_versions(universe, rules, &record.name).contains(&record.version)
 }
 
-/// The releases of a package that may be chosen at all. The root is the only one of its name.
+/// The candidates of a package. The root is the only candidate of its name.
 pub(super) fn candidates<'universe>(
     universe: &'universe Universe,
     rules: &Rules,
@@ -67,8 +67,8 @@ pub(super) fn candidates<'universe>(
         .collect()
 }
 
-/// The requirements of a release in lookup order: the core library first, which is required even
-/// if nothing is said.
+/// The requirements of a release in lookup order. The core library comes first, and is required even
+/// if the manifest does not mention it.
 pub(super) fn requirements(universe: &Universe, record: &IndexRecord) -> Vec<(PackageName, Spec)> {
     let core = universe.core.as_ref().filter(|core| **core != record.name);
     let mut requirements = Vec::new();
@@ -88,7 +88,7 @@ pub(super) fn requirements(universe: &Universe, record: &IndexRecord) -> Vec<(Pa
     requirements
 }
 
-/// The names that a class extends, with the root class of the core library if it names none.
+/// The names that a class extends: the root class of the core library if it names none.
 pub(super) fn parents(
     universe: &Universe,
     record: &IndexRecord,

@@ -1,23 +1,23 @@
-//! Rules 2 and 3 on a resolution that is not complete.
+//! Rules 2 and 3 (class lookup and inheritance) on a partial resolution.
 
 use super::problem::{ClassId, ReleaseId};
 use super::walk::Walk;
 
-/// Where a class name leads.
-enum Found {
-    /// To the class of this release.
-    In(ReleaseId),
-    /// A requirement that comes before any provider is not bound yet, and could provide it.
-    NotKnownYet,
-    /// Nowhere.
-    Nowhere,
+/// The result of looking up a class name.
+enum Lookup {
+    /// This release provides the class.
+    Provided(ReleaseId),
+    /// Undecided: a requirement that comes before any provider is not bound yet, and could provide it.
+    Undecided,
+    /// No release provides it.
+    Missing,
 }
 
 /// A class: its name, and the release that defines it.
-type Class = (ClassId, ReleaseId);
+type ProvidedClass = (ClassId, ReleaseId);
 
 impl Walk<'_> {
-    /// Whether rules 2 and 3 hold as far as the bindings tell.
+    /// Whether rules 2 and 3 hold for the bindings so far.
     pub(super) fn classes_hold(&self) -> bool {
         self.decided
             .iter()
@@ -31,7 +31,7 @@ impl Walk<'_> {
         !rules.classes
             || classes
                 .flat_map(|class| &class.parents)
-                .all(|parent| !matches!(self.look_up(release, *parent), Found::Nowhere))
+                .all(|parent| !matches!(self.look_up(release, *parent), Lookup::Missing))
     }
 
     /// Rule 3 for the classes of one release.
@@ -54,8 +54,8 @@ impl Walk<'_> {
         })
     }
 
-    /// Everything that a class extends, directly or not; itself only if it is its own ancestor.
-    fn ancestors(&self, class: Class) -> Vec<Class> {
+    /// The ancestors of a class. The class itself is among them only if it extends itself.
+    fn ancestors(&self, class: ProvidedClass) -> Vec<ProvidedClass> {
         let mut ancestors = Vec::new();
         self.add_parents(class, &mut ancestors);
         let mut done = 0;
@@ -66,11 +66,11 @@ impl Walk<'_> {
         ancestors
     }
 
-    fn add_parents(&self, (name, release): Class, ancestors: &mut Vec<Class>) {
+    fn add_parents(&self, (name, release): ProvidedClass, ancestors: &mut Vec<ProvidedClass>) {
         let classes = self.problem.releases[release].classes.iter().flatten();
         for class in classes.filter(|class| class.name == name) {
             for parent in &class.parents {
-                if let Found::In(provider) = self.look_up(release, *parent)
+                if let Lookup::Provided(provider) = self.look_up(release, *parent)
                     && !ancestors.contains(&(*parent, provider))
                 {
                     ancestors.push((*parent, provider));
@@ -79,9 +79,9 @@ impl Walk<'_> {
         }
     }
 
-    fn look_up(&self, release: ReleaseId, name: ClassId) -> Found {
+    fn look_up(&self, release: ReleaseId, name: ClassId) -> Lookup {
         if self.problem.defines_for_itself(release, name) {
-            return Found::In(release);
+            return Lookup::Provided(release);
         }
         let needs = self.problem.releases[release].needs.len();
         for step in 0..needs {
@@ -92,13 +92,13 @@ impl Walk<'_> {
             };
             match self.bound(release, need) {
                 Some(bound) if self.problem.defines_for_others(bound, name) => {
-                    return Found::In(bound);
+                    return Lookup::Provided(bound);
                 }
-                None if self.may_provide(release, need, name) => return Found::NotKnownYet,
+                None if self.may_provide(release, need, name) => return Lookup::Undecided,
                 _ => {}
             }
         }
-        Found::Nowhere
+        Lookup::Missing
     }
 
     /// Whether a requirement could be bound to a release that defines a class.

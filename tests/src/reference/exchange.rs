@@ -9,8 +9,8 @@ use super::valid::needed;
 use super::{Rules, Solution, is_valid};
 use crate::universe::Universe;
 
-/// A release that can be exchanged for a better candidate, and that candidate's version. Asked of
-/// valid solutions with one release of each package.
+/// A package whose release can be exchanged for a better candidate, and the version of that candidate.
+/// The solution must be valid, with one release of each package.
 pub fn better_exchange(universe: &Universe, solution: &Solution) -> Option<(PackageName, Version)> {
     let rules = Rules::default();
     let problem = Problem::new(universe, &rules);
@@ -54,8 +54,8 @@ pub fn better_exchange(universe: &Universe, solution: &Solution) -> Option<(Pack
     None
 }
 
-/// The solution with another version of a package, bound to what is there, without what nothing
-/// reaches any more.
+/// The solution with another version of a package. The requirements of that version are bound to the
+/// releases of the solution; releases that are no longer reached are removed.
 fn exchanged(
     universe: &Universe,
     solution: &Solution,

@@ -1,4 +1,4 @@
-//! Whether there is a resolution of a kind at all, whatever would be the best one.
+//! Whether a resolution exists in which a given release takes part, best or not.
 
 use std::collections::BTreeMap;
 
@@ -7,20 +7,19 @@ use pkgres_manifest::{IndexRecord, PackageName, Version};
 use super::{Rule, Rules, Solution, is_valid};
 use crate::universe::Universe;
 
-/// Universes of more combinations than this are left to other seeds.
+/// The most steps before the search gives up on a universe.
 const MAX_LOOKED_AT: usize = 20_000;
 
-/// Resolutions by brute force: whether there is one in which all releases are allowed and one is
-/// there.
-struct Walk<'universe> {
+/// A search through all resolutions that consist of allowed releases, for one with a certain release.
+struct Enumeration<'universe> {
     universe: &'universe Universe,
     allows: &'universe dyn Fn(&PackageName, &Version) -> bool,
     wanted: Option<&'universe (PackageName, Version)>,
     looked_at: usize,
 }
 
-impl Walk<'_> {
-    /// `None` if that takes too long to find out.
+impl Enumeration<'_> {
+    /// `None` if the search gives up.
     fn finds(&mut self) -> Option<bool> {
         let mut chosen = BTreeMap::new();
         let root = &self.universe.root;
@@ -91,14 +90,14 @@ impl Walk<'_> {
     }
 }
 
-/// Whether there is a resolution with one release of each package in which all releases are allowed and
-/// one is there; `None` if that takes too long to find out.
+/// Whether a resolution with one release of each package exists that consists of allowed releases and
+/// contains a certain one. `None` if the search gives up.
 pub fn exists(
     universe: &Universe,
     allows: &dyn Fn(&PackageName, &Version) -> bool,
     wanted: Option<&(PackageName, Version)>,
 ) -> Option<bool> {
-    let mut walk = Walk {
+    let mut walk = Enumeration {
         universe,
         allows,
         wanted,

@@ -1,8 +1,15 @@
-//! Resolutions by brute force: what the solver's answers must equal.
+//! The reference solver: brute force that the answers of the solver must equal.
 //!
-//! Written from the rules of the design alone. Everything here prefers being obviously right to
-//! being fast: the search decides one thing after the other, best candidate first, and goes back
-//! when a rule is broken, so that the first resolution it meets is the best one.
+//! *Problem.* A test of the solver needs the right answer from a source that shares no code with it.
+//!
+//! *Idea.* Plain backtracking over bindings: requirements are bound one after the other in the order
+//! of decisions, best candidate first, and the search backtracks when a rule is broken. The first
+//! resolution that it finds is therefore the best one. It is written from the rules of resolution
+//! alone, and prefers the obvious to the fast. [`is_valid`] states the rules a second time, on
+//! complete solutions; the tests of this module compare the two.
+//!
+//! *Cost.* Exponential in the number of requirements: universes have at most `2^22` combinations of
+//! bindings. Dropping hopeless candidates first (`problem.rs`) makes most of them take milliseconds.
 
 mod answer;
 mod candidates;

@@ -1,11 +1,11 @@
-//! Which candidate is tried first.
+//! The order in which candidates are tried.
 
 use super::problem::{Need, Problem, ReleaseId};
 use crate::universe::PrereleasePolicy;
 
 /// The candidates for a requirement that is about to be bound, best first.
 ///
-/// `decided` are the releases that are in the resolution by now, the requirer among them.
+/// `decided` are the releases in the resolution so far, including the requirer.
 pub(super) fn best_first(
     problem: &Problem,
     decided: &[ReleaseId],
@@ -19,7 +19,7 @@ pub(super) fn best_first(
             .flat_map(|release| &problem.releases[*release].needs)
             .any(|other| other.package == need.package && other.names_prerelease);
     let mut candidates = problem.candidates[need.package].clone();
-    // They are newest first, and the sort keeps that order among equals.
+    // Candidates are newest first, and the stable sort keeps that order among equals.
     candidates.sort_by_key(|candidate| {
         let release = &problem.releases[*candidate];
         let locked_here = is_split && need.locked_to == Some(*candidate);
@@ -28,7 +28,7 @@ pub(super) fn best_first(
             !locked_here,
             !release.locked,
             problem.rules.last_resort && release.only_kept,
-            // Locked versions are in the order of versions, whatever the policy.
+            // Locked versions are ordered by version under every policy.
             comes_late && !release.locked,
         )
     });

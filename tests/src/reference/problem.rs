@@ -1,4 +1,4 @@
-//! A universe with numbers for names: the same facts, quicker to search.
+//! The numbered problem: a universe with numbers for names, which is faster to search.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::Rules;
 use super::candidates::{candidates, is_only_kept, lock, locked_versions, parents, requirements};
 use crate::universe::{PrereleasePolicy, Universe};
 
-/// The number of a package: its place in the order of names.
+/// The number of a package: its position in the order of names.
 pub(super) type PackageId = usize;
 /// The number of a release.
 pub(super) type ReleaseId = usize;
@@ -20,51 +20,51 @@ pub(super) const ROOT: ReleaseId = 0;
 
 /// A universe with numbers for names.
 pub(super) struct Problem {
-    /// The rules that hold.
+    /// The rules that apply.
     pub(super) rules: Rules,
-    /// The order of candidates with and without prereleases.
+    /// The prerelease policy, which orders candidates.
     pub(super) prerelease: PrereleasePolicy,
     /// Every package that is defined or required, by name.
     pub(super) packages: Vec<PackageName>,
     /// The root and every candidate.
-    pub(super) releases: Vec<Release>,
+    pub(super) releases: Vec<NumberedRelease>,
     /// The candidates of each package, newest first.
     pub(super) candidates: Vec<Vec<ReleaseId>>,
 }
 
-/// A release that may be chosen.
-pub(super) struct Release {
+/// The root or a candidate.
+pub(super) struct NumberedRelease {
     /// Its package.
     pub(super) package: PackageId,
     /// Its version.
     pub(super) version: Version,
-    /// Whether the lock holds it, whoever requires it there.
+    /// Whether the lock binds any requirement to it.
     pub(super) locked: bool,
-    /// Whether it may be chosen only because it is kept.
+    /// Whether it is a candidate only because it is kept.
     pub(super) only_kept: bool,
     /// What it requires, in lookup order.
     pub(super) needs: Vec<Need>,
     /// Its classes, if they are known.
-    pub(super) classes: Option<Vec<Class>>,
+    pub(super) classes: Option<Vec<NumberedClass>>,
 }
 
 /// A requirement.
 pub(super) struct Need {
     /// The package.
     pub(super) package: PackageId,
-    /// Which releases of all are inside the spec.
+    /// For each release, whether it is inside the spec.
     pub(super) matching: Vec<bool>,
     /// Whether the spec names a prerelease.
     pub(super) names_prerelease: bool,
-    /// The release to which the lock binds this very requirement.
+    /// The release that the lock binds this requirement to.
     pub(super) locked_to: Option<ReleaseId>,
 }
 
 /// A class.
-pub(super) struct Class {
+pub(super) struct NumberedClass {
     /// Its name.
     pub(super) name: ClassId,
-    /// Whether only its own release sees it.
+    /// Whether it is visible only inside its release.
     pub(super) internal: bool,
     /// The names that it extends.
     pub(super) parents: Vec<ClassId>,
@@ -114,7 +114,7 @@ impl Problem {
             let known = record.classes.as_ref().map(|known| {
                 known
                     .iter()
-                    .map(|class| Class {
+                    .map(|class| NumberedClass {
                         name: classes.id(&class.name),
                         internal: class.internal,
                         parents: parents(universe, record, class)
@@ -124,7 +124,7 @@ impl Problem {
                     })
                     .collect()
             });
-            releases.push(Release {
+            releases.push(NumberedRelease {
                 package: package_id(&record.name),
                 version: record.version.clone(),
                 locked: locked_versions(universe, rules, &record.name).contains(&record.version),
@@ -149,9 +149,9 @@ impl Problem {
         }
     }
 
-    /// Drops candidates that no resolution can contain, whatever else is chosen: a requirement of
-    /// theirs has no candidate, or no candidate defines a class that they extend. The search would
-    /// find that out for each combination of the others again.
+    /// Drops candidates that no resolution can contain: one of their requirements has no candidate, or
+    /// no candidate defines a class that they extend. Otherwise the search would fail on them again in
+    /// each combination of the others.
     pub(super) fn drop_hopeless(&mut self) {
         loop {
             let hopeless: Vec<ReleaseId> = self
@@ -215,7 +215,7 @@ impl Problem {
         classes.is_none_or(|classes| classes.iter().any(|own| own.name == class))
     }
 
-    /// Whether a release provides a class to those who require it.
+    /// Whether a release provides a class to the releases that require it.
     pub(super) fn defines_for_others(&self, release: ReleaseId, class: ClassId) -> bool {
         let classes = self.releases[release].classes.as_ref();
         classes.is_none_or(|classes| classes.iter().any(|own| own.name == class && !own.internal))

@@ -1,31 +1,32 @@
-//! The rules, each of which can be switched off to see whether it matters.
+//! The rules of resolution. Each can be switched off, to measure whether it decides an answer.
 
 use std::fmt;
 
-/// Which rules hold. All do by default.
-// One switch a rule, independent of each other: there are no states to make an enum of.
+/// The rules that apply: all by default.
+// One independent switch for each rule: an enum could not express the combinations.
 #[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rules {
-    /// Rule 1: a bound version is inside the requirer's spec. Otherwise any version will do.
+    /// Rule 1: a bound version is inside the requirer's spec. Otherwise any version is.
     pub specs: bool,
-    /// Rule 2: every name that is extended is found. Otherwise a missing one is skipped.
+    /// Rule 2: every extended name is found. Otherwise missing names are skipped.
     pub classes: bool,
-    /// Rule 3, first half: no class extends itself by way of others.
+    /// Rule 3, first half: no class extends itself, directly or through others.
     pub cycles: bool,
     /// Rule 3, second half: no class reaches two classes of one name.
     pub diamonds: bool,
-    /// Several releases of a package are tried when one of each is impossible.
+    /// Second tier: packages may have several releases if one of each is impossible.
     pub second_tier: bool,
-    /// The lock is honoured. Otherwise it is as if there were none.
+    /// The lock is used. Otherwise it is ignored.
     pub locks: bool,
     /// The first required release that defines a class provides it. Otherwise the last does.
     pub lookup_order: bool,
-    /// A yanked release is a candidate only if it is locked. Otherwise it is one like any other.
+    /// A yanked release is a candidate only if it is locked. Otherwise yanking has no effect.
     pub yanks: bool,
     /// The prerelease policy orders candidates. Otherwise the newest is the best.
     pub prerelease_order: bool,
-    /// What is a candidate only because it is kept comes last. Otherwise it is one like any other.
+    /// A release that is a candidate only because it is kept is tried last. Otherwise it is ordered like
+    /// any other.
     pub last_resort: bool,
 }
 

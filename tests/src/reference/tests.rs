@@ -9,7 +9,7 @@ use crate::examples::examples;
 use crate::universe::Universe;
 
 #[test]
-fn examples_have_their_answers() {
+fn the_reference_finds_the_answers_of_the_examples() {
     for example in examples() {
         let answer = search(&example.universe, &Rules::default());
         assert_eq!(
@@ -21,7 +21,7 @@ fn examples_have_their_answers() {
 }
 
 #[test]
-fn answers_are_valid() {
+fn answers_of_the_reference_are_valid() {
     let variants = Rule::ALL.map(Rules::without);
     for seed in 0..2000 {
         let universe = Universe::random(seed);
@@ -34,8 +34,8 @@ fn answers_are_valid() {
     }
 }
 
-/// The same tiers and order of decisions, but every rule is judged by [`is_valid`], and only when
-/// all is decided: what the search checks on the way must not change the answer.
+/// The answer with the same tiers and order of decisions, in which [`is_valid`] checks every rule, and
+/// only on complete solutions.
 fn search_without_checks(universe: &Universe, rules: &Rules, budget: u32) -> Option<Answer> {
     if rules.locks
         && let Some(lock) = &universe.locked
@@ -45,7 +45,7 @@ fn search_without_checks(universe: &Universe, rules: &Rules, budget: u32) -> Opt
     }
     let left = Cell::new(budget);
     let problem = Problem::new(universe, rules);
-    // Splits are a matter of the tiers, not of validity.
+    // Whether packages may be split is decided by the tiers, not by validity.
     let judge = |solution: &Solution| {
         left.set(left.get().saturating_sub(1));
         left.get() == 0 || is_valid(universe, solution, rules).is_ok()
@@ -60,7 +60,7 @@ fn search_without_checks(universe: &Universe, rules: &Rules, budget: u32) -> Opt
 }
 
 #[test]
-fn checks_on_the_way_do_not_change_the_answer() {
+fn checks_on_partial_resolutions_do_not_change_the_answer() {
     let variants = Rule::ALL.map(Rules::without);
     let (mut compared, mut side_by_side, mut unsolvable) = (0, 0, 0);
     for seed in 0..400 {
@@ -85,10 +85,10 @@ fn checks_on_the_way_do_not_change_the_answer() {
     );
 }
 
-/// Nothing is split without need. A package is split because one release of it is impossible,
-/// given one release of each unsplit package that comes before it in the order of names.
+/// A package is split only if one release of it is impossible, given one release of each unsplit
+/// package that comes before it in the order of names.
 #[test]
-fn splits_are_minimal_and_needed() {
+fn no_package_is_split_without_need() {
     let mut split = 0;
     for seed in 0..2000 {
         let mut universe = Universe::random(seed);
@@ -121,7 +121,7 @@ fn splits_are_minimal_and_needed() {
 }
 
 #[test]
-fn a_broken_rule_is_named() {
+fn is_valid_names_the_broken_rule() {
     let universe = Universe::new(
         release("R", "1").requires("X", "1").defines("A", &["X.B"]),
         vec![
@@ -160,7 +160,7 @@ fn a_broken_rule_is_named() {
     }
 }
 
-/// A class counts as one of those that it reaches.
+/// A class is one of its own family for rule 3.
 #[test]
 fn a_class_does_not_inherit_another_version_of_itself() {
     let universe = Universe::new(
@@ -184,7 +184,7 @@ fn a_class_does_not_inherit_another_version_of_itself() {
 }
 
 #[test]
-fn releases_are_without_the_root() {
+fn releases_exclude_the_root() {
     let solution = solution(&["R 1 X 1", "X 1 R 1", "X 1 Y 2"]);
     let releases = solution.releases(&crate::build::package("R"));
     let texts: Vec<String> = releases

@@ -1,4 +1,4 @@
-//! One release of each package; failing that, as few packages as possible with several.
+//! The two tiers: one release of each package, or several releases of as few packages as possible.
 
 use super::candidates::lock;
 use super::problem::Problem;
@@ -7,12 +7,12 @@ use super::walk::Walk;
 use super::{Answer, Rules, Solution};
 use crate::universe::Universe;
 
-/// In which order packages are forced to one release in the second tier.
+/// The order in which the second tier forces packages to one release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SplitOrder {
-    /// By name, as the design says.
+    /// By name: the order that the rules define.
     Names,
-    /// By name, backwards: only to see whether the order matters.
+    /// By name in reverse, to measure whether the order matters.
     NamesBackwards,
 }
 
@@ -21,13 +21,13 @@ pub fn search(universe: &Universe, rules: &Rules) -> Answer {
     search_splitting(universe, rules, SplitOrder::Names)
 }
 
-/// The answer to a universe in which a resolution has to be something else as well as valid.
-/// A lock only says what is preferred: it is not kept as it is.
+/// The answer to a universe in which resolutions must also satisfy `judge`. Locked versions are only
+/// preferred: a lock is not kept as a whole.
 pub fn search_where(universe: &Universe, judge: &dyn Fn(&Solution) -> bool) -> Answer {
     search_judged(universe, &Rules::default(), SplitOrder::Names, judge)
 }
 
-/// The answer to a universe, with a say in which of several minimal splits is taken.
+/// The answer to a universe if packages are forced to one release in a certain order.
 pub fn search_splitting(universe: &Universe, rules: &Rules, order: SplitOrder) -> Answer {
     if let Some(lock) = lock(universe, rules) {
         let kept = needed(universe, lock);
@@ -53,7 +53,8 @@ fn search_judged(
     best.map_or(Answer::NoSolution, Answer::Solved)
 }
 
-/// Goes through the tiers. `best` is the best resolution with one release of some packages.
+/// The answer of the first tier, or else of the second. `best` returns the best resolution in which
+/// the given packages have one release.
 pub(super) fn best_in_tiers(
     problem: &Problem,
     may_split: bool,
@@ -65,7 +66,7 @@ pub(super) fn best_in_tiers(
     if first_tier.is_some() || !may_split {
         return first_tier;
     }
-    // If there is nothing without any force, there is nothing with some.
+    // If no resolution exists with all packages free, none exists with some of them forced.
     let mut single = vec![false; packages];
     best(&single)?;
     let mut names: Vec<usize> = (0..packages).collect();
@@ -74,7 +75,7 @@ pub(super) fn best_in_tiers(
     }
     for package in names {
         single[package] = true;
-        // With one candidate there is nothing to force.
+        // A package with one candidate has one release anyway.
         if problem.candidates[package].len() > 1 && best(&single).is_none() {
             single[package] = false;
         }

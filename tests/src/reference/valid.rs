@@ -1,5 +1,5 @@
-//! Whether a given solution is a valid resolution: the rules, written down as directly as
-//! possible, on names, and without a thought of how a solution is found.
+//! The rules of resolution on complete solutions, stated as directly as possible: on names, and
+//! independent of how a solution is found.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,12 +15,12 @@ pub type Release = (PackageName, Version);
 /// A class: its name, and the release that defines it.
 pub type Class = (ClassName, Release);
 
-/// Whether a solution is a valid resolution, and if not, why.
+/// Whether a solution is a valid resolution; if not, the reason.
 ///
-/// It must bind every requirement of the root and of all that is reached from it, and nothing
-/// else, to candidates; obey rules 1 to 3; and have one release of each package if the universe
-/// (or [`Rules::second_tier`]) wants that. That it is the best one is not asked, and
-/// [`Solution::side_by_side`] not looked at.
+/// A valid resolution binds exactly the requirements of the root and of the releases that are reached
+/// from it, each to a candidate. It obeys rules 1 to 3, and has one release of each package if the
+/// universe or [`Rules::second_tier`] demands it. It need not be the best one, and
+/// [`Solution::side_by_side`] is not checked.
 pub fn is_valid(universe: &Universe, solution: &Solution, rules: &Rules) -> Result<(), String> {
     let classes = Classes::of(universe, solution, rules)?;
     if universe.single_version || !rules.second_tier {
@@ -41,8 +41,7 @@ pub fn is_valid(universe: &Universe, solution: &Solution, rules: &Rules) -> Resu
     Ok(())
 }
 
-/// The bindings of a solution that the root and what is reached from it need; the others are
-/// left over from requirements that are gone.
+/// The solution without bindings of releases that are not reached from the root.
 pub(super) fn needed(universe: &Universe, solution: &Solution) -> Solution {
     let mut bindings = BTreeMap::new();
     let mut seen = BTreeSet::new();
@@ -67,7 +66,7 @@ pub(super) fn needed(universe: &Universe, solution: &Solution) -> Solution {
     Solution::new(bindings)
 }
 
-/// Everything that is reached from the root through bindings, with rule 1 on the way.
+/// The releases that are reached from the root through bindings. Checks rule 1.
 fn reached<'universe>(
     universe: &'universe Universe,
     solution: &Solution,
@@ -111,7 +110,7 @@ fn reached<'universe>(
     }
 }
 
-/// The classes of a resolution.
+/// The classes of a resolution, with lookup and ancestors.
 pub struct Classes<'solution> {
     universe: &'solution Universe,
     solution: &'solution Solution,
@@ -120,8 +119,8 @@ pub struct Classes<'solution> {
 }
 
 impl<'solution> Classes<'solution> {
-    /// The classes of all that is reached from the root; fails if what is required is not bound to
-    /// candidates inside the specs.
+    /// The classes of the releases that are reached from the root. Fails if a requirement is not bound
+    /// to a candidate inside its spec.
     pub fn of(
         universe: &'solution Universe,
         solution: &'solution Solution,
@@ -136,7 +135,7 @@ impl<'solution> Classes<'solution> {
         })
     }
 
-    /// A class and all its ancestors, the nearest first.
+    /// A class and all its ancestors, nearest first.
     pub fn family(&self, class: Class) -> Vec<Class> {
         let mut family = vec![class];
         let mut done = 0;
@@ -150,12 +149,12 @@ impl<'solution> Classes<'solution> {
         family
     }
 
-    /// Whether it is known which classes a release defines.
+    /// Whether the classes of a release are known.
     pub fn are_known(&self, release: &Release) -> bool {
         self.reached[release].classes.is_some()
     }
 
-    /// What a release requires of a package.
+    /// The spec of a release's requirement on a package.
     pub fn required(&self, release: &Release, package: &PackageName) -> Option<Spec> {
         let requirements = requirements(self.universe, self.reached[release]).into_iter();
         let mut on_package = requirements.filter(|(name, _)| name == package);

@@ -1,4 +1,4 @@
-//! The search: requirements are bound one after the other, the best candidate first.
+//! The search: plain backtracking that binds one requirement after the other, best candidate first.
 
 use std::collections::BTreeMap;
 
@@ -6,25 +6,25 @@ use super::Solution;
 use super::preference::best_first;
 use super::problem::{Need, Problem, ROOT, ReleaseId};
 
-/// A resolution in the making.
+/// A partial resolution.
 pub(super) struct Walk<'problem> {
     pub(super) problem: &'problem Problem,
-    /// By package: whether all of the resolution shares one release of it.
+    /// By package: whether the whole resolution shares one release of it.
     single: &'problem [bool],
-    /// The releases so far, in the order in which they were decided.
+    /// The releases so far, in the order of decisions.
     pub(super) decided: Vec<ReleaseId>,
-    /// By package: the release that all share.
+    /// By package: the shared release.
     shared: Vec<Option<ReleaseId>>,
     /// By release and requirement: the bound release, if the package is split.
     own: Vec<Vec<Option<ReleaseId>>>,
-    /// What else a complete resolution has to be.
+    /// The condition that complete resolutions must satisfy beyond the rules.
     judge: &'problem dyn Fn(&Solution) -> bool,
-    /// Whether rules are checked on the way.
+    /// Whether rules are checked on partial resolutions.
     has_checks: bool,
 }
 
 impl<'problem> Walk<'problem> {
-    /// Nothing but the root is decided. Complete resolutions that are valid are judged by a function.
+    /// A search in which the root is decided. `judge` accepts or rejects complete resolutions.
     pub(super) fn new(
         problem: &'problem Problem,
         single: &'problem [bool],
@@ -47,7 +47,7 @@ impl<'problem> Walk<'problem> {
         }
     }
 
-    /// The same search without checks on the way: all is left to the judge.
+    /// The same search without checks on partial resolutions: `judge` alone decides.
     #[cfg(test)]
     pub(super) fn judged_at_the_end(mut self) -> Self {
         self.has_checks = false;
@@ -62,8 +62,8 @@ impl<'problem> Walk<'problem> {
         self.walk(0, 0).then(|| self.solution())
     }
 
-    /// Binds every requirement from one on; `front` counts decided releases. If that is
-    /// impossible, all is as before.
+    /// Binds every requirement from `next` of the decided release `front` on. Restores the state if that
+    /// is impossible.
     fn walk(&mut self, mut front: usize, mut next: usize) -> bool {
         let problem = self.problem;
         loop {
@@ -104,7 +104,7 @@ impl<'problem> Walk<'problem> {
         }
     }
 
-    /// The release to which a requirement is bound by now.
+    /// The release that a requirement is bound to so far.
     pub(super) fn bound(&self, requirer: ReleaseId, need: usize) -> Option<ReleaseId> {
         let package = self.problem.releases[requirer].needs[need].package;
         if self.single[package] {
@@ -114,7 +114,7 @@ impl<'problem> Walk<'problem> {
         }
     }
 
-    /// Every requirement of the decided releases with its binding, as far as it has one.
+    /// The requirements of the decided releases that are bound, with their bindings.
     fn bindings(&self) -> impl Iterator<Item = (ReleaseId, &Need, ReleaseId)> {
         self.decided.iter().flat_map(move |requirer| {
             let needs = self.problem.releases[*requirer].needs.iter();
@@ -125,8 +125,8 @@ impl<'problem> Walk<'problem> {
         })
     }
 
-    /// Whether no rule is broken by what is decided so far. What breaks a rule once does so
-    /// forever: bindings are only added.
+    /// Whether the decisions so far obey all rules. A broken rule stays broken, as bindings are only
+    /// added.
     fn holds(&self) -> bool {
         !self.has_checks
             || (self.bindings().all(|(_, need, bound)| need.matching[bound]) && self.classes_hold())

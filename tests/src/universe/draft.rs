@@ -1,4 +1,4 @@
-//! A universe in the making.
+//! A universe under construction, with the random choices that all generators share.
 
 use pkgres_manifest::{IndexRecord, Version};
 
@@ -6,12 +6,12 @@ use super::Universe;
 use crate::build::{Build, class, package, release, spec};
 use crate::random::Random;
 
-/// So alike that each may have been meant by another one.
+/// Names that differ in one letter, so that each is a plausible typing error for another.
 const NAMES: [&str; 10] = ["PA", "PB", "PC", "PD", "PE", "PF", "PG", "PH", "PK", "PM"];
 
-/// A universe in the making. Packages go by the texts of their names.
+/// A universe under construction. Packages are named by text.
 pub(super) struct Draft {
-    /// Where chance comes from.
+    /// The generator of all random choices.
     pub(super) random: Random,
     /// The root.
     pub(super) root: IndexRecord,
@@ -23,8 +23,8 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Nothing but a root. Names are dealt at random, so that the order of names says nothing
-    /// about who requires whom.
+    /// A universe with a root only. Names are dealt at random, so that the order of names does not
+    /// follow the order of requirements.
     pub(super) fn new(mut random: Random) -> Self {
         let mut names = NAMES.to_vec();
         random.shuffle(&mut names);
@@ -38,7 +38,7 @@ impl Draft {
         }
     }
 
-    /// A universe to be changed. Its names must be others than those that are dealt here.
+    /// A copy of a universe, to change. It must not use the names that are dealt here.
     pub(super) fn of(mut random: Random, universe: &Universe) -> Self {
         let mut names = NAMES.to_vec();
         random.shuffle(&mut names);
@@ -51,7 +51,7 @@ impl Draft {
         }
     }
 
-    /// A name that no package has.
+    /// A name that no package has yet.
     pub(super) fn name(&mut self) -> String {
         self.names
             .pop()
@@ -59,7 +59,7 @@ impl Draft {
             .to_owned()
     }
 
-    /// Whether there is a name left that no package has.
+    /// Whether a name is left to deal.
     pub(super) fn has_a_name(&self) -> bool {
         !self.names.is_empty()
     }
@@ -115,7 +115,7 @@ impl Draft {
         }
     }
 
-    /// The packages other than the root, in the order in which they came.
+    /// The packages except the root, in the order in which they were added.
     pub(super) fn packages(&self) -> Vec<String> {
         let mut packages: Vec<String> = Vec::new();
         for record in &self.records {
@@ -126,7 +126,7 @@ impl Draft {
         packages
     }
 
-    /// The versions of a package, ascending, as specs can name them.
+    /// The versions of a package in ascending order, without build metadata, as specs name them.
     pub(super) fn versions_of(&self, name: &str) -> Vec<String> {
         let mut versions: Vec<&Version> = self
             .positions(name)
@@ -137,7 +137,7 @@ impl Draft {
         named.map(|version| version.to_string()).collect()
     }
 
-    /// Where the records of a package are.
+    /// The positions of a package's records.
     pub(super) fn positions(&self, name: &str) -> impl Iterator<Item = usize> {
         self.records
             .iter()
@@ -146,14 +146,14 @@ impl Draft {
             .map(|(position, _)| position)
     }
 
-    /// Where the newest record of a package is.
+    /// The position of a package's newest record.
     pub(super) fn newest(&self, name: &str) -> usize {
         self.positions(name)
             .max_by(|one, two| self.records[*one].version.cmp(&self.records[*two].version))
             .expect("the package has records")
     }
 
-    /// Adds a core library with a root class, and sometimes another class.
+    /// Adds a core library with a root class, and in some universes a second class.
     pub(super) fn add_core(&mut self, versions: &[&str]) {
         let core = self.name();
         let has_application = self.random.chance(60);
@@ -167,7 +167,7 @@ impl Draft {
         self.core = Some(core);
     }
 
-    /// Adds the core library that most universes have: one that hardly ever gets in the way.
+    /// Adds the core library of most universes, which hardly ever causes a conflict.
     pub(super) fn add_quiet_core(&mut self) {
         let versions: &[&str] = if self.random.chance(50) {
             &["0.5.0"]
@@ -187,9 +187,9 @@ impl Draft {
         self.root = self.root.clone().defines(class, extends);
     }
 
-    /// The universe, and the generator to go on with.
+    /// The universe, and the generator for further choices.
     pub(super) fn finish(mut self) -> (Random, Universe) {
-        // The order of records means nothing; whoever relies on it is to be found out.
+        // The order of records has no meaning; shuffling them finds code that relies on it.
         self.random.shuffle(&mut self.records);
         let mut universe = Universe::new(self.root, self.records);
         universe.core = self.core.as_deref().map(package);
@@ -210,7 +210,7 @@ pub(super) fn change_spec(record: &mut IndexRecord, position: usize, text: &str)
     record.requirements[position].spec = spec(text);
 }
 
-/// Takes a class out of a release and says whether it had it.
+/// Removes a class from a release. Returns whether it was there.
 pub(super) fn drop_class(record: &mut IndexRecord, name: &str) -> bool {
     let name = class(name);
     let Some(classes) = &mut record.classes else {

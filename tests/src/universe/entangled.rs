@@ -1,5 +1,5 @@
-//! A few packages without classes in which anything may require anything: packages that require each
-//! other in circles, and several releases of one that lead to each other.
+//! Universes of a few packages without classes, in which any package may require any other: cycles
+//! of packages, and several releases of a package that reach each other.
 
 use super::Universe;
 use crate::build::{Build as _, release};
@@ -7,10 +7,10 @@ use crate::random::Random;
 
 const NAMES: [&str; 4] = ["A", "B", "C", "D"];
 
-/// The versions that releases have.
+/// The versions that releases may have.
 const VERSIONS: [&str; 4] = ["1.0.0", "1.1.0", "2.0.0", "2.1.0"];
 
-/// What requirements are written like.
+/// The specs of requirements.
 const SPECS: [&str; 7] = ["*", "1", "2", "1.0", ">=1.1", "<2", "2.0.0"];
 
 pub(super) fn universe(random: &mut Random) -> Universe {

@@ -1,4 +1,4 @@
-//! The shapes of random universes: each makes other rules matter.
+//! The families of random universes. Each has a shape that exercises other rules.
 
 mod inheritance;
 mod parts;
@@ -11,16 +11,16 @@ use inheritance::{class_cycle, diamond, provider};
 use soup::{fill, soup};
 use splits::{core_versions, either_split, split};
 
-/// A shape.
+/// A shape of universes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Family {
     /// Packages that require and extend each other at random.
     Soup,
     /// One class inherits from two that share an ancestor.
     Diamond,
-    /// Two packages want different releases of the same package.
+    /// Two packages require different releases of the same package.
     Split,
-    /// One of two packages must be split, and either will do.
+    /// One of two packages has to be split; either is enough.
     EitherSplit,
     /// Two versions of the core library.
     CoreVersions,
@@ -32,20 +32,20 @@ pub(super) enum Family {
     Prereleases,
     /// Soup with many yanked releases.
     Yanks,
-    /// Soup that was solved before.
+    /// Soup with a lock.
     Locks,
 }
 
-/// How often the things happen to a universe that can happen to any, in percent.
-pub(super) struct Mood {
-    /// A lock.
+/// How often each kind of mutation is applied, in percent.
+pub(super) struct Rates {
+    /// The universe gets a lock.
     pub(super) locked: usize,
     /// A prerelease is added to a package.
     pub(super) prereleases: usize,
     /// A release is yanked.
     pub(super) yanked: usize,
-    /// Each of the other twists.
-    pub(super) twisted: usize,
+    /// Each of the other mutations.
+    pub(super) mutated: usize,
 }
 
 impl Family {
@@ -67,33 +67,33 @@ impl Family {
         Self::WEIGHTS[random.weighted(&weights)].0
     }
 
-    pub(super) fn mood(self) -> Mood {
-        let quiet = Mood {
+    pub(super) fn rates(self) -> Rates {
+        let usual = Rates {
             locked: 18,
             prereleases: 8,
             yanked: 8,
-            twisted: 7,
+            mutated: 7,
         };
         match self {
-            Self::Soup => Mood {
-                twisted: 12,
-                ..quiet
+            Self::Soup => Rates {
+                mutated: 12,
+                ..usual
             },
-            Self::Prereleases => Mood {
+            Self::Prereleases => Rates {
                 prereleases: 90,
-                ..quiet
+                ..usual
             },
-            Self::Yanks => Mood {
+            Self::Yanks => Rates {
                 yanked: 95,
                 locked: 25,
-                ..quiet
+                ..usual
             },
-            Self::Locks => Mood {
+            Self::Locks => Rates {
                 locked: 100,
                 yanked: 20,
-                ..quiet
+                ..usual
             },
-            _ => quiet,
+            _ => usual,
         }
     }
 

@@ -1,5 +1,6 @@
-//! A few packages around one or two that all of them want, in releases of their own, with classes that stand in
-//! several places: what is inherited depends on who is asked first.
+//! Universes of a few packages around one or two hubs that all of them require, each in its own
+//! version. Several packages define the same classes, so the order of class lookup decides what a
+//! class inherits.
 
 use pkgres_manifest::IndexRecord;
 
@@ -10,7 +11,7 @@ use crate::random::Random;
 /// Classes that any of the packages may define.
 const SHARED: [&str; 3] = ["S.K", "S.L", "S.M"];
 
-/// A package that the others want, and how many releases it has.
+/// A package that the others require, and how many releases it has.
 type Hub = (&'static str, usize);
 
 pub(super) fn universe(random: &mut Random) -> Universe {
@@ -79,8 +80,8 @@ fn spec(random: &mut Random, releases: usize) -> String {
     }
 }
 
-/// Gives a release a class of its own and shared ones, each with so many chances in a hundred. They extend some
-/// of what required packages define.
+/// Defines a class of the release's own and shared classes, each with a probability in percent. They
+/// extend some classes of required packages.
 fn with_classes(
     random: &mut Random,
     mut record: IndexRecord,

@@ -1,10 +1,10 @@
-//! Releases that are kept: they may be chosen though they were withdrawn, or are prereleases where
-//! these are refused.
+//! Kept releases: they stay candidates although they are yanked, or prereleases that the policy
+//! rejects.
 
 use super::{PrereleasePolicy, Universe};
 use crate::random::Random;
 
-/// Keeps some releases of a universe, most of them such as could not be chosen otherwise.
+/// Keeps some releases of a universe, mostly ones that could not be chosen otherwise.
 pub(super) fn add(universe: &mut Universe, random: &mut Random) {
     if random.chance(70) {
         yank_what_is_required(universe, random);
@@ -19,7 +19,7 @@ pub(super) fn add(universe: &mut Universe, random: &mut Random) {
     }
 }
 
-/// Withdraws the newest release of something that the root requires.
+/// Yanks the newest release of a package that the root requires.
 fn yank_what_is_required(universe: &mut Universe, random: &mut Random) {
     if universe.root.requirements.is_empty() {
         return;

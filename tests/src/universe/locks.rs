@@ -1,4 +1,4 @@
-//! Locks: earlier answers to universes that were a little different, and worse.
+//! Locks: answers to an earlier, slightly different universe, some of them damaged.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::{PrereleasePolicy, Universe};
 use crate::random::Random;
 use crate::reference::{Answer, Rule, Rules, Solution, search};
 
-/// Gives a universe a lock, if one is found.
+/// Adds a lock to a universe, if one is found.
 pub(super) fn add(universe: &mut Universe, random: &mut Random) {
     universe.locked = if random.chance(12) {
         Some(made_up(universe, random))
@@ -25,7 +25,7 @@ pub(super) fn add(universe: &mut Universe, random: &mut Random) {
     }
 }
 
-/// What the answer was when there were fewer releases and other wishes.
+/// The answer to the universe with fewer releases and other requirements.
 fn earlier_answer(universe: &Universe, random: &mut Random) -> Option<Solution> {
     let mut earlier = universe.clone();
     if random.chance(75) {
@@ -67,7 +67,7 @@ fn drop_some_newest(universe: &mut Universe, random: &mut Random) {
     }
 }
 
-/// A lock of bindings that nobody ever searched for.
+/// A lock with random bindings, which no search has found.
 fn made_up(universe: &Universe, random: &mut Random) -> Solution {
     let mut bindings = BTreeMap::new();
     let records: Vec<&IndexRecord> = universe.records.iter().chain([&universe.root]).collect();
@@ -90,7 +90,7 @@ fn made_up(universe: &Universe, random: &mut Random) -> Solution {
     Solution::new(bindings)
 }
 
-/// Some bindings are lost, and some lead to versions that may not exist.
+/// Removes some bindings, and changes some to versions that may not exist.
 fn damage(locked: &mut Solution, random: &mut Random) {
     locked.bindings.retain(|_, _| !random.chance(15));
     for version in locked.bindings.values_mut() {
@@ -101,7 +101,7 @@ fn damage(locked: &mut Solution, random: &mut Random) {
     *locked = Solution::new(std::mem::take(&mut locked.bindings));
 }
 
-/// A locked release is withdrawn.
+/// Yanks a locked release.
 fn yank_something(universe: &mut Universe, random: &mut Random) {
     let Some(locked) = &universe.locked else {
         return;

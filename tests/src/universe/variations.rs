@@ -1,10 +1,10 @@
-//! Small changes to a universe that was thought out: what lies next to a rule that bites is more intricate than
-//! what comes by chance.
+//! Small changes to a universe that was written by hand for one rule: close to a rule, random changes
+//! make harder cases than universes that are random from the start.
 
 use pkgres_manifest::{IndexRecord, IndexedClass};
 
 use super::draft::{Draft, requires};
-use super::twists::{TWISTS, a_package, a_record};
+use super::mutations::{MUTATIONS, a_package, a_record};
 use crate::build::{Build as _, class, package, release, spec, version};
 
 /// Changes a universe in one to four places.
@@ -23,13 +23,13 @@ pub(super) fn apply(draft: &mut Draft) {
         let change = if draft.random.chance(60) {
             *draft.random.pick(&CHANGES)
         } else {
-            *draft.random.pick(&TWISTS)
+            *draft.random.pick(&MUTATIONS)
         };
         change(draft);
     }
 }
 
-/// A release, of the root or another package, to be changed.
+/// Changes a random release, which may be the root.
 fn change_a_release(
     draft: &mut Draft,
     change: impl FnOnce(&mut Draft, IndexRecord) -> IndexRecord,
@@ -55,7 +55,7 @@ fn require_another(draft: &mut Draft) {
             return record;
         }
         let mut record = record.requires(&target, &spec);
-        // It may be asked for classes before others are.
+        // The order decides which package defines a class.
         let requirements = &mut record.requirements;
         let at = draft.random.below(requirements.len());
         requirements[at..].rotate_right(1);
@@ -81,7 +81,8 @@ fn ask_in_another_order(draft: &mut Draft) {
     });
 }
 
-/// What a release requires is required by a new package in its place, and perhaps by itself as well.
+/// Inserts a new package between a release and one that it requires. The release may keep its own
+/// requirement.
 fn put_one_between(draft: &mut Draft) {
     if !draft.has_a_name() {
         return;
@@ -105,7 +106,7 @@ fn put_one_between(draft: &mut Draft) {
     });
 }
 
-/// A package gets a release that is like one that it has.
+/// Adds a release that is a copy of another release of the package.
 fn add_a_release(draft: &mut Draft) {
     if let Some(position) = a_record(draft) {
         let record = draft.records[position].clone();
@@ -124,7 +125,7 @@ fn drop_a_release(draft: &mut Draft) {
     }
 }
 
-/// A class, perhaps a new one, extends a class that some release defines.
+/// A class, which may be new, extends a class that some release defines.
 fn extend_another(draft: &mut Draft) {
     let Some(position) = a_record(draft) else {
         return;

@@ -1,10 +1,10 @@
-//! Shapes in which classes cannot be where requirements alone would let them.
+//! Shapes in which the rules for classes exclude versions that the requirements allow.
 
 use super::super::draft::Draft;
 use super::parts::{Side, any_spec, join, tight_spec};
 use crate::build::{Build, release};
 
-/// `R.A` extends `X.B` and `Y.C`, which both extend `Z.D`, perhaps by way of another package.
+/// `R.A` extends `X.B` and `Y.C`, which both extend `Z.D`, in some universes through another package.
 pub(super) fn diamond(draft: &mut Draft) {
     let (left, right, bottom) = (draft.name(), draft.name(), draft.name());
     let versions = draft.versions(2, 4);
@@ -51,7 +51,7 @@ pub(super) fn diamond(draft: &mut Draft) {
     join(draft, &format!("{left}.B"), &format!("{right}.C"), 94);
 }
 
-/// Adds a package whose class extends a class of another one, in most versions.
+/// Adds a package whose class extends a class of another package, in most versions.
 fn add_arm(
     draft: &mut Draft,
     name: &str,
@@ -125,8 +125,8 @@ pub(super) fn class_cycle(draft: &mut Draft) {
     }
 }
 
-/// A class has moved from one package to another: some versions of both define it. Whoever takes
-/// it from one and extends a class that takes it from the other has a diamond.
+/// A class has moved from one package to another, and some versions of both define it. A class that
+/// inherits it from both has a diamond.
 pub(super) fn provider(draft: &mut Draft) {
     let (old, new, user) = (draft.name(), draft.name(), draft.name());
     let moved = format!("{old}.K");

@@ -1,8 +1,8 @@
-//! What several shapes are made of.
+//! Parts that several shapes share.
 
 use super::super::draft::Draft;
 
-/// A spec for some of these versions, which leaves many of them if it is loose.
+/// A spec that some of these versions match; most of them if it is loose.
 pub(super) fn any_spec(draft: &mut Draft, versions: &[String], is_loose: bool) -> String {
     if is_loose {
         draft.loose_spec(versions)
@@ -11,7 +11,8 @@ pub(super) fn any_spec(draft: &mut Draft, versions: &[String], is_loose: bool) -
     }
 }
 
-/// Classes of the root that extend two classes: often one class both, otherwise one each.
+/// Defines classes of the root that extend two classes: with a probability in percent, one class
+/// extends both; otherwise two classes extend one each.
 pub(super) fn join(draft: &mut Draft, one: &str, other: &str, percent: usize) {
     let root = draft.root.name.to_string();
     if draft.random.chance(percent) {
@@ -22,7 +23,7 @@ pub(super) fn join(draft: &mut Draft, one: &str, other: &str, percent: usize) {
     }
 }
 
-/// Which of the versions of a package somebody wants.
+/// Which half of a package's versions a requirement is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Older,
@@ -30,7 +31,7 @@ pub(super) enum Side {
     Any,
 }
 
-/// A spec that leaves little.
+/// A spec that few versions match.
 pub(super) fn tight_spec(draft: &mut Draft, versions: &[String], side: Side) -> String {
     let half = versions.len() / 2;
     let part = match side {

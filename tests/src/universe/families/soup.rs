@@ -45,7 +45,7 @@ pub(super) fn soup(draft: &mut Draft, edges: usize, is_loose: bool) {
     }
 }
 
-/// Some classes that the packages probably define that a release requires.
+/// Some classes that the packages that a release requires are likely to define.
 fn some_parents(draft: &mut Draft, record: &pkgres_manifest::IndexRecord) -> Vec<String> {
     let mut parents = Vec::new();
     for requirement in &record.requirements {
@@ -58,7 +58,7 @@ fn some_parents(draft: &mut Draft, record: &pkgres_manifest::IndexRecord) -> Vec
     parents
 }
 
-/// Adds packages that are not part of the shape until there are at least three.
+/// Adds packages outside of the shape until there are at least three packages.
 pub(super) fn fill(draft: &mut Draft) {
     let wanted = draft.random.between(3, 6);
     while draft.packages().len() < wanted {

@@ -1,10 +1,10 @@
-//! Shapes in which one release of each package will not do, or hardly.
+//! Shapes in which one release of each package is impossible, or nearly so.
 
 use super::super::draft::Draft;
 use super::parts::{Side, join, tight_spec};
 use crate::build::{Build, release};
 
-/// Two packages want different releases of one or two others, and no class minds.
+/// Two packages require different releases of one or two others, and no class inherits both.
 pub(super) fn split(draft: &mut Draft) {
     let (left, right) = (draft.name(), draft.name());
     let count = if draft.random.chance(35) { 1 } else { 2 };
@@ -60,8 +60,8 @@ pub(super) fn split(draft: &mut Draft) {
     join(draft, &format!("{left}.B"), &format!("{right}.B"), 20);
 }
 
-/// `X` needs an old `U` or an old `V`, `Y` the new ones of both: one of `U` and `V` is split, and
-/// the names decide which.
+/// `X` requires an old `U` or an old `V`, and `Y` the newest of both: one of `U` and `V` is split, and
+/// the order of names decides which.
 pub(super) fn either_split(draft: &mut Draft) {
     let (chooser, strict) = (draft.name(), draft.name());
     let options = [draft.name(), draft.name()];
@@ -117,7 +117,7 @@ pub(super) fn either_split(draft: &mut Draft) {
     join(draft, &format!("{chooser}.B"), &format!("{strict}.C"), 35);
 }
 
-/// A core library whose older version is what is required if nothing is said.
+/// A core library whose older version is required where a manifest does not mention it.
 pub(super) fn core_versions(draft: &mut Draft) {
     draft.add_core(&["0.5.0", "0.8.0", "1.0.0"]);
     let core = draft.core.clone().expect("just added");
@@ -154,7 +154,7 @@ pub(super) fn core_versions(draft: &mut Draft) {
         let spec = draft.spec(&core_versions);
         draft.root_requires(&core, &spec);
     }
-    // A class of the root that extends nothing else extends the root class of its own core; one
-    // that extends a class of a package, that of the package's core.
+    // A class of the root without parents extends the root class of the root's core library. A
+    // class that extends a class of a package reaches the root class of that package's core.
     join(draft, &classes[0], &classes[1], 55);
 }

@@ -1,11 +1,11 @@
-//! What can happen to a universe of any shape.
+//! Mutations: changes that are applied to a random universe of any family.
 
 use super::draft::{Draft, change_spec, drop_class, requires};
-use super::families::Mood;
+use super::families::Rates;
 use crate::build::{Build, release, version};
 
-/// What can happen to any universe.
-pub(super) const TWISTS: [fn(&mut Draft); 12] = [
+/// The mutations, each applied with the same probability.
+pub(super) const MUTATIONS: [fn(&mut Draft); 12] = [
     drop_a_class,
     move_a_class,
     hide_a_class,
@@ -20,28 +20,28 @@ pub(super) const TWISTS: [fn(&mut Draft); 12] = [
     change_build_metadata,
 ];
 
-/// Lets things happen to a universe.
-pub(super) fn apply(draft: &mut Draft, mood: &Mood) {
-    for twist in TWISTS {
-        if draft.random.chance(mood.twisted) {
-            twist(draft);
+/// Mutates a universe.
+pub(super) fn apply(draft: &mut Draft, rates: &Rates) {
+    for mutation in MUTATIONS {
+        if draft.random.chance(rates.mutated) {
+            mutation(draft);
         }
     }
     for _ in 0..2 {
-        if draft.random.chance(mood.prereleases) {
+        if draft.random.chance(rates.prereleases) {
             add_a_prerelease(draft);
         }
-        if draft.random.chance(mood.yanked) {
+        if draft.random.chance(rates.yanked) {
             yank(draft);
         }
     }
-    if draft.random.chance(mood.prereleases / 3) {
+    if draft.random.chance(rates.prereleases / 3) {
         name_a_prerelease(draft);
     }
 }
 
-/// Takes releases away until brute force can cope: the ways to bind all requirements of all
-/// releases independently of each other are at most `2^22`, specs apart.
+/// Removes releases until brute force is fast enough: at most `2^22` combinations remain, counting
+/// every way to bind all requirements of all releases, whatever their specs.
 pub(super) fn thin_out(draft: &mut Draft) {
     while combinations(draft) > 1 << 22 {
         let repeated: Vec<usize> = (0..draft.records.len())
@@ -104,7 +104,7 @@ fn drop_a_class(draft: &mut Draft) {
     }
 }
 
-/// Another package defines a class now, perhaps from a version on.
+/// A class moves to some releases of another package.
 fn move_a_class(draft: &mut Draft) {
     let (Some(from), Some(to)) = (a_record(draft), a_package(draft)) else {
         return;
@@ -126,7 +126,7 @@ fn move_a_class(draft: &mut Draft) {
     }
 }
 
-/// A release keeps a class to itself.
+/// A class becomes internal to its release.
 fn hide_a_class(draft: &mut Draft) {
     if let Some(position) = a_record(draft)
         && let Some(classes) = &mut draft.records[position].classes
@@ -143,7 +143,7 @@ fn make_classes_unknown(draft: &mut Draft) {
     }
 }
 
-/// A registry has releases of the root's name, which must not matter.
+/// A registry gets releases with the name of the root, which the solver must ignore.
 fn shadow_the_root(draft: &mut Draft) {
     let name = draft.root.name.to_string();
     for number in ["1.0.0", "1.1.0", "9.0.0"] {
@@ -167,7 +167,7 @@ fn require_the_root(draft: &mut Draft) {
     }
 }
 
-/// A package requires one that perhaps requires it.
+/// A package requires a package that may already require it.
 fn add_a_cycle(draft: &mut Draft) {
     let (Some(from), Some(to)) = (a_record(draft), a_package(draft)) else {
         return;
@@ -207,7 +207,7 @@ fn require_too_much(draft: &mut Draft) {
     }
 }
 
-/// The root requires exactly one version of a package, perhaps one that others do not want.
+/// The root requires exactly one version of a package, which may contradict other requirements.
 fn pin_at_the_root(draft: &mut Draft) {
     let Some(position) = a_record(draft) else {
         return;
@@ -230,7 +230,7 @@ fn pin_at_the_root(draft: &mut Draft) {
     }
 }
 
-/// A package is gone from the registries.
+/// A package disappears from the registries.
 fn remove_a_package(draft: &mut Draft) {
     if let Some(package) = a_package(draft)
         && draft.packages().len() > 3
@@ -248,7 +248,7 @@ fn change_build_metadata(draft: &mut Draft) {
     }
 }
 
-/// A package gets a prerelease that is much like its newest version.
+/// A package gets a prerelease with the same requirements and classes as its newest version.
 fn add_a_prerelease(draft: &mut Draft) {
     if let Some(package) = a_package(draft)
         && draft.versions_of(&package).len() < 4
@@ -310,7 +310,7 @@ fn name_a_prerelease(draft: &mut Draft) {
     }
 }
 
-/// A release is withdrawn, most often the newest.
+/// A release is yanked, most often the newest.
 fn yank(draft: &mut Draft) {
     if let Some(package) = a_package(draft) {
         let position = if draft.random.chance(75) {

@@ -1,0 +1,315 @@
+//! The rules of the architecture that no compiler checks.
+//!
+//! *Crates* depend on crates of lower layers only ([`crates`]), and libraries leave printing, the
+//! environment and the clock to the program ([`surroundings`]).
+//!
+//! *Modules* of a crate use each other in one direction, at every depth. A module *uses* another one
+//! if its code names an item that the other one defines; re-exports are followed, so that it does
+//! not matter where the name comes from. The rule has two parts:
+//!
+//! - Siblings, each with all modules inside it, form no circle: if anything in `engine/` uses
+//!   anything in `encoding/`, nothing in `encoding/` uses anything in `engine/`.
+//! - A module and the modules inside it are one part of the program. A child may use what the modules
+//!   around it define, such as the type whose methods it implements; a parent may re-export and call
+//!   what its children define. Neither counts, except that siblings may not go around the first part
+//!   through their parent: who uses a *function* of the parent uses what that function uses.
+//!
+//! Methods are not names: which module implements a method is not known here. What tests use does not count.
+//!
+//! *Types* have one name and one meaning in a crate: no name is defined in two modules.
+//!
+//! [`exceptions`] lists what the rules do not hold for yet.
+
+mod circles;
+mod crates;
+mod exceptions;
+mod names;
+mod sources;
+mod surroundings;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::circles::{Arrow, in_circles, shown};
+use crate::exceptions::{CIRCLES, SURROUNDINGS, TYPES};
+use crate::sources::Crate;
+
+/// The items of a list, one a line.
+fn lines(items: impl IntoIterator<Item = String>) -> String {
+    items
+        .into_iter()
+        .map(|item| format!("\n  {item}"))
+        .collect()
+}
+
+/// The exceptions for a crate from the rule about circles.
+fn ignored(name: &str) -> BTreeSet<Arrow> {
+    let of_crate = CIRCLES.iter().filter(|(of, ..)| *of == name);
+    let arrows = of_crate.map(|(_, from, to)| ((*from).to_owned(), (*to).to_owned()));
+    arrows.collect()
+}
+
+#[test]
+fn crates_depend_on_lower_layers_only() {
+    for (layer, names) in crates::LAYERS.iter().enumerate() {
+        let lower: BTreeSet<&str> = crates::LAYERS[..layer]
+            .iter()
+            .copied()
+            .flatten()
+            .copied()
+            .collect();
+        for name in *names {
+            let dependencies = crates::dependencies(name);
+            let higher = dependencies
+                .into_iter()
+                .filter(|name| !lower.contains(name.as_str()));
+            let higher = lines(higher);
+            assert!(higher.is_empty(), "{name} depends on{higher}");
+        }
+    }
+}
+
+#[test]
+fn every_crate_of_the_workspace_has_a_layer() {
+    let manifest = crates::manifest(&crates::workspace());
+    let members = manifest["workspace"]["members"].as_array();
+    let members = members.expect("members are a list").iter();
+    let members: BTreeSet<&str> = members.filter_map(toml::Value::as_str).collect();
+    assert_eq!(members, crates::all().collect());
+}
+
+#[test]
+fn modules_use_each_other_in_one_direction() {
+    for name in crates::all() {
+        let read = Crate::read(&crates::sources(name));
+        let circles = in_circles(&read, &ignored(name));
+        let circles = lines(
+            circles
+                .into_iter()
+                .map(|((from, to), path)| format!("{from} uses {to}: {}", path.join("::"))),
+        );
+        assert!(
+            circles.is_empty(),
+            "{name} has circles of modules:{circles}"
+        );
+    }
+}
+
+#[test]
+fn every_exception_for_a_circle_is_needed() {
+    for (name, from, to) in CIRCLES {
+        let read = Crate::read(&crates::sources(name));
+        let mut others = ignored(name);
+        let exception = ((*from).to_owned(), (*to).to_owned());
+        others.remove(&exception);
+        let circles = in_circles(&read, &others);
+        assert!(
+            circles.contains_key(&exception),
+            "{from} → {to} of {name} closes no circle: remove the exception"
+        );
+    }
+}
+
+#[test]
+fn no_type_name_is_defined_twice_in_a_crate() {
+    for name in crates::all() {
+        let read = Crate::read(&crates::sources(name));
+        let mut defining: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for (id, module) in read.modules.iter().enumerate() {
+            for defined in &module.types {
+                defining.entry(defined).or_default().push(shown(&read, id));
+            }
+        }
+        defining.retain(|_, modules| modules.len() > 1);
+        for (of, exception) in TYPES {
+            let is_needed = *of != name || defining.remove(exception).is_some();
+            assert!(
+                is_needed,
+                "{exception} is one type of {name}: remove the exception"
+            );
+        }
+        let twice = lines(
+            defining
+                .into_iter()
+                .map(|(defined, modules)| format!("{defined} in {}", modules.join(" and "))),
+        );
+        assert!(
+            twice.is_empty(),
+            "{name} has several types of one name:{twice}"
+        );
+    }
+}
+
+#[test]
+fn libraries_do_not_read_their_surroundings() {
+    let mut found = BTreeSet::new();
+    for name in crates::libraries() {
+        let read = Crate::read(&crates::sources(name));
+        for (module, path) in surroundings::uses(&read) {
+            found.insert((name, shown(&read, module), path));
+        }
+    }
+    let exceptions = SURROUNDINGS.iter();
+    let exceptions =
+        exceptions.map(|(of, module, path)| (*of, (*module).to_owned(), (*path).to_owned()));
+    assert_eq!(found, exceptions.collect());
+}
+
+#[test]
+fn every_source_belongs_to_its_crate() {
+    for name in crates::all() {
+        let sources = crates::sources(name);
+        let read = Crate::read(&sources);
+        let mut files = BTreeSet::new();
+        add_files(&sources, &mut files);
+        let forgotten = files.difference(&read.files);
+        let forgotten = lines(forgotten.map(|file| file.display().to_string()));
+        assert!(forgotten.is_empty(), "no module declares{forgotten}");
+    }
+}
+
+/// Adds the sources in a folder and in the folders below it.
+fn add_files(folder: &Path, files: &mut BTreeSet<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("folders of sources can be read") {
+        let path = entry.expect("folders of sources can be read").path();
+        if path.is_dir() {
+            add_files(&path, files);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            files.insert(path);
+        }
+    }
+}
+
+#[test]
+fn the_arrows_of_the_resolver_are_found() {
+    let read = Crate::read(&crates::sources("resolver"));
+    let arrows = circles::arrows(&read);
+    let has_arrow = |from: &str, to: &str| {
+        let mut arrows = arrows.keys();
+        arrows.any(|(user, used)| {
+            shown(&read, *user).starts_with(from) && shown(&read, *used).starts_with(to)
+        })
+    };
+    assert!(has_arrow("engine", "encoding"), "by a path");
+    assert!(has_arrow("universe", "request"), "by a name of the root");
+    assert!(!has_arrow("encoding", "engine"), "not the other way");
+}
+
+/// The arrows of a text that are part of a circle.
+fn circles_of(text: &str) -> Vec<String> {
+    let circles = in_circles(&Crate::parse(text), &BTreeSet::new());
+    let arrows = circles.into_keys();
+    arrows.map(|(from, to)| format!("{from} → {to}")).collect()
+}
+
+#[test]
+fn one_direction_is_no_circle() {
+    let text = "
+        mod top { use crate::middle::Middle; use crate::ground::Ground; }
+        mod middle { use super::ground; pub struct Middle(ground::Ground); }
+        mod ground { pub struct Ground; }
+    ";
+    assert!(circles_of(text).is_empty());
+}
+
+#[test]
+fn a_circle_of_siblings_is_found() {
+    let text = "
+        mod top { use crate::one::One; }
+        mod one { pub struct One; fn one() -> crate::two::Two { todo!() } }
+        mod two { use crate::{ground::{self, Ground}, one}; pub struct Two(one::One); }
+        mod ground { pub struct Ground; }
+    ";
+    assert_eq!(circles_of(text), ["one → two", "two → one"]);
+}
+
+#[test]
+fn a_circle_inside_a_room_is_found() {
+    let text = "
+        mod room {
+            mod one { use super::two::Two; pub struct One; }
+            mod two { pub struct Two; fn two() { vec![crate::room::one::One] } }
+        }
+    ";
+    assert_eq!(
+        circles_of(text),
+        ["room::one → room::two", "room::two → room::one"]
+    );
+}
+
+#[test]
+fn a_circle_of_rooms_is_found_whichever_of_their_modules_close_it() {
+    let text = "
+        mod one { pub mod up { use crate::two::up::Up; } pub mod down { pub struct Down; } }
+        mod two { pub mod up { pub struct Up; } pub mod down { use crate::one::down::Down; } }
+    ";
+    assert_eq!(
+        circles_of(text),
+        ["one::up → two::up", "two::down → one::down"]
+    );
+}
+
+#[test]
+fn re_exports_hide_no_circle() {
+    let text = "
+        pub use room::One;
+        mod room {
+            pub use self::one::*;
+            mod one { use super::two::Two; pub struct One; }
+            mod two { use crate::One; pub struct Two(One); }
+        }
+    ";
+    assert_eq!(
+        circles_of(text),
+        ["room::one → room::two", "room::two → room::one"]
+    );
+}
+
+#[test]
+fn a_re_export_is_no_use_of_the_room_that_has_it() {
+    let text = "
+        mod room { pub use crate::ground::Ground; pub struct Room; }
+        mod ground { pub struct Ground; }
+        mod user { use crate::room::Ground; pub struct User; }
+        mod other { use crate::room::Room; use crate::user::User; }
+    ";
+    assert!(circles_of(text).is_empty());
+}
+
+#[test]
+fn a_child_and_its_parent_are_one_part() {
+    let text = "
+        mod room {
+            mod child { use super::Room; pub struct Child; impl Room { fn child(&self) {} } }
+            use child::Child;
+            pub struct Room(Child);
+        }
+    ";
+    assert!(circles_of(text).is_empty());
+}
+
+#[test]
+fn siblings_do_not_reach_each_other_through_functions_of_their_parent() {
+    let text = "
+        mod room {
+            mod one { use super::help; pub struct One; }
+            mod two { use super::one::One; pub fn two() {} }
+            fn help() { further() }
+            fn further() { two::two() }
+        }
+    ";
+    assert_eq!(
+        circles_of(text),
+        ["room::one → room::two", "room::two → room::one"]
+    );
+}
+
+#[test]
+fn what_only_tests_use_does_not_count() {
+    let text = "
+        mod one { pub struct One; #[cfg(test)] mod tests { use crate::two::Two; } }
+        mod two { use crate::one::One; pub struct Two; }
+    ";
+    assert!(circles_of(text).is_empty());
+}

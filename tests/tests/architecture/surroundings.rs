@@ -1,0 +1,35 @@
+//! What libraries leave to the program: printing, the environment and the clock.
+
+use crate::sources::{Crate, ModuleId};
+
+/// Macros that print.
+const PRINTING: [&str; 5] = ["print!", "println!", "eprint!", "eprintln!", "dbg!"];
+
+/// The functions that give the streams of the process.
+const STREAMS: [&str; 3] = ["stdin", "stdout", "stderr"];
+
+/// Every path in a crate that prints, reads the environment or the clock, with its module.
+pub(crate) fn uses(read: &Crate) -> Vec<(ModuleId, String)> {
+    let modules = read.modules.iter().enumerate();
+    let paths = modules.flat_map(|(id, module)| {
+        let paths = module.mentions.iter();
+        paths.map(move |path| (id, read.in_full(id, path)))
+    });
+    let found = paths.filter(|(_, path)| is_of_the_surroundings(path));
+    found
+        .map(|(module, path)| (module, path.join("::")))
+        .collect()
+}
+
+fn is_of_the_surroundings(path: &[String]) -> bool {
+    let path: Vec<&str> = path.iter().map(String::as_str).collect();
+    match path[..] {
+        [name] if PRINTING.contains(&name) => true,
+        ["std", name] if PRINTING.contains(&name) => true,
+        ["std", "io", name] => STREAMS.contains(&name),
+        ["std", "env", ..] => true,
+        // `Instant::now`, `SystemTime::now`, `Timestamp::now`, ...
+        [.., _, "now"] => true,
+        _ => false,
+    }
+}

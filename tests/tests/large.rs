@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
 
-use pkgres_manifest::{IndexRecord, IndexedClass, PackageName, Requirement, Shared, Spec, Version};
+use pkgres_manifest::{IndexRecord, IndexedClass, Requirement, Shared, Spec, Version};
 use pkgres_resolver::{Engine, Locked, Request, Resolver, SolveOptions, Step, Target, Update};
 use pkgres_tests::build::{Build as _, class, package, release, spec, version};
 use pkgres_tests::drive::{Records, drive};

@@ -73,7 +73,8 @@ fn report(universe: &Universe, lock: &Lockfile) -> LockReport {
     let mut check = LockCheck::new(request(universe), lock.clone());
     let records = Records::new(universe.records.iter().cloned());
     for name in check.needs() {
-        check.provide(&name, records.supply_of(&name));
+        let provided = check.provide(&name, records.supply_of(&name));
+        provided.expect("the records are of the package");
     }
     check.report()
 }

@@ -86,7 +86,8 @@ impl World {
                 let source = ReleaseSource::Registry(name);
                 Supply::Releases { source, records }
             };
-            check.provide(&name, supply);
+            let provided = check.provide(&name, supply);
+            provided.expect("the records are of the package");
         }
         check.report()
     }

@@ -13,14 +13,14 @@ use pkgres_tests::universe::Universe;
 
 const SEEDS: u64 = 20_000;
 /// A small number of conflicts, after which some searches leave the order of decisions.
-const PATIENCE: u64 = 3;
+const CONFLICT_LIMIT: u64 = 3;
 
 #[test]
 fn examples_have_their_known_answers() {
     let conflict_limit = SolveOptions::default().conflict_limit;
     for example in examples() {
         for supplies in [Supplies::OnDemand, Supplies::Attached] {
-            let verdict = solve_with(&example.universe, supplies, patience);
+            let verdict = solve_with(&example.universe, supplies, conflict_limit);
             assert_eq!(
                 verdict.answer().to_string(),
                 example.answer.to_string(),
@@ -152,15 +152,15 @@ fn differs_if_shuffled(seed: u64) -> Option<String> {
     let universe = Universe::random(seed);
     let mut shuffled = universe.clone();
     Random::new(seed).shuffle(&mut shuffled.records);
-    let differs = |patience| {
-        let expected = solve_with(&universe, Supplies::OnDemand, patience);
+    let differs = |conflict_limit| {
+        let expected = solve_with(&universe, Supplies::OnDemand, conflict_limit);
         [Supplies::OnDemand, Supplies::Beforehand, Supplies::Attached]
-            .map(|supplies| solve_with(&shuffled, supplies, patience))
+            .map(|supplies| solve_with(&shuffled, supplies, conflict_limit))
             .into_iter()
             .find(|found| *found != expected)
             .map(|found| format!("seed {seed}\n{universe}{expected:#?}\n{found:#?}"))
     };
-    differs(SolveOptions::default().conflict_limit).or_else(|| differs(PATIENCE))
+    differs(SolveOptions::default().conflict_limit).or_else(|| differs(CONFLICT_LIMIT))
 }
 
 /// The order of arrival of records and packages changes nothing, not even explanations and counts.

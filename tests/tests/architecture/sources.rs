@@ -67,7 +67,7 @@ impl Crate {
             .find(|root| root.exists())
             .expect("a crate has a root");
         let mut read = Self::default();
-        read.add_file(&root, sources, Vec::new(), None);
+        read.add_file(&root, sources, &[], None);
         read
     }
 
@@ -75,7 +75,7 @@ impl Crate {
     pub(crate) fn parse(text: &str) -> Self {
         let file = syn::parse_file(text).expect("the text is Rust");
         let mut parsed = Self::default();
-        parsed.add_module(&file.items, Path::new(""), Vec::new(), None);
+        parsed.add_module(&file.items, Path::new(""), &[], None);
         parsed
     }
 
@@ -84,7 +84,7 @@ impl Crate {
         &mut self,
         file: &Path,
         folder: &Path,
-        name: Vec<String>,
+        name: &[String],
         parent: Option<ModuleId>,
     ) -> ModuleId {
         let text = fs::read_to_string(file).expect("sources can be read");
@@ -98,12 +98,12 @@ impl Crate {
         &mut self,
         items: &[Item],
         folder: &Path,
-        name: Vec<String>,
+        name: &[String],
         parent: Option<ModuleId>,
     ) -> ModuleId {
         let id = self.modules.len();
         let mut module = Module {
-            name: name.clone(),
+            name: name.to_vec(),
             parent,
             ..Module::default()
         };
@@ -117,7 +117,7 @@ impl Crate {
         }
         self.modules.push(module);
         for child in children {
-            self.add_child(child, folder, &name, id);
+            self.add_child(child, folder, name, id);
         }
         id
     }
@@ -128,17 +128,13 @@ impl Crate {
         let mut name = name.to_vec();
         name.push(child_name.clone());
         let before = self.modules.len();
-        let id = match &child.content {
-            Some((_, items)) => self.add_module(items, &folder, name, Some(parent)),
-            None => {
-                let file = folder.with_extension("rs");
-                let file = if file.exists() {
-                    file
-                } else {
-                    folder.join("mod.rs")
-                };
-                self.add_file(&file, &folder, name, Some(parent))
-            }
+        let id = if let Some((_, items)) = &child.content {
+            self.add_module(items, &folder, &name, Some(parent))
+        } else {
+            let files = [folder.with_extension("rs"), folder.join("mod.rs")];
+            let mut files = files.iter().filter(|file| file.exists());
+            let file = files.next().expect("a module has a file");
+            self.add_file(file, &folder, &name, Some(parent))
         };
         if is_for_tests(&child.attrs) {
             self.modules.truncate(before);

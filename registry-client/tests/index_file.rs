@@ -108,7 +108,7 @@ fn an_error_is_reported_when_its_package_is_needed() {
             "appears twice with different content",
             " @4:1 @6:1",
         ),
-        ("bad.Names", "`name` stands twice", " @7:44"),
+        ("bad.Names", "`name` appears twice", " @7:44"),
     ] {
         let text = versions(&registry, name).expect_err("the line is wrong");
         assert!(text.contains(message) && text.ends_with(places), "{text}");

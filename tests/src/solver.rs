@@ -168,6 +168,8 @@ pub fn run_with_classes(
     }
     match supplies {
         Supplies::OnDemand | Supplies::Beforehand => {}
+        // Indexes do not have the dates that some requests need.
+        _ if resolver.needs_dates() => {}
         Supplies::Attached => {
             let index = CompiledIndex::compile(&universe.records);
             let attached = resolver.attach(source(), Arc::new(index));
@@ -200,7 +202,10 @@ struct PackagesOfUniverse<C> {
 impl<C: Fn(&Release) -> Option<Arc<Package>>> Packages for PackagesOfUniverse<C> {
     fn attach(&mut self, resolver: &mut Resolver, needed: &[PackageName]) -> bool {
         let has_any = |index: &mut Arc<CompiledIndex>| needed.iter().any(|name| index.has(name));
-        let late = self.late.take_if(has_any);
+        let late = self
+            .late
+            .take_if(has_any)
+            .filter(|_| !resolver.needs_dates());
         let is_attached = late.is_some();
         if let Some(index) = late {
             let attached = resolver.attach(source(), index);

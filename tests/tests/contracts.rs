@@ -1,6 +1,6 @@
 //! Contracts of object models hold in every resolution, whichever phase of the solver finds it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::SourceText;
@@ -83,8 +83,10 @@ impl Registry {
     /// The resolution that a solver finds, if there is one.
     fn answer(&self, mut resolver: Resolver, beforehand: bool) -> Option<Resolution> {
         if beforehand {
-            for record in &self.records {
-                let provided = resolver.provide(&record.name, self.supply(&record.name));
+            let names: BTreeSet<&PackageName> =
+                self.records.iter().map(|record| &record.name).collect();
+            for name in names {
+                let provided = resolver.provide(name, self.supply(name));
                 provided.expect("the records are of the package");
             }
             for record in &self.records {

@@ -58,7 +58,7 @@ fn hints_that_name_options_have_their_own_kind() {
     );
     assert_eq!(
         hints(with(release("Db", "2").yanked()), &as_it_is)[0],
-        "packages: Db 2.0.0 matches but was withdrawn; only a lock can hold it"
+        "packages: Db 2.0.0 matches but was yanked; only a lock can hold it"
     );
     let mut new = release("Db", "2");
     new.published = Some("2026-07-01T00:00:00Z".to_owned());
@@ -191,7 +191,7 @@ fn a_hint_lists_all_policies_that_exclude_a_version() {
     let usual = PrereleasePolicy::IfNecessary;
     assert_eq!(
         hint(yanked, usual, None),
-        "Db 2.0.0 matches but was withdrawn; only a lock can hold it"
+        "Db 2.0.0 matches but was yanked; only a lock can hold it"
     );
     assert_eq!(
         hint(late.clone(), usual, early),
@@ -199,7 +199,7 @@ fn a_hint_lists_all_policies_that_exclude_a_version() {
     );
     assert_eq!(
         hint(both.clone(), usual, early),
-        "Db 2.0.0 matches but was withdrawn, and was published too late for `--exclude-newer`"
+        "Db 2.0.0 matches but was yanked, and was published too late for `--exclude-newer`"
     );
     // Of several versions, the hint names one with the fewest obstacles.
     let newer = IndexRecord {
@@ -212,7 +212,7 @@ fn a_hint_lists_all_policies_that_exclude_a_version() {
     );
     assert_eq!(
         hint(both, usual, None),
-        "Db 2.0.0 matches but was withdrawn; only a lock can hold it"
+        "Db 2.0.0 matches but was yanked; only a lock can hold it"
     );
     let mut early_one = release("Db", "2.1.0-rc.1");
     assert_eq!(
@@ -276,7 +276,7 @@ fn a_hint_names_an_excluded_release_only_if_it_defines_the_class_of_the_object()
     };
     assert_eq!(
         hint(release("X", "2.0.0").defines("X", &[])),
-        "X 2.0.0 matches but was withdrawn; only a lock can hold it"
+        "X 2.0.0 matches but was yanked; only a lock can hold it"
     );
     assert_eq!(
         hint(release("X", "2.0.0")),
@@ -296,6 +296,6 @@ fn a_hint_names_an_excluded_release_that_matches_all_objects() {
     ];
     assert_eq!(
         hint_for_objects(objects, &["<3", ">=2"], records),
-        "X 2.0.0 matches all of these but was withdrawn; only a lock can hold it"
+        "X 2.0.0 matches all of these but was yanked; only a lock can hold it"
     );
 }

@@ -8,7 +8,7 @@ use crate::universe::{ClassId, PackageId, Parent, ReleaseId};
 
 use super::{Problem, Variable};
 
-/// NogoodBuilder that cannot all hold: each says that a variable has a value in a set.
+/// Terms that cannot all hold: each says that a variable has a value in a set.
 #[derive(Debug, Clone)]
 pub(crate) struct Nogood {
     /// One term a variable.

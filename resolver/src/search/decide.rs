@@ -103,7 +103,7 @@ impl Search {
                 let package = universe.known_details(release).edges[edge].package;
                 (package, Some((release, edge)))
             }
-            _ => return 0,
+            Variable::Release(_) => return 0,
         };
         let mut among = domain.to_vec();
         bits::remove(&mut among, state.values);

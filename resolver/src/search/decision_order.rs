@@ -2,7 +2,7 @@
 //!
 //! The order of decisions: what a requirement is bound to is decided in the order in which
 //! requirements are seen, release after release. A search that keeps to it ends in the best
-//! selection. One that has lost its conflict_limit decides first what takes part in conflicts.
+//! selection. One that has passed its conflict limit decides first what takes part in conflicts.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

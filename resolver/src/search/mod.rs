@@ -75,7 +75,7 @@ impl Search {
         }
     }
 
-    /// A search for a selection that fulfils an problem.
+    /// A search for a selection that fulfils a problem.
     pub(super) fn new(problem: &mut Problem<'_>) -> Box<Self> {
         let mut core = Box::new(Self::empty());
         for root in problem.universe.roots() {

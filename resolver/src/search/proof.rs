@@ -152,7 +152,7 @@ fn fact(
             let owner = match state.details(terms.first()?.var).variable {
                 Variable::Package(package) => package,
                 Variable::Release(release) => release.package,
-                _ => return None,
+                Variable::Binding(..) => return None,
             };
             Some(Fact::Extends { owner, class })
         }

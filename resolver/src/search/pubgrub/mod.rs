@@ -33,7 +33,7 @@ use crate::budget::{Budget, Interrupt};
 #[derive(Debug, Default)]
 pub(crate) struct Values(FxHashMap<VirtualPackage, u32>);
 
-/// Finds values that fulfil an problem.
+/// Finds values that fulfil a problem.
 pub(super) fn solve(
     problem: &mut Problem<'_>,
     budget: &mut Budget,

@@ -1,7 +1,7 @@
 //! The `Format` of a package, such as `MuranoPL/1.4` or `Heat.HOT/1.0`.
 //!
-//! The format decides what a package contains: class files (`MuranoPL`), or a Heat template, which stands
-//! for one class (`Heat.HOT`). Packages of any other format can be required, but their classes are unknown.
+//! A `MuranoPL` package contains class files. A `Heat.HOT` package contains one Heat template, which
+//! Murano turns into one class. Packages of any other format can be required, but their classes are unknown.
 
 use std::fmt;
 

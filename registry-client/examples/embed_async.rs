@@ -1,7 +1,7 @@
 //! Solves with packages from an asynchronous source: a service of the program itself, asked over a channel.
 //!
-//! `cargo run -p pkgres-registry-client --example embed_async` prints the chosen versions. The example runs on
-//! tokio, but `drive_async` does not: any executor will do.
+//! `cargo run -p pkgres-registry-client --example embed_async` prints the chosen versions. The example uses
+//! tokio, but `drive_async` works with any executor.
 
 use std::collections::BTreeMap;
 use std::error::Error;

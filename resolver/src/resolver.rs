@@ -1,4 +1,36 @@
-//! The solver as a machine that is told what it asks for.
+//! The solver as a state machine that names the packages it needs.
+//!
+//! # Problem
+//!
+//! Registries can be slow, asynchronous or in memory, so the solver must not call them. It also must not
+//! depend on when an answer arrives: the same metadata has to give the same resolution.
+//!
+//! # Idea
+//!
+//! [`Resolver::step`] runs until it has an answer or needs packages that were not provided. The caller
+//! provides them and calls it again. Inside, everything that needs more returns an
+//! [`Interrupt`], which leaves the current phase as it is. The phases, in order:
+//!
+//! 1. **Lock**: if the whole lock is still valid, it is the answer. Nothing is searched.
+//! 2. **Greedy**: decide each package once, at its best release. A release that contradicts an earlier
+//!    decision is skipped, and no decision is undone. If that succeeds, the result is the best resolution.
+//! 3. **First tier**: search with one release of each package, learning from conflicts.
+//! 4. **Second tier**: only after a proof that the first tier has no solution, search with several releases
+//!    of as few packages as possible.
+//! 5. **Explain**: reduce the proof to reasons and tell them.
+//!
+//! A request with an update has one phase, `Update`, in place of 1 to 4. A candidate from the lock or the
+//! greedy phase is also checked against the contracts of an object model.
+//!
+//! [`Step::Impossible`] comes before the explanation. An explanation takes further steps, and callers that
+//! only want to know whether there is a resolution can stop.
+//!
+//! # Cost
+//!
+//! The lock phase takes time linear in the locked packages, and the greedy phase in the releases that it
+//! reaches. The search is exponential in the worst case, as dependency resolution is NP-complete, so it is
+//! limited by [`max_steps`](SolveOptions::max_steps). A search that exceeds the limit ends with
+//! [`Step::GaveUp`], never with "no solution".
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location};
 
-/// What an annotation is about: a file or a position in one, if anything.
+/// The file and line of an annotation, if it has any.
 #[derive(Debug, Default)]
 pub(super) struct Subject {
     file: Option<String>,

@@ -238,7 +238,7 @@ pub(crate) fn requirers_json(
     json!({"package": package, "required_by": requirers})
 }
 
-/// What requires each package that has several releases, as JSON.
+/// The packages with several releases, each with its requirers, as JSON.
 pub(crate) fn duplicates_json(resolution: &Resolution) -> Vec<Value> {
     resolution
         .side_by_side()

@@ -1,16 +1,16 @@
 //! Console blocks: commands after `$ `, each followed by what it prints.
 //!
-//! Readers see a terminal. What a test has to know besides is in comments of Markdown:
+//! Readers see a terminal. Everything else that the test needs is in Markdown comments:
 //!
-//! - `<!-- folder: FOLDER -->` in the first line of a page: its commands are run there, and not at the
+//! - `<!-- folder: FOLDER -->` on the first line of a page runs its commands in that folder instead of the
 //!   root of the project.
-//! - `<!-- exit: 0 1 -->` before a block: the exit codes of its commands. Without it they are all 0.
+//! - `<!-- exit: 0 1 -->` before a block lists the exit codes of its commands. Without it, all must be 0.
 //!
-//! Output is compared byte by byte, but for the number in a line that ends with a time in milliseconds,
-//! and for a line `...`, which stands for any number of lines.
+//! Output is compared byte by byte, with two exceptions: the number in a line that ends with a time in
+//! milliseconds is ignored, and a line `...` matches any number of lines.
 //!
-//! The commands of a page are run by a shell, one after the other, in a copy of the project's fixtures:
-//! each sees what those before it have written.
+//! A shell runs the commands of a page one after the other, in a copy of the project's fixtures. Each
+//! command sees the files that earlier ones have written.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -18,13 +18,13 @@ use std::process::{Command, Stdio};
 
 use crate::page::{Block, Page, comment, root};
 
-/// The line that stands for lines which are left out.
+/// The line that matches any number of lines.
 const ELISION: &str = "...";
 
-/// What stands for a time where lines are compared.
+/// The placeholder that replaces times before lines are compared.
 const TIME: &str = "[time]";
 
-/// The time that pages get in lines that are new to them.
+/// The time in lines that an update adds to a page.
 const SHOWN_TIME: &str = "3";
 
 /// A command and the lines that it prints.

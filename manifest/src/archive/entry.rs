@@ -34,9 +34,9 @@ pub(super) struct ArchiveEntry<'bytes> {
     pub(super) crc: u32,
     /// The size of the packed content.
     pub(super) packed_size: usize,
-    /// The size that the unpacked content is said to have.
+    /// The size of the unpacked content, as the central directory claims it.
     pub(super) size: u64,
-    /// Where the local record is said to begin.
+    /// The offset of the local header, as the central directory claims it.
     pub(super) offset: usize,
 }
 

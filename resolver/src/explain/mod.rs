@@ -1,8 +1,29 @@
 //! Why there is no resolution.
 //!
-//! A proof rests on facts: a requirement, a class that must be found, a class that would be
-//! inherited twice. The facts are reduced until none can be left out, as far as that can be found
-//! out in time, and told in the order in which a reader meets them: from the root on.
+//! # Problem
+//!
+//! A proof from the search can rest on thousands of facts, most of which happen to be on its way. A reader
+//! needs the few that are really incompatible, in an order that begins with their own manifest.
+//!
+//! # Idea
+//!
+//! 1. [`reduce`] removes one fact after the other and searches again. If there is still no selection without
+//!    a fact, the fact goes. What remains is a minimal unsatisfiable subset, found by deletion (Marques-Silva
+//!    2010). [`Conflict::is_minimal`] is false if a limit was reached.
+//! 2. [`repairs`] tries single changes: a requirement, or an override, that allows more. Only changes that
+//!    make the problem solvable become hints. [`hints`] adds versions that match but cannot be chosen.
+//! 3. [`clash`] finds what the conflict is about, which determines its code and its summary.
+//! 4. [`lines`] removes lines that are not needed, since several releases may write one fact in several ways.
+//! 5. [`tell`] orders the reasons from the root on. [`reasons`] has a sentence for each kind of fact.
+//!
+//! # Cost
+//!
+//! Each attempt has its own step limit, and all together have a limit of facts, so that an explanation ends in
+//! seconds. Steps that the search took before do not count: the explanation must depend only on the metadata.
+//!
+//! # What users see
+//!
+//! Variables for classes, bindings and nogoods exist only in the encoding. They never appear in a reason.
 
 mod breaches;
 mod clash;

@@ -1,9 +1,42 @@
-//! The engine of our own: learning from conflicts over sets of versions.
+//! The search: conflict-driven learning over sets of versions.
 //!
-//! The idea is that of `PubGrub`: every conflict is resolved into a new constraint that rules out its
-//! cause, and every constraint remembers what it follows from. What is different is the form:
-//! variables, sets and constraints are numbers in flat memory, a requirement that many versions
-//! share is one constraint, and going back keeps what does not depend on what is taken back.
+//! # Problem
+//!
+//! Find a value for every variable of a [`Problem`] such that all dependencies hold, or prove that there is
+//! none. Real packages have hundreds of releases that mostly share their requirements. A SAT encoding with
+//! one variable for each release repeats every requirement for every release.
+//!
+//! # Idea
+//!
+//! `PubGrub` (Weizenbaum 2018): a term is a package and a set of versions, and each conflict is resolved into a new
+//! constraint that rules out its cause. The rest is as in CDCL solvers (`MiniSat`, Eén and Sörensson 2003). The
+//! representation is our own:
+//!
+//! - The domain of a variable is a bit set with one bit for each release and one for "absent"
+//!   ([`assignment`]). The trail records each reduction of a domain with its reason and its decision level.
+//! - A requirement that many releases share is one constraint with two terms. It is created when the first
+//!   of these releases is expanded ([`expand`]).
+//! - [`propagate`] visits only constraints in watch lists that a reduction can affect ([`watch_lists`]).
+//! - [`analyze`] resolves a conflict until one term of the current level is left (the first unique
+//!   implication point). Every learned constraint records its antecedents.
+//! - The level of a reduction can be lower than that of the decisions before it. So the search jumps back no
+//!   further than necessary, and keeps what does not depend on the decisions that it undoes (chronological
+//!   backtracking, Nadel and Ryvchin 2018).
+//! - [`decide`] takes packages in the order of decisions, each at its best release. The first selection found
+//!   in this order is the best one. After [`conflict_limit`](crate::SolveOptions::conflict_limit) conflicts,
+//!   variables that took part in the most conflicts come first (like VSIDS, but without decay), and
+//!   [`improve`](crate::improve) makes the result locally best.
+//! - [`probe`] expands the release that will probably be decided as soon as its package is needed. If it
+//!   contradicts earlier decisions, it is removed at once, which is not a conflict.
+//!
+//! Rules that would need too many constraints (no class inherits two versions of one ancestor, contracts)
+//! are checked on complete selections and added as nogoods ([`engine`]).
+//!
+//! # Proofs
+//!
+//! When the empty constraint is derived, [`proof`] collects the facts that it follows from. In builds with
+//! debug assertions, [`check_proof`] verifies each learned constraint by propagation alone. It shares no code
+//! with [`analyze`].
 
 mod analyze;
 mod assignment;

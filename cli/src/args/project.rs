@@ -147,13 +147,9 @@ pub(crate) struct InitArgs {
     pub(crate) dry_run: bool,
 }
 
+/// What the commands that edit requirements have in common.
 #[derive(Debug, Args)]
-pub(crate) struct AddArgs {
-    /// The packages to require; without a spec, an existing requirement stays, and a new one allows the
-    /// versions compatible with the newest
-    #[arg(required = true, value_name = "PACKAGE[@SPEC]")]
-    pub(crate) packages: Vec<String>,
-
+pub(crate) struct EditArgs {
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
 
@@ -166,20 +162,24 @@ pub(crate) struct AddArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct AddArgs {
+    /// The packages to require; without a spec, an existing requirement stays, and a new one allows the
+    /// versions compatible with the newest
+    #[arg(required = true, value_name = "PACKAGE[@SPEC]")]
+    pub(crate) packages: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) edit: EditArgs,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct RemoveArgs {
     /// The packages to remove
     #[arg(required = true, value_name = "PACKAGE")]
     pub(crate) packages: Vec<String>,
 
     #[command(flatten)]
-    pub(crate) project: ProjectArgs,
-
-    #[command(flatten)]
-    pub(crate) write: WriteArgs,
-
-    /// Do not write the lockfile
-    #[arg(long)]
-    pub(crate) no_lock: bool,
+    pub(crate) edit: EditArgs,
 }
 
 #[derive(Debug, Args)]

@@ -22,14 +22,14 @@ use crate::show::{self, counted};
 use crate::solve::reject_lock_modes;
 
 pub(super) fn add(args: &AddArgs, context: &Context, output: &mut Output) -> Result<Exit> {
-    reject_lock_modes("add", &args.write, context)?;
+    reject_lock_modes("add", &args.edit.write, context)?;
     let named = args
         .packages
         .iter()
         .map(|text| named_requirement(text))
         .collect::<Result<Vec<_>>>()?;
     reject_twice(named.iter().map(|(package, _)| package))?;
-    let project = Project::open(&args.project.manifest, context)?;
+    let project = Project::open(&args.edit.project.manifest, context)?;
     let edits = |spec_of: &dyn Fn(&PackageName) -> Spec| -> Vec<RequirementEdit> {
         let edits = named.iter().map(|(package, spec)| {
             let spec = spec.clone().or_else(|| required(&project, package));
@@ -53,8 +53,8 @@ pub(super) fn add(args: &AddArgs, context: &Context, output: &mut Output) -> Res
         &edited,
         &edits,
         &Task {
-            write: &args.write,
-            lock: Some(&lock).filter(|_| !args.no_lock),
+            write: &args.edit.write,
+            lock: Some(&lock).filter(|_| !args.edit.no_lock),
             verb: "Added",
         },
         context,
@@ -63,17 +63,17 @@ pub(super) fn add(args: &AddArgs, context: &Context, output: &mut Output) -> Res
 }
 
 pub(super) fn remove(args: &RemoveArgs, context: &Context, output: &mut Output) -> Result<Exit> {
-    reject_lock_modes("remove", &args.write, context)?;
+    reject_lock_modes("remove", &args.edit.write, context)?;
     let named = args
         .packages
         .iter()
         .map(|text| package_name(text))
         .collect::<Result<Vec<_>>>()?;
     reject_twice(&named)?;
-    let project = Project::open(&args.project.manifest, context)?;
+    let project = Project::open(&args.edit.project.manifest, context)?;
     let edits: Vec<RequirementEdit> = named.into_iter().map(RequirementEdit::Remove).collect();
     let edited = edit(&project, &edits, context)?;
-    let lock = if args.no_lock {
+    let lock = if args.edit.no_lock {
         None
     } else {
         Some(read_lock(&project, context, output)?)
@@ -83,7 +83,7 @@ pub(super) fn remove(args: &RemoveArgs, context: &Context, output: &mut Output) 
         &edited,
         &edits,
         &Task {
-            write: &args.write,
+            write: &args.edit.write,
             lock: lock.as_ref(),
             verb: "Removed",
         },

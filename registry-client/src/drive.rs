@@ -2,7 +2,7 @@
 //!
 //! The solver does no input or output: a [`Resolver`], a [`LockCheck`] and a [`ModelPlan`] name what they need
 //! to know and go on once they have it. Each function here is the loop around one of them. They block while a
-//! registry answers; [`drive_async`](crate::drive_async) does not.
+//! registry answers; [`drive_async`](fn@crate::drive_async) does not.
 
 use std::collections::BTreeMap;
 

@@ -4,7 +4,7 @@
 //! answers, and the library must not choose the executor.
 //!
 //! **Idea.** The solver does no input or output, so only the answers to its questions wait. [`drive_async`] is
-//! the loop of [`drive`](crate::drive) with one `await` for each question, and [`AsyncRegistries`] is the trait
+//! the loop of [`drive`](fn@crate::drive) with one `await` for each question, and [`AsyncRegistries`] is the trait
 //! that answers. A program with an asynchronous source of its own (a database, a service) implements the trait.
 //! A [`RegistrySet`] blocks; [`BlockingRegistries`] runs its calls on other threads: by default on a new one for
 //! each call, otherwise where the program says, such as `tokio::task::spawn_blocking`. Nothing here needs a
@@ -17,7 +17,7 @@
 //! **Limit.** Between two answers the solver computes on the thread that polls the future. That is short for
 //! most problems, and long for a few: bound them with
 //! [`SolveOptions::max_steps`](pkgres_resolver::SolveOptions::max_steps), end them from outside with a
-//! [`Cancellation`](pkgres_resolver::Cancellation), or give the whole of [`drive`](crate::drive) to a thread for
+//! [`Cancellation`](pkgres_resolver::Cancellation), or give the whole of [`drive`](fn@crate::drive) to a thread for
 //! blocking work, as `examples/service.rs` does.
 
 use std::future::{Future, ready};
@@ -79,7 +79,7 @@ pub trait AsyncRegistries: Send + Sync {
     }
 }
 
-/// Runs a solver to its end, as [`drive`](crate::drive) does, without blocking while registries answer.
+/// Runs a solver to its end, as [`drive`](fn@crate::drive) does, without blocking while registries answer.
 ///
 /// `options` apply to the classes of packages, which are read for object models only.
 ///

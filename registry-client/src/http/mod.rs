@@ -16,7 +16,7 @@
 //!
 //! The trait [`Registry`] blocks. A runtime for the network lives inside, made when it is first
 //! needed, and works only while a call waits. An [`HttpRegistry`] also works inside of an asynchronous
-//! runtime, but blocks the thread of its caller there: [`drive_async`](crate::drive_async) does not.
+//! runtime, but blocks the thread of its caller there: [`drive_async`](fn@crate::drive_async) does not.
 
 mod address;
 mod answer;

@@ -53,7 +53,7 @@ use preferences::Preferences;
 /// Where the releases of a package are. The search looks at little else, so there is little of it.
 #[derive(Debug, Clone, Copy)]
 struct Delivered {
-    /// The loaded index, and the number of the name there; [`NONE`] if no registry has the package.
+    /// The loaded index, and the number of the name there; `NONE` if no registry has the package.
     loaded: u32,
     name: u32,
     /// The first release in the loaded index.
